@@ -1,6 +1,7 @@
 #include "harness/oracle/store_model.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "engine/worker_exit_code.h"
@@ -25,6 +26,20 @@ std::string_view CheckpointOfFile(std::string_view path) {
   std::string_view name = BaseName(path.substr(0, path.rfind('/')));
   if (name.ends_with(kBeingWritten)) name.remove_suffix(kBeingWritten.size());
   return name;
+}
+
+// Returns 2 for "…/gen-000002.tmp", and nullopt for what is no claim.
+std::optional<uint64_t> GenerationOfClaim(std::string_view path) {
+  constexpr std::string_view kClaim = "gen-";
+  const std::string_view name = BaseName(path);
+  if (!name.starts_with(kClaim)) return std::nullopt;
+  uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  if (std::from_chars(name.data() + kClaim.size(), end, number).ec !=
+      std::errc()) {
+    return std::nullopt;
+  }
+  return number;
 }
 
 }  // namespace
@@ -177,6 +192,13 @@ const StoreModel::Checkpoint* StoreModel::NewestOwed() const {
   return newest;
 }
 
+// Whether another process that has claimed a generation has not ended.
+bool StoreModel::AreOthersThere(const Emitter& by) const {
+  return std::ranges::any_of(writers_, [&](const auto& other) {
+    return other.first != by && other.second.claim && !other.second.end.is_gone;
+  });
+}
+
 void StoreModel::ClaimBegin(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   if (writer.last_try.number == event.count && !writer.met_error) {
@@ -186,6 +208,7 @@ void StoreModel::ClaimBegin(const Emitter& by, Writer& writer,
   }
   writer.last_try = {.number = event.count, .tries = ++tries_};
   is_disturbed_ = is_disturbed_ || (head_ && claims_[*head_].chief != by);
+  writer.last_try.others_were_there = AreOthersThere(by);
   writer.saves.reset();
   writer.removal = {};
 }
@@ -214,10 +237,9 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
                      .parent = parent,
                      .behind_saves = is_any_acknowledged_});
   if (is_any_acknowledged_) checks_.no_cold_start.Instance();
-  // A process that is still there may leave files behind this claim.
-  is_disturbed_ = std::ranges::any_of(writers_, [&](const auto& other) {
-    return other.first != by && other.second.claim && !other.second.end.is_gone;
-  });
+  // A process that was there as the claim began may have left files behind its
+  // look at the store.
+  is_disturbed_ = writer.last_try.others_were_there || AreOthersThere(by);
   head_ = writer.claim = claims_.size() - 1;
   if (parent) {
     Checkpoint& of_parent = checkpoints_[*parent];
@@ -264,7 +286,8 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
         "unknown-checkpoint",
         fmt::format("{} goes on from {}, which was removed, or found bad",
                     NameOf(by), chosen.name));
-  } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen)) {
+  } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen) &&
+             !damaged_claims_.contains(claims_[*head_].number)) {
     checks_.store.Breach(
         "fenced-read",
         fmt::format("{} goes on from {}, which its lineage makes void",
@@ -428,6 +451,9 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
 void StoreModel::Damage(const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record_, event.detail);
   if (fault == nullptr || !TraitsOf(*fault).damages_store) return;
+  if (const auto number = GenerationOfClaim(event.path)) {
+    damaged_claims_.insert(*number);
+  }
   const std::string_view name = CheckpointOfFile(event.path);
   if (const std::optional<size_t> index = Find(name)) {
     checkpoints_[*index].damaged = true;

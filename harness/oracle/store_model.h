@@ -43,10 +43,11 @@ class StoreModel {
     bool for_good = false;      // retention never removes it
     bool in_doubt = false;      // its removal has begun
     bool gone = false;
-    bool damaged = false;      // by a fault
-    uint64_t damaged_at = 0;   // number of tries for claims by then
-    bool sync_failed = false;  // so its save may not be acknowledged
-    bool failed = false;       // its save was given up
+    bool damaged = false;       // by a fault
+    uint64_t damaged_at = 0;    // number of tries for claims by then
+    bool sync_failed = false;   // so its save may not be acknowledged
+    bool failed = false;        // its save was given up
+    bool found_fenced = false;  // a chief has seen it there
 
     bool NeedNotVerify() const { return damaged || failed; }
   };
@@ -82,6 +83,7 @@ class StoreModel {
     std::set<size_t> rejected;
     std::set<size_t> set_aside;
     std::set<size_t> found_fenced;
+    bool others_were_there = false;  // as it began
   };
   // The removal of a checkpoint, until its outcome is emitted.
   struct Removal {
@@ -115,6 +117,8 @@ class StoreModel {
   using Lineage = std::map<size_t, Moment>;  // by writer: up to which moment
 
   void NoteEnd(const RecordEvent& event);
+  bool AreOthersThere(const Emitter& by) const;
+  bool IsAParentsState(const Checkpoint& checkpoint) const;
   void Join(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Fire(const Emitter& by, Writer& writer, const RecordEvent& event);
   void OnWorker(const Emitter& by, Writer& writer, const RecordEvent& event);
@@ -183,7 +187,9 @@ class StoreModel {
   size_t unsettled_ = 0;
   std::set<Emitter> deleters_;  // processes that delete all checkpoints
   Disturbances hold_ups_;       // of results, and their acknowledgement
-  bool is_disturbed_ = false;   // the newest claim, by processes of older ones
+  // Generations whose claim cannot be read: nobody knows what it makes void.
+  std::set<uint64_t> damaged_claims_;
+  bool is_disturbed_ = false;  // the newest claim, by processes of older ones
   std::set<std::string_view> damaged_names_;  // of saves not begun yet
 };
 

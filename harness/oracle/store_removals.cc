@@ -43,6 +43,17 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
   retired.in_doubt = true;
 }
 
+// Whether one that its lineage makes void holds the state of a parent: all runs
+// have the same bits at one moment. The engine counts it.
+bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
+  return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
+         !checkpoint.damaged &&
+         std::ranges::any_of(lineage_, [&](const auto& member) {
+           const std::optional<size_t>& parent = claims_[member.first].parent;
+           return parent && checkpoints_[*parent].moment == checkpoint.moment;
+         });
+}
+
 // A removal leaves as many newer ones as retention keeps, and a finite one. A
 // later generation finds a save that failed, too, where that could not be
 // removed.
@@ -55,7 +66,8 @@ void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
     const bool counts =
         (one.acknowledged && !one.gone && !one.in_doubt) ||
         (writer.claim && one.writer < *writer.claim && IsLeftValid(one));
-    if (!counts || one.moment <= retired.moment || !IsIn(lineage_, one)) {
+    const bool is_member = counts && IsIn(lineage_, one);
+    if (one.moment <= retired.moment || (!is_member && !IsAParentsState(one))) {
       continue;
     }
     ++newer;
@@ -165,6 +177,7 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
                                NameOf(by), BaseName(event.path)));
   }
   const Checkpoint& found = checkpoints_[*index];
+  checkpoints_[*index].found_fenced = true;
   if (!writer.last_try.found_fenced.insert(*index).second) {
     checks_.store.Breach(
         "twice", fmt::format("{} finds {} void twice", NameOf(by), found.name));

@@ -226,6 +226,12 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         ExcusedRun{"AStaleWorkerLeavesRemains", RecoveredRun, "store/temporary",
                    LeaveRemains, LeaveAStaleWorker},
+        ExcusedRun{"AStaleWorkerThatEndsDuringTheClaimLeavesRemains",
+                   RecoveredRun, "store/temporary", LeaveRemains,
+                   [](ScriptedRun& run) {
+                     run.events.MoveBehind(kNextChief, K::kClaimBegin, kChief,
+                                           K::kWorkerLost);
+                   }},
         ExcusedRun{"ARefusingDiskLeavesRemains", UndisturbedRun,
                    "store/temporary", LeaveRemains,
                    [](ScriptedRun& run) {

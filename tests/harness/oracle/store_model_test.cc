@@ -309,6 +309,19 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      ForgetBefore(run, kThirdChief, K::kClaimBegin);
                    }},
+        ExcusedRun{"GoesOnFromAVoidOneBehindADamagedClaim", TwiceCrashedRun,
+                   "store/fenced-read", GoOnFromStaleSave,
+                   [](ScriptedRun& run) {
+                     RecordFault flip = CrashFault();
+                     flip.id = "flip";
+                     flip.kind = "bit_flip";
+                     FireBefore(run, kNextChief, K::kGeneration, 0, flip);
+                     run.events.InsertBefore(kNextChief, K::kGeneration, 0,
+                                             kNextChief,
+                                             {.kind = K::kDamaged,
+                                              .path = "/ckpt/gen-000002.tmp",
+                                              .detail = "flip"});
+                   }},
         ExcusedRun{"GoesOnFromAVoidOneAfterADeletion", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave,
                    [](ScriptedRun& run) {
