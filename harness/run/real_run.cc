@@ -438,11 +438,14 @@ RunLog RealRun::Run() {
   const uint64_t oom_kills = CountOomKills();
   Status status = Prepare();
   LaunchSequence launches(plan_);
+  int first_life = 0;
   for (int start = 1; status.ok(); ++start) {
+    // Also behind one that started nobody: each writes events of its own.
+    first_life = std::max(first_life, LivesSoFar()) + 1;
     const Result<std::optional<LauncherEnd>> end =
         LaunchOnce({.number = start,
                     .planned = launches.planned(),
-                    .first_life = LivesSoFar() + 1});
+                    .first_life = first_life});
     status = end.status();
     if (!end.ok() || !*end) break;
     if (!launches.Next(log_.launchers.back(), **end)) break;
