@@ -111,11 +111,24 @@ class Outputs {
   // What a chief could not write, or a disk has forgotten, is missing, and so
   // is what a chief has not written that others hold in memory.
   bool MustBeComplete() const {
-    if (record_.setup.rejoins || record_.setup.saves_beside) return false;
+    if (record_.setup.rejoins || record_.setup.saves_beside ||
+        IsWrittenBeside()) {
+      return false;
+    }
     return std::ranges::none_of(outline_.firings, [](const Firing& firing) {
       const FaultTraits& traits = firing.traits;
       return traits.tells_error || traits.damages_store || traits.cuts_power ||
              firing.fault->of_one_host;
+    });
+  }
+
+  // A process that was out of reach may begin a session of its own late: event
+  // files have no owner.
+  bool IsWrittenBeside() const {
+    return std::ranges::any_of(record_.launchers, [](const LauncherRun& run) {
+      return std::ranges::any_of(run.events, [](const RecordEvent& event) {
+        return event.reason == RecordReason::kUnreachable;
+      });
     });
   }
 
