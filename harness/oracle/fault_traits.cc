@@ -70,4 +70,14 @@ bool DiesAtOnce(const RecordFault& fault) {
          (fault.kind != "kill" || fault.latency_ns == 0);
 }
 
+std::optional<int64_t> KillsAfter(const RecordFault& fault) {
+  if (fault.kind == "kill") return fault.latency_ns;
+  if (fault.kind == "preempt") return fault.grace_ns;
+  if (fault.kind == "crash" || fault.kind == "exception" ||
+      (fault.kind == "torn_write" && fault.then == "crash")) {
+    return 0;
+  }
+  return std::nullopt;
+}
+
 }  // namespace gauntlet

@@ -5,6 +5,8 @@
 #ifndef GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
 #define GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "harness/record/record.h"
@@ -33,6 +35,10 @@ const RecordFault* FindFault(const Record& record, std::string_view id);
 
 // Profile of a disk that says Ok to syncs and settles nothing.
 inline constexpr std::string_view kLyingDisk = "lying-fsync";
+
+// Returns how much later at the most the process is gone that it fires in;
+// nullopt: it stays.
+std::optional<int64_t> KillsAfter(const RecordFault& fault);
 
 // Whether the life that it fires in is over there and then.
 bool DiesAtOnce(const RecordFault& fault);

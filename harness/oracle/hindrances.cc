@@ -14,7 +14,16 @@ int64_t After(int64_t t_ns, int64_t duration_ns) {
   return duration_ns == 0 ? kForEver : t_ns + duration_ns;
 }
 
+// An exchange goes round the ring twice, in a few frames for each rank: so many
+// may be late one behind another.
+constexpr int64_t kFramesInARow = 64;
+
 }  // namespace
+
+bool MatchesLateness(const Hindrance& one, int64_t limit_ns) {
+  return one.kind != Hindrance::Kind::kLateFrames ||
+         one.late_ns >= limit_ns / kFramesInARow;
+}
 
 void Hindrances::Fired(const RecordFault& fault, const Emitter& in,
                        int64_t t_ns) {

@@ -32,6 +32,10 @@ struct Hindrance {
   int64_t late_ns = 0;  // kLateFrames: by how much at the most
 };
 
+// Returns true iff it can be why something takes longer than the limit: late
+// frames only if they are late enough.
+bool MatchesLateness(const Hindrance& one, int64_t limit_ns);
+
 class Hindrances {
  public:
   // A fault fired in the process.

@@ -60,7 +60,7 @@ class Processes {
     bool stops = false;  // has agreed to
     bool superseded = false;
     const RecordEvent* left = nullptr;  // its last word
-    int64_t refused_ns = -1;  // when it last turned all away, as the chief
+    int64_t refused_ns = -1;            // when the chief last turned all away
     // The first sign that it leaves its generation; none: it does not.
     std::optional<int64_t> leaving_ns;
     uint64_t leaves_generation = 0;   // as it said with that
@@ -147,6 +147,7 @@ class Processes {
   std::map<int, int64_t> launcher_ended_ns_;   // by incarnation
   std::map<int, int64_t> launcher_killed_ns_;  // likewise, by a signal
   std::optional<int> starts_later_;  // a worker that no restart helps now
+  int64_t save_ended_ns_ = -1;       // the last one
   int64_t last_ns_ = 0;              // of the history's event before
   bool store_deleted_ = false;
   std::map<uint64_t, int64_t> acknowledged_ns_;  // newest, by generation
