@@ -608,7 +608,16 @@ TEST_F(LauncherTest, AStartThatFailsHalfWayLeavesNobody) {
   EXPECT_EQ(end.exit_code, 1);
   EXPECT_EQ(end.reason, "no more");
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 2u);
+  EXPECT_LT(Now(), milliseconds(100));
   EXPECT_FALSE(end.result);
+  std::vector<int> not_started;
+  for (const LoggedEvent& one : simulation_.events()) {
+    if (one.event.kind == EventKind::kExited &&
+        one.event.reason == Reason::kNotStarted) {
+      not_started.push_back(one.event.about.value());
+    }
+  }
+  EXPECT_THAT(not_started, ElementsAre(2));
 }
 
 TEST_F(LauncherTest, ADirectoryThatAnotherRunHoldsIsRefused) {

@@ -109,6 +109,21 @@ TEST(RunSummaryTest, ARowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
   EXPECT_EQ(Count(files[0], "batch_loss"), 9);
 }
 
+// A power cut behind the save takes no record of a step before it.
+TEST(RunSummaryTest, IsSyncedBeforeASave) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  RunSummary summary(world.world, {.directory = "/curves", .every = 1}, {});
+  summary.StepDone(1, 0.5f);
+  int syncs = 0;
+  storage.gate = [&](Operation operation, const std::string&) {
+    if (operation == Operation::kSync) ++syncs;
+    return OkStatus();
+  };
+  summary.BeforeSave();
+  EXPECT_EQ(syncs, 1);
+}
+
 // Small records find room where larger ones do not.
 TEST(RunSummaryTest, DiskThatIsNearlyFull_IsSaidOnceAMinute) {
   MemoryStorage storage;

@@ -292,12 +292,17 @@ TEST_F(TrainStateTest, RefusesAnotherTypeOrShapeByName) {
 }
 
 TEST_F(TrainStateTest, RefusesAHistoryOfAbsurdLengthWithoutTakingTheMemory) {
-  for (const uint64_t epochs : {uint64_t{1} << 60, (uint64_t{1} << 24) + 1}) {
-    std::map<std::string, Tensor> tensors = Stored(Used());
-    tensors["history/loss"].shape = {epochs};
-    EXPECT_EQ(RefusalOf(tensors),
-              "tensor history/loss: expected one dimension of at most "
-              "16777216");
+  for (const std::string name :
+       {"history/loss", "history/correct", "history/rows", "history/val_loss",
+        "history/val_correct", "history/val_rows"}) {
+    for (const uint64_t epochs : {uint64_t{1} << 60, (uint64_t{1} << 24) + 1}) {
+      std::map<std::string, Tensor> tensors = Stored(Used());
+      tensors[name].shape = {epochs};
+      EXPECT_EQ(RefusalOf(tensors),
+                fmt::format("tensor {}: expected one dimension of at most "
+                            "16777216",
+                            name));
+    }
   }
 }
 
