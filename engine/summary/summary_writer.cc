@@ -11,14 +11,13 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kPrefix = "events.out.tfevents.";
 // Of ten digits, so that names are in the order of their times.
 constexpr int64_t kMaxStamp = 9'999'999'999;
 
 // The time in an event file's name; -1: it is none.
 int64_t StampOf(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return -1;
-  name.remove_prefix(kPrefix.size());
+  if (!name.starts_with(kEventFilePrefix)) return -1;
+  name.remove_prefix(kEventFilePrefix.size());
   int64_t stamp = -1;
   const auto [stop, error] =
       std::from_chars(name.data(), name.data() + name.size(), stamp);
@@ -58,8 +57,8 @@ Result<std::unique_ptr<SummaryWriter>> SummaryWriter::Open(
   RETURN_IF_ERROR(Annotate(CheckPath(directory), "summary directory"));
   RETURN_IF_ERROR(MakeDurableDirectory(world.storage, directory));
   ASSIGN_OR_RETURN(const int64_t stamp, NewStamp(world, directory));
-  std::string path = fmt::format("{}/{}{:010}.{}", directory, kPrefix, stamp,
-                                 HostPart(world.host.Name()));
+  std::string path = fmt::format("{}/{}{:010}.{}", directory, kEventFilePrefix,
+                                 stamp, HostPart(world.host.Name()));
   ASSIGN_OR_RETURN(auto file,
                    world.storage.Open(path, OpenMode::kCreateExclusive));
   std::unique_ptr<SummaryWriter> writer(

@@ -10,12 +10,16 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "engine/status.h"
 #include "engine/summary/event_record.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
+
+// The names of event files begin so.
+inline constexpr std::string_view kEventFilePrefix = "events.out.tfevents.";
 
 // Not safe for two tasks at once.
 class SummaryWriter {

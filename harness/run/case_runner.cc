@@ -28,7 +28,7 @@ constexpr const char* kSimulatedNotice = "/notice";
 constexpr const char* kSimulatedService =
     "http://169.254.169.254/computeMetadata/v1/instance/preempted";
 
-// Where what simulated workers write for others stands.
+// Directories of the outputs of simulated workers.
 constexpr const char* kSimulatedCurves = "/curves";
 constexpr const char* kSimulatedModel = "/trained";
 

@@ -1,20 +1,22 @@
 #include "harness/run/output_files.h"
 
 #include <algorithm>
-#include <optional>
+#include <bit>
 #include <string_view>
 #include <vector>
 
 #include "engine/ckpt/safetensors.h"
 #include "engine/summary/crc32c.h"
+#include "engine/summary/summary_writer.h"
 #include "engine/train/model_export.h"
+#include "harness/run/event_file.pb.h"
+#include "harness/run/run_log.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kEventFilePrefix = "events.out.tfevents.";
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 
 uint64_t IntegerAt(std::string_view bytes, size_t at, size_t size) {
@@ -25,96 +27,24 @@ uint64_t IntegerAt(std::string_view bytes, size_t at, size_t size) {
   return value;
 }
 
-// One field of a protobuf message.
-struct ProtobufField {
-  uint64_t number = 0;
-  uint64_t value = 0;      // of an integer
-  std::string_view bytes;  // of a text or a message
-};
-
-// Takes the fields of a message one by one.
-class ProtobufReader {
- public:
-  explicit ProtobufReader(std::string_view message) : left_(message) {}
-
-  // Nullopt at the end, and where no field can be read.
-  std::optional<ProtobufField> Next() {
-    const std::optional<uint64_t> key = TakeVarint();
-    if (!key) return std::nullopt;
-    ProtobufField field = {.number = *key >> 3};
-    switch (*key & 7) {
-      case 0: {
-        const std::optional<uint64_t> value = TakeVarint();
-        if (!value) return std::nullopt;
-        field.value = *value;
-        return field;
-      }
-      case 1:
-        return TakeFixed(8, field);
-      case 2: {
-        const std::optional<uint64_t> size = TakeVarint();
-        if (!size || *size > left_.size()) return std::nullopt;
-        field.bytes = left_.substr(0, *size);
-        left_.remove_prefix(*size);
-        return field;
-      }
-      case 5:
-        return TakeFixed(4, field);
-      default:
-        return std::nullopt;
-    }
+// Takes the points of an event, and the start of a session. Returns false iff
+// the bytes are no event.
+bool TakeEvent(std::string_view bytes, std::vector<CurvePoint>& points) {
+  event_file::Event event;
+  if (!event.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return false;
   }
-
- private:
-  std::optional<ProtobufField> TakeFixed(size_t size, ProtobufField field) {
-    if (left_.size() < size) return std::nullopt;
-    field.value = IntegerAt(left_, 0, size);
-    left_.remove_prefix(size);
-    return field;
-  }
-
-  std::optional<uint64_t> TakeVarint() {
-    uint64_t value = 0;
-    for (size_t i = 0; i < left_.size() && i < 10; ++i) {
-      const auto byte = static_cast<unsigned char>(left_[i]);
-      value |= uint64_t{byte & 0x7fu} << (7 * i);
-      if (byte < 0x80) {
-        left_.remove_prefix(i + 1);
-        return value;
-      }
-    }
-    return std::nullopt;
-  }
-
-  std::string_view left_;
-};
-
-// The points of an event, and the start of a session: see
-// engine/summary/event_record.h.
-void TakeEvent(std::string_view event, std::vector<CurvePoint>& points) {
-  uint64_t step = 0;
-  bool starts_session = false;
-  std::string_view summary;
-  ProtobufReader fields(event);
-  while (const auto field = fields.Next()) {
-    if (field->number == 2) step = field->value;
-    if (field->number == 5) summary = field->bytes;
-    if (field->number == 7) starts_session = true;
-  }
-  if (starts_session) {
+  const auto step = static_cast<uint64_t>(event.step());
+  if (event.has_session_log()) {
     std::erase_if(
         points, [step](const CurvePoint& point) { return point.step >= step; });
   }
-  ProtobufReader values(summary);
-  while (const auto value = values.Next()) {
-    CurvePoint point = {.tag = {}, .step = step};
-    ProtobufReader parts(value->bytes);
-    while (const auto part = parts.Next()) {
-      if (part->number == 1) point.tag = part->bytes;
-      if (part->number == 2) point.bits = static_cast<uint32_t>(part->value);
-    }
-    points.push_back(std::move(point));
+  for (const event_file::Summary::Value& value : event.summary().value()) {
+    points.push_back({.tag = value.tag(),
+                      .step = step,
+                      .bits = std::bit_cast<uint32_t>(value.simple_value())});
   }
+  return true;
 }
 
 // Up to the first record that is not whole: what a reader has of a file whose
@@ -136,7 +66,7 @@ std::string TakeRecords(std::string_view file,
     if (IntegerAt(file, kHead + size, 4) != MaskedCrc32c(event)) {
       return "the checksum of a record is wrong";
     }
-    TakeEvent(event, points);
+    if (!TakeEvent(event, points)) return "a record is no event";
     file.remove_prefix(kHead + size + kFoot);
   }
   return "";
@@ -215,6 +145,17 @@ Status LookAtOutputs(World& world, const OutputPlaces& places,
   }
   left.outputs_listed = !places.curves.empty() || !places.model.empty();
   return OkStatus();
+}
+
+Status LookAtLeftovers(World& world, const TrainOptions& options,
+                       Leftovers& left) {
+  if (!options.checkpoint.directory.empty()) {
+    RETURN_IF_ERROR(LookAtStore(world, options.checkpoint.directory, left));
+  }
+  return LookAtOutputs(
+      world,
+      {.curves = options.summary.directory, .model = options.export_directory},
+      left);
 }
 
 }  // namespace gauntlet

@@ -1,10 +1,11 @@
-// What a run left beside its checkpoints, as others read it.
+// Outputs of a run that stand beside its checkpoints, as others read them.
 #ifndef GAUNTLET_HARNESS_RUN_OUTPUT_FILES_H_
 #define GAUNTLET_HARNESS_RUN_OUTPUT_FILES_H_
 
 #include <string>
 
 #include "engine/status.h"
+#include "engine/train/options.h"
 #include "engine/world/world.h"
 #include "harness/record/record.h"
 
@@ -22,6 +23,11 @@ struct OutputPlaces {
 // exported model whose weights are those that its description says. Nothing is
 // changed. An error: the places cannot be looked at.
 Status LookAtOutputs(World& world, const OutputPlaces& places, Leftovers& left);
+
+// Looks at all that a run with these options leaves: its store, too. An empty
+// directory names nothing.
+Status LookAtLeftovers(World& world, const TrainOptions& options,
+                       Leftovers& left);
 
 }  // namespace gauntlet
 

@@ -169,6 +169,7 @@ class RealRun {
     int first_life = 1;
   };
 
+  void SetPlaces(TrainOptions& options) const;
   Status WriteOptions(size_t planned, TrainOptions options) const;
   // Nullopt: it came to no end.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
@@ -216,6 +217,16 @@ Status RealRun::Prepare() {
 }
 
 // With the places of this run.
+// The directories that are not empty become the run's own.
+void RealRun::SetPlaces(TrainOptions& options) const {
+  const auto set = [this](std::string& directory, const char* name) {
+    if (!directory.empty()) directory = directory_ / name;
+  };
+  set(options.checkpoint.directory, "ckpt");
+  set(options.summary.directory, "curves");
+  set(options.export_directory, "trained");
+}
+
 Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
   DeviceKind& device = options.kernels.device;
   if (device == DeviceKind::kAuto) {
@@ -224,15 +235,7 @@ Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
   PreemptionOptions& preemption = options.preemption;
   if (!preemption.file.empty()) preemption.file = directory_ / "notice";
   if (!preemption.url.empty()) preemption.url = metadata_->url();
-  if (!options.checkpoint.directory.empty()) {
-    options.checkpoint.directory = directory_ / "ckpt";
-  }
-  if (!options.summary.directory.empty()) {
-    options.summary.directory = directory_ / "curves";
-  }
-  if (!options.export_directory.empty()) {
-    options.export_directory = directory_ / "trained";
-  }
+  SetPlaces(options);
   if (plan_.before) options.start.weights = directory_ / "model";
   return WriteTextFile(OptionsFile(planned), TrainOptionsToJson(options));
 }
@@ -419,18 +422,9 @@ void RealRun::LookAround() {
   log_.left.processes_listed = ProcIsOfThisNamespace();
   RealWorld real;
   World world = real.world();
-  const TrainOptions& train = plan_.train;
-  Status looked;
-  if (!train.checkpoint.directory.empty()) {
-    looked = LookAtStore(world, directory_ / "ckpt", log_.left);
-  }
-  if (looked.ok()) {
-    looked = LookAtOutputs(
-        world,
-        {.curves = train.summary.directory.empty() ? "" : directory_ / "curves",
-         .model = train.export_directory.empty() ? "" : directory_ / "trained"},
-        log_.left);
-  }
+  TrainOptions options = plan_.train;
+  SetPlaces(options);
+  const Status looked = LookAtLeftovers(world, options, log_.left);
   if (!looked.ok()) log_.harness_error = looked.message();
 }
 

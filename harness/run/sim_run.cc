@@ -362,8 +362,8 @@ void SimulatedRun::LauncherGone(const ExitStatus& status) {
   }
 }
 
-// How the newest launcher ended; nullopt: that is counted, and no other was to
-// be started.
+// Returns how the newest launcher ended; nullopt if that is counted already,
+// and no other was to be started.
 std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
   if (launcher_is_counted_) return std::nullopt;
   AddLauncher();
@@ -445,23 +445,15 @@ void SimulatedRun::CollectLives() {
 // As a process of its own, without faults, on a host that has no stale view of
 // a file server.
 void SimulatedRun::InspectStoreAfterwards() {
-  const std::string& directory = plan_.train.checkpoint.directory;
-  const bool has_outputs = !plan_.train.summary.directory.empty() ||
-                           !plan_.train.export_directory.empty();
-  if (directory.empty() && !has_outputs) return;
+  const TrainOptions& options = plan_.train;
+  if (options.checkpoint.directory.empty() &&
+      options.summary.directory.empty() && options.export_directory.empty()) {
+    return;
+  }
   simulation_.ShareMachine(kInspectorHost, kLauncherHost);
   simulation_.Start(
       {.name = "inspector", .host = kInspectorHost, .body = [&](World& world) {
-         Status looked;
-         if (!directory.empty()) {
-           looked = LookAtStore(world, directory, log_.left);
-         }
-         if (looked.ok()) {
-           looked = LookAtOutputs(world,
-                                  {.curves = plan_.train.summary.directory,
-                                   .model = plan_.train.export_directory},
-                                  log_.left);
-         }
+         const Status looked = LookAtLeftovers(world, options, log_.left);
          if (!looked.ok()) log_.harness_error = looked.message();
          return 0;
        }});

@@ -43,10 +43,10 @@ enum class TransportChoice : uint8_t { kAuto, kGrpc };
 // its own, with the store on storage that they share.
 enum class HostsChoice : uint8_t { kOne, kSeparate };
 
-// Where a job stores its checkpoints: in a directory of the run, or nowhere.
+// A job stores its checkpoints in a directory of the run, or nowhere.
 enum class StoreChoice : uint8_t { kOwn, kNone };
 
-// What a job writes for people and for other programs.
+// Outputs that a job writes beside its checkpoints.
 struct OutputSetup {
   uint64_t curve_every = 0;  // steps between points of the loss; 0: no curves
   bool exports = false;      // its model, once it is trained
