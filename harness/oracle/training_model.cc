@@ -310,13 +310,19 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
 // Returns the plan of the launcher's start that the process is of, or null if
 // all starts are alike.
 const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
-  const std::vector<PlannedLaunch>& planned = record_.setup.launches;
-  const PlannedLaunch* launch = nullptr;
+    const PlannedLaunch* launch = nullptr;
   for (const LauncherRun& run : record_.launchers) {
     if (run.first_life > by.incarnation) break;
-    launch = run.planned < planned.size() ? &planned[run.planned] : nullptr;
+    launch = PlanOf(run);
   }
   return launch;
+}
+
+// Null: nothing was planned for it.
+const PlannedLaunch* TrainingModel::PlanOf(const LauncherRun& launcher) const {
+  const std::vector<PlannedLaunch>& planned = record_.setup.launches;
+  return launcher.planned < planned.size() ? &planned[launcher.planned]
+                                           : nullptr;
 }
 
 void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,

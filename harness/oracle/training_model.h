@@ -152,7 +152,8 @@ class TrainingModel {
   void CheckStateOf(const Emitter& by, const RecordEvent& event,
                     const Moment& moment);
   void Stop(const Emitter& by, Worker& worker, const RecordEvent& event);
-  const PlannedLaunch* LaunchOf(const Emitter& by) const;
+    const PlannedLaunch* LaunchOf(const Emitter& by) const;
+  const PlannedLaunch* PlanOf(const LauncherRun& launcher) const;
   bool IsTheEnd(size_t at, const PlannedLaunch* launch) const;
   void CheckLaunch(const Emitter& by, const Generation& generation,
                    const RecordEvent& event);
@@ -164,7 +165,8 @@ class TrainingModel {
   void CheckGivenUp(const Emitter& by, const Worker& worker,
                     const RecordEvent& event);
   void Fire(const Emitter& by, Worker& worker, const RecordEvent& event);
-  void CheckIsComplete(const FinalResult& result);
+    size_t EndOf(const PlannedLaunch* launch) const;
+  void CheckIsComplete(const LauncherRun& last_launch);
   void CheckReferenceRows(const FinalResult& result);
 
   Generation* Of(const Worker& worker);

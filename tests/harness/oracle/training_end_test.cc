@@ -157,6 +157,24 @@ ScriptedRun RunThatStopsAtStepThree() {
   return RunInTwoLaunches({.epochs = kEpochs, .stop_at_step = 3}, 3);
 }
 
+void SetExitCodeOfLauncher(ScriptedRun& run, int exit_code) {
+  run.facts.launchers.back().exit_code = exit_code;
+  run.events.At(LauncherProcess(1), K::kLauncherEnd).count = exit_code;
+}
+
+// The first launch trains its epoch, and fails as it ends.
+ScriptedRun RunThatFailsBeforeItsSecondLaunch() {
+  ScriptedRun run;
+  run.facts.setup.launches = {{.epochs = 1}, {.epochs = kEpochs}};
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(4);
+  run.Finish();
+  SetExitCodeOfLauncher(run, 1);
+  return run;
+}
+
 PlannedLaunch& FirstLaunch(ScriptedRun& run) {
   return run.facts.setup.launches[0];
 }
@@ -170,6 +188,13 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"EndsInTheEpochBehindItsLast", RunOfFiveSteps,
                    "trajectory/final-state",
                    [](ScriptedRun& run) { FirstLaunch(run) = {.epochs = 1}; }},
+        SpoiledRun{"IsTheLastThoughItSucceeded",
+                   RunThatFailsBeforeItsSecondLaunch,
+                   "history-consistent/missing",
+                   [](ScriptedRun& run) { SetExitCodeOfLauncher(run, 0); }},
+        SpoiledRun{"FailsBeforeItsEpochsHaveEnded",
+                   RunThatFailsBeforeItsSecondLaunch, "epochs/count",
+                   [](ScriptedRun& run) { FirstLaunch(run).epochs = 2; }},
         SpoiledRun{"EndsBeforeItsSteps", RunOfFiveSteps,
                    "trajectory/final-state",
                    [](ScriptedRun& run) { FirstLaunch(run).max_steps = 6; }},
@@ -184,6 +209,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         LawfulRun{"EndsWithItsEpochs", RunOfOneEpoch, [](ScriptedRun&) {}},
         LawfulRun{"EndsWithItsSteps", RunOfFiveSteps, [](ScriptedRun&) {}},
+        LawfulRun{"FailsAsItEnds", RunThatFailsBeforeItsSecondLaunch,
+                  [](ScriptedRun&) {}},
         LawfulRun{"StopsAsPlanned", RunThatStopsAtStepThree,
                   [](ScriptedRun&) {}},
         LawfulRun{"TrainsToTheEndOfAnExecution", RunThatStopsAtStepThree,
