@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// How long the workers of a launcher that was killed may outlive it. The next
+// Workers of a launcher that was killed outlive it by at most this. The next
 // launcher waits so long for the lock that they hold.
 inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
 

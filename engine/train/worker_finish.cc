@@ -64,8 +64,8 @@ std::string ExportLine(const std::string& directory,
 
 // Before the result: a run whose model is not where it was asked for is not
 // done. A disk that fails again and again would do so behind a restart too, so
-// the job ends. Where there was no
-// room, or the state is not saved either, a later start may find some.
+// the job ends. Where there was no room, or the state is not saved either, a
+// later start may find some.
 Status Export(WorkerParts& parts, const Digest& digest,
               const std::string& not_finite, const Status& unsaved) {
   const std::string& directory = parts.options().export_directory;

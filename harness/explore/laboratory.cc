@@ -64,7 +64,6 @@ std::string FinalDigestOf(const Record& record) {
 std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
   std::vector<Finding> wrong;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches == 0) continue;
     std::ranges::copy_if(
         report.findings, std::back_inserter(wrong),
         [&](const Finding& finding) { return !IsOfThePlan(record, finding); });

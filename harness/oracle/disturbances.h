@@ -1,4 +1,4 @@
-// How long the faults that fired stand in the way of others.
+// Disturbances: how long the effects of fired faults last.
 #ifndef GAUNTLET_HARNESS_ORACLE_DISTURBANCES_H_
 #define GAUNTLET_HARNESS_ORACLE_DISTURBANCES_H_
 

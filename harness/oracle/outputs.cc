@@ -17,7 +17,7 @@ constexpr std::string_view kEpochLoss = "epoch_loss";
 constexpr std::string_view kSpeed = "global_step/sec";
 constexpr std::string_view kEventFile = "events.out.tfevents.";
 
-// Whether a fault has changed such a file in silence.
+// Returns true iff a fault has damaged a file whose path contains the text.
 bool IsDamaged(const Record& record, std::string_view part_of_path) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
@@ -91,25 +91,19 @@ class Outputs {
     if (reference_.is_empty() || point.tag == kSpeed) return;
     const RecordKind kind =
         point.tag == kStepLoss ? RecordKind::kStep : RecordKind::kEpochEnd;
-    const std::optional<uint32_t> expected = LossAt(kind, point.step);
-    if (!expected) {
+    const GoldenEntry* const expected = reference_.FindOfStep(kind, point.step);
+    if (expected == nullptr) {
       return Breach("no-such-step", point, "where the reference has none");
     }
     const bool is_loss = point.tag == kStepLoss || point.tag == kEpochLoss;
-    if (!is_loss || *expected == point.bits) return;
+    if (!is_loss || expected->loss_bits == point.bits) return;
     Breach("value", point,
-           fmt::format("at {:08x}, expected {:08x}", point.bits, *expected));
+           fmt::format("at {:08x}, expected {:08x}", point.bits,
+                       expected->loss_bits));
   }
 
-  std::optional<uint32_t> LossAt(RecordKind kind, uint64_t step) const {
-    for (const GoldenEntry& entry : record_.golden.entries) {
-      if (entry.kind == kind && entry.step == step) return entry.loss_bits;
-    }
-    return std::nullopt;
-  }
-
-  // What a chief could not write, or a disk has forgotten, is missing, and so
-  // is what a chief has not written that others hold in memory.
+  // Points may be missing that a chief could not write, that a disk has lost,
+  // or of steps that a new chief took from another worker's memory.
   bool MustBeComplete() const {
     if (record_.setup.rejoins || record_.setup.saves_beside ||
         IsWrittenBeside()) {
@@ -138,8 +132,8 @@ class Outputs {
     });
   }
 
-  // Where an epoch is not closed yet, the point of the step that is behind is
-  // purged with the epoch's own.
+  // A generation that starts between a step and the end of its epoch purges the
+  // point of that step with the epoch's.
   void CheckComplete(std::string_view tag, RecordKind kind, uint64_t every) {
     std::set<uint64_t> there;
     for (const CurvePoint& point : record_.left.curves) {

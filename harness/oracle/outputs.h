@@ -1,4 +1,4 @@
-// Outputs: what a run leaves for people and for other programs.
+// Outputs: curves for people, and the exported model for other programs.
 //
 // A reader of the event files sees each point of a curve once, with the value
 // that the reference has at that step, whatever was restarted: steps that were

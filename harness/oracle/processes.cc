@@ -43,8 +43,8 @@ void Processes::On(const HistoryEvent& said) {
   }
 }
 
-// Where nothing stands in the way, something happens before the longest limit
-// that anybody waits for is over.
+// While nothing is disturbed, two events are at most the longest deadline
+// apart.
 void Processes::CheckProgress(const HistoryEvent& said) {
   const RunSetup& setup = record_.setup;
   const int64_t now_ns = said.event->t_ns;
@@ -102,7 +102,7 @@ void Processes::OnMachine(const RecordEvent& event) {
   } else if (event.kind == RecordKind::kProcessEnded) {
     if (process != nullptr) End(*process, event);
     if (event.about == kLauncherWorker) {
-      launcher_ended_ns_[launcher_.incarnation] = event.t_ns;
+      ended_launchers_.insert(launcher_.incarnation);
       if (event.reason == RecordReason::kSignal) {
         launcher_killed_ns_[launcher_.incarnation] = event.t_ns;
       }
@@ -164,7 +164,7 @@ void Processes::OnLauncher(const Emitter& by, const RecordEvent& event) {
   }
 }
 
-// Where a worker has said that a later start may help, and not one now.
+// The launcher does not restart a worker that has left to be started later.
 void Processes::CheckRestart() {
   if (!starts_later_ || record_.setup.rejoins) return;
   checks_.no_spontaneous_exit.Breach(
@@ -239,11 +239,11 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
     case RecordKind::kFinished:
       process.finished = true;
       NoteSaving(process);
-      EndSilence(process, event.t_ns);
+      Discharge(process, event.t_ns, Discharges::kSilence);
       break;
     case RecordKind::kStopAgreed:
       process.stops = true;
-      EndSilence(process, event.t_ns);
+      Discharge(process, event.t_ns, Discharges::kSilence);
       break;
     case RecordKind::kFencedOut:
       process.superseded = true;
@@ -309,9 +309,9 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (fault == nullptr) return;
   process.fired.push_back({.fault = fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
-  // Of real processes nobody says when they end, if not their launcher.
+  // A real record has no event for the end of a launcher that was killed.
   if (TraitsOf(*fault).kills_launcher && record_.machine.empty()) {
-    launcher_ended_ns_.try_emplace(process.launcher, event.t_ns);
+    ended_launchers_.insert(process.launcher);
   }
   if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
     // Each time one heartbeat is not sent.
@@ -341,7 +341,7 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   }
 }
 
-// From here on its others may find it gone.
+// The others of its generation may find the process gone from here on.
 void Processes::Leave(Process& process, const RecordEvent& event) {
   if (!process.leaving_ns) {
     process.leaving_ns = event.t_ns;
@@ -350,7 +350,8 @@ void Processes::Leave(Process& process, const RecordEvent& event) {
                      .from_ns = event.t_ns,
                      .until_ns = Hindrances::kForEver});
   }
-  process.leaves_generation = event.generation;
+  // As they meet, a loss is of no generation.
+  if (event.generation != 0) process.leaves_generation = event.generation;
   Discharge(process, event.t_ns);
 }
 

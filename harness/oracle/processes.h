@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,8 +133,10 @@ class Processes {
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;
   int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
-  void EndSilence(const Process& process, int64_t t_ns);
-  void Discharge(const Process& process, int64_t t_ns);
+  // A worker that is done listens for heartbeats no more (kSilence).
+  enum class Discharges : uint8_t { kAll, kSilence };
+  void Discharge(const Process& process, int64_t t_ns,
+                 Discharges which = Discharges::kAll);
   void CheckDuty(const Duty& duty, int64_t t_ns);
   void NoteSaving(const Process& process);
 
@@ -144,8 +147,8 @@ class Processes {
   std::vector<Duty> duties_;
   std::optional<int64_t> power_cut_ns_;  // of the machine
   Launcher launcher_;
-  std::map<int, int64_t> launcher_ended_ns_;   // by incarnation
-  std::map<int, int64_t> launcher_killed_ns_;  // likewise, by a signal
+  std::set<int> ended_launchers_;              // incarnations
+  std::map<int, int64_t> launcher_killed_ns_;  // by a signal; by incarnation
   std::optional<int> starts_later_;  // a worker that no restart helps now
   int64_t save_ended_ns_ = -1;       // the last one
   int64_t last_ns_ = 0;              // of the history's event before

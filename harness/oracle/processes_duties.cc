@@ -1,4 +1,4 @@
-// What workers have to notice of each other, and within which time.
+// Duties: workers notice losses of each other within the deadlines.
 #include <algorithm>
 #include <utility>
 
@@ -29,7 +29,7 @@ void Processes::Owe(const Process& lost, int64_t t_ns, int64_t until_ns) {
   }
 }
 
-// Its others wait for it there, or it for them.
+// The others of its generation wait for a save as long as in one.
 void Processes::NoteSaving(const Process& process) {
   for (Duty& duty : duties_) {
     const Process& of = processes_.at(duty.of);
@@ -37,18 +37,11 @@ void Processes::NoteSaving(const Process& process) {
   }
 }
 
-// A worker that is done says good-bye, and listens for heartbeats no more.
-void Processes::EndSilence(const Process& process, int64_t t_ns) {
+void Processes::Discharge(const Process& process, int64_t t_ns,
+                          Discharges which) {
   std::erase_if(duties_, [&](const Duty& duty) {
-    if (!duty.silence || duty.of != process.id) return false;
-    CheckDuty(duty, t_ns);
-    return true;
-  });
-}
-
-void Processes::Discharge(const Process& process, int64_t t_ns) {
-  std::erase_if(duties_, [&](const Duty& duty) {
-    if (duty.of != process.id) return false;
+    const bool is_meant = which == Discharges::kAll || duty.silence;
+    if (!is_meant || duty.of != process.id) return false;
     CheckDuty(duty, t_ns);
     return true;
   });
@@ -88,7 +81,7 @@ void Processes::OweSilence(const Process& silent, int64_t t_ns,
 int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
   if (duty.silence) return SoonNs();
-  // What ends by itself is no loss.
+  // A disturbance that ends by itself is no loss.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
     return *record_.expect.detected_in_max_ns;
   }
@@ -102,7 +95,7 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
   const int64_t bound = BoundOf(duty, t_ns);
   if (bound <= 0) return;
   const int64_t until = std::min(t_ns, duty.until_ns);
-  // A late heartbeat is one, and others do not matter for it.
+  // A heartbeat that is late still counts; faults of third workers delay none.
   const auto disturbs = [&](const Hindrance& one) {
     if (!MatchesLateness(one, bound)) return false;
     if (duty.silence) {
@@ -112,7 +105,6 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
     return one.of != duty.lost && one.kind != Hindrance::Kind::kAbsent;
   };
   const int64_t took = hindrances_.Undisturbed(duty.since_ns, until, disturbs);
-
   checks_.detection.Instance();
   if (took <= bound) return;
   checks_.detection.Breach(

@@ -23,13 +23,13 @@ bool IsOfReason(RecordReason reason,
 
 }  // namespace
 
-// Whether it runs, and its launcher was killed.
+// Returns true iff the process runs, and its launcher was killed.
 bool Processes::IsOrphan(const Process& process) const {
   return !process.ended_ns && !process.unreachable &&
          launcher_killed_ns_.contains(process.launcher);
 }
 
-// Whose launcher was killed, or its host given up, is to end soon.
+// An orphan ends within the bound.
 void Processes::CheckOrphan(const Process& process, int64_t t_ns) {
   const int64_t bound = record_.setup.orphans_end_ns;
   if (!IsOrphan(process) || bound <= 0) return;
@@ -58,7 +58,8 @@ void Processes::End(Process& process, const RecordEvent& event) {
         return one.kind == Hindrance::Kind::kLinks && one.of == process.id;
       });
   hindrances_.Ended(process.id, event.t_ns);
-  // Those that are connected to it wait on, as long as they do for anybody.
+  // Peers behind a cut do not see its connections close: they wait for their
+  // own limit.
   if (unheard) {
     hindrances_.Add(
         {.kind = Hindrance::Kind::kLinks,
@@ -82,14 +83,14 @@ void Processes::End(Process& process, const RecordEvent& event) {
   if (!done && !silent) Owe(process, event.t_ns, Hindrances::kForEver);
 }
 
-// Whether something that is recorded takes the process away at that time.
+// Returns true iff a recorded event or fault kills the process by that time.
 bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
   if (process.kill_sent || process.unreachable || process.cut_off) return true;
   const auto in_its_time = [&](const std::optional<int64_t>& when) {
     return when && *when >= process.started_ns && *when <= t_ns;
   };
-  const auto launcher = launcher_ended_ns_.find(process.launcher);
-  if (in_its_time(power_cut_ns_) || launcher != launcher_ended_ns_.end()) {
+  if (in_its_time(power_cut_ns_) ||
+      ended_launchers_.contains(process.launcher)) {
     return true;
   }
   return std::ranges::any_of(process.fired, [&](const Fired& fired) {
@@ -99,7 +100,7 @@ bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
 }
 
 void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
-  // What the harness cut off ended by the harness's hand.
+  // The harness kills the processes of a run that it cuts off.
   if (record_.ending != RunEnding::kExited) return;
   const bool by_signal = event.reason == RecordReason::kSignal;
   if (process.left != nullptr && !by_signal) {
@@ -133,7 +134,7 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
   } else if (event.reason == Reason::kSuperseded) {
     explained = std::ranges::any_of(processes_, [&](const auto& entry) {
       const Process& other = entry.second;
-      // Who has no generation yet is refused by a chief that has one.
+      // A chief that is superseded refuses workers without a generation.
       const bool refuses = process.generation == 0 && other.rank == 0;
       return other.superseded &&
              (other.id == process.id ||
@@ -184,7 +185,7 @@ void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
                   NameOf(process.id), Seconds(took), Seconds(bound)));
 }
 
-// Whether an earlier process of its worker has not ended.
+// Returns true iff an earlier process of its worker has not ended.
 bool Processes::OlderIsThere(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
@@ -193,8 +194,8 @@ bool Processes::OlderIsThere(const Process& process) const {
   });
 }
 
-// When what such a fault may have cost was over: with the next step, or, in a
-// save beside the training, with the next save that succeeds.
+// Returns when the effect of such a fault was over: at the next step, or, in an
+// asynchronous save, at the next save that succeeds.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   const bool beside =
       record_.setup.saves_beside && fired.fault->point.starts_with("ckpt.");
@@ -203,13 +204,13 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   return saved == acknowledged_ns_.end() ? 0 : saved->second;
 }
 
-// Whether a fault has given the process, or one that it has to agree with, an
-// error that it may end of. One that only cost a save is no reason for what
-// comes steps later.
+// Returns true iff a fault has given the process, or one that it has to agree
+// with, an error that it may end of. An error that only cost a save explains
+// nothing steps later.
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
-    // Who has no state yet meets those who have none either.
+    // Processes without a state meet each other, whatever they have claimed.
     const uint64_t theirs = other.has_state ? other.generation : 0;
     const uint64_t its = process.has_state ? process.generation : 0;
     const bool was_there = its != 0 || !other.ended_ns ||
@@ -228,8 +229,8 @@ bool Processes::HasMetAnError(const Process& process) const {
   });
 }
 
-// Whether it trains, and all errors that it has met were in saves: those cost a
-// save, and no worker.
+// Returns true iff the process trains, and all errors so far were in saves:
+// they cost a save, and no worker.
 bool Processes::WasInASave(const Process& process) const {
   if (!process.has_state || process.finished || store_deleted_) return false;
   bool any = false;

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// How much of a limit the work itself may take, where nothing is in its way.
+// The work itself may take this part of a limit while nothing disturbs it.
 constexpr int64_t kShareOfWork = 4;
 
 }  // namespace
@@ -37,8 +37,9 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
          IsKilled(process, t_ns);
 }
 
-// Whether a chief that turns the process away has met an error itself, or has
-// lost somebody: for it the meeting has ended.
+// Returns true iff the chief has a recorded reason to refuse the process: an
+// error of its own, a newer generation, a disturbed link, or a meeting that it
+// has given up.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
   const std::vector<const Process*> chiefs = OfRank(event.about, process);
@@ -55,13 +56,16 @@ bool Processes::MayHaveRefused(const Process& process,
     return true;
   }
   return std::ranges::any_of(chiefs, [&](const Process* chief) {
-    return HasMetAnError(*chief) || chief->superseded ||
+    // It takes no calls of the next meeting before it has left its generation.
+    const bool forms_still = chief->generation != 0 &&
+                             chief->generation == process.leaves_generation;
+    return forms_still || HasMetAnError(*chief) || chief->superseded ||
            chief->left != nullptr ||
            chief->refused_ns >= process.meeting_since_ns;
   });
 }
 
-// Whether nothing could be heard of it for as long as was waited.
+// Returns true iff no heartbeat of the process could arrive during the wait.
 bool Processes::WasSilent(const Process& process,
                           const RecordEvent& wait) const {
   if (process.cut_off || process.unreachable) return true;
@@ -74,8 +78,7 @@ bool Processes::WasSilent(const Process& process,
   return heard <= 2 * record_.setup.heartbeat_every_ns;
 }
 
-// Whether something stood in the way of the work for most of the time that was
-// waited.
+// Returns true iff the work was disturbed during most of the wait.
 bool Processes::WasHeldUp(const RecordEvent& wait) const {
   const int64_t limit = wait.limit_ns;
   const int64_t worked = hindrances_.Undisturbed(
@@ -110,7 +113,7 @@ bool Processes::IsExplained(const Process& process,
   }
 }
 
-// Whether an error at every occurrence keeps it from coming to a state.
+// Returns true iff an error at every occurrence keeps the process from a state.
 bool Processes::FailsAgainAndAgain(const Process& process) {
   return !process.has_state &&
          std::ranges::any_of(process.fired, [](const Fired& fired) {
@@ -118,9 +121,9 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
          });
 }
 
-// Whether connections of this meeting, or generation, were cut or reset, or, as
-// they meet, a frame was late: who gets an answer too late hangs up and calls
-// again, and the other one waits until its limit.
+// Returns true iff links were cut or reset since the process began to meet; as
+// they meet, also if a frame was late: a worker whose answer is late hangs up
+// and calls again, and the other one waits until its limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
                            bool is_meeting) const {
   return hindrances_.Any(process.meeting_since_ns, t_ns,
@@ -143,8 +146,8 @@ void Processes::CheckWait(const Process& process, const RecordEvent& event) {
                   RecordReasonName(event.reason), Seconds(event.limit_ns)));
 }
 
-// When what the process now says it lost had gone, or stood still: since what
-// is in the way now began, or by the last fault that ended a process or reset
+// Returns the time of the loss that the process reports: the begin of the
+// present disturbance, or else the last fault that ended a process or reset
 // connections.
 std::optional<int64_t> Processes::LostSince(const Process& process,
                                             const RecordEvent& loss) const {
@@ -166,7 +169,7 @@ std::optional<int64_t> Processes::LostSince(const Process& process,
   return last;
 }
 
-// What a worker loses it loses in time.
+// A worker reports a loss within the bound that the scenario expects.
 void Processes::CheckPromptness(const Process& process,
                                 const RecordEvent& event) {
   if (event.reason == RecordReason::kRefused) return;

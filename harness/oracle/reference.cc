@@ -30,6 +30,12 @@ std::optional<size_t> Reference::Find(RecordKind kind,
   });
 }
 
+const GoldenEntry* Reference::FindOfStep(RecordKind kind, uint64_t step) const {
+  const auto index = FindLast(
+      step, [&](const GoldenEntry& entry) { return entry.kind == kind; });
+  return index ? &entries_[*index] : nullptr;
+}
+
 std::optional<size_t> Reference::StateAt(const Moment& moment) const {
   return FindLast(moment.step, [&](const GoldenEntry& entry) {
     return entry.phase == moment.phase;

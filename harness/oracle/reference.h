@@ -31,6 +31,8 @@ class Reference {
   const GoldenEntry& operator[](size_t index) const { return entries_[index]; }
   // Index of its last event of that kind and moment. nullopt: it has none.
   std::optional<size_t> Find(RecordKind kind, const Moment& moment) const;
+  // Its last event of that kind and step, of any phase, or null.
+  const GoldenEntry* FindOfStep(RecordKind kind, uint64_t step) const;
   // Index of the event after which the state is of that moment.
   std::optional<size_t> StateAt(const Moment& moment) const;
   // Where training stands after the event of that index.

@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// Whether a signal ended it, and none that it was to leave for.
+// Returns true iff a signal killed the launcher, and none that tells it to end.
 bool IsBySignal(const LauncherRun& launcher) {
   return launcher.exit_code < 0 ||
          (launcher.exit_code > 128 && launcher.exit_code != 128 + SIGTERM &&
@@ -104,7 +104,7 @@ void Specification::CheckAccount(const LauncherRun& launcher,
                   has_result ? "a" : "no"));
 }
 
-// Whether a fault fired in one of its workers that kills it.
+// Returns true iff a fault that fired in one of its workers kills the launcher.
 bool Specification::IsKilledByAFault(size_t launcher) const {
   const int first = record_.launchers[launcher].first_life;
   const int after = launcher + 1 < record_.launchers.size()

@@ -192,7 +192,7 @@ const StoreModel::Checkpoint* StoreModel::NewestOwed() const {
   return newest;
 }
 
-// Whether another process that has claimed a generation has not ended.
+// Returns true iff another process that has claimed a generation has not ended.
 bool StoreModel::AreOthersThere(const Emitter& by) const {
   return std::ranges::any_of(writers_, [&](const auto& other) {
     return other.first != by && other.second.claim && !other.second.end.is_gone;

@@ -43,8 +43,8 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
   retired.in_doubt = true;
 }
 
-// Whether one that its lineage makes void holds the state of a parent: all runs
-// have the same bits at one moment. The engine counts it.
+// Returns true iff a fenced checkpoint holds the state of a parent: all runs
+// have the same bits at one moment. The engine's retention counts it.
 bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
   return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
          !checkpoint.damaged &&

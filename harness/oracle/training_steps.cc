@@ -164,11 +164,9 @@ void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
 // All workers emit the rows of all steps but the last, which may be cut short.
 void TrainingModel::CloseSteps(const Generation& generation) {
   for (const auto& [number, step] : generation.open) {
-    const auto found = std::ranges::find_if(
-        record_.golden.entries, [number = number](const GoldenEntry& entry) {
-          return entry.kind == RecordKind::kStep && entry.step == number;
-        });
-    if (found == record_.golden.entries.end()) continue;
+    const GoldenEntry* const found =
+        reference_.FindOfStep(RecordKind::kStep, number);
+    if (found == nullptr) continue;
     checks_.samples.Instance();
     std::vector<uint32_t> rows = step.rows;
     std::ranges::sort(rows);

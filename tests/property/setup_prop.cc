@@ -157,7 +157,7 @@ std::string AnySetup() {
       AnyLaunches());
 }
 
-// Whether all that is wrong with a set-up is that its launches do not fit its
+// Returns true iff the only errors of a set-up are launches that do not fit its
 // job.
 bool IsOfItsLaunches(const LoadedFile& loaded) {
   return std::ranges::all_of(loaded.errors, [](const Diagnostic& error) {

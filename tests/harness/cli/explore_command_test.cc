@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,6 +44,15 @@ class ExploreCommandTest : public testing::Test {
     out_.str("");
     err_.str("");
     return RunExplore(command_, console_);
+  }
+
+  // Explores twice, without a finding.
+  std::pair<std::string, json> ExploreAsTextAndJson() {
+    EXPECT_EQ(Explore(), 0);
+    std::string text = out_.str();
+    command_.output = OutputFormat::kJson;
+    EXPECT_EQ(Explore(), 0);
+    return {std::move(text), json::parse(out_.str())};
   }
 
   const ScratchDirectory scratch_;  // tests run beside each other
@@ -102,11 +112,7 @@ TEST_F(ExploreCommandTest, JsonListsAllGapsWhereAsked) {
   command_.kinds = {FaultKind::kCrash, FaultKind::kTornWrite};
   command_.points = {Point::kStepBegin, Point::kShardWrite};
   command_.all_gaps = true;
-  EXPECT_EQ(Explore(), 0);
-  const std::string text = out_.str();
-  command_.output = OutputFormat::kJson;
-  EXPECT_EQ(Explore(), 0);
-  const json result = json::parse(out_.str());
+  const auto [text, result] = ExploreAsTextAndJson();
   EXPECT_TRUE(result["kinds_missed"].empty());
   ASSERT_FALSE(result["gaps"].empty());
   for (const json& gap : result["gaps"]) {
@@ -125,11 +131,7 @@ TEST_F(ExploreCommandTest, JsonListsInvariantsThatNothingWasCheckedFor) {
   command_.kinds = {FaultKind::kCrash};
   command_.points = {Point::kStepBegin};
   command_.all_gaps = true;
-  EXPECT_EQ(Explore(), 0);
-  const std::string text = out_.str();
-  command_.output = OutputFormat::kJson;
-  EXPECT_EQ(Explore(), 0);
-  const json result = json::parse(out_.str());
+  const auto [text, result] = ExploreAsTextAndJson();
   ASSERT_FALSE(result["invariants_missed"].empty());
   for (const json& invariant : result["invariants_missed"]) {
     EXPECT_THAT(text, ContainsRegex("  invariants [^\n]*; never: [^\n]*" +

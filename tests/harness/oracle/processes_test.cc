@@ -367,6 +367,26 @@ TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
               ElementsAre("late", "late", "late"));
 }
 
+TEST(ProcessesTest, ChiefRefusesWhoHasLeftTheGenerationThatItIsIn) {
+  ClusterStory story;
+  story.Fire(2, Crash()).EndsWith(2, 70).Wait(1);
+  story.GivesUp(1, 2, Reason::kClosed, 1'000);
+  story.Says(1, {.kind = RecordKind::kLeft,
+                 .generation = 1,
+                 .reason = Reason::kLostWorker});
+  story.GivesUp(1, 0, Reason::kRefused, 0);  // it calls again and again
+  story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
+  story.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+}
+
+TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
+  ClusterStory story;
+  story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
+}
+
 // Another worker than the chief hangs, and only the launcher gives anybody up.
 TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
   const auto after = [](int64_t hangs_ms, int64_t chief_hangs_ms) {
