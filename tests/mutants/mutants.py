@@ -55,7 +55,7 @@ OWN_BASE_PART = 8  # of a bug that names its base
 # Scenario suites of a second or so each. Those of planted bugs pass because
 # something is found, and those of large models take minutes.
 SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
-          "elastic", "collective", "gpu")
+          "elastic", "collective", "gpu", "launcher", "outputs", "stateless")
 
 
 class Stage:
