@@ -296,10 +296,12 @@ bool TrainingLoop::LastStepDone() const {
           position.epoch + 1 >= horizon.epochs);
 }
 
+// An epoch's end ends an execution too.
 bool TrainingLoop::ExecutionEnds() const {
   const Position& position = state_->position;
   return position.step % options_->steps_per_execution == 0 ||
-         position.phase_of() != Phase::kInEpoch || AtHorizon();
+         position.phase_of() != Phase::kInEpoch || position.sample == 0 ||
+         AtHorizon();
 }
 
 // Whether the execution under way, or about to begin, is its epoch's last one.
