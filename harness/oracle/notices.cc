@@ -20,9 +20,20 @@ Notices::Notices(const Record& record, Checks& checks)
     : record_(record), checks_(checks) {}
 
 void Notices::On(const HistoryEvent& said) {
+    const RecordEvent& event = *said.event;
+  switch (said.by.kind) {
+    case Emitter::Kind::kMachine:
+      if (event.kind == RecordKind::kProcessEnded) NoteEnd(event);
+      return;
+    case Emitter::Kind::kLauncher:
+      return OnLauncher(event);
+    case Emitter::Kind::kWorker:
+      return OnWorker(said);
+  }
+}
+
+void Notices::OnWorker(const HistoryEvent& said) {
   const RecordEvent& event = *said.event;
-  if (said.by.kind == Emitter::Kind::kLauncher) return OnLauncher(event);
-  if (said.by.kind != Emitter::Kind::kWorker) return;
   Worker& worker = workers_[said.by];
   switch (event.kind) {
     case RecordKind::kInitialized:
@@ -59,9 +70,8 @@ void Notices::On(const HistoryEvent& said) {
       }
       break;
     case RecordKind::kGeneration:
-      has_store_ = true;
-      // Its number may be given out again.
-      stops_.erase(event.generation);
+            has_store_ = true;
+      ForgetGeneration(event.generation);
       break;
     case RecordKind::kFinished:
       worker.finished = true;
@@ -98,8 +108,27 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   worker.notice_ns = event.t_ns;
 }
 
+// The number of a generation may be used again: by a job without a store, or
+// once all checkpoints were deleted.
+void Notices::ForgetGeneration(uint64_t number) {
+  stops_.erase(number);
+  for (auto& [id, worker] : workers_) {
+        if (worker.generation != number) continue;
+    worker.generation = 0;
+    worker.is_gone = true;
+  }
+}
+
+void Notices::NoteEnd(const RecordEvent& event) {
+  if (!event.about || event.reason == RecordReason::kUnreachable) return;
+  const auto ended =
+      workers_.find({.worker = *event.about, .incarnation = event.incarnation});
+  if (ended != workers_.end()) ended->second.is_gone = true;
+}
+
 // It sends its workers a signal.
 void Notices::OnLauncher(const RecordEvent& event) {
+  if (event.kind == RecordKind::kExited) return NoteEnd(event);
   if (event.kind != RecordKind::kAskedToStop || !event.about) return;
   const auto asked =
       workers_.find({.worker = *event.about, .incarnation = event.incarnation});

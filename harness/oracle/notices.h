@@ -44,6 +44,9 @@ class Notices {
     bool given_up = false;  // the save, after all tries
   };
 
+    void OnWorker(const HistoryEvent& said);
+  void ForgetGeneration(uint64_t number);
+  void NoteEnd(const RecordEvent& event);
   void Fire(Worker& worker, const RecordEvent& event);
   void OnLauncher(const RecordEvent& event);
   void CheckCause(const Emitter& by, const Worker& worker);

@@ -256,8 +256,9 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     // Every byte of it was read, since the first try for a claim.
     if (of_parent.damaged_at < writer.last_try.tries) of_parent.damaged = false;
     of_parent.failed = false;
-    is_any_acknowledged_ = true;
+        is_any_acknowledged_ = true;
   }
+  if (std::exchange(writer.last_try.beside_deletion, false)) Unsettle();
   lineage_ = LineageOf(head_);
 }
 

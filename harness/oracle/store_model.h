@@ -83,7 +83,9 @@ class StoreModel {
     std::set<size_t> rejected;
     std::set<size_t> set_aside;
     std::set<size_t> found_fenced;
-    bool others_were_there = false;  // as it began
+        bool others_were_there = false;  // as it began
+    bool beside_deletion = false;    // one ended since it began
+
   };
   // The removal of a checkpoint, until its outcome is emitted.
   struct Removal {
@@ -147,6 +149,7 @@ class StoreModel {
   void DeleteBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Deleted(const Emitter& by, Writer& writer, const RecordEvent& event);
   void EndDeletion(const Emitter& by);
+  void Unsettle();
   void CheckEndOf(const Emitter& by, Writer& writer, const RecordEvent& event);
   void CheckDeletion(const Emitter& by, const Writer& writer);
   void LosePower(const RecordEvent& event);

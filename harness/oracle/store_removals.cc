@@ -261,9 +261,18 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
   }
 }
 
-// A deletion may have taken the checkpoints of later claims, too.
+// A deletion may have taken the checkpoints of later claims, too, and the parent
+// of a claim that is being made.
 void StoreModel::EndDeletion(const Emitter& by) {
   if (deleters_.erase(by) == 0) return;
+  Unsettle();
+  for (auto& [emitter, writer] : writers_) {
+    if (writer.last_try.number) writer.last_try.beside_deletion = true;
+  }
+}
+
+// From here on the claims made so far, and what they saved, may be gone.
+void StoreModel::Unsettle() {
   unsettled_ = claims_.size();
   is_any_acknowledged_ = false;
   for (Checkpoint& one : checkpoints_) one.in_doubt = true;

@@ -168,6 +168,19 @@ INSTANTIATE_TEST_SUITE_P(
                          kOther, K::kStep, 4, kOther,
                          {.kind = K::kLeaving, .generation = 1});
                    }},
+        ExcusedRun{"ItHasEnded", UndisturbedRun, "grace/unheeded", IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, K::kStep, 4, LauncherProcess(1),
+                         {.kind = K::kExited, .about = 1, .incarnation = 1});
+                   }},
+        ExcusedRun{"TheNumberOfItsGenerationIsUsedAgain", UndisturbedRun,
+                   "grace/unheeded", IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, K::kStep, 4, kNextChief,
+                         {.kind = K::kGeneration, .generation = 1});
+                   }},
         ExcusedRun{
             "ItIsSuperseded", UndisturbedRun, "grace/unheeded", IgnoreNotice,
             [](ScriptedRun& run) {

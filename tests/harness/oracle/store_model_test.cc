@@ -103,6 +103,13 @@ void LoadStaleSave(ScriptedRun& run) {
   loaded.digest = DigestAt(6);
 }
 
+// The first chief deletes all checkpoints.
+void DeleteAllBefore(ScriptedRun& run, const Emitter& by, K kind) {
+  DeleteBefore(run, by, kind);
+  run.events.InsertBefore(by, kind, 0, kChief,
+                          {.kind = K::kBackupDeleted, .path = "/ckpt"});
+}
+
 void FailToLoad(ScriptedRun& run) {
   run.events.InsertBefore(kNextOther, K::kLoaded, 0, kNextOther,
                           {.kind = K::kLoadFailed,
@@ -494,6 +501,12 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         SpoiledRun{"CannotLoadAGoodCheckpoint", RecoveredRun,
                    "store/does-not-verify", FailToLoad},
+        SpoiledRun{"CannotLoadAGoodCheckpointClaimedBehindADeletion",
+                   RecoveredRun, "store/does-not-verify",
+                   [](ScriptedRun& run) {
+                     FailToLoad(run);
+                     DeleteAllBefore(run, kNextChief, K::kClaimBegin);
+                   }},
         SpoiledRun{"LoadsAVoidCheckpoint", TwiceCrashedRun, "store/fenced-read",
                    LoadStaleSave},
         SpoiledRun{"FindsAnUnknownOneVoid", RecoveredRun, "store/unknown",
@@ -539,6 +552,11 @@ INSTANTIATE_TEST_SUITE_P(
                    "store/void-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kNextChief, K::kResumed);
+                   }},
+        ExcusedRun{"CannotLoadWhatADeletionTookFromItsClaim", RecoveredRun,
+                   "store/does-not-verify", FailToLoad,
+                   [](ScriptedRun& run) {
+                     DeleteAllBefore(run, kNextChief, K::kGeneration);
                    }},
         ExcusedRun{"CannotLoadADamagedCheckpoint", RecoveredRun,
                    "store/does-not-verify", FailToLoad,
