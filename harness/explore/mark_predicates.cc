@@ -217,7 +217,7 @@ bool NoticeWhileRecovering(const MarkScene& scene) {
 
 bool StoppedAndWentOn(const MarkScene& scene) {
   const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
-  return scene.outline.Done() &&
+  return scene.outline.IsDone() &&
          std::any_of(launchers.begin(), launchers.end() - 1,
                      [](const LauncherRun& run) {
                        return IsExit(run.exit_code, {WorkerExit::kStopped});

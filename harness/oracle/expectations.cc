@@ -21,7 +21,7 @@ std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
   }
   if (record.launchers.empty()) return "no launcher";
   const LauncherRun& last = record.launchers.back();
-  if (last.exit_code == 0 && outline.Done()) {
+  if (last.exit_code == 0 && outline.IsDone()) {
     return facts.restarts == 0 ? "completes" : "recovers";
   }
   if (IsExit(last.exit_code, {WorkerExit::kStopped}) && last.result &&

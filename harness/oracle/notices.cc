@@ -20,7 +20,7 @@ Notices::Notices(const Record& record, Checks& checks)
     : record_(record), checks_(checks) {}
 
 void Notices::On(const HistoryEvent& said) {
-    const RecordEvent& event = *said.event;
+  const RecordEvent& event = *said.event;
   switch (said.by.kind) {
     case Emitter::Kind::kMachine:
       if (event.kind == RecordKind::kProcessEnded) NoteEnd(event);
@@ -70,7 +70,7 @@ void Notices::OnWorker(const HistoryEvent& said) {
       }
       break;
     case RecordKind::kGeneration:
-            has_store_ = true;
+      has_store_ = true;
       ForgetGeneration(event.generation);
       break;
     case RecordKind::kFinished:
@@ -113,7 +113,7 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
 void Notices::ForgetGeneration(uint64_t number) {
   stops_.erase(number);
   for (auto& [id, worker] : workers_) {
-        if (worker.generation != number) continue;
+    if (worker.generation != number) continue;
     worker.generation = 0;
     worker.is_gone = true;
   }
@@ -123,7 +123,7 @@ void Notices::NoteEnd(const RecordEvent& event) {
   if (!event.about || event.reason == RecordReason::kUnreachable) return;
   const auto ended =
       workers_.find({.worker = *event.about, .incarnation = event.incarnation});
-  if (ended != workers_.end()) ended->second.is_gone = true;
+  if (ended != workers_.end()) ended->second.has_ended = true;
 }
 
 // It sends its workers a signal.
@@ -201,7 +201,7 @@ void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
   for (auto& [id, other] : workers_) {
     if (other.generation != worker.generation || !other.noticed_at ||
-        other.stops || other.is_gone ||
+        other.stops || other.is_gone || other.has_ended ||
         event.step <= *other.noticed_at + most) {
       continue;
     }

@@ -31,7 +31,9 @@ class Notices {
     std::optional<uint64_t> noticed_at;  // the step that it was in
     std::optional<uint64_t> told_at;     // by a signal that it has not seen
     bool stops = false;                  // has agreed to
-    bool is_gone = false;                // or about to be
+        bool is_gone = false;                // has lost others, or is leaving
+    bool has_ended = false;              // its process
+
     bool finished = false;
     const RecordFault* notice = nullptr;
     int64_t notice_ns = 0;

@@ -116,7 +116,7 @@ void Outline::FindRedone() {
   }
 }
 
-bool Outline::Done() const { return IsDone(record); }
+bool Outline::IsDone() const { return gauntlet::IsDone(record); }
 
 bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {
   return a.worker == b.worker && a.life == b.life;

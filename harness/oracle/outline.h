@@ -71,7 +71,7 @@ struct Outline {
   std::vector<Generation> generations;
 
   // The last launcher said "done".
-  bool Done() const;
+  bool IsDone() const;
 
  private:
   void FindFirings();

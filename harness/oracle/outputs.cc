@@ -50,7 +50,8 @@ class Outputs {
       before = point.step;
       CheckValue(point);
     }
-    if (!outline_.Done() || !MustBeComplete()) return;
+    CheckReadable();
+    if (!outline_.IsDone() || !MustBeComplete()) return;
     CheckComplete(kStepLoss, RecordKind::kStep, record_.setup.curve_every);
     CheckComplete(kEpochLoss, RecordKind::kEpochEnd, 1);
   }
@@ -65,8 +66,9 @@ class Outputs {
                            fmt::format("the exported model cannot be read: {}",
                                        exported->reason));
     }
-    const std::string& last = record_.golden.final_digest;
-    if (!outline_.Done() || last.empty()) return;
+    if (!outline_.IsDone() || record_.golden.final_digest.empty()) return;
+    // CheckIsComplete holds the result against the reference.
+    const std::string& last = record_.launchers.back().result->digest;
     if (!exported) {
       check_.Breach("not-exported",
                     "the run is done, and there is no exported model");
@@ -102,23 +104,40 @@ class Outputs {
                        expected->loss_bits));
   }
 
-  // Points may be missing that a chief could not write, that a disk has lost,
-  // or of steps that a new chief took from another worker's memory.
+  void CheckReadable() {
+    if (IsDiskDisturbed() || MayHaveTwoWriters() || IsAnyWriteTorn()) return;
+    check_.Instance();
+    const std::string& damage = record_.left.curves_damage;
+    if (!damage.empty()) check_.Breach("unreadable", damage);
+  }
+
+  // Returns true iff a write was torn, whichever file it was to.
+  bool IsAnyWriteTorn() const {
+    return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
+      return firing.fault->kind == "torn_write";
+    });
+  }
+
+  // Returns false if a chief may have lost points: to the disk, to a rejoin (a
+  // new chief takes over another worker's state, not its points), or to an
+  // asynchronous save.
   bool MustBeComplete() const {
-    if (record_.setup.rejoins || record_.setup.saves_beside ||
-        IsWrittenBeside()) {
-      return false;
-    }
-    return std::ranges::none_of(outline_.firings, [](const Firing& firing) {
+    return !record_.setup.rejoins && !record_.setup.saves_beside &&
+           !MayHaveTwoWriters() && !IsDiskDisturbed();
+  }
+
+  // Returns true iff a write may have failed, or written bytes may be lost.
+  bool IsDiskDisturbed() const {
+    return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
       const FaultTraits& traits = firing.traits;
       return traits.tells_error || traits.damages_store || traits.cuts_power ||
              firing.fault->of_one_host;
     });
   }
 
-  // A process that was out of reach may begin a session of its own late: event
-  // files have no owner.
-  bool IsWrittenBeside() const {
+  // Returns true iff a worker was unreachable. It may still append to event
+  // files, which have no owner.
+  bool MayHaveTwoWriters() const {
     return std::ranges::any_of(record_.launchers, [](const LauncherRun& run) {
       return std::ranges::any_of(run.events, [](const RecordEvent& event) {
         return event.reason == RecordReason::kUnreachable;
@@ -147,6 +166,7 @@ class Outputs {
     }
     for (const GoldenEntry& entry : record_.golden.entries) {
       if (entry.kind != kind || entry.step % every != 0) continue;
+      if (entry.step > record_.launchers.back().result->steps) break;
       check_.Instance();
       if (there.contains(entry.step)) continue;
       check_.Breach("missing",

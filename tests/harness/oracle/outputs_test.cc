@@ -56,6 +56,11 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.facts.left.curves.push_back(PointAt(run, 6));
                    }},
+        SpoiledRun{"EventFileCannotBeRead", RunWithOutputs,
+                   "outputs/unreadable",
+                   [](ScriptedRun& run) {
+                     run.facts.left.curves_damage = "a record is no event";
+                   }},
         SpoiledRun{"LossIsNotTheReferences", RunWithOutputs, "outputs/value",
                    [](ScriptedRun& run) { ++PointAt(run, 6).bits; }},
         SpoiledRun{"StepIsBeyondTheEnd", RunWithOutputs, "outputs/no-such-step",
@@ -79,20 +84,25 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Outputs, ExcusedOutputsTest,
-    testing::Values(ExcusedRun{"FileIsDamaged", RunWithOutputs, "outputs/value",
-                               [](ScriptedRun& run) { ++PointAt(run, 6).bits; },
-                               [](ScriptedRun& run) {
-                                 run.events.InsertBehind(
-                                     kOther, RecordKind::kFaultFired, 0, kOther,
-                                     {.kind = RecordKind::kDamaged,
-                                      .path = "/curves/events.out.tfevents.1.a",
-                                      .detail = "crash-w1"});
-                               }},
-                    ExcusedRun{"OthersHaveTheStepInMemory", RunWithOutputs,
-                               "outputs/missing", ForgetAPoint,
-                               [](ScriptedRun& run) {
-                                 run.facts.setup.rejoins = true;
-                               }}),
+    testing::Values(
+        ExcusedRun{"FileIsDamaged", RunWithOutputs, "outputs/value",
+                   [](ScriptedRun& run) { ++PointAt(run, 6).bits; },
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, RecordKind::kFaultFired, 0, kOther,
+                         {.kind = RecordKind::kDamaged,
+                          .path = "/curves/events.out.tfevents.1.a",
+                          .detail = "crash-w1"});
+                   }},
+        ExcusedRun{
+            "AWriteFailed", RunWithOutputs, "outputs/unreadable",
+            [](ScriptedRun& run) {
+              run.facts.left.curves_damage = "a torn record";
+            },
+            [](ScriptedRun& run) { run.facts.faults[0].kind = "errno"; }},
+        ExcusedRun{"OthersHaveTheStepInMemory", RunWithOutputs,
+                   "outputs/missing", ForgetAPoint,
+                   [](ScriptedRun& run) { run.facts.setup.rejoins = true; }}),
     NameOfCase<ExcusedRun>);
 
 }  // namespace
