@@ -2,8 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "harness/cli/exit_code.h"
 #include "harness/cli/stored_records.h"
@@ -19,37 +20,64 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The record files that the paths name: files, and all below folders, each
-// path once and in order. kNotFound names a path without any.
-Result<std::set<std::string>> FindRecords(
-    const std::vector<std::string>& paths) {
-  std::set<std::string> files;
-  for (const std::string& path : paths) {
+// The records in and below some paths.
+class RecordFinder {
+ public:
+  // kInvalidArgument: there is no such path; kNotFound: a folder without any.
+  Status Add(const fs::path& path) {
     std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      if (!fs::exists(path, error)) {
-        return NotFound(path + ": no such file or folder");
-      }
-      files.insert(path);
-      continue;
+    if (!fs::exists(path, error)) {
+      return InvalidArgument(path.string() + ": no such file or folder");
     }
-    const size_t before = files.size();
+    if (!fs::is_directory(path, error)) {
+      AddFile(path);
+      return OkStatus();
+    }
+    bool any = LookInto(path);
     fs::recursive_directory_iterator entries(path, error);
     for (; !error && entries != fs::end(entries); entries.increment(error)) {
-      if (entries->path().filename() == kRecordFileName) {
-        files.insert(entries->path().string());
-      }
+      if (entries->is_directory()) any = LookInto(entries->path()) || any;
     }
-    if (error) return IoError(fmt::format("{}: {}", path, error.message()));
-    if (files.size() == before) {
-      return NotFound(fmt::format(
-          "{}: expected a {} in or below it, found none (the folder of a run "
-          "or of a case has one)",
-          path, kRecordFileName));
+    if (error) {
+      return IoError(fmt::format("{}: {}", path.string(), error.message()));
     }
+    if (any) return OkStatus();
+    return NotFound(fmt::format(
+        "{}: expected a {} in or below it, found none (the folder of a run "
+        "or of a case has one)",
+        path.string(), kRecordFileName));
   }
-  return files;
-}
+
+  // By their real paths, so that each is judged once.
+  const std::map<std::string, std::string>& files() const { return files_; }
+  const std::vector<std::string>& cases_without() const {
+    return cases_without_;
+  }
+
+ private:
+  void AddFile(const fs::path& file) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    files_.emplace(error ? file.string() : real.string(), file.string());
+  }
+  // Returns true iff the folder is a case's, or has a record.
+  bool LookInto(const fs::path& folder) {
+    const fs::path file = folder / kRecordFileName;
+    std::error_code error;
+    if (fs::exists(file, error)) {
+      AddFile(file);
+      return true;
+    }
+    if (folder.extension() != ".sim" && folder.extension() != ".real") {
+      return false;
+    }
+    cases_without_.push_back(folder.string());
+    return true;
+  }
+
+  std::map<std::string, std::string> files_;
+  std::vector<std::string> cases_without_;
+};
 
 Result<CaseResult> JudgeFile(const std::string& file) {
   ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
@@ -72,12 +100,19 @@ int RunJudge(const JudgeCommand& command, Console& console) {
                                 ? ExitCode::kNothingSelected
                                 : ExitCode::kUsage);
   };
-  const Result<std::set<std::string>> files = FindRecords(command.paths);
-  if (!files.ok()) return fail(files.status());
+  RecordFinder found;
+  for (const std::string& path : command.paths) {
+    if (const Status added = found.Add(path); !added.ok()) return fail(added);
+  }
   RunResult result;
   const auto begin = std::chrono::steady_clock::now();
-  bool any_bad = false;
-  for (const std::string& file : *files) {
+  for (const std::string& folder : found.cases_without()) {
+    fail(InvalidArgument(
+        fmt::format("{}: expected the {} of the case, found none", folder,
+                    kRecordFileName)));
+  }
+  bool any_bad = !found.cases_without().empty();
+  for (const auto& [real_path, file] : found.files()) {
     Result<CaseResult> judged = JudgeFile(file);
     if (judged.ok()) {
       result.cases.push_back(*std::move(judged));

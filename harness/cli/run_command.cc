@@ -301,17 +301,26 @@ class Runner {
     const size_t ran = result.cases.size();
     const bool interrupted = host_.TerminationNotices() > 0;
     AddThoseLeft(items,
-                 interrupted ? "interrupted before it was over"
-                             : "not run: enough had failed",
+                 std::string(interrupted ? kWasInterrupted
+                                         : "not run: enough had failed"),
                  result.cases);
     result.not_run = result.cases.size() - ran;
     Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
-    RETURN_IF_ERROR(LinkLatest(runs, result.run));
-    if (!interrupted) return ExitCodeFor(result, command_);
-    fmt::print(console_.err, "gauntlet run: interrupted after {} of {} cases\n",
-               ran, items.size());
-    return static_cast<int>(ExitCode::kInterrupted);
+    const Status linked = LinkLatest(runs, result.run);
+    if (interrupted) {
+      fmt::print(console_.err,
+                 "gauntlet run: interrupted after {} of {} cases\n", ran,
+                 items.size());
+      return static_cast<int>(ExitCode::kInterrupted);
+    }
+    const int code = ExitCodeFor(result, command_);
+    // A case that failed is worse news than a link that could not be set.
+    if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(linked);
+    if (!linked.ok()) {
+      fmt::print(console_.err, "gauntlet run: {}\n", linked.message());
+    }
+    return code;
   }
 
  private:

@@ -1,8 +1,11 @@
 #include "harness/record/record_file.h"
 
+#include <algorithm>
+
 #include "harness/record/invariants.h"
 #include "harness/record/json_fields.h"
 #include <fmt/format.h>
+#include <xxhash.h>
 
 namespace gauntlet {
 
@@ -202,32 +205,40 @@ namespace {
 
 constexpr std::string_view kSchema = "gauntlet.record/v2";
 
+// XXH3-128, seed 0, as 32 hexadecimal digits, high half first.
+std::string DigestOf(std::string_view text) {
+  const XXH128_hash_t digest = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
 class LineWriter {
  public:
   void Write(const Json& object) {
     text_ += DumpJson(object, -1);
     text_ += '\n';
-    ++lines_;
   }
-  uint64_t lines() const { return lines_; }
-  std::string Take() && { return std::move(text_); }
+  // Returns all lines and the end line, which has their digest.
+  std::string Finish() && {
+    const std::string digest = DigestOf(text_);
+    Write(Json{{"kind", "end"}, {"xxh3_128", digest}});
+    return std::move(text_);
+  }
 
  private:
   std::string text_;
-  uint64_t lines_ = 0;
 };
 
 // Takes a record's lines one by one.
 class RecordReader {
  public:
-  // What is wrong with the line, or "".
-  std::string Line(std::string_view line) {
+  // Returns what is wrong with the line, or "". `before` is all text before it.
+  std::string Line(std::string_view line, std::string_view before) {
     if (ended_) return "expected nothing after the end line";
     std::string error;
     const Json object = ParseJsonLine(line, error);
     if (!error.empty()) return error;
     const std::string kind = object["kind"].get<std::string>();
-    if ((lines_ == 0) != (kind == "record")) {
+    if (before.empty() != (kind == "record")) {
       return "expected a record line first, and only there";
     }
     if (kind == "record") {
@@ -246,11 +257,10 @@ class RecordReader {
     } else if (kind == "machine") {
       events_ = &record_.machine;
     } else if (kind == "end") {
-      error = End(object);
+      error = End(object, before);
     } else {
       error = Event(object, kind);
     }
-    ++lines_;
     return error;
   }
 
@@ -303,13 +313,18 @@ class RecordReader {
     return error;
   }
 
-  std::string End(const Json& object) {
+  std::string End(const Json& object, std::string_view before) {
     std::string error;
-    uint64_t lines = 0;
+    std::string digest;
     JsonReader reader(object, "", error);
-    reader.Field("lines", lines);
-    if (error.empty() && lines != lines_) {
-      return fmt::format("lines: expected {}, found {}", lines_, lines);
+    reader.Field("xxh3_128", digest);
+    const std::string expected = DigestOf(before);
+    if (error.empty() && digest != expected) {
+      return fmt::format(
+          "xxh3_128: expected {}, the digest of all lines before, found "
+          "\"{}\": "
+          "the record was changed after it was written",
+          expected, digest.substr(0, 40));
     }
     ended_ = true;
     return error;
@@ -317,7 +332,6 @@ class RecordReader {
 
   Record record_;
   std::vector<RecordEvent>* events_ = nullptr;  // of whom the lines are
-  uint64_t lines_ = 0;
   bool ended_ = false;
 };
 
@@ -356,25 +370,24 @@ std::string RecordToJsonLines(const Record& record) {
       out.Write(EventToJson(event));
     }
   }
-  out.Write(Json{{"kind", "end"}, {"lines", out.lines()}});
-  return std::move(out).Take();
+  return std::move(out).Finish();
 }
 
 Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
   RecordReader reader;
   size_t line_number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
     ++line_number;
-    const std::string error = reader.Line(line);
+    const std::string error =
+        reader.Line(text.substr(begin, end - begin), text.substr(0, begin));
+    begin = end + 1;
     if (!error.empty()) {
       return Refused<Record>(
           fmt::format("{}:{}: {}", name, line_number, error));
     }
   }
-  if (!reader.ended()) {
+  if (!reader.ended() || !text.ends_with('\n')) {
     return Refused<Record>(
         fmt::format("{}:{}: expected an end line, found the end of the file: "
                     "it is torn",

@@ -6,7 +6,7 @@
 //   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file
 //   {"kind":"launcher","start":1}         then what its first start said
 //   {"kind":"machine"}                    then what a simulated machine did
-//   {"kind":"end","lines":4711}                   all lines before this one
+//   {"kind":"end","xxh3_128":"0123…"}   digest of all lines before this one
 //
 // Two records that are equal give equal bytes.
 #ifndef GAUNTLET_HARNESS_RECORD_RECORD_FILE_H_

@@ -334,7 +334,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
     bytes = bytes_now;
     if (plan_.interrupted && plan_.interrupted()) {
       log_.ending = RunEnding::kTimedOut;
-      log_.ending_detail = "interrupted";
+      log_.harness_error = kWasInterrupted;
     } else if (now - sign_of_life > plan_.hang_limit) {
       log_.ending = RunEnding::kHung;
       log_.ending_detail = fmt::format(

@@ -54,25 +54,7 @@ void PublishText(const fs::path& path, const std::string& text) {
   fs::rename(temporary, path, error);
 }
 
-std::string DigestLineOf(std::string_view text) {
-  return fmt::format("{{\"kind\":\"digest\",\"xxh3_128\":\"{}\"}}\n",
-                     DigestOf(text).ToString());
-}
-
 }  // namespace
-
-std::string WithDigestLine(std::string text) {
-  return text + DigestLineOf(text);
-}
-
-std::optional<std::string_view> WithoutDigestLine(std::string_view text) {
-  if (!text.ends_with('\n')) return std::nullopt;
-  const size_t before = text.substr(0, text.size() - 1).rfind('\n');
-  if (before == text.npos) return std::nullopt;
-  const std::string_view content = text.substr(0, before + 1);
-  if (text.substr(content.size()) != DigestLineOf(content)) return std::nullopt;
-  return content;
-}
 
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   RunPlan reference = {
@@ -144,17 +126,14 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
   if (golden != nullptr) return golden;
   const std::string file = CacheFile(key);
   const std::string text = file.empty() ? "" : ReadTextFile(file);
-  const Parsed<Record> cached =
-      ReadRecord(WithoutDigestLine(text).value_or(""), file);
+  const Parsed<Record> cached = ReadRecord(text, file);
   if (cached.ok() && cached.value->plan_json == key) {
     golden = std::make_shared<GoldenTrajectory>(cached.value->golden);
     return golden;
   }
   ASSIGN_OR_RETURN(GoldenTrajectory made, Make(plan, *data));
   if (!file.empty()) {
-    PublishText(
-        file,
-        WithDigestLine(RecordToJsonLines({.plan_json = key, .golden = made})));
+    PublishText(file, RecordToJsonLines({.plan_json = key, .golden = made}));
   }
   golden = std::make_shared<GoldenTrajectory>(std::move(made));
   return golden;

@@ -22,17 +22,14 @@ namespace gauntlet {
 // path where the job is small enough for it.
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
 
-// A cached text with its digest as the last line, and what is above such a line
-// if it is right; nullopt: the text is not as it was written.
-std::string WithDigestLine(std::string text);
-std::optional<std::string_view> WithoutDigestLine(std::string_view text);
+
 
 // Makes each reference run once; safe from any thread.
 class References {
  public:
   // Kept as files in `cache_directory`, made if need be; empty: only in memory.
   // `build` tells this program's build from others: a file of another one does
-  // not count, nor does one whose digest line is wrong: it is made again.
+  // not count, nor does one that was changed: it is made again.
   // `interrupted`: as of RunPlan, for the runs that are made here.
   References(std::string cache_directory, std::string build,
              std::function<bool()> interrupted = {});

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "chaos/inject/injector.h"
 #include "chaos/inject/plan.h"
@@ -22,6 +23,10 @@ struct EarlierRun {
   TrainOptions train;
   int workers = 1;
 };
+
+// The reason for which a run that was cut off has no verdict.
+inline constexpr std::string_view kWasInterrupted =
+    "interrupted before it was over";
 
 // What a start of the launcher is told.
 struct LaunchPlan {

@@ -386,8 +386,11 @@ void SimulatedRun::RunLaunchers() {
     if (outcome.end != RunEnd::kAllExited) {
       log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
                                                      : RunEnding::kTimedOut;
-      log_.ending_detail =
-          outcome.end == RunEnd::kInterrupted ? "interrupted" : outcome.report;
+      if (outcome.end == RunEnd::kInterrupted) {
+        log_.harness_error = kWasInterrupted;
+      } else {
+        log_.ending_detail = outcome.report;
+      }
       return;
     }
     end = EndOfLauncher();

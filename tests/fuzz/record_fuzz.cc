@@ -2,10 +2,13 @@
 #include "harness/record/record_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
+#include "tests/fuzz/signed_text.h"
 
 namespace gauntlet {
 
-void FuzzRecord(std::string_view input) {
+namespace {
+
+void RunRecord(std::string_view input) {
   const Parsed<Record> record = ReadRecord(input, "record.jsonl");
   if (!record.ok()) return CheckErrorLine(record.error);
   CHECK(record.error.empty(), record.error);
@@ -14,6 +17,13 @@ void FuzzRecord(std::string_view input) {
   CHECK(again.ok(), again.error);
   CHECK(*again.value == *record.value, written);
   CheckSameText(written, RecordToJsonLines(*again.value), "record");
+}
+
+}  // namespace
+
+void FuzzRecord(std::string_view input) {
+  RunRecord(input);
+  RunRecord(SignedText(input, R"({"kind":"end","xxh3_128":")", "\"}\n"));
 }
 
 std::vector<std::string> RecordSeeds() {

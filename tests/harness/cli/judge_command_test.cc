@@ -106,7 +106,35 @@ TEST_F(JudgeCommandTest, RefusesARecordOfAnotherVersion) {
 TEST_F(JudgeCommandTest, NamesAFolderWithoutARecord) {
   EXPECT_EQ(Judge(scratch_.path()), 4);
   EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in or below it"));
-  EXPECT_EQ(Judge("no-such-file"), 4);
+  EXPECT_EQ(Judge("no-such-file"), 2);
+}
+
+TEST_F(JudgeCommandTest, RefusesARecordThatWasChanged) {
+  RunOne("recovers");
+  std::string text = ReadTextFile(record());
+  const std::string key = "\"outcome\":\"recovers\"";
+  text.replace(text.find(key), key.size(), "\"outcomf\":\"recovers\"");
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("was changed after it was written"));
+}
+
+TEST_F(JudgeCommandTest, NamesACaseWithoutItsRecord) {
+  RunOne("completes");
+  fs::create_directories(runs() + "/latest/b.real");
+  EXPECT_EQ(Judge(runs() + "/latest/"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("b.real: expected the record.jsonl of the "
+                                    "case, found none"));
+  EXPECT_THAT(out_.str(), HasSubstr("PASS   sim  a "));
+}
+
+TEST_F(JudgeCommandTest, JudgesEachRecordOnce) {
+  RunOne("completes");
+  EXPECT_EQ(RunJudge({.paths = {runs() + "/latest", runs() + "/latest/a.sim"}},
+                     console_),
+            0)
+      << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
 }
 
 TEST_F(JudgeCommandTest, JudgesTheOtherRecordsBesideABadOne) {

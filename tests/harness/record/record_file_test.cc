@@ -151,7 +151,7 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
     std::string expected;
   } kCases[] = {
       {"", "r:1: expected an end line"},
-      {"{\"kind\":\"end\",\"lines\":0}\n", "r:1: expected a record line first"},
+      {"{\"kind\":\"end\"}\n", "r:1: expected a record line first"},
       {"{\"kind\":\"record\",\"schema\":\"x\"}\n",
        "r:1: schema: expected gauntlet.record/v2, found \"x\""},
       {head + head, "r:2: expected a record line first, and only there"},
@@ -159,8 +159,10 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
        "r:2: expected a process before its events"},
       {head + "{\"kind\":\"process\",\"worker\":\"a\"}\n",
        "r:2: worker: expected a whole number"},
-      {head + "{\"kind\":\"end\",\"lines\":7}\n", "r:2: lines: expected 1"},
-      {head + "{\"kind\":\"end\",\"lines\":1}\n{\"kind\":\"end\"}\n",
+      {head + "{\"kind\":\"end\"}\n", "r:2: xxh3_128: expected "},
+      {head + "{\"kind\":\"end\",\"xxh3_128\":\"0123\"}\n",
+       "found \"0123\": the record was changed after it was written"},
+      {RecordToJsonLines(Record()) + "{\"kind\":\"end\"}\n",
        "r:3: expected nothing after the end line"},
       {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
        "\"setup\":{\"keep\":\"x\"}}\n",

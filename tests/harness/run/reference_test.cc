@@ -26,8 +26,7 @@ std::vector<std::string> FilesIn(const std::string& directory) {
 }
 
 Record CachedIn(const std::string& file) {
-  const std::string text = TextOf(file);
-  return *ReadRecord(WithoutDigestLine(text).value_or(""), file).value;
+  return *ReadRecord(TextOf(file), file).value;
 }
 
 // Makes the one cached trajectory another one, so that it shows where it is
@@ -35,7 +34,7 @@ Record CachedIn(const std::string& file) {
 void PlantIn(const std::string& file) {
   Record record = CachedIn(file);
   record.golden.final_digest = std::string(32, 'f');
-  std::ofstream(file) << WithDigestLine(RecordToJsonLines(record));
+  std::ofstream(file) << RecordToJsonLines(record);
 }
 
 std::string FinalOf(References& references, const RunPlan& plan) {
@@ -157,7 +156,7 @@ TEST_F(CacheTest, AFileThatWasChangedDoesNotCountAndIsReplaced) {
   ASSERT_NE(digest, std::string::npos);
   changed[digest] = changed[digest] == '0' ? '1' : '0';
   for (const std::string& bytes :
-       {changed, text.substr(0, text.rfind("{\"kind\":\"digest\""))}) {
+       {changed, text.substr(0, text.rfind("{\"kind\":\"end\""))}) {
     std::ofstream(file_) << bytes;
     EXPECT_EQ(AskAgain("b1"), digest_);
     EXPECT_TRUE(TextOf(file_) == text);
@@ -168,7 +167,7 @@ TEST_F(CacheTest, AFileUnderAForeignNameDoesNotCount) {
   Record record = CachedIn(file_);
   record.plan_json += " ";
   record.golden.final_digest = std::string(32, 'f');
-  std::ofstream(file_) << WithDigestLine(RecordToJsonLines(record));
+  std::ofstream(file_) << RecordToJsonLines(record);
   EXPECT_EQ(AskAgain("b1"), digest_);
 }
 

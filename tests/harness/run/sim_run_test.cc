@@ -41,7 +41,7 @@ TEST_F(SimRunTest, ARunThatIsInterruptedEndsThere) {
   plan.interrupted = [&] { return ++asked > 200; };
   const RunLog log = Run(plan);
   EXPECT_EQ(log.ending, RunEnding::kTimedOut);
-  EXPECT_EQ(log.ending_detail, "interrupted");
+  EXPECT_EQ(log.harness_error, kWasInterrupted);
   EXPECT_THAT(log.launchers, IsEmpty());
 }
 
