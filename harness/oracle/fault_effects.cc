@@ -19,7 +19,19 @@ bool PassesOverFiles(const RecordFault& fault) {
   return fault.kind == "bit_flip" && fault.byte > 0;
 }
 
-void CheckEffect(const Firing& firing, Check& check) {
+// Returns true iff a worker or a launcher has reported a notice.
+bool IsAnyNoticeSeen(const Record& record) {
+  const auto in_one = [](const auto& process) {
+    return std::ranges::any_of(process.events, [](const RecordEvent& event) {
+      return event.kind == RecordKind::kNotice ||
+             event.kind == RecordKind::kAskedToStop;
+    });
+  };
+  return std::ranges::any_of(record.lives, in_one) ||
+         std::ranges::any_of(record.launchers, in_one);
+}
+
+void CheckEffect(const Record& record, const Firing& firing, Check& check) {
   const FaultTraits& traits = firing.traits;
   const LifeEvents& life = *firing.life;
   if (traits.ends_life && Has(life, firing.index, RecordKind::kLifeEnd)) {
@@ -30,8 +42,11 @@ void CheckEffect(const Firing& firing, Check& check) {
   }
   // Without a grace there is no notice to be seen.
   const bool notifies = traits.gives_notice && firing.fault->grace_ns > 0;
-  if (notifies && !Has(life, firing.index, RecordKind::kNotice) &&
-      !Has(life, firing.index, RecordKind::kLifeEnd)) {
+  // One that ends may leave it to the others of its job.
+  const bool seen = Has(life, firing.index, RecordKind::kNotice) ||
+                    (Has(life, firing.index, RecordKind::kLifeEnd) &&
+                     IsAnyNoticeSeen(record));
+  if (notifies && !seen) {
     check.Breach("no-effect", fmt::format("{} fired ({}), but {} saw no notice",
                                           firing.fault->id,
                                           firing.fault->summary, NameOf(life)));
@@ -55,7 +70,9 @@ void CheckFaultEffects(const Outline& outline, Check& check) {
                                    : ""));
     }
   }
-  for (const Firing& firing : outline.firings) CheckEffect(firing, check);
+  for (const Firing& firing : outline.firings) {
+    CheckEffect(outline.record, firing, check);
+  }
 }
 
 }  // namespace gauntlet

@@ -273,13 +273,6 @@ INSTANTIATE_TEST_SUITE_P(
                                     TimeOf(run, K::kLifeEnd) -
                                     TimeOf(run, K::kFaultFired);
                               }},
-                    LawfulRun{"OneComesWhenAllIsDone", UndisturbedRun,
-                              [](ScriptedRun& run) {
-                                FireBefore(run, kChief, K::kLifeEnd, 0,
-                                           {.id = "notice",
-                                            .kind = "preempt",
-                                            .grace_ns = 1'000 * kTick});
-                              }},
                     LawfulRun{"OneWithoutAGraceIsAKill", RecoveredRun,
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].kind = "preempt";

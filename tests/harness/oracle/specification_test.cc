@@ -77,6 +77,14 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.InsertBehind(kOther, K::kFaultFired, 0, kOther,
                                              {.kind = K::kLifeEnd});
                    }},
+        SpoiledRun{"NoticeComesWhenAllIsDone", UndisturbedRun,
+                   "fault-fired/no-effect",
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kChief, K::kLifeEnd, 0,
+                                {.id = "notice",
+                                 .kind = "preempt",
+                                 .grace_ns = 1'000 * kTick});
+                   }},
         SpoiledRun{"NoticeIsNotSeen", PreemptedRun, "fault-fired/no-effect",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
