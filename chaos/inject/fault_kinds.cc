@@ -71,7 +71,7 @@ constexpr std::array kKinds = {
                   "operations on the worker's device do not end", ""},
     FaultKindInfo{FaultKind::kKillLauncher, "kill_launcher",
                   "the worker's launcher is killed (SIGKILL), and nobody else; "
-                  "it is started again at once",
+                  "it is started again as often as preemption.requeue allows",
                   ""},
     FaultKindInfo{FaultKind::kTerminateLauncher, "terminate_launcher",
                   "the worker's launcher is told to end (SIGTERM), and passes "

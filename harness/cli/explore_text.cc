@@ -190,7 +190,7 @@ std::string RenderCrashStates(const CampaignReport& report) {
     text += fmt::format(", {} differed when recovered twice",
                         states.nondeterministic);
   }
-  if (states.complete()) return text + "\n";
+  if (states.finished()) return text + "\n";
   return text + fmt::format("; unfinished: {}\n",
                             fmt::join(UnfinishedParts(states), ", "));
 }

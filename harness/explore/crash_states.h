@@ -32,6 +32,7 @@
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 
 #include <array>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -110,7 +111,13 @@ struct CrashStateReport {
   // Not looked at to the end, as it was stopped; empty: all is done.
   std::vector<CrashStatePart> unfinished;
 
-  bool complete() const { return unfinished.empty(); }
+    bool finished() const { return unfinished.empty(); }
+  // Returns true iff every outcome of every part was looked at.
+  bool complete() const {
+    return finished() && std::ranges::all_of(counts, [](const auto& of_part) {
+             return of_part.images_left_out == 0;
+           });
+  }
 };
 
 enum class Proceed : uint8_t { kGoOn, kStop };

@@ -194,7 +194,7 @@ void CheckExitCode(const MapReader& with, const FaultParameters& out) {
 void ReadProfile(const MapReader& with, FaultParameters& out) {
   std::string profile;
   with.Choice("profile", profile);
-  if ((with.Find("grace") != nullptr) == !profile.empty()) {
+  if (with.Find("grace") != nullptr && !profile.empty()) {
     with.Error(with.PlaceOf("grace"),
                "expected either a grace or a profile for preempt");
   }
@@ -244,7 +244,8 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
                                   kind),
                       "with: {latency: 20ms}");
   }
-  if (fault.kind == FaultKind::kPreempt && node == nullptr) {
+  if (fault.kind == FaultKind::kPreempt && with.Find("grace") == nullptr &&
+      with.Find("profile") == nullptr) {
     diagnostics.Error(place, "preempt needs a grace or a profile",
                       "with: {profile: k8s}");
   }

@@ -165,7 +165,8 @@ constexpr KeySpec kKeys[] = {
      .high = 10'000'000},
     {.path = "job.data.validation_steps",
      .type = T::kCount,
-     .doc = "global batches that an evaluation takes; all rows if not given",
+     .doc = "global batches that an evaluation takes; all rows if not given, "
+            "or if there are fewer",
      .low = 1,
      .high = 10'000'000},
     {.path = "job.optimizer", .type = T::kMap, .doc = "how it learns"},
@@ -432,8 +433,9 @@ constexpr KeySpec kKeys[] = {
 
     {.path = "preemption.requeue",
      .type = T::kCount,
-     .doc = "how often a job that stopped on a notice is started again, as a "
-            "queue would",
+     .doc = "how often the job is started again, as a queue would: after it "
+            "stopped on a notice, after exit code 75, or when its launcher was "
+            "killed",
      .fallback = "8",
      .high = 1000},
 
@@ -581,8 +583,8 @@ constexpr KeySpec kKeys[] = {
      .doc =
          "how the run ends; stops-cleanly: saved and stopped on a notice, "
          "not restarted (preemption: {requeue: 0}); retry-later: exit code 75 "
-         "because there was no room for the last state or for a claim, not "
-         "restarted; `violates`: a mutation test, the named invariants must "
+         "because there was no room for the last state or for a claim, to the "
+         "last requeue; `violates`: a mutation test, the named invariants must "
          "find the planted bug; required",
      .listed = "completes|recovers|stops-cleanly|refuses|violates|fails|"
                "stops-on-nan|retry-later"},

@@ -75,8 +75,13 @@ std::vector<MapReader> MapReader::Maps(std::string_view key,
   std::vector<MapReader> maps;
   const YamlNode* node = Find(key);
   if (node == nullptr) return maps;
-  if (node->kind != YamlKind::kList || node->items.size() > most) {
+  if (node->kind != YamlKind::kList) {
     Wrong(*node, fmt::format("a list of at most {} maps", most));
+    return maps;
+  }
+  if (node->items.size() > most) {
+    Error(node->place, fmt::format("expected at most {} maps, found {}", most,
+                                   node->items.size()));
     return maps;
   }
   for (const YamlNode& item : node->items) {
@@ -204,7 +209,7 @@ bool MapReader::Size(std::string_view key, uint64_t& out) const {
   if (node == nullptr) return false;
   const auto value = ParseSize(node->scalar);
   if (node->kind != YamlKind::kScalar || !value) {
-    return Wrong(*node, "a size such as 512B, 64KiB or 1MiB");
+    return Wrong(*node, "a size in B, KiB, MiB or GiB, such as 64KiB");
   }
   out = *value;
   return true;

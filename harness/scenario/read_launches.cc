@@ -83,9 +83,11 @@ void CheckOrder(const PlacedLaunch& launch, const Case& one) {
     if (before.changes_job() || !steps || !least || *steps >= *least) continue;
     launch.map.Error(
         launch.map.PlaceOf(launch.setup.epochs ? "epochs" : "max_steps"),
-        fmt::format("expected at least the {} steps of a launch before, found "
-                    "{}",
-                    *least, *steps));
+        fmt::format(
+            "expected at least the {} steps that a launch before it was "
+            "to train, found {}",
+            *least, *steps),
+        "each launch trains on from the one before");
     return;
   }
 }
@@ -95,9 +97,9 @@ void CheckOrder(const PlacedLaunch& launch, const Case& one) {
 void ReadLaunches(const MapReader& document, Case& one) {
   if (document.Find("launches") == nullptr) return;
   const std::vector<MapReader> maps = document.Maps("launches", kMost);
-  if (maps.empty()) {
-    document.Error(document.PlaceOf("launches"),
-                   "expected at least one launch");
+  const YamlNode& list = *document.Find("launches");
+  if (list.kind == YamlKind::kList && list.items.empty()) {
+    document.Error(list.place, "expected at least one launch");
   }
   if (one.before) {
     document.Error(document.PlaceOf("launches"),

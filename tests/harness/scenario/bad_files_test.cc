@@ -119,11 +119,11 @@ const BadBody kBodies[] = {
     {"job: {max_steps: 9}\nlaunches: [{stop_at_step: 9}]",
      "s.yaml:4:27: error: expected less than the job has (9), found 9"},
     {"launches: [{max_steps: 4}, {max_steps: 3}, {}]",
-     "s.yaml:3:40: error: expected at least the 4 steps of a launch before, "
-     "found 3"},
+     "s.yaml:3:40: error: expected at least the 4 steps that a launch "
+     "before it was to train, found 3"},
     {"launches: [{}, {epochs: 1}, {}]",
-     "s.yaml:3:25: error: expected at least the 36 steps of a launch before, "
-     "found 12"},
+     "s.yaml:3:25: error: expected at least the 36 steps that a launch "
+     "before it was to train, found 12"},
     {"launches: [{epochs: 1}]",
      "s.yaml:3:11: error: expected the last launch of the job to train all of "
      "it: without epochs and max_steps"},
@@ -154,7 +154,8 @@ const BadBody kBodies[] = {
      "s.yaml:3:46: error: expected lost_after above `every` (2s), and that "
      "above 0, found 1s"},
     {"requires: {disk: 256MB}",
-     "s.yaml:3:18: error: expected a size such as 512B, 64KiB or 1MiB, found "
+     "s.yaml:3:18: error: expected a size in B, KiB, MiB or GiB, such as "
+     "64KiB, found "
      "'256MB'"},
     {"requires: {features: [teleport]}",
      "s.yaml:3:23: error: unknown feature 'teleport'"},
@@ -337,6 +338,8 @@ const BadBody kBodies[] = {
      "above 0"},
     {"faults: [{at: {step: 1}, do: preempt, with: {grace: 1s, profile: k8s}}]",
      "s.yaml:3:53: error: expected either a grace or a profile for preempt"},
+    {"faults: [{at: {step: 1}, do: preempt, with: {by: file}}]",
+     "s.yaml:3:45: error: preempt needs a grace or a profile"},
     {"faults: [{at: {step: 1}, do: errno, with: {error: ENOSPCE}}]",
      "s.yaml:3:51: error: unknown error 'ENOSPCE'"},
     {"faults: [{at: {point: ckpt.shard.write}, do: torn_write, with: {blocks: "
