@@ -1,7 +1,7 @@
-// Events, as a record holds them: what workers said of themselves.
+// Events of a record: what each process reported while it ran.
 //
-// The names are those of the engine's event log, but this library knows nothing
-// of the engine: a trainer written elsewhere can leave such events too.
+// Kinds and fields are those of the engine's event log, but this library does
+// not depend on the engine: another trainer can write such events too.
 #ifndef GAUNTLET_HARNESS_RECORD_EVENT_H_
 #define GAUNTLET_HARNESS_RECORD_EVENT_H_
 
@@ -13,83 +13,88 @@
 
 namespace gauntlet {
 
-// What happened; which fields count for each is said beside it. The others stay
-// zero or empty.
+// Kind of an event. The comment beside a kind lists the fields that it sets;
+// all others but the time are zero or empty.
 enum class RecordKind : uint8_t {
-  kLifeBegin,         // a worker process starts
-  kGeneration,        // generation; path: parent, or ""; count: as for saves
+  kLifeBegin,         // a worker process starts; count: rank
+  kGeneration,        // a claim: generation; path: parent checkpoint, or "";
+                      // count: as for kSaveAcknowledged
   kResumed,           // step, epoch, position, digest; path: checkpoint;
-                      // count: as of kSaveAcknowledged
+                      // count: as for kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state
-  kStep,              // step, epoch, position before it, phase, digest, loss,
-                      // samples
+  kStep,              // step, epoch, position before the step, phase, digest,
+                      // loss, samples
   kEvaluated,         // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,          // step, epoch, digest, loss, count (correct)
   kSaveBegin,         // step; path
-  kSaveAcknowledged,  // step, digest; path; count: the first step that was not
-                      // finite, where the state is of such a run
-  kSaveFailed,        // step; detail
+  kSaveAcknowledged,  // step, phase, digest; path; count: first non-finite step
+                      // of the run, 0: none; reason: kKeptForGood or none
+  kSaveFailed,        // step; path: "" if no directory was made; reason; detail
   kRetired,           // path
   kRejected,          // path; detail: why
-  kFencedFound,       // path: void by the lineage, not read
-  kFencedOut,         // this worker learned that it is of an old generation
-  kNotice,            // a termination notice was seen
+  kFencedFound,       // path: a checkpoint that the lineage fences, not read
+  kFencedOut,         // the worker found a claim of a newer generation
+  kNotice,            // a termination notice was received
   kStopAgreed,        // step: all workers stop here
-  // A wait for another rank failed, or the launcher's for a worker. about:
-  // whom, nullopt for a task of its own; reason: kClosed, kSilent, kDeadline,
-  // kRefused; limit: how long it waited at the most.
+  // A wait for another rank failed, or the launcher's wait for a worker. about:
+  // the rank or worker, nullopt: one of the process's own tasks; reason:
+  // kClosed, kSilent, kDeadline, kRefused; limit: the longest wait.
   kWorkerLost,
-  kFaultFired,     // detail: the fault's id; path: the point
-  kLoaded,         // step, digest; path: what was read and verified
+  kFaultFired,     // detail: the fault's id; path: the fault point
+  kLoaded,         // step, digest; path: checkpoint, read and verified
   kBackupDeleted,  // path
-  kFinished,       // step, epoch, digest; count: as of kSaveAcknowledged
+  kFinished,       // step, epoch, digest; count: as for kSaveAcknowledged
   // count: exit code; reason; step: of a state that could not be saved, or 0
   kLifeEnd,
-  kLeft,        // generation that it left to rejoin; step; detail: why
-  kCarriedOn,   // generation, step, epoch, position, phase, digest: goes
-                // on from memory; detail: "kept", or whose it was
-  kDamaged,     // path: a file that a fault damages in silence; detail:
-                // the fault's id
-  kSaveCopied,  // step, phase; count: bytes; detail: how long the save
-                // waited for the one before
-  kResultAcknowledged,  // the launcher has the result of this worker
-  kNotFinite,           // step, epoch, loss; detail: what is not finite
-  // What a worker is about to do, said before anything of it.
-  kClaimBegin,   // count: the generation that it tries for
+  kLeft,       // the worker leaves the generation to rejoin; step; reason;
+               // detail
+  kCarriedOn,  // generation, step, epoch, position, phase, digest: resumes
+               // from memory; detail: "kept", or the worker that held the state
+  kDamaged,    // path: a file that a fault damages silently; detail: the
+               // fault's id
+  kSaveCopied,          // step, phase; count: bytes; detail: time that the save
+                        // waited for the previous one
+  kResultAcknowledged,  // the launcher has received this worker's result
+  kNotFinite,           // step, epoch, loss; detail: the value not finite
+  // Operations of a worker, emitted before each begins.
+  kClaimBegin,   // count: generation that the worker tries to claim
   kRetireBegin,  // path
   kRejectBegin,  // path
   kDeleteBegin,  // path
-  kLoadFailed,   // path: it verified when it was chosen; reason
-  kLeaving,      // generation: its connections are about to be closed
-  kFaultAgain,   // as kFaultFired, of a fault that has fired in this process
-  // What a launcher says. about: a worker; incarnation: its newest.
+  kLoadFailed,   // path: checkpoint that was verified when chosen; reason
+  kLeaving,      // generation: the worker is about to close its connections
+  kFaultAgain,   // as kFaultFired, if the fault has fired in this process
+  // Events of a launcher. about: a worker; incarnation: the worker's newest.
   kLauncherBegin,
   kStarted,         // about, incarnation; count: rank
-  kAskedToStop,     // about, incarnation
+  kAskedToStop,     // about, incarnation: the termination notice is passed on
   kKillSent,        // about, incarnation; reason
   kExited,          // about, incarnation; count: exit code, or 128 + signal;
                     // reason: kExited, kSignal, kUnreachable
-  kAttemptEnds,     // reason; about: whose exit ends it
-  kRestarting,      // about: who is to blame, if anybody; count: how many by
-                    // now; limit: the pause
+  kAttemptEnds,     // reason; about: worker whose exit ends the attempt
+  kRestarting,      // about: worker to blame, if any; count: restarts so far;
+                    // limit: the pause
   kGaveUp,          // reason
   kResultReceived,  // about; step
   kLauncherEnd,     // count: exit code
-  // What a simulated machine does.
+  // Events of a simulated machine.
   kProcessEnded,  // as kExited
   kPowerCut,      // path: the host; detail: the disk's profile; about,
-                  // incarnation: whose host, where only that one stops
-  kFrameLate,     // of a worker's connections: detail: the fault, if any; limit
+                  // incarnation: worker, if only its host loses power
+  kFrameLate,     // a frame of a worker is late; detail: the fault, if any;
+                  // limit: the delay
 };
 
-// Why something happens. Which ones an event may have is said beside its kind.
+// Cause of an event.
 enum class RecordReason : uint8_t {
   kNone,
-  kClosed,  // of a failed wait: the other end closed the connection
-  kSilent,  // no heartbeat came
-  kDeadline,
-  kRefused,     // by the chief, which does not take it in any more
-  kLostWorker,  // why a worker leaves: what it could not go on from
+  // A wait failed.
+  kClosed,    // the other end closed the connection
+  kSilent,    // no heartbeat arrived
+  kDeadline,  // the peer did not do what was waited for
+  kRefused,   // the chief no longer accepts the worker
+  // A worker exits, leaves its generation, or fails an operation.
+  kLostWorker,
   kDevice,
   kSuperseded,
   kBadInput,
@@ -101,24 +106,28 @@ enum class RecordReason : uint8_t {
   kPrecondition,
   kOtherJob,
   kCancelled,
-  kExited,  // how a process ended
+  // A process ended.
+  kExited,
   kSignal,
-  kUnreachable,
-  kWorkerDone,  // why a launcher ends an attempt, or kills a worker
-  kWorkerLeft,
-  kWorkerDied,
-  kResult,
-  kChiefSilent,
-  kNotStarted,
-  kTooManyLosses,
-  kInterrupted,
-  kGraceOver,
-  kAttemptOver,
-  kNoSign,
-  kRestartsUsedUp,  // why it gives up
+  kUnreachable,  // the launcher cannot reach the process any more
+  // A launcher ends an attempt or kills a worker.
+  kWorkerDone,     // a worker exited in good order
+  kWorkerLeft,     // a worker exited with an error
+  kWorkerDied,     // a worker ended without an exit of its own
+  kResult,         // the result arrived
+  kChiefSilent,    // the chief hangs: no sign of it within its limit
+  kNotStarted,     // a worker could not be started
+  kTooManyLosses,  // the restart budget or the membership is used up
+  kInterrupted,    // a second interrupt
+  kGraceOver,      // the worker did not end within its grace period
+  kAttemptOver,    // the worker outlived its attempt
+  kNoSign,         // after a loss the worker did not report that it rejoins
+  // A launcher gives up.
+  kRestartsUsedUp,
   kNoProgress,
   kTooFewWorkers,
-  kKeptForGood,  // why a checkpoint stays beside the newest ones
+  // Retention keeps a checkpoint beside the newest ones.
+  kKeptForGood,
 };
 std::string_view RecordReasonName(RecordReason reason);
 std::optional<RecordReason> FindRecordReason(std::string_view name);
@@ -126,42 +135,42 @@ std::optional<RecordReason> FindRecordReason(std::string_view name);
 std::string_view RecordKindName(RecordKind kind);
 std::optional<RecordKind> FindRecordKind(std::string_view name);
 
-// Which of the boundaries of an epoch a state stands at.
+// Part of an epoch that comes next for a state.
 enum class RecordPhase : uint8_t { kInEpoch, kEvaluationDue, kCallbacksDue };
 std::string_view RecordPhaseName(RecordPhase phase);
 std::optional<RecordPhase> FindRecordPhase(std::string_view name);
 
 struct RecordEvent {
   RecordKind kind = RecordKind::kLifeBegin;
-  int64_t t_ns = 0;  // monotonic; comparable between workers of one run
+  int64_t t_ns = 0;  // monotonic time, comparable between processes of a run
   uint64_t generation = 0;
   uint64_t step = 0;
   uint64_t epoch = 0;
   uint64_t position = 0;  // in samples of the epoch's order
   RecordPhase phase = RecordPhase::kInEpoch;
   int64_t count = 0;
-  uint32_t loss_bits = 0;  // of a float32
+  uint32_t loss_bits = 0;  // bits of a float32
   std::string digest;      // 32 hex digits, or empty
   std::string path;
   std::string detail;
-  std::vector<uint32_t> samples;  // dataset rows that this worker used
-  std::optional<int> about;       // a rank, or a worker
-  int incarnation = 0;            // of that worker
+  std::vector<uint32_t> samples;  // indices of the samples that the worker used
+  std::optional<int> about;       // rank or worker that the event is about
+  int incarnation = 0;            // incarnation of that worker
   RecordReason reason = RecordReason::kNone;
   int64_t limit_ns = 0;
-  // The place among all events of the run; 0: only times tell.
+  // Position among all events of the run; 0: events are ordered by time.
   uint64_t order = 0;
 
   bool operator==(const RecordEvent&) const = default;
 };
 
-// What an event file says instead of a worker where it is a launcher's.
+// Worker number in the event file of a launcher.
 inline constexpr int kLauncherWorker = -1;
 
-// All that one process said, in its order.
+// Events of one process, in the order in which it emitted them.
 struct LifeEvents {
   int worker = 0;
-  int life = 1;  // 1 for a worker's first process
+  int life = 1;  // incarnation; 1: the worker's first process
   std::vector<RecordEvent> events;
 
   bool operator==(const LifeEvents&) const = default;

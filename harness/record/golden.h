@@ -1,4 +1,4 @@
-// The golden trajectory: what the undisturbed reference run went through.
+// The golden trajectory: states and metrics of the undisturbed reference run.
 #ifndef GAUNTLET_HARNESS_RECORD_GOLDEN_H_
 #define GAUNTLET_HARNESS_RECORD_GOLDEN_H_
 
@@ -10,18 +10,18 @@
 
 namespace gauntlet {
 
-// The reference's state at the start, after a step, after an evaluation, or
-// after an epoch's end.
+// State of the reference run at the start, after a step, after an evaluation,
+// or after the end of an epoch.
 struct GoldenEntry {
   RecordKind kind = RecordKind::kStep;
   uint64_t step = 0;
   RecordPhase phase = RecordPhase::kInEpoch;
   uint64_t epoch = 0;
   uint64_t position = 0;
-  std::string digest;  // empty: not taken at this step
+  std::string digest;  // empty: not computed at this step
   uint32_t loss_bits = 0;
   int64_t count = 0;
-  std::vector<uint32_t> samples;  // of all replicas, ascending; may be empty
+  std::vector<uint32_t> samples;  // used by all replicas, ascending; or empty
 
   bool operator==(const GoldenEntry&) const = default;
 };
@@ -42,7 +42,8 @@ struct GoldenTrajectory {
   bool operator==(const GoldenTrajectory&) const = default;
 };
 
-// Out of what the single worker of a reference run said.
+// Returns the trajectory of a reference run, given the events of its one
+// worker.
 GoldenTrajectory GoldenOf(const LifeEvents& reference);
 
 }  // namespace gauntlet

@@ -9,50 +9,50 @@ namespace {
 constexpr std::array kInvariants = {
     InvariantInfo{
         "trajectory",
-        "every digest and loss of every incarnation is the reference's"},
-    InvariantInfo{
-        "epochs",
-        "every epoch ends, once in an incarnation, with the reference's "
-        "metrics"},
+        "every digest and loss of every incarnation equals the reference's"},
+    InvariantInfo{"epochs", "every epoch ends with the reference's metrics"},
     InvariantInfo{"samples",
-                  "each row is used exactly once per epoch over the steps that "
-                  "count"},
+                  "each step uses the reference's samples; each sample is used "
+                  "once per epoch"},
     InvariantInfo{"replicas-agree",
-                  "all workers hold equal bits after every step"},
+                  "all workers hold bitwise identical states after every step"},
     InvariantInfo{"resume-point",
-                  "a restart goes on from the newest acknowledged save, or a "
-                  "later one"},
+                  "a restart resumes from the newest acknowledged checkpoint, "
+                  "or a later one"},
     InvariantInfo{
         "bounded-loss",
-        "no restart recomputes more than a save interval, none after an "
-        "orderly stop"},
+        "a save is begun whenever one is due, and a rejoin recomputes no step "
+        "that a survivor holds"},
     InvariantInfo{"store",
-                  "checkpoints verify, nothing torn or void is loaded, nothing "
-                  "is littered"},
+                  "acknowledged checkpoints stay loadable, none torn or fenced "
+                  "is loaded, no partial files are left"},
     InvariantInfo{"no-cold-start",
-                  "training never starts afresh over acknowledged saves"},
+                  "training never starts from step 0 after an acknowledged "
+                  "save"},
     InvariantInfo{"clean-refusal",
-                  "what cannot go on refuses with exit code 7 and loses "
-                  "nothing"},
-    InvariantInfo{
-        "grace", "a notice leads to a save and a stop within the grace period"},
+                  "exit code 7 only if no acknowledged checkpoint is loadable; "
+                  "the damaged ones are kept"},
+    InvariantInfo{"grace",
+                  "a termination notice leads to a save and a stop within the "
+                  "grace period"},
     InvariantInfo{"no-spontaneous-exit",
-                  "no worker is lost unless a fault is to blame"},
-    InvariantInfo{"detection", "a lost worker is noticed within the bound"},
+                  "every exit and every lost worker has a recorded cause"},
+    InvariantInfo{"detection", "a lost worker is detected within the bound"},
     InvariantInfo{"restarts",
-                  "a job is started again as often, and as late, as it may be"},
+                  "the launcher keeps to its restart budget and pauses"},
     InvariantInfo{"no-hang", "the run ends by itself, in time"},
-    InvariantInfo{"no-orphans", "no process is left behind"},
+    InvariantInfo{"no-orphans",
+                  "workers end soon after a killed launcher, and no process "
+                  "outlives the run"},
     InvariantInfo{"checkpoints-deleted",
-                  "a finished run deletes its checkpoints if told to, no other "
-                  "does"},
+                  "a finished run deletes its checkpoints if told to; no other "
+                  "run does"},
     InvariantInfo{"outputs",
                   "curves have each step once, with the reference's loss; the "
                   "exported model is whole, and of the final state"},
     InvariantInfo{"fault-fired", "each planned fault fired and had its effect"},
-    InvariantInfo{
-        "history-consistent",
-        "the events of all incarnations make one history without gaps"},
+    InvariantInfo{"history-consistent",
+                  "the events of all processes form one history without gaps"},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// The names of the invariants that records are judged by.
+// Names of the invariants that the oracle checks on records.
 //
-// They stand here because scenarios name them and reports print them; what each
-// one checks is in harness/oracle/.
+// Scenarios name them and reports print them. The checks are in
+// harness/oracle/.
 #ifndef GAUNTLET_HARNESS_RECORD_INVARIANTS_H_
 #define GAUNTLET_HARNESS_RECORD_INVARIANTS_H_
 
@@ -15,9 +15,9 @@ struct InvariantInfo {
   std::string_view description;  // one line
 };
 
-// All of them, in the order of reports.
+// Returns all invariants, in the order of reports.
 std::span<const InvariantInfo> AllInvariants();
-// Whether there is one of that name.
+// Returns true iff an invariant has that name.
 bool IsInvariant(std::string_view name);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// What a reader of a file's text found: a value, or one line that says what is
-// wrong, where, what was expected and what was found.
+// Result of parsing a file's text: a value, or a one-line error that says
+// where it is, what was expected and what was found.
 #ifndef GAUNTLET_HARNESS_RECORD_PARSED_H_
 #define GAUNTLET_HARNESS_RECORD_PARSED_H_
 
@@ -11,7 +11,7 @@ namespace gauntlet {
 template <typename T>
 struct Parsed {
   std::optional<T> value;
-  std::string error;  // empty where there is a value
+  std::string error;  // empty if there is a value
 
   bool ok() const { return value.has_value(); }
 };

@@ -1,9 +1,9 @@
-// The record of a run: everything that the oracle may know of it.
+// The record of a run: the only input of the oracle.
 //
-// Four things go in: what was meant (the plan's faults, the set-up, what the
-// scenario expects), what the workers said (events), what the launcher saw
-// (exit codes, results), and what was left afterwards (files, processes). The
-// golden trajectory stands beside them. A record is a value and a file.
+// It holds the plan (faults, set-up, the scenario's expectations), the events
+// that workers and launchers emitted, how each launcher ended (exit code,
+// result), the leftovers (files, processes), and the golden trajectory. A
+// record is a value that can be stored as a file.
 #ifndef GAUNTLET_HARNESS_RECORD_RECORD_H_
 #define GAUNTLET_HARNESS_RECORD_RECORD_H_
 
@@ -18,130 +18,128 @@
 
 namespace gauntlet {
 
-// How the run is expected to come out.
+// Expected outcome of a run.
 enum class Outcome : uint8_t {
-  kCompletes,     // done, without any restart
-  kRecovers,      // done, after at least one restart
-  kStopsCleanly,  // saved and stopped on a notice
-  kRefuses,       // does not train: no loadable checkpoint, or bad input
-  kViolates,      // a canary: the named invariants must be found broken
-  kGivesUp,       // the launcher ended it: too many restarts, too few workers
-  kStopsOnNan,    // stopped where its loss or state was not finite
-  kRetryLater,    // no room for the last state, or for a claim: exit code 75
+  kCompletes,     // finishes without a restart
+  kRecovers,      // finishes after at least one restart
+  kStopsCleanly,  // stops on a notice or at a planned step: exit code 143
+  kRefuses,       // does not train: no loadable checkpoint (exit code 7),
+                  // checkpoints of another job (8), or bad input (2)
+  kViolates,      // a mutation test: all named invariants must be violated
+  kGivesUp,       // the launcher gives up: too many restarts, too few workers
+  kStopsOnNan,    // stops at a non-finite loss or state: exit code 9
+  kRetryLater,    // no room for the last state or for a claim: exit code 75
 };
 std::string_view OutcomeName(Outcome outcome);
 std::optional<Outcome> FindOutcome(std::string_view name);
 
-// What a scenario expects, beside the invariants that always hold.
+// Expectations of a scenario, besides the invariants.
 struct Expectation {
   Outcome outcome = Outcome::kCompletes;
-  std::vector<std::string> invariants;  // empty: all that apply
+  std::vector<std::string> invariants;  // named ones; empty: all that apply
   std::optional<uint64_t> restarts_exactly;
   std::optional<uint64_t> restarts_max;
-  std::optional<uint64_t> resumed_from_step;     // of the first resumption
-  std::optional<uint64_t> recomputed_steps_max;  // in each resumption
+  std::optional<uint64_t> resumed_from_step;     // at the first resume
+  std::optional<uint64_t> recomputed_steps_max;  // by each generation
   std::optional<int64_t> detected_in_max_ns;
   std::optional<uint64_t> failed_saves_exactly;
   std::optional<int64_t> exit_code;       // of the last launcher
-  std::optional<uint64_t> ends_at_epoch;  // complete ones, of the last launcher
-  std::optional<uint64_t> ends_at_step;
-  std::optional<uint64_t> saves_exactly;                  // acknowledged ones
+  std::optional<uint64_t> ends_at_epoch;  // epochs in the last result
+  std::optional<uint64_t> ends_at_step;   // steps in the last result
+  std::optional<uint64_t> saves_exactly;  // acknowledged ones
   std::optional<std::vector<uint64_t>> checkpoints_left;  // their steps
   std::optional<uint64_t> epochs_after_restart_exactly;
-  // From the first epoch to the last one.
+  // Compare the last epoch with the first one.
   bool loss_falls = false;
   bool accuracy_rises = false;
 
   bool operator==(const Expectation&) const = default;
 };
 
-// A planned fault, as far as judging needs it.
+// A planned fault: the parameters that the oracle needs.
 struct RecordFault {
   std::string id;
   std::string kind;               // "crash", "torn_write", …
   std::string worker;             // "0", "all", "any", "chief"
   std::string point;              // empty: none
-  std::optional<uint64_t> step;   // at which alone it fires
+  std::optional<uint64_t> step;   // step for which the fault is planned
   std::optional<uint64_t> epoch;  // likewise
   std::string summary;   // for people: "crash worker 1 at ckpt.rename, save 2"
   std::string then;      // torn_write: "crash", "power_loss" or "nothing"
-  bool in_save = false;  // at a point of a save, or of what follows it
-  bool polled = false;   // a notice that a worker looks for now and then
-  bool always = false;   // at every hit, not once; it is logged once a life
-  std::optional<uint64_t> until_step;  // always: not from this step on
-  uint64_t hits = 1;  // not always: at so many in a row; it is logged once
-  // slow: how much longer it takes; kill: how long until then; delay: how late
-  // a frame is at the most
+  bool in_save = false;  // at a point of a save, the state file or retention
+  bool polled = false;   // preempt: the worker polls for the notice
+  bool always = false;   // fires at every occurrence, not once
+  std::optional<uint64_t> until_step;  // always: until before this step
+  uint64_t hits = 1;  // not always: number of consecutive occurrences
+  // slow: added time; kill: time until the kill; delay: longest frame delay
   int64_t latency_ns = 0;
-  int64_t duration_ns = 0;    // how long it stands or cuts; 0: for ever
-  bool for_ever = false;      // drop, delay: only the process's end is theirs
-  bool parts_others = false;  // a cut between groups, whoever else is in them
-  std::vector<int> groups;    // … all workers that are in one
-  uint64_t byte = 0;          // bit_flip: of the file, where it names one
-  int64_t grace_ns = 0;       // preempt: between notice and kill; 0: no notice
-  std::string disk;          // where it cuts the power: the profile of the disk
-  bool of_one_host = false;  // … of a host that has none of the disks
+  int64_t duration_ns = 0;  // of a pause, hang or network fault; 0: for ever
+  bool for_ever = false;    // packet_loss, delay: lasts until its process ends
+  bool parts_others = false;  // partition: it has groups
+  std::vector<int> groups;    // … the workers in any of them
+  uint64_t byte = 0;          // bit_flip: offset in the file, if one is named
+  int64_t grace_ns = 0;       // preempt: from notice to kill; 0: no notice
+  std::string disk;           // power loss: profile of the disk
+  bool of_one_host = false;   // … of a host without the disk
 
   bool operator==(const RecordFault&) const = default;
 };
 
-// One start of the launcher as it was planned.
+// One planned start of the launcher.
 struct PlannedLaunch {
-  uint64_t epochs = 0;        // its horizon
-  uint64_t max_steps = 0;     // likewise; 0: none
-  uint64_t stop_at_step = 0;  // saves and stops behind it; 0: none
-  bool other_job = false;     // must be refused
+  uint64_t epochs = 0;        // horizon
+  uint64_t max_steps = 0;     // horizon; 0: none
+  uint64_t stop_at_step = 0;  // saves and stops after this step; 0: none
+  bool other_job = false;     // the job is changed: it must be refused
 
   bool operator==(const PlannedLaunch&) const = default;
 };
 
-// How the run was set up, as far as judging needs it. 0 is "not known" or
-// "none" where nothing else is said.
+// Set-up of the run: the options that the oracle needs. 0 means "not known" or
+// "none" unless a comment says otherwise.
 struct RunSetup {
-  int workers = 1;      // at most
-  int min_workers = 0;  // fewer where some are left out; 0: all of them
-  std::vector<int> workers_by_life;  // of each life of the job; empty: all
-  bool rejoins = false;              // a lost worker alone is started again
-  uint64_t epochs = 0;               // the horizon
-  uint64_t rows_per_epoch = 0;       // training rows that an epoch uses
-  uint64_t save_interval_steps = 0;  // 0: saves are not bound to steps
-  bool saves_beside = false;         // training goes on while a save is written
-  int keep = 0;                      // checkpoints that retention leaves
+  int workers = 1;      // the most that an attempt has
+  int min_workers = 0;  // the fewest after a scale-down; 0: all workers
+  std::vector<int> workers_by_life;  // per attempt; empty: always `workers`
+  bool rejoins = false;              // only a lost worker is restarted
+  uint64_t epochs = 0;               // horizon
+  uint64_t rows_per_epoch = 0;       // training samples of an epoch
+  uint64_t save_interval_steps = 0;  // 0: saves are not due by steps
+  bool saves_beside = false;         // saves are asynchronous
+  int keep = 0;                      // newest checkpoints that retention keeps
   bool delete_at_success = false;
   bool allow_cold_start = false;
   bool no_store = false;     // the job stores no checkpoint
   uint64_t curve_every = 0;  // steps between points of the loss; 0: no curves
   bool exports = false;      // a finished run exports its model
-  // A lost worker is noticed within this: while the workers train, while they
-  // save, and while they meet and load.
+  // Longest time until a lost worker is detected: while the workers train,
+  // while they save, and while they meet and load.
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
-  // The longest pause before a restart of which survivors may say nothing; and,
-  // where all start together, that before the second life, which doubles from
-  // life to life up to it at most (0: not known).
+  // Longest pause before a restart. Pause before the first restart, if all
+  // workers restart together; it doubles per attempt up to the longest one.
   int64_t restart_pause_ns = 0;
   int64_t first_restart_pause_ns = 0;
   int64_t heartbeat_every_ns = 0;
-  // The grace that a notice leaves, as the engine was told; 0: it was not told,
-  // and stops at once.
+  // Grace period that the engine is configured with; 0: it stops at once.
   int64_t notice_grace_ns = 0;
   uint64_t steps_per_execution = 1;
   int max_restarts = 0;
-  // The shortest time in which a worker whose heartbeats stay away is given up,
-  // and one that does nothing else.
+  // Shortest time after which a worker without heartbeats is declared lost, and
+  // one that sends heartbeats and nothing else.
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
-  // Workers of a launcher that was killed end within this time.
+  // Workers of a killed launcher end within this time.
   int64_t orphans_end_ns = 0;
   std::vector<std::string> planted_bugs;
-  // By LauncherRun::planned; empty: all starts of the launcher are alike.
+  // Indexed by LauncherRun::planned; empty: all launches are alike.
   std::vector<PlannedLaunch> launches;
 
   bool operator==(const RunSetup&) const = default;
 };
 
-// What the launcher said that a run came to.
+// Result of a run, as its launcher printed it.
 struct FinalResult {
   std::string status;  // "done", "stopped", "not_finite"
   uint64_t epochs = 0;
@@ -157,9 +155,9 @@ struct LauncherRun {
   int exit_code = 0;
   uint64_t restarts = 0;
   uint64_t planned = 0;  // index into RunSetup::launches
-  int first_life = 1;    // the workers' lives from this on are of this start
+  int first_life = 1;    // first incarnation of workers that it started
   std::optional<FinalResult> result;
-  std::vector<RecordEvent> events;  // what it said, in its order
+  std::vector<RecordEvent> events;  // in the order in which it emitted them
 
   bool operator==(const LauncherRun&) const = default;
 };
@@ -168,16 +166,15 @@ struct StoredCheckpoint {
   std::string name;  // "step-000000150-g3"
   uint64_t step = 0;
   bool valid = false;
-  std::string reason;  // why it is not
-  std::string digest;  // of the state it holds
-  // The first step of the run that was not finite, where its state is of such a
-  // run; 0: it is finite.
+  std::string reason;  // why it is invalid
+  std::string digest;  // of its state
+  // First non-finite step of the run that it belongs to; 0: all finite.
   uint64_t not_finite_since = 0;
 
   bool operator==(const StoredCheckpoint&) const = default;
 };
 
-// A point of a curve, as a reader of all event files has it in the end.
+// A point of a curve, as a reader of all TensorBoard event files sees it.
 struct CurvePoint {
   std::string tag;  // "batch_loss"
   uint64_t step = 0;
@@ -189,25 +186,25 @@ struct CurvePoint {
 // The exported model.
 struct ExportedModel {
   bool whole = false;
-  std::string reason;  // why it is not
+  std::string reason;  // why it is incomplete
   uint64_t step = 0;
-  std::string digest;  // of the state it was made from
+  std::string digest;  // of the exported state
 
   bool operator==(const ExportedModel&) const = default;
 };
 
-// What was looked at after the end, and found.
+// Files and processes that were found after the run.
 struct Leftovers {
   bool store_listed = false;
-  std::vector<StoredCheckpoint> checkpoints;  // that count at load
+  std::vector<StoredCheckpoint> checkpoints;  // of the lineage
   std::vector<std::string> rejected;          // set aside
   std::vector<std::string> temporary;         // of interrupted saves, deletions
   bool processes_listed = false;
-  std::vector<std::string> processes;  // live ones that the run started
+  std::vector<std::string> processes;  // started by the run, still running
   bool outputs_listed = false;
-  std::string curves_damage;  // the first thing in them that cannot be read
+  std::string curves_damage;              // first unreadable part of the curves
   std::vector<CurvePoint> curves;         // in the order of the files
-  std::optional<ExportedModel> exported;  // none: there is nothing
+  std::optional<ExportedModel> exported;  // nullopt: there is none
 
   bool operator==(const Leftovers&) const = default;
 };
@@ -215,7 +212,7 @@ struct Leftovers {
 enum class RunEnding : uint8_t {
   kExited,    // by itself
   kHung,      // no event from any worker within the hang limit
-  kTimedOut,  // events came, but not the end
+  kTimedOut,  // workers emitted events, but the run did not end in time
 };
 std::string_view RunEndingName(RunEnding ending);
 std::optional<RunEnding> FindRunEnding(std::string_view name);
@@ -223,27 +220,28 @@ std::optional<RunEnding> FindRunEnding(std::string_view name);
 struct Record {
   std::string scenario;
   std::string case_name;
-  std::string file;           // where the scenario stands
+  std::string file;           // the scenario's file
   uint64_t line = 0;          // of its name in that file
   std::string world;          // "real" or "sim"
-  std::string skipped;        // why the case was not run; empty: it was
-  std::string harness_error;  // what kept the harness from running it
-  // How the plan, run twice in the simulated world, went two ways; empty: it
-  // did not, or it was run once.
+  std::string skipped;        // reason why the case was not run; empty: it was
+  std::string harness_error;  // error that kept the harness from running it
+  // First difference between two simulated runs of the plan; empty: none, or
+  // the plan was run once.
   std::string nondeterminism;
   std::string plan_json;
   Expectation expect;
   RunSetup setup;
   std::vector<RecordFault> faults;
 
-  std::vector<LifeEvents> lives;  // by worker, then life
+  std::vector<LifeEvents> lives;  // by worker, then incarnation
   std::vector<LauncherRun> launchers;
-  std::vector<RecordEvent> machine;  // what a simulated machine did
+  std::vector<RecordEvent> machine;  // events of a simulated machine
   RunEnding ending = RunEnding::kExited;
   std::string ending_detail;
   double wall_seconds = 0;
   double virtual_seconds = 0;  // simulated time; 0 in real worlds
-  // Of any process of the machine meanwhile, for want of memory; real world.
+  // Processes of this machine that the kernel killed during the run because
+  // memory ran out; real world only.
   uint64_t oom_kills = 0;
   Leftovers left;
   GoldenTrajectory golden;

@@ -4,11 +4,11 @@
 //   {"kind":"golden","at":"step","step":7,"digest":"…"}  an entry, many
 //   {"kind":"process","worker":0,"incarnation":1}  then its events:
 //   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file
-//   {"kind":"launcher","start":1}         then what its first start said
-//   {"kind":"machine"}                    then what a simulated machine did
-//   {"kind":"end","xxh3_128":"0123…"}   digest of all lines before this one
+//   {"kind":"launcher","start":1}         then events of its first start
+//   {"kind":"machine"}                    then events of a simulated machine
+//   {"kind":"end","xxh3_128":"0123…"}    digest of all lines before this one
 //
-// Two records that are equal give equal bytes.
+// Equal records give equal bytes.
 #ifndef GAUNTLET_HARNESS_RECORD_RECORD_FILE_H_
 #define GAUNTLET_HARNESS_RECORD_RECORD_FILE_H_
 
@@ -23,8 +23,8 @@ namespace gauntlet {
 inline constexpr const char* kRecordFileName = "record.jsonl";
 
 std::string RecordToJsonLines(const Record& record);
-// `name` is what errors call the file. A record without its end line is torn:
-// an error.
+// Errors call the file `name`. A record without its end line was cut off: an
+// error.
 Parsed<Record> ReadRecord(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet

@@ -18,23 +18,23 @@ struct CaseResult {
   uint64_t line = 0;
   std::string world;  // "real" or "sim"
   double seconds = 0;
-  std::string replay;     // the command that repeats it; empty: none
+  std::string replay;     // command that repeats the case; empty: none
   std::string timeline;   // path of a trace file; empty: none
-  std::string directory;  // of its files; empty: none kept
+  std::string directory;  // of the case's files; empty: none kept
   Verdict verdict;
 
   bool operator==(const CaseResult&) const = default;
 };
 
 struct RunResult {
-  std::string run;               // its id
-  std::optional<uint64_t> seed;  // said for all; none: each case has its own
+  std::string run;               // id
+  std::optional<uint64_t> seed;  // of all cases; nullopt: each has its own
   std::string build;             // of the program
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;
-  // Of the cases: not begun, or cut off. Their verdict is kError, with that as
-  // its reason.
+  // Number of cases that were not begun or were cut off. Their verdict is
+  // kError, with that reason.
   uint64_t not_run = 0;
 
   bool operator==(const RunResult&) const = default;

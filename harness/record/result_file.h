@@ -11,7 +11,7 @@
 namespace gauntlet {
 
 std::string ResultToJson(const RunResult& result);
-// `name` is what errors call the file.
+// Errors call the file `name`.
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet
