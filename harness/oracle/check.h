@@ -1,4 +1,4 @@
-// Where the specification notes what it found.
+// Collects the findings of the specification.
 #ifndef GAUNTLET_HARNESS_ORACLE_CHECK_H_
 #define GAUNTLET_HARNESS_ORACLE_CHECK_H_
 
@@ -14,15 +14,15 @@ namespace gauntlet {
 class Check {
  public:
   explicit Check(std::string_view invariant) { report_.invariant = invariant; }
-  // Adds the check to the end of the list, which outlives it.
+  // Adds the check to the end of the list, which must outlive the check.
   Check(std::string_view invariant, std::vector<const Check*>& list)
       : Check(invariant) {
     list.push_back(this);
   }
-  // Counts one thing that could be checked.
+  // Counts one check that is made.
   void Instance() { ++report_.instances; }
-  // Notes that it is wrong: `name` is the kind of breach, `message` a line. The
-  // first few are kept in words, the others are counted.
+  // Reports a violation: `name` is its kind, `message` one line of text. All
+  // are counted; only the first few are kept as text.
   void Breach(std::string_view name, std::string message);
   const InvariantReport& report() const { return report_; }
 
@@ -30,7 +30,7 @@ class Check {
   InvariantReport report_;
 };
 
-// One for each of AllInvariants(), in the same order.
+// One check for each of AllInvariants(), in the same order.
 class Checks {
  public:
   Checks() = default;

@@ -12,15 +12,17 @@ namespace gauntlet {
 
 class Disturbances {
  public:
-  // The fault fired in the process.
+  // Notes that the fault fired in the process.
   void Fired(const RecordFault& fault, const Emitter& in, int64_t t_ns);
-  // The process is gone: its pauses, errors and lost devices are over.
+  // Notes that the process ended, and with it its pauses, errors and failed
+  // devices.
   void Ended(const Emitter& process, int64_t t_ns);
-  // Returns true iff a fault disturbed anything at that time or later.
+  // Returns true iff a fault was in effect at that time or later.
   bool AnySince(int64_t t_ns) const;
 
  private:
-  // By process; by the machine where a fault outlasts its process.
+  // End of the effects, by process; by the machine for faults that outlast
+  // their process.
   std::map<Emitter, int64_t> until_ns_;
 };
 

@@ -13,7 +13,7 @@
 namespace gauntlet {
 namespace {
 
-// How the run came out, in the words of Outcome where one fits.
+// Returns the outcome of the run, by its name in Outcome if one fits.
 std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kExited) {
@@ -94,7 +94,7 @@ RunFacts FactsOf(const Outline& outline) {
 
 namespace {
 
-// Epochs that ended, each once, in generations that were not the first.
+// Returns the number of different epochs that ended after the first generation.
 uint64_t EpochsAfterRestart(const Outline& outline) {
   std::set<uint64_t> epochs;
   for (const Generation& generation : outline.generations) {
@@ -104,11 +104,12 @@ uint64_t EpochsAfterRestart(const Outline& outline) {
   return epochs.size();
 }
 
-// The first and the last epoch's end; fewer than two epochs: nullopt.
+// Ends of the first and the last epoch.
 struct Trend {
   RecordEvent first;
   RecordEvent last;
 };
+// Returns nullopt if fewer than two epochs ended.
 std::optional<Trend> TrendOf(const Record& record) {
   std::map<uint64_t, const RecordEvent*> ends;
   for (const LifeEvents& life : record.lives) {
@@ -137,7 +138,7 @@ void CheckTrend(const Record& record, Expectations& check) {
                  fmt::to_string(LossOf(last)));
   }
   if (record.expect.accuracy_rises && last.count <= first.count) {
-    check.Broken("accuracy", fmt::format("more than {} right", first.count),
+    check.Broken("accuracy", fmt::format("more than {} correct", first.count),
                  fmt::to_string(last.count));
   }
 }

@@ -1,4 +1,4 @@
-// What a scenario expects of its run, held against the outline.
+// Compares a run with the expectations of its scenario.
 #ifndef GAUNTLET_HARNESS_ORACLE_EXPECTATIONS_H_
 #define GAUNTLET_HARNESS_ORACLE_EXPECTATIONS_H_
 
@@ -11,8 +11,8 @@ namespace gauntlet {
 
 RunFacts FactsOf(const Outline& outline);
 
-// Each expectation that does not hold. The outcome `violates` is none of these:
-// the judge deals with it.
+// Returns the expectations that are not met. The outcome `violates` is left to
+// the judge.
 std::vector<Finding> BrokenExpectations(const Outline& outline,
                                         const RunFacts& facts);
 

@@ -14,7 +14,7 @@ bool Has(const LifeEvents& life, size_t from, RecordKind kind) {
                      });
 }
 
-// It waits for a file that goes so far.
+// Returns true iff the fault skips files that end before its byte.
 bool PassesOverFiles(const RecordFault& fault) {
   return fault.kind == "bit_flip" && fault.byte > 0;
 }
@@ -37,17 +37,17 @@ void CheckEffect(const Record& record, const Firing& firing, Check& check) {
   if (traits.ends_life && Has(life, firing.index, RecordKind::kLifeEnd)) {
     check.Breach(
         "no-effect",
-        fmt::format("{} fired ({}), but {} came to an orderly end",
+        fmt::format("{} fired ({}), but {} emitted an exit event",
                     firing.fault->id, firing.fault->summary, NameOf(life)));
   }
-  // Without a grace there is no notice to be seen.
+  // Without a grace period the worker gets no notice.
   const bool notifies = traits.gives_notice && firing.fault->grace_ns > 0;
-  // One that ends may leave it to the others of its job.
+  // A process that ends may leave the notice to the others of its job.
   const bool seen = Has(life, firing.index, RecordKind::kNotice) ||
                     (Has(life, firing.index, RecordKind::kLifeEnd) &&
                      IsAnyNoticeSeen(record));
   if (notifies && !seen) {
-    check.Breach("no-effect", fmt::format("{} fired ({}), but {} saw no notice",
+    check.Breach("unseen", fmt::format("{} fired ({}), but {} got no notice",
                                           firing.fault->id,
                                           firing.fault->summary, NameOf(life)));
   }
@@ -65,8 +65,8 @@ void CheckFaultEffects(const Outline& outline, Check& check) {
       check.Breach("never-fired",
                    fmt::format("{} never fired: {}{}", fault.id, fault.summary,
                                PassesOverFiles(fault)
-                                   ? "; it passes over files that end before "
-                                     "that byte"
+                                   ? "; it skips files that end before that "
+                                     "byte"
                                    : ""));
     }
   }

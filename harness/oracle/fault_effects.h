@@ -1,4 +1,4 @@
-// Whether the faults of the plan did what they were to do.
+// Checks that the planned faults had their effects.
 #ifndef GAUNTLET_HARNESS_ORACLE_FAULT_EFFECTS_H_
 #define GAUNTLET_HARNESS_ORACLE_FAULT_EFFECTS_H_
 
@@ -7,8 +7,8 @@
 
 namespace gauntlet {
 
-// Each planned fault fired and had the effect that its kind states. A breach is
-// no fault of the engine: it leaves the case without a verdict.
+// Checks that each planned fault fired and had the effect of its kind. A
+// violation is no bug of the engine: it makes the case inconclusive.
 void CheckFaultEffects(const Outline& outline, Check& check);
 
 }  // namespace gauntlet

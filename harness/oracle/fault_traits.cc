@@ -5,8 +5,8 @@
 namespace gauntlet {
 namespace {
 
-// What was called durable may be gone, whole or in part. A host without a disk
-// takes only its own process with it, and what that had not synced.
+// A lying disk may lose data that it reported as durable. A host without the
+// disk loses only its own process, and what the process had not synced.
 FaultTraits PowerCutOf(const RecordFault& fault) {
   if (fault.of_one_host) return kDeathOfOne;
   const bool lies = fault.disk == kLyingDisk;
@@ -27,13 +27,13 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "hang" || kind == "pause" || kind == "device_hang") {
     return {.may_end_life = true};
   }
-  // Who has no more need of the device may stay.
+  // A worker that no longer needs its device may stay.
   if (kind == "gpu_error" || kind == "out_of_memory") {
     return {.may_end_life = true, .fails_device = true};
   }
-  // Whoever takes longer than a step may is taken for hung.
+  // A worker that exceeds the limit of a step is declared hung.
   if (kind == "slow") return {.may_end_life = true};
-  // Nothing is lost but connections and time; or frames come too late.
+  // Only connections and time are lost.
   if (kind == "partition" || kind == "asymmetric_partition" ||
       kind == "connection_reset" || kind == "packet_loss" || kind == "delay") {
     return {.may_end_life = true};
@@ -45,8 +45,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {
     return {.damages_store = true};
   }
-  // A tear that is not told to the writer is damage; one that is followed by a
-  // crash never becomes a save.
+  // A silent torn write is damage; one with a crash never becomes a checkpoint.
   if (kind == "torn_write" && fault.then == "nothing") {
     return {.damages_store = true};
   }

@@ -1,7 +1,7 @@
-// What each kind of fault does to a run, as far as judging goes.
+// Effects of each kind of fault on a run, as far as the oracle needs them.
 //
-// The kinds are known by name: the oracle links nothing of the injectors. A
-// kind that is not in the table has no trait: nothing is excused by it.
+// Kinds are known by name, as the oracle does not link the injectors. An
+// unknown kind has no trait, so it excuses nothing.
 #ifndef GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
 #define GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
 
@@ -14,17 +14,17 @@
 namespace gauntlet {
 
 struct FaultTraits {
-  bool ends_life = false;       // the process is gone, and says no word more
-  bool may_end_life = false;    // it may be gone, or be taken for gone
-  bool fails_device = false;    // its worker is told, and leaves with a word
-  bool gives_notice = false;    // a termination notice, and time to leave
-  bool tells_error = false;     // an operation fails, and the engine is told
-  bool damages_store = false;   // takes committed bytes away, and lies about it
-  bool cuts_power = false;      // ends all lives, and keeps what is durable
-  bool kills_launcher = false;  // whose workers are to end soon after it
+  bool ends_life = false;       // ends its process without an exit event
+  bool may_end_life = false;    // its process may end, or be declared lost
+  bool fails_device = false;    // the worker detects the error, and exits
+  bool gives_notice = false;    // sends a termination notice
+  bool tells_error = false;     // an operation returns an error
+  bool damages_store = false;   // destroys committed bytes silently
+  bool cuts_power = false;      // ends all processes; durable data stays
+  bool kills_launcher = false;  // ends the launcher; its workers end soon after
 };
 
-// One process goes, and all else stays.
+// Traits of a fault that ends its process and does nothing else.
 inline constexpr FaultTraits kDeathOfOne = {.ends_life = true,
                                             .may_end_life = true};
 
@@ -33,14 +33,14 @@ FaultTraits TraitsOf(const RecordFault& fault);
 // Returns the planned fault of that id, or null.
 const RecordFault* FindFault(const Record& record, std::string_view id);
 
-// Profile of a disk that says Ok to syncs and settles nothing.
+// Disk profile whose syncs report success without making data durable.
 inline constexpr std::string_view kLyingDisk = "lying-fsync";
 
-// Returns how much later at the most the process is gone that it fires in;
-// nullopt: it stays.
+// Returns the longest time from the fault to the end of its process; nullopt:
+// the fault does not kill it (a power loss is an event of the machine).
 std::optional<int64_t> KillsAfter(const RecordFault& fault);
 
-// Whether the life that it fires in is over there and then.
+// Returns true iff the fault ends its process at the moment that it fires.
 bool DiesAtOnce(const RecordFault& fault);
 
 }  // namespace gauntlet

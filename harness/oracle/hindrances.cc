@@ -14,8 +14,8 @@ int64_t After(int64_t t_ns, int64_t duration_ns) {
   return duration_ns == 0 ? kForEver : t_ns + duration_ns;
 }
 
-// An exchange goes round the ring twice, in a few frames for each rank: so many
-// may be late one behind another.
+// Most frames of one exchange that can be late one after another: it goes round
+// the ring twice, with a few frames for each rank.
 constexpr int64_t kFramesInARow = 64;
 
 }  // namespace
@@ -57,7 +57,7 @@ void Hindrances::Fired(const RecordFault& fault, const Emitter& in,
   }
 }
 
-// A frame may be late at both of its ends, one lateness behind the other.
+// Both ends of a connection may delay the same frame; the delays add up.
 void Hindrances::FrameLate(const Emitter& of, int64_t t_ns, int64_t late_ns) {
   const bool again = !all_.empty() && all_.back().from_ns == t_ns &&
                      all_.back().kind == Hindrance::Kind::kLateFrames;

@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// The events of one process that are still to be merged.
+// Events of one process that are not merged yet.
 struct Stream {
   Emitter by;
   std::span<const RecordEvent> left;
@@ -65,7 +65,7 @@ std::vector<HistoryEvent> HistoryOf(const Record& record) {
   const auto is_later = [&](size_t a, size_t b) {
     return ComesBefore(streams[b].left.front(), streams[a].left.front());
   };
-  std::vector<size_t> heap;  // of streams; the one with the next event on top
+  std::vector<size_t> heap;  // stream indices; the next event's on top
   for (size_t i = 0; i < streams.size(); ++i) heap.push_back(i);
   std::ranges::make_heap(heap, is_later);
   while (!heap.empty()) {

@@ -1,8 +1,8 @@
-// All that a record says, in one order.
+// History: all events of a record in one order.
 //
-// A simulated run numbers its events; that is the order. In a real one each
-// process stamps its own, by one clock of the machine: they are merged by time,
-// each process's in its own order.
+// A simulated run numbers its events. In a real run all processes read one
+// monotonic clock: events are merged by time, and those of one process keep
+// their order.
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_H_
 
@@ -15,13 +15,14 @@
 
 namespace gauntlet {
 
-// Each process stamps its events itself, and its tasks do so before they queue
-// up to be written: two events that are so close may be in either order.
+// Tolerance between time stamps. A task stamps an event before the event is
+// queued for writing, so two events this close may be in either order.
 inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Who said it. Of launchers `incarnation` counts the starts, from 1.
+// Process that emitted an event. The incarnations of launchers count their
+// starts, from 1.
 struct Emitter {
   enum class Kind : uint8_t { kWorker, kLauncher, kMachine };
   Kind kind = Kind::kWorker;
@@ -39,10 +40,10 @@ std::string Where(const Emitter& emitter, const RecordEvent& event);
 
 struct HistoryEvent {
   Emitter by;
-  const RecordEvent* event = nullptr;  // lies in the record
+  const RecordEvent* event = nullptr;  // points into the record
 };
 
-// The record outlives it.
+// The record must outlive the result.
 std::vector<HistoryEvent> HistoryOf(const Record& record);
 
 }  // namespace gauntlet

@@ -1,26 +1,30 @@
-// How a record becomes a verdict.
+// Turns a record into a verdict: the first of these that applies.
 //
-// SKIP   the case was not run here.
-// FAIL   an invariant is broken that the scenario names (all of them, if it
-//        names none), or one of its expectations. A hang is a broken no-hang.
-// INCONCLUSIVE
-//        the harness could not run it, no worker emitted an event, a fault did
-//        not fire or had no effect, or an invariant that the scenario names
-//        found nothing to check; with `all`, if the trajectory found nothing.
-//        So are detected_in without a lost worker, and recomputed_steps and
-//        epochs_after_restart without a restart. FAIL goes before it.
-// PASS   everything else.
-// A plan that went two ways when it was run twice in the simulated world is
-// FAIL whatever it is to come to.
+// SKIP          The case was not run here.
+// INCONCLUSIVE  The harness could not run the case, or the run ended by itself
+//               without an event of a worker.
+// FAIL          An invariant is violated that the scenario names (any one, if
+//               it names none), or an expectation is not met. A hang violates
+//               no-hang. Exception: if only expectations are not met, and a
+//               fault did not fire or had no effect, it is INCONCLUSIVE.
+// INCONCLUSIVE  A fault did not fire or had no effect; or nothing was checked
+//               for an invariant that the scenario names (for trajectory, if
+//               it names none and expects no refusal); or detected_in is
+//               expected and no worker was lost; or recomputed_steps or
+//               epochs_after_restart is expected and nothing was restarted.
+// PASS          Everything else.
 //
-// A mutation test (outcome `violates`) passes if every invariant that it names
-// is broken; others that are broken beside them are told in the reason. If one
-// of them holds, the planted bug was not caught: FAIL. If the fault that was to
-// bring the bug to light never fired: INCONCLUSIVE.
+// A mutation test (outcome `violates`) is INCONCLUSIVE if a fault did not fire
+// or had no effect (or if the expected loss or restart is missing, as above).
+// It is PASS if every invariant that it names is violated; the reason lists the
+// others that are. Else the planted bug was not caught: FAIL.
 //
-// What a run owes, specification.h says, and the models that it is made of: of
-// the store (store_model.h), of training (training_model.h), of notices
-// (notices.h) and of processes (processes.h).
+// If two simulated runs of the plan differ, all verdicts after the first two
+// become FAIL.
+//
+// Invariants are checked by specification.h and its models: of the store
+// (store_model.h), of training (training_model.h), of notices (notices.h), of
+// restarts (restarts.h) and of processes (processes.h).
 #include "harness/oracle/judge.h"
 
 #include <algorithm>
@@ -59,7 +63,7 @@ Verdict NoVerdict(VerdictKind kind, std::string reason) {
   return {.kind = kind, .reason = std::move(reason)};
 }
 
-// Why there is no verdict; "" if there can be one.
+// Returns the reason why the case is inconclusive; "" if it is not.
 std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
   const InvariantReport& fired = ReportOf(verdict, kFaultFired);
   if (fired.breaches > 0) return fired.findings.front().message;
@@ -69,18 +73,18 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
                        expect.outcome != Outcome::kViolates &&
                        IsNamed(expect, report.invariant);
     if (named && report.instances == 0) {
-      return fmt::format("{} is named, and there was nothing to check",
+      return fmt::format("{} is expected, but there was nothing to check",
                          report.invariant);
     }
   }
   if (expect.detected_in_max_ns &&
       ReportOf(verdict, kDetection).instances == 0) {
-    return "detected_in is expected, and no worker was lost";
+    return "detected_in is expected, but no worker was lost";
   }
-  // Of what a restart came to, nothing can be said without one.
+  // These expectations are about a restart.
   if (verdict.facts.restarts == 0) {
     constexpr std::string_view kNoRestart =
-        "is expected, and nothing was restarted";
+        "is expected, but nothing was restarted";
     if (expect.recomputed_steps_max)
       return fmt::format("recomputed_steps {}", kNoRestart);
     if (expect.epochs_after_restart_exactly) {
@@ -89,7 +93,7 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
   }
   if (expect.invariants.empty() && expect.outcome != Outcome::kRefuses &&
       ReportOf(verdict, kTrajectory).instances == 0) {
-    return "no step could be held against the reference run";
+    return "no step could be compared with the reference run";
   }
   return "";
 }
@@ -150,7 +154,7 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   const bool only_expectations =
       broken.size() == verdict.broken_expectations.size();
   const bool fired = ReportOf(verdict, kFaultFired).breaches == 0;
-  // What did not happen cannot have been survived as expected.
+  // Expectations are about the effects of the faults.
   if (only_expectations && !fired) {
     verdict.kind = VerdictKind::kError;
     verdict.reason = why;
@@ -165,10 +169,10 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   }
 }
 
-// Nothing else that was found is worth a thing: it may not come again.
+// Nondeterminism comes first: other findings may not be reproducible.
 void JudgeNondeterminism(const Record& record, Verdict& verdict) {
   const std::string message =
-      "the same plan, run twice, went two ways: " + record.nondeterminism;
+      "two runs of the same plan differ: " + record.nondeterminism;
   verdict.kind = VerdictKind::kFail;
   verdict.reason = "nondeterminism: " + message;
   verdict.invariants.insert(verdict.invariants.begin(),
@@ -193,7 +197,7 @@ Verdict Judge(const Record& record) {
       std::all_of(record.lives.begin(), record.lives.end(),
                   [](const LifeEvents& life) { return life.events.empty(); });
   if (silent && record.ending == RunEnding::kExited) {
-    return NoVerdict(VerdictKind::kError, "no worker left a single event");
+    return NoVerdict(VerdictKind::kError, "no worker emitted an event");
   }
   const std::vector<HistoryEvent> history = HistoryOf(record);
   const Outline outline(record, history);

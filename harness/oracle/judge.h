@@ -1,4 +1,4 @@
-// The oracle: a record in, a verdict out. Pure.
+// The oracle: a pure function from records to verdicts.
 #ifndef GAUNTLET_HARNESS_ORACLE_JUDGE_H_
 #define GAUNTLET_HARNESS_ORACLE_JUDGE_H_
 
@@ -7,7 +7,7 @@
 
 namespace gauntlet {
 
-// What the verdict means is said on top of judge.cc.
+// The head of judge.cc defines the verdicts.
 Verdict Judge(const Record& record);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// How processes ended, in their own words.
+// How processes ended: their exit events, results, and kills by the kernel.
 #ifndef GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
 #define GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
 
@@ -8,16 +8,16 @@
 
 namespace gauntlet {
 
-// Whether it left with the code that says that no restart helps now.
+// Returns true iff the process exited with WorkerExit::kStartLater.
 bool LeftToStartLater(const LifeEvents& life);
-// Likewise, with a state that it could not save.
+// Returns true iff it did so with a state that it could not save.
 bool LeftUnsaved(const LifeEvents& life);
 
 // Returns true iff the last launcher's result is "done".
 bool IsDone(const Record& record);
 
-// "; meanwhile memory ran out: …", for the end of a finding about a process
-// that ended; "" where the kernel killed none.
+// Returns "; meanwhile memory ran out: …", to be added to a finding about a
+// process that ended; "" if the kernel killed no process.
 std::string ByTheKernel(const Record& record);
 
 }  // namespace gauntlet

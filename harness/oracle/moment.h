@@ -1,4 +1,4 @@
-// A moment of training: what a state, and so a checkpoint, is of.
+// A moment of training: the step and phase of a state, and so of a checkpoint.
 #ifndef GAUNTLET_HARNESS_ORACLE_MOMENT_H_
 #define GAUNTLET_HARNESS_ORACLE_MOMENT_H_
 
@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// One step may have several: what is due after an epoch's last step comes
-// before the next epoch, so a state in an epoch is the latest of its step.
+// An epoch's last step has several moments: evaluation and callbacks come
+// before the next epoch, so kInEpoch is the latest moment of a step.
 struct Moment {
   uint64_t step = 0;
   RecordPhase phase = RecordPhase::kInEpoch;
@@ -22,27 +22,27 @@ struct Moment {
   // In the order of training.
   std::strong_ordering operator<=>(const Moment& other) const;
 };
-// Of the state that an event tells of.
+// Returns the moment of the state that an event reports.
 inline Moment MomentOf(const RecordEvent& event) {
   return {.step = event.step, .phase = event.phase};
 }
-// "6", or "6 (evaluation_due)".
+// Returns "6", or "6 (evaluation_due)".
 std::string ToText(const Moment& moment);
 
-// Whether a worker says with such an event that it has a state to train on.
+// Returns true iff such an event reports the state that a worker starts from.
 constexpr bool IsOfStart(RecordKind kind) {
   return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
          kind == RecordKind::kCarriedOn;
 }
-// Whether it says with it that the next state came out of the one before.
+// Returns true iff such an event reports that training reached the next state.
 constexpr bool IsOfTraining(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd;
 }
 
-// Of "…/step-000000150-g3" 150; nullopt for other names.
+// Returns 150 for "…/step-000000150-g3"; nullopt for other names.
 std::optional<uint64_t> StepOfPath(std::string_view path);
-// The last part of a path.
+// Returns the last component of a path.
 std::string_view BaseName(std::string_view path);
 
 }  // namespace gauntlet

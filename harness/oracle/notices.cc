@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Steps that may follow a notice: one is under way, and the stop is agreed on
-// in the next.
+// Executions (of steps_per_execution steps) that may follow a notice: the one
+// under way, and the one in which the workers agree to stop.
 constexpr uint64_t kStepsAfterNotice = 2;
 
 }  // namespace
@@ -108,8 +108,8 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   worker.notice_ns = event.t_ns;
 }
 
-// The number of a generation may be used again: by a job without a store, or
-// once all checkpoints were deleted.
+// A generation number may be used again: by a job without a checkpoint
+// directory, or after all checkpoints were deleted.
 void Notices::ForgetGeneration(uint64_t number) {
   stops_.erase(number);
   for (auto& [id, worker] : workers_) {
@@ -126,7 +126,7 @@ void Notices::NoteEnd(const RecordEvent& event) {
   if (ended != workers_.end()) ended->second.has_ended = true;
 }
 
-// It sends its workers a signal.
+// A launcher passes a notice on to its workers by a signal.
 void Notices::OnLauncher(const RecordEvent& event) {
   if (event.kind == RecordKind::kExited) return NoteEnd(event);
   if (event.kind != RecordKind::kAskedToStop || !event.about) return;
@@ -137,9 +137,9 @@ void Notices::OnLauncher(const RecordEvent& event) {
   BeginGrace(asked->second, event.t_ns);
 }
 
-// All stop for a notice that one of them has seen, or at a step that was
-// planned. One that has left by now has asked for it in the exchange of a step
-// that it took part in.
+// Checks that workers stop only after one of them received a notice, or at a
+// planned step. A worker that has left by now counts if it received its notice
+// before the last step: it took part in that step's exchange.
 void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   const bool is_planned = std::ranges::any_of(
       record_.setup.launches,
@@ -153,12 +153,12 @@ void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   if (is_planned || is_noticed) return;
   checks_.grace.Breach(
       "no-notice",
-      fmt::format("{} stops in step {}, and no worker of generation {} has "
-                  "seen a notice",
+      fmt::format("{} agreed to stop after step {}, but no worker of "
+                  "generation {} has received a notice",
                   NameOf(by), worker.step, worker.generation));
 }
 
-// A signal is seen at the end of the step that it comes in.
+// Checks that a worker reports a signal within kStepsAfterNotice executions.
 void Notices::CheckSees(const Emitter& by, Worker& worker) {
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
   if (!worker.told_at || worker.stops ||
@@ -168,35 +168,36 @@ void Notices::CheckSees(const Emitter& by, Worker& worker) {
   checks_.grace.Instance();
   checks_.grace.Breach(
       "not-seen",
-      fmt::format("{} was told to stop in step {}, and has not seen "
-                  "it in step {}",
+      fmt::format("{} was sent a notice in step {}, and has not reported it "
+                  "in step {}",
                   NameOf(by), *worker.told_at + 1, worker.step));
   worker.told_at.reset();
 }
 
-// The first notice counts, from when it came.
+// The grace period starts with the first notice.
 void Notices::BeginGrace(Worker& worker, int64_t t_ns) const {
   if (worker.grace_until_ns || record_.setup.notice_grace_ns <= 0) return;
   worker.grace_until_ns = t_ns + record_.setup.notice_grace_ns;
 }
 
-// A worker that knows its grace asks for the stop before that is over.
+// Checks that a worker with a grace period stops before the period is over.
 void Notices::CheckInGrace(const Emitter& by, Worker& worker,
                            const RecordEvent& event) {
   const bool is_over = worker.grace_until_ns && !worker.stops &&
                        event.t_ns > *worker.grace_until_ns;
   if (!is_over) return;
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
-  if (++worker.steps_over != most + 1) return;  // said once
+  if (++worker.steps_over != most + 1) return;  // reported once
   checks_.grace.Instance();
   checks_.grace.Breach(
       "overrun",
-      fmt::format("{} trains {} steps behind its grace of {:.3f} s", NameOf(by),
+      fmt::format("{} trains {} steps after its grace of {:.3f} s", NameOf(by),
                   worker.steps_over, Seconds(record_.setup.notice_grace_ns)));
 }
 
+// Checks that all agree to stop soon after a notice.
 void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
-  // Who knows its grace trains on in it.
+  // Training continues within a grace period: see CheckInGrace.
   if (record_.setup.notice_grace_ns > 0) return;
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
   for (auto& [id, other] : workers_) {
@@ -205,12 +206,12 @@ void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
         event.step <= *other.noticed_at + most) {
       continue;
     }
-    other.stops = true;  // said once
+    other.stops = true;  // reported once
     checks_.grace.Instance();
     checks_.grace.Breach(
         "unheeded",
-        fmt::format("{} had a termination notice in step {}, and step {} was "
-                    "trained without an agreement to stop",
+        fmt::format("{} received a termination notice in step {}, but step {} "
+                    "was trained without an agreement to stop",
                     NameOf(id), *other.noticed_at + 1, event.step));
   }
 }
@@ -230,10 +231,10 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
   if (took > notice->grace_ns) {
     checks_.grace.Breach(
         "late",
-        fmt::format("{} left after {:.3f} s, its grace was {:.3f} s",
+        fmt::format("{} exited after {:.3f} s, its grace was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
   }
-  // Who loses another one on the way out has nobody to agree with.
+  // A worker that has lost another one need not have agreed on a step.
   const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
   if (!worker.finished && !lost) CheckStop(by, worker);
 }
@@ -243,12 +244,12 @@ void Notices::CheckStop(const Emitter& by, const Worker& worker) {
   if (stop == stops_.end()) {
     return checks_.grace.Breach(
         "no-agreement",
-        fmt::format("{} left without an agreed step to stop at", NameOf(by)));
+        fmt::format("{} exited without an agreed step to stop at", NameOf(by)));
   }
   if (!has_store_ || stop->second.saved || stop->second.given_up) return;
   checks_.grace.Breach("not-saved",
-                       fmt::format("all stopped at step {}, which was never "
-                                   "saved",
+                       fmt::format("all workers stopped at step {}, which was "
+                                   "never saved",
                                    stop->second.step));
 }
 
@@ -256,7 +257,7 @@ void Notices::End() {
   for (const auto& [id, worker] : workers_) {
     if (worker.notice == nullptr) continue;
     checks_.grace.Breach(
-        "killed", fmt::format("{} did not leave within its grace of {:.1f} s",
+        "killed", fmt::format("{} did not exit within its grace of {:.1f} s",
                               NameOf(id), Seconds(worker.notice->grace_ns)));
   }
 }

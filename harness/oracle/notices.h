@@ -1,5 +1,5 @@
-// Termination notices: each leads all workers to one agreed step, a save of it,
-// and out, within the grace period.
+// Termination notices: after each all workers agree on a step to stop at, save
+// it, and exit within the grace period.
 #ifndef GAUNTLET_HARNESS_ORACLE_NOTICES_H_
 #define GAUNTLET_HARNESS_ORACLE_NOTICES_H_
 
@@ -16,37 +16,40 @@ namespace gauntlet {
 
 class Notices {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   Notices(const Record& record, Checks& checks);
 
-  // In the order of the history.
+  // Takes the events in the order of the history.
   void On(const HistoryEvent& said);
-  // After the last one.
+  // Checks what is left after the last event.
   void End();
 
  private:
   struct Worker {
     uint64_t generation = 0;
-    uint64_t step = 0;                   // the last that it finished
-    std::optional<uint64_t> noticed_at;  // the step that it was in
-    std::optional<uint64_t> told_at;     // by a signal that it has not seen
-    bool stops = false;                  // has agreed to
-        bool is_gone = false;                // has lost others, or is leaving
-    bool has_ended = false;              // its process
+    uint64_t step = 0;  // last finished step
+    // Last finished step when the worker received a notice, and when it was
+    // sent a signal that it has not reported yet.
+    std::optional<uint64_t> noticed_at;
+    std::optional<uint64_t> told_at;
+    bool stops = false;      // has agreed to stop
+    bool is_gone = false;    // has lost other workers, or leaves
+    bool has_ended = false;  // its process has ended
 
     bool finished = false;
-    const RecordFault* notice = nullptr;
+    const RecordFault* notice = nullptr;  // fault that sent a notice
     int64_t notice_ns = 0;
-    std::optional<int64_t> grace_until_ns;  // as the engine was told
-    uint64_t steps_over = 0;                // trained behind that
+    std::optional<int64_t> grace_until_ns;  // by the engine's own setting
+    uint64_t steps_over = 0;                // trained after grace_until_ns
   };
+  // The agreement of a generation to stop.
   struct Stop {
     uint64_t step = 0;
     bool saved = false;
-    bool given_up = false;  // the save, after all tries
+    bool given_up = false;  // the save failed in all tries
   };
 
-    void OnWorker(const HistoryEvent& said);
+  void OnWorker(const HistoryEvent& said);
   void ForgetGeneration(uint64_t number);
   void NoteEnd(const RecordEvent& event);
   void Fire(Worker& worker, const RecordEvent& event);

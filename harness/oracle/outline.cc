@@ -54,7 +54,8 @@ Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
   FindRedone();
 }
 
-// Power that is to go may stay: a worker may be killed in the write before.
+// If no power loss follows the fault that plans it, another fault killed the
+// worker first: only its process ended.
 void Outline::FindFirings() {
   for (const LifeEvents& life : record.lives) {
     for (size_t i = 0; i < life.events.size(); ++i) {
@@ -77,7 +78,7 @@ void Outline::FindFirings() {
       firings, {}, [](const Firing& firing) { return firing.event().t_ns; });
 }
 
-// A number is of the newest generation that claimed it.
+// If a number is claimed again, it stands for the newest such generation.
 void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
   std::map<uint64_t, size_t> newest;  // by number
   std::map<Emitter, size_t> of;
@@ -103,7 +104,7 @@ void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
   }
 }
 
-// Late ones may not come to where others were.
+// Compares each generation with the one started before it.
 void Outline::FindRedone() {
   bool any = false;
   uint64_t reached = 0;

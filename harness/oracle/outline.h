@@ -1,5 +1,5 @@
-// What a run did, in outline: which faults fired, and what each generation came
-// to. It judges nothing.
+// Outline of a run: the faults that fired, and the course of each generation.
+// It judges nothing.
 #ifndef GAUNTLET_HARNESS_ORACLE_OUTLINE_H_
 #define GAUNTLET_HARNESS_ORACLE_OUTLINE_H_
 
@@ -18,17 +18,17 @@
 
 namespace gauntlet {
 
-// A fault's appearance in the events.
+// One event of a fault that fired.
 struct Firing {
   const RecordFault* fault = nullptr;
-  FaultTraits traits;  // its own
+  FaultTraits traits;  // effects of the fault in this run
   const LifeEvents* life = nullptr;
-  size_t index = 0;  // of the event in the life
+  size_t index = 0;  // of the event among the process's events
   const RecordEvent& event() const { return life->events[index]; }
 };
 
-// What a generation did again of what earlier ones had done: from the step that
-// it went on from to the furthest that any had come to.
+// Steps that a generation recomputes: from the step that it starts at to the
+// last step of the generation started before it. Only that one counts.
 struct Redone {
   uint64_t from = 0;
   uint64_t to = 0;
@@ -43,15 +43,15 @@ struct Generation {
   std::optional<Moment> resumed;     // from a checkpoint
   std::optional<Moment> carried_on;  // from a worker's memory
   bool cold_start = false;
-  uint64_t last_step = 0;     // that any of its workers finished
+  uint64_t last_step = 0;     // last step that any worker finished or holds
   std::vector<Moment> saves;  // acknowledged
   uint64_t failed_saves = 0;
-  std::set<uint64_t> epochs;     // that ended in it
-  size_t finished_workers = 0;   // that had done all their training
-  bool some_left = false;        // to rejoin
-  std::optional<Redone> redone;  // nullopt: it did not start, or was the first
+  std::set<uint64_t> epochs;     // that ended in this generation
+  size_t finished_workers = 0;   // workers that finished all training
+  bool some_left = false;        // a worker left to rejoin
+  std::optional<Redone> redone;  // nullopt: not started, or started first
 
-  // From the store or from memory.
+  // Moment that it resumed from; nullopt: a cold start, or not started.
   std::optional<Moment> started_at() const {
     return carried_on ? carried_on : resumed;
   }
@@ -62,7 +62,7 @@ struct Generation {
 };
 
 struct Outline {
-  // The record outlives it.
+  // The record must outlive this object.
   explicit Outline(const Record& of);
   Outline(const Record& of, const std::vector<HistoryEvent>& history);
 
@@ -70,7 +70,7 @@ struct Outline {
   std::vector<Firing> firings;  // in the order of time
   std::vector<Generation> generations;
 
-  // The last launcher said "done".
+  // Returns true iff the last launcher's result is "done".
   bool IsDone() const;
 
  private:
@@ -79,10 +79,10 @@ struct Outline {
   void FindRedone();
 };
 
-// Whether both are of one process.
+// Returns true iff both hold events of the same process.
 bool IsSameLife(const LifeEvents& a, const LifeEvents& b);
 
-// "worker 1, incarnation 2".
+// Returns "worker 1, incarnation 2".
 std::string NameOf(const LifeEvents& life);
 
 }  // namespace gauntlet

@@ -45,7 +45,7 @@ class Outputs {
       check_.Instance();
       if (before && point.step <= *before) {
         Breach("repeated", point,
-               fmt::format("behind one of step {}", *before));
+               fmt::format("follows one of step {}", *before));
       }
       before = point.step;
       CheckValue(point);
@@ -67,15 +67,15 @@ class Outputs {
                                        exported->reason));
     }
     if (!outline_.IsDone() || record_.golden.final_digest.empty()) return;
-    // CheckIsComplete holds the result against the reference.
+    // CheckIsComplete compares the result with the reference.
     const std::string& last = record_.launchers.back().result->digest;
     if (!exported) {
       check_.Breach("not-exported",
-                    "the run is done, and there is no exported model");
+                    "the run is done, but there is no exported model");
     } else if (exported->digest != last) {
       check_.Breach(
           "other-model",
-          fmt::format("the exported model is of state {} (step {}), expected "
+          fmt::format("the exported model has state {} (step {}), expected "
                       "{}",
                       exported->digest, exported->step, last));
     }
@@ -84,23 +84,23 @@ class Outputs {
  private:
   void Breach(std::string_view name, const CurvePoint& point,
               const std::string& what) {
-    check_.Breach(name, fmt::format("a point of {} at step {} stands {}",
-                                    point.tag, point.step, what));
+    check_.Breach(name, fmt::format("a point of {} at step {} {}", point.tag,
+                                    point.step, what));
   }
 
-  // A loss is the reference's, and no other curve has a step that it has not.
+  // Checks that the reference has the point's step, and for a loss its value.
   void CheckValue(const CurvePoint& point) {
     if (reference_.is_empty() || point.tag == kSpeed) return;
     const RecordKind kind =
         point.tag == kStepLoss ? RecordKind::kStep : RecordKind::kEpochEnd;
     const GoldenEntry* const expected = reference_.FindOfStep(kind, point.step);
     if (expected == nullptr) {
-      return Breach("no-such-step", point, "where the reference has none");
+      return Breach("no-such-step", point, "has none in the reference run");
     }
     const bool is_loss = point.tag == kStepLoss || point.tag == kEpochLoss;
     if (!is_loss || expected->loss_bits == point.bits) return;
     Breach("value", point,
-           fmt::format("at {:08x}, expected {:08x}", point.bits,
+           fmt::format("is {:08x}, expected {:08x}", point.bits,
                        expected->loss_bits));
   }
 
@@ -111,7 +111,7 @@ class Outputs {
     if (!damage.empty()) check_.Breach("unreadable", damage);
   }
 
-  // Returns true iff a write was torn, whichever file it was to.
+  // Returns true iff a write to any file was torn.
   bool IsAnyWriteTorn() const {
     return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
       return firing.fault->kind == "torn_write";
@@ -151,8 +151,8 @@ class Outputs {
     });
   }
 
-  // A generation that starts between a step and the end of its epoch purges the
-  // point of that step with the epoch's.
+  // Checks that no point is missing. A generation that starts between a step
+  // and the end of its epoch purges that step's point with the epoch's.
   void CheckComplete(std::string_view tag, RecordKind kind, uint64_t every) {
     std::set<uint64_t> there;
     for (const CurvePoint& point : record_.left.curves) {

@@ -1,9 +1,9 @@
-// Outputs: curves for people, and the exported model for other programs.
+// Checks the outputs of a run: TensorBoard curves and the exported model.
 //
-// A reader of the event files sees each point of a curve once, with the value
-// that the reference has at that step, whatever was restarted: steps that were
-// trained again are purged. A finished run has exported the state that it ended
-// with, and no exported model is ever half written.
+// A reader of the event files sees each point of a curve once, with the
+// reference's loss at that step: points of recomputed steps are purged. A
+// finished run has exported its final state. No exported model is ever half
+// written.
 #ifndef GAUNTLET_HARNESS_ORACLE_OUTPUTS_H_
 #define GAUNTLET_HARNESS_ORACLE_OUTPUTS_H_
 

@@ -17,13 +17,13 @@ void CheckEvents(const LifeEvents& life, Check& check) {
   for (size_t i = 0; i < events.size(); ++i) {
     if ((i == 0) != (events[i].kind == RecordKind::kLifeBegin)) {
       check.Breach("beginning",
-                   fmt::format("{}: its event {} is {}", NameOf(by), i + 1,
+                   fmt::format("{}: event {} is {}", NameOf(by), i + 1,
                                RecordKindName(events[i].kind)));
     }
     if (i == 0) continue;
     if (events[i - 1].kind == RecordKind::kLifeEnd) {
       check.Breach("after-end",
-                   fmt::format("{} says {} after its end", NameOf(by),
+                   fmt::format("{} emitted {} after its exit event", NameOf(by),
                                RecordKindName(events[i].kind)));
     }
     if (events[i].t_ns + kStampSlackNs < events[i - 1].t_ns) {
@@ -41,14 +41,14 @@ int WorkersIn(const RunSetup& setup, int64_t attempt) {
   return listed[std::min(static_cast<size_t>(attempt), listed.size()) - 1];
 }
 
-// Returns true iff the incarnation may be the worker's next one behind `last`:
-// the job may have started without the worker in between.
+// Returns true iff the incarnation may be the worker's next one after `last`:
+// attempts in between may have run without the worker.
 bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
   if (life.life <= last) return false;
   const bool can_shrink =
       setup.min_workers > 0 && setup.min_workers < setup.workers;
   if (can_shrink || setup.rejoins) return true;
-  // Attempts behind the last one listed are like that one.
+  // Attempts after the last listed one are like that one.
   const auto listed = static_cast<int64_t>(setup.workers_by_life.size());
   const int64_t next = int64_t{last} + 1;
   const int64_t end = std::min<int64_t>(life.life, std::max(next, listed) + 1);

@@ -1,4 +1,4 @@
-// Whether what the processes of a run said makes one history without gaps.
+// Checks the order of events within each process, and of incarnations.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_ORDER_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESS_ORDER_H_
 
@@ -7,9 +7,9 @@
 
 namespace gauntlet {
 
-// Each process says first, and once, that it begins, nothing after its end, and
-// its time goes on. Those of a worker are numbered without a gap but for starts
-// of the job that it had no part in.
+// Checks that each process emits one start event, first, and nothing after its
+// exit event, and that its time does not go back. Incarnations of a worker are
+// numbered without gaps, except for attempts without the worker.
 void CheckProcessOrder(const Record& record, Check& check);
 
 }  // namespace gauntlet

@@ -2,7 +2,7 @@
 
 namespace gauntlet {
 
-// Entries are in the order of the run, which is that of steps.
+// Entries are in the order of the run, and so of steps.
 Reference::Reference(const GoldenTrajectory& golden)
     : entries_(golden.entries) {
   for (size_t i = 0; i < entries_.size(); ++i) {
@@ -48,7 +48,7 @@ DataPlace Reference::PlaceAfter(size_t index) const {
     case RecordKind::kEpochEnd:
       return {.epoch = entry.epoch + 1};
     case RecordKind::kEvaluated:
-      // An evaluation moves nothing.
+      // An evaluation does not move the position.
       while (index > 0 && entries_[index].kind == RecordKind::kEvaluated) {
         --index;
       }

@@ -1,4 +1,4 @@
-// The reference run, to be found by what training says of itself.
+// The reference run, indexed by event kind and moment.
 #ifndef GAUNTLET_HARNESS_ORACLE_REFERENCE_H_
 #define GAUNTLET_HARNESS_ORACLE_REFERENCE_H_
 
@@ -13,29 +13,29 @@
 
 namespace gauntlet {
 
-// Where training stands in its data.
+// Position of training in its data.
 struct DataPlace {
   uint64_t epoch = 0;
-  uint64_t position = 0;  // rows of the epoch that are behind it
+  uint64_t position = 0;  // samples of the epoch used so far
 
   bool operator==(const DataPlace&) const = default;
 };
 
 class Reference {
  public:
-  // The trajectory outlives this.
+  // The trajectory must outlive this object.
   explicit Reference(const GoldenTrajectory& golden);
 
   bool is_empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
   const GoldenEntry& operator[](size_t index) const { return entries_[index]; }
-  // Index of its last event of that kind and moment. nullopt: it has none.
+  // Returns the index of the last entry of that kind and moment, or nullopt.
   std::optional<size_t> Find(RecordKind kind, const Moment& moment) const;
-  // Its last event of that kind and step, of any phase, or null.
+  // Returns the last entry of that kind and step, of any phase, or null.
   const GoldenEntry* FindOfStep(RecordKind kind, uint64_t step) const;
-  // Index of the event after which the state is of that moment.
+  // Returns the index of the last entry with the state of that moment.
   std::optional<size_t> StateAt(const Moment& moment) const;
-  // Where training stands after the event of that index.
+  // Returns the position in the data after the entry of that index.
   DataPlace PlaceAfter(size_t index) const;
 
  private:
@@ -47,7 +47,7 @@ class Reference {
     size_t begin = 0;
     size_t end = 0;
   };
-  std::unordered_map<uint64_t, Range> of_step_;  // its entries
+  std::unordered_map<uint64_t, Range> of_step_;  // ranges of entries_
 };
 
 }  // namespace gauntlet

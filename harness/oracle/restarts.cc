@@ -15,7 +15,7 @@ void Restarts::On(const HistoryEvent& said) {
                             event.kind == RecordKind::kExited ||
                             event.kind == RecordKind::kAskedToStop;
   if (names_worker && !event.about) return;
-  // Another one has died with what it had to pass on.
+  // A launcher that died cannot pass its notice on.
   if (event.kind == RecordKind::kLauncherBegin) to_ask_.clear();
   CheckPassedOn(event);
   switch (event.kind) {
@@ -64,19 +64,19 @@ void Restarts::CheckRestart(const RecordEvent& event) {
   }
   if (event.limit_ns < setup.first_restart_pause_ns) {
     checks_.restarts.Breach(
-        "pause", fmt::format("restart {} comes after a pause of {:.3f} s, "
-                             "expected at least {:.3f} s",
+        "pause", fmt::format("restart {} has a pause of {:.3f} s, expected at "
+                             "least {:.3f} s",
                              count_, Seconds(event.limit_ns),
                              Seconds(setup.first_restart_pause_ns)));
   }
 }
 
 void Restarts::CheckStart(const RecordEvent& event) {
-  // A lost worker may have to come back for the others to agree on a save.
+  // A lost worker may have to rejoin before all can agree on a save.
   const bool rejoins = record_.setup.rejoins && !attempt_has_ended_;
   if (was_told_to_stop_ && !rejoins) {
     checks_.restarts.Breach(
-        "told-to-stop", fmt::format("worker {} is started behind a termination "
+        "told-to-stop", fmt::format("worker {} was started after a termination "
                                     "notice",
                                     *event.about));
   }
@@ -103,7 +103,7 @@ void Restarts::CheckGivesUp(const RecordEvent& event) {
                   record_.setup.max_restarts));
 }
 
-// A launcher passes its notice on before it does anything else.
+// Checks that a launcher passes its notice on before it does anything else.
 void Restarts::CheckPassedOn(const RecordEvent& event) {
   if (event.kind == RecordKind::kAskedToStop) {
     to_ask_.erase(*event.about);
@@ -112,8 +112,8 @@ void Restarts::CheckPassedOn(const RecordEvent& event) {
   for (const int worker : std::exchange(to_ask_, {})) {
     checks_.restarts.Breach(
         "not-passed-on",
-        fmt::format("the launcher's termination notice was not "
-                    "passed on to worker {}",
+        fmt::format("the launcher did not pass its termination notice on to "
+                    "worker {}",
                     worker));
   }
 }

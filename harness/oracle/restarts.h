@@ -1,5 +1,5 @@
-// How launchers start a job again: as often as they may, as late as they said,
-// and not where they were told to stop.
+// Checks restarts by launchers: within their budget, after their pause, and not
+// after a termination notice.
 #ifndef GAUNTLET_HARNESS_ORACLE_RESTARTS_H_
 #define GAUNTLET_HARNESS_ORACLE_RESTARTS_H_
 
@@ -15,10 +15,10 @@ namespace gauntlet {
 
 class Restarts {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   Restarts(const Record& record, Checks& checks);
 
-  // In the order of the history.
+  // Takes the events in the order of the history.
   void On(const HistoryEvent& said);
 
  private:
@@ -29,13 +29,13 @@ class Restarts {
 
   const Record& record_;
   Checks& checks_;
-  // Of the launcher that runs.
+  // State of the running launcher.
   int64_t count_ = 0;                          // restarts
-  const RecordEvent* last_restart_ = nullptr;  // before anything starts again
-  bool was_told_to_stop_ = false;
-  bool attempt_has_ended_ = false;  // since then
-  std::set<int> running_;           // workers
-  std::set<int> to_ask_;            // those that are to be told, too
+  const RecordEvent* last_restart_ = nullptr;  // until a worker starts
+  bool was_told_to_stop_ = false;              // has received a notice
+  bool attempt_has_ended_ = false;             // since the notice
+  std::set<int> running_;                      // workers
+  std::set<int> to_ask_;  // workers that the notice is still to be passed on to
 };
 
 }  // namespace gauntlet

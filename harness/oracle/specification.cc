@@ -12,7 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff a signal killed the launcher, and none that tells it to end.
+// Returns true iff the launcher was killed by a signal other than SIGTERM and
+// SIGINT.
 bool IsBySignal(const LauncherRun& launcher) {
   return launcher.exit_code < 0 ||
          (launcher.exit_code > 128 && launcher.exit_code != 128 + SIGTERM &&
@@ -59,12 +60,12 @@ void Specification::CheckEnd() {
   checks_.no_orphans.Instance();
   for (const std::string& process : record_.left.processes) {
     checks_.no_orphans.Breach("process",
-                              fmt::format("{} is still there", process));
+                              fmt::format("{} is still running", process));
   }
 }
 
-// What a launcher came to is what it said while it ran; of one that was killed
-// the machine knows how.
+// Checks that the exit code, restarts and result of a launcher agree with its
+// events. `ended` is the machine's event of its end, or null.
 void Specification::CheckAccount(const LauncherRun& launcher,
                                  const RecordEvent* ended) {
   if (launcher.events.empty()) return;
@@ -77,7 +78,7 @@ void Specification::CheckAccount(const LauncherRun& launcher,
   const size_t count = launcher.events.size();
   const RecordEvent& last = launcher.events.back();
   const bool said_its_end = last.kind == RecordKind::kLauncherEnd;
-  // A restart that a notice comes to in the pause before it is none.
+  // A notice during the pause cancels the restart.
   if (said_its_end && count > 2 &&
       launcher.events[count - 2].kind == RecordKind::kNotice &&
       launcher.events[count - 3].kind == RecordKind::kRestarting) {
@@ -88,7 +89,7 @@ void Specification::CheckAccount(const LauncherRun& launcher,
     exit_code = last.count;
   } else if (ended != nullptr || IsBySignal(launcher)) {
     if (ended != nullptr) exit_code = ended->count;
-    restarts = 0;  // what it had counted, and heard, went with it
+    restarts = 0;  // a killed launcher reports no restarts and no result
     has_result = false;
   }
   if (exit_code == launcher.exit_code && restarts == launcher.restarts &&
@@ -97,14 +98,15 @@ void Specification::CheckAccount(const LauncherRun& launcher,
   }
   checks_.history_consistent.Breach(
       "launcher",
-      fmt::format("a launcher ended with {}, {} restarts and {} result, as it "
-                  "ran it said {}, {} restarts and {} result",
+      fmt::format("a launcher ended with exit code {}, {} restarts and {} "
+                  "result; its events give exit code {}, {} restarts and {} "
+                  "result",
                   launcher.exit_code, launcher.restarts,
                   launcher.result ? "a" : "no", exit_code, restarts,
                   has_result ? "a" : "no"));
 }
 
-// Returns true iff a fault that fired in one of its workers kills the launcher.
+// Returns true iff a fault in one of its workers killed the launcher.
 bool Specification::IsKilledByAFault(size_t launcher) const {
   const int first = record_.launchers[launcher].first_life;
   const int after = launcher + 1 < record_.launchers.size()
@@ -120,7 +122,8 @@ bool Specification::IsKilledByAFault(size_t launcher) const {
   });
 }
 
-// A launcher ends by a signal only in a power cut, or by such a fault.
+// Checks that a signal ended a launcher only in a power loss, or by such a
+// fault.
 void Specification::CheckLaunchers() {
   const bool power_went =
       std::ranges::any_of(record_.machine, [](const RecordEvent& event) {
@@ -141,8 +144,8 @@ void Specification::CheckLaunchers() {
     if (!IsBySignal(launcher) || power_went || IsKilledByAFault(i)) continue;
     checks_.no_spontaneous_exit.Breach(
         "launcher",
-        fmt::format("the launcher ended with {}, and no fault of the plan is "
-                    "to blame{}",
+        fmt::format("the launcher ended with exit code {}, and no fault of the "
+                    "plan explains it{}",
                     launcher.exit_code, ByTheKernel(record_)));
   }
 }

@@ -1,9 +1,9 @@
-// What a run owes, event by event: the one judge of every record.
+// The specification: checks every invariant, event by event.
 //
-// The history is gone through once. Each event changes what is so (in the
-// store, in training, of processes) and is held against what was so before.
-// What a fault did is part of the history, too: it changes what is owed. There
-// are no other excuses.
+// It goes through the history once. Each event is checked against the state so
+// far (of the store, of training, of processes), and then changes it. A fault
+// that fired is an event too: it changes what is required of the run. Nothing
+// else excuses a deviation.
 #ifndef GAUNTLET_HARNESS_ORACLE_SPECIFICATION_H_
 #define GAUNTLET_HARNESS_ORACLE_SPECIFICATION_H_
 
@@ -22,10 +22,10 @@ namespace gauntlet {
 
 class Specification {
  public:
-  // The record outlives this.
+  // The record must outlive this object.
   explicit Specification(const Record& record);
 
-  // Goes through the record's history, once.
+  // Checks the record's history. Call once.
   void Run(const std::vector<HistoryEvent>& history);
   const Checks& checks() const { return checks_; }
   Checks& checks() { return checks_; }

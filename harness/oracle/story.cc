@@ -63,14 +63,14 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
       return fmt::format("step {}  leaves generation {} to rejoin", event.step,
                          event.generation);
     case RecordKind::kCarriedOn:
-      return fmt::format("carries on from step {} ({})", event.step,
+      return fmt::format("resumes from memory at step {} ({})", event.step,
                          event.detail);
     case RecordKind::kRejected:
       return fmt::format("rejected {}: {}", BaseName(event.path), event.detail);
     case RecordKind::kSaveFailed:
       return fmt::format("step {}  save failed: {}", event.step, event.detail);
     case RecordKind::kFencedOut:
-      return "is fenced out by a newer generation";
+      return "is fenced by a newer generation";
     case RecordKind::kStopAgreed:
       return fmt::format("step {}  all agree to stop", event.step);
     default:

@@ -1,4 +1,4 @@
-// What happened, for people: faults and what came of them, in order.
+// Timeline of a run for people: faults and their effects, in order.
 #ifndef GAUNTLET_HARNESS_ORACLE_STORY_H_
 #define GAUNTLET_HARNESS_ORACLE_STORY_H_
 
@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// One line an event, at most 12 and a count of the others: "worker 1, life 1
-// step 100  kill-w1: …".
+// Returns one line per event, such as "worker 1, incarnation 1  step 100
+// kill-w1: …": at most 12, and then the number of the others.
 std::vector<std::string> TellStory(const Outline& outline);
 
 }  // namespace gauntlet

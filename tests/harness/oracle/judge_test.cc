@@ -89,13 +89,13 @@ TEST(JudgeTest, HasNoVerdictWithoutEvidence) {
        [](Record& r) { r.skipped = "needs a GPU, found 0"; }},
       {VerdictKind::kError, "no port",
        [](Record& r) { r.harness_error = "no port"; }},
-      {VerdictKind::kError, "no worker left a single event",
+      {VerdictKind::kError, "no worker emitted an event",
        [](Record& r) { r.lives.clear(); }},
       {VerdictKind::kError, "never fired: crash worker 0",
        [](Record& r) {
          r.faults.push_back({.id = "x", .summary = "crash worker 0"});
        }},
-      {VerdictKind::kError, "grace is named, and there was nothing to check",
+      {VerdictKind::kError, "grace is expected, but there was nothing to check",
        [](Record& r) { r.expect.invariants = {"grace"}; }},
   };
   for (const auto& [kind, reason, spoil] : kCases) {
@@ -113,7 +113,7 @@ TEST(JudgeTest, HasNoVerdictWithoutAReference) {
   const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.kind, VerdictKind::kError);
   EXPECT_THAT(verdict.reason,
-              HasSubstr("no step could be held against the reference run"));
+              HasSubstr("no step could be compared with the reference run"));
 }
 
 TEST(JudgeTest, SaysThatABitFlipMayHaveMissedItsFile) {
@@ -127,8 +127,8 @@ TEST(JudgeTest, SaysThatABitFlipMayHaveMissedItsFile) {
   const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.kind, VerdictKind::kError);
   EXPECT_THAT(verdict.reason,
-              HasSubstr("byte 999999 of the file; it passes over files that "
-                        "end before that byte"));
+              HasSubstr("byte 999999 of the file; it skips files that end "
+                        "before that byte"));
 }
 
 TEST(JudgeTest, FailsOnABrokenInvariant_EvenIfAFaultNeverFired) {
@@ -197,9 +197,9 @@ TEST(JudgeTest, HasNoVerdictOnARestart_WithoutOne) {
     const char* reason;
     std::function<void(Expectation&)> set;
   } kCases[] = {
-      {"recomputed_steps is expected, and nothing was restarted",
+      {"recomputed_steps is expected, but nothing was restarted",
        [](Expectation& e) { e.recomputed_steps_max = 0; }},
-      {"epochs_after_restart is expected, and nothing was restarted",
+      {"epochs_after_restart is expected, but nothing was restarted",
        [](Expectation& e) { e.epochs_after_restart_exactly = 0; }},
   };
   for (const auto& [reason, set] : kCases) {
@@ -229,7 +229,7 @@ TEST(JudgeTest, FailsIfTheModelDoesNotLearn_WhereItShould) {
   }
   EXPECT_THAT(messages,
               ElementsAre("loss: expected less than 0.5, found 0.5",
-                          "accuracy: expected more than 7 right, found 7"));
+                          "accuracy: expected more than 7 correct, found 7"));
 }
 
 Record MutationTest(const ScriptedRun& run, std::vector<std::string> named) {
