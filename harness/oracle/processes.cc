@@ -37,14 +37,14 @@ void Processes::On(const HistoryEvent& said) {
       if (!all_known_) return OnWorker(process, event);
       checks_.no_spontaneous_exit.Breach(
           "not-started",
-          fmt::format("{} says {}, and no launcher had started it",
+          fmt::format("{} emitted {}, but no launcher had started it",
                       NameOf(said.by), RecordKindName(event.kind)));
       return;
   }
 }
 
-// While nothing is disturbed, two events are at most the longest deadline
-// apart.
+// Checks that, while nothing is disturbed, two events are at most the longest
+// deadline apart.
 void Processes::CheckProgress(const HistoryEvent& said) {
   const RunSetup& setup = record_.setup;
   const int64_t now_ns = said.event->t_ns;
@@ -55,7 +55,7 @@ void Processes::CheckProgress(const HistoryEvent& said) {
       setup.restart_pause_ns;
   const bool is_known = setup.detection_bound_joining_ns > 0 && before_ns > 0;
   if (!is_known || now_ns - before_ns <= bound) return;
-  // What stands is noticed, and put right, within it.
+  // Within the bound a blocked process is detected and replaced.
   const int64_t idle = hindrances_.Undisturbed(
       before_ns, now_ns,
       [&](const Hindrance& one) {
@@ -67,8 +67,8 @@ void Processes::CheckProgress(const HistoryEvent& said) {
   checks_.no_hang.Instance();
   checks_.no_hang.Breach(
       "standstill",
-      fmt::format("nothing happened for {:.3f} s before {} ({}), expected at "
-                  "most {:.3f} s",
+      fmt::format("no event for {:.3f} s before {} ({}), expected at most "
+                  "{:.3f} s",
                   Seconds(idle), RecordKindName(said.event->kind),
                   NameOf(said.by), Seconds(bound)));
 }
@@ -78,8 +78,8 @@ void Processes::CheckAlive(const Process& process, const RecordEvent& event) {
     return;
   }
   checks_.no_spontaneous_exit.Breach(
-      "after-end", fmt::format("{} says {} after its end", NameOf(process.id),
-                               RecordKindName(event.kind)));
+      "after-end", fmt::format("{} emitted {} after its end",
+                               NameOf(process.id), RecordKindName(event.kind)));
 }
 
 Processes::Process* Processes::Find(const Emitter& id) {
@@ -164,12 +164,13 @@ void Processes::OnLauncher(const Emitter& by, const RecordEvent& event) {
   }
 }
 
-// The launcher does not restart a worker that has left to be started later.
+// Checks that a launcher makes no other attempt after a worker exited with
+// kStartLater.
 void Processes::CheckRestart() {
   if (!starts_later_ || record_.setup.rejoins) return;
   checks_.no_spontaneous_exit.Breach(
-      "restarted", fmt::format("worker {} left as a restart does not help now, "
-                               "and its launcher made another attempt",
+      "restarted", fmt::format("worker {} exited to be started later, but its "
+                               "launcher made another attempt",
                                *starts_later_));
 }
 
@@ -187,7 +188,7 @@ void Processes::Begin(const RecordEvent& event) {
   checks_.no_spontaneous_exit.Instance();
 }
 
-// A launcher waits for the workers of one that was killed before it.
+// Checks that a launcher waits for workers of a launcher killed before it.
 void Processes::CheckTakesUp(const RecordEvent& event) {
   if (!launcher_.finds_orphans) return;
   checks_.restarts.Instance();
@@ -197,8 +198,8 @@ void Processes::CheckTakesUp(const RecordEvent& event) {
   }
   checks_.restarts.Breach(
       "not-taken-up",
-      fmt::format("launcher {} started no worker, as workers of a launcher "
-                  "that was killed had not ended yet",
+      fmt::format("launcher {} exited without starting a worker, as workers of "
+                  "a killed launcher had not ended yet",
                   launcher_.incarnation));
 }
 
@@ -207,8 +208,8 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
     case RecordKind::kLifeBegin:
       if (all_known_ && process.rank != event.count) {
         checks_.no_spontaneous_exit.Breach(
-            "rank", fmt::format("{} says that it is rank {}, its launcher "
-                                "started rank {}",
+            "rank", fmt::format("{} reports rank {}, but its launcher started "
+                                "rank {}",
                                 NameOf(process.id), event.count, process.rank));
       }
       process.rank = static_cast<int>(event.count);
@@ -296,7 +297,7 @@ void Processes::Join(Process& process, const RecordEvent& event) {
   process.has_state = true;
   process.in_save = process.stops = false;
   process.lost_ns.reset();
-  // It may have lost a rank of it already.
+  // The process may have lost a rank of this generation already.
   if (process.leaves_generation != event.generation) {
     process.leaving_ns.reset();
     process.has_cause_to_leave = false;
@@ -309,12 +310,12 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (fault == nullptr) return;
   process.fired.push_back({.fault = fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
-  // A real record has no event for the end of a launcher that was killed.
+  // A real record has no event for the end of a killed launcher.
   if (TraitsOf(*fault).kills_launcher && record_.machine.empty()) {
     ended_launchers_.insert(process.launcher);
   }
   if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
-    // Each time one heartbeat is not sent.
+    // Each hit drops one heartbeat.
     const auto missed = static_cast<int64_t>(fault->hits) + 1;
     hindrances_.Add(
         {.kind = Hindrance::Kind::kBeats,
@@ -335,13 +336,13 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
                                : event.t_ns + fault->duration_ns;
   Owe(process, event.t_ns, until_ns);
   if (fault->kind == "pause") OweSilence(process, event.t_ns, until_ns);
-  // Its others wait for it in a save, or at the end, as long as in one.
+  // In a save, and at the end, the others wait as long as a save may take.
   if (fault->point.starts_with("ckpt.") || fault->point == "run.finish") {
     NoteSaving(process);
   }
 }
 
-// The others of its generation may find the process gone from here on.
+// From now on the others of its generation may find the process gone.
 void Processes::Leave(Process& process, const RecordEvent& event) {
   if (!process.leaving_ns) {
     process.leaving_ns = event.t_ns;
@@ -350,7 +351,7 @@ void Processes::Leave(Process& process, const RecordEvent& event) {
                      .from_ns = event.t_ns,
                      .until_ns = Hindrances::kForEver});
   }
-  // As they meet, a loss is of no generation.
+  // A loss while workers meet belongs to no generation.
   if (event.generation != 0) process.leaves_generation = event.generation;
   Discharge(process, event.t_ns);
 }

@@ -1,11 +1,10 @@
-// Why processes end, and why workers leave each other: every end has a recorded
-// cause, and every loss is noticed in time.
+// Processes: checks that every exit and every lost worker has a recorded cause,
+// and that losses are detected in time.
 //
-// A worker that ends says so, or a fault that fired in it ends it, or its
-// launcher has said that it kills it, or the power went. A worker that leaves
-// others says for whom it waited in vain, and that one was gone, or leaving, or
-// kept from answering for as long as was waited. These are the only causes: a
-// fault explains what it does itself, and nothing else.
+// A process ends with an exit event, by a fault that fired in it, by a kill
+// that its launcher recorded, or by a power loss. A worker that declares a rank
+// lost names it, and that rank was gone, leaving, or kept from answering for as
+// long as the worker waited. A fault explains only its own effects.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESSES_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESSES_H_
 
@@ -26,12 +25,12 @@ namespace gauntlet {
 
 class Processes {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   Processes(const Record& record, Checks& checks);
 
-  // In the order of the history.
+  // Takes the events in the order of the history.
   void On(const HistoryEvent& said);
-  // After the last one.
+  // Checks what is left after the last event.
   void End();
 
  private:
@@ -42,48 +41,48 @@ class Processes {
   // One process of a worker.
   struct Process {
     Emitter id;
-    int launcher = 0;  // that started it: its incarnation
+    int launcher = 0;  // incarnation of the launcher that started it
     int rank = -1;
     int64_t started_ns = 0;
-    // It looks for the others: from its start, or since it left a generation.
+    // Start of the process, or the time when it last left a generation.
     int64_t meeting_since_ns = 0;
     int64_t last_step_ns = 0;
     std::optional<int64_t> ended_ns;
-    bool unreachable = false;  // its launcher has given it up
+    bool unreachable = false;  // declared so by its launcher
     bool cut_off = false;      // its host has lost power
     bool kill_sent = false;
     std::vector<Fired> fired;
-    // The generation that it has a state of, or is about to have.
+    // Generation that it claimed or joined; 0: none.
     uint64_t generation = 0;
     bool has_state = false;
     bool in_save = false;
     bool finished = false;
-    bool stops = false;  // has agreed to
+    bool stops = false;  // has agreed to stop
     bool superseded = false;
-    const RecordEvent* left = nullptr;  // its last word
-    int64_t refused_ns = -1;            // when the chief last turned all away
-    // The first sign that it leaves its generation; none: it does not.
+    const RecordEvent* left = nullptr;  // its exit event
+    int64_t refused_ns = -1;            // last time that it closed a meeting
+    // Time of the first sign that it leaves its generation.
     std::optional<int64_t> leaving_ns;
-    uint64_t leaves_generation = 0;   // as it said with that
-    bool has_cause_to_leave = false;  // said in this generation
-    std::optional<int64_t> lost_ns;   // since when it knows of a loss
+    uint64_t leaves_generation = 0;   // generation in that sign
+    bool has_cause_to_leave = false;  // recorded in this generation
+    std::optional<int64_t> lost_ns;   // when it first detected a loss
   };
-  // What one process is to notice of another, and within which time.
+  // Duty of one process to detect the loss of another within a bound.
   struct Duty {
-    Emitter of;
-    Emitter lost;
+    Emitter of;    // the process that has the duty
+    Emitter lost;  // the process that is lost
     int64_t since_ns = 0;
-    int64_t until_ns = 0;  // when what it does is over
+    int64_t until_ns = 0;  // end of the disturbance
     bool joining = false;
     bool saving = false;
-    bool silence = false;  // its heartbeats stay away
+    bool silence = false;  // the loss shows in missing heartbeats
   };
 
-  // The launcher that began last.
+  // State of the newest launcher.
   struct Launcher {
     int incarnation = 0;
     bool starts_workers = false;
-    bool finds_orphans = false;  // as it begins
+    bool finds_orphans = false;  // at its start
   };
 
   void OnMachine(const RecordEvent& event);
@@ -123,17 +122,17 @@ class Processes {
   bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
   bool WasSilent(const Process& process, const RecordEvent& wait) const;
   bool WasHeldUp(const RecordEvent& wait) const;
-  // All others where no rank is said.
+  // Returns the other processes of the rank, or all others if it is nullopt.
   std::vector<const Process*> OfRank(std::optional<int> rank,
                                      const Process& but) const;
   void Join(Process& process, const RecordEvent& event);
 
-  // `until_ns`: when what the lost one meets is over.
+  // Adds the duties of the others to detect a loss that lasts until `until_ns`.
   void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;
   int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
-  // A worker that is done listens for heartbeats no more (kSilence).
+  // kSilence: only duties by missing heartbeats; finished workers check none.
   enum class Discharges : uint8_t { kAll, kSilence };
   void Discharge(const Process& process, int64_t t_ns,
                  Discharges which = Discharges::kAll);
@@ -145,16 +144,16 @@ class Processes {
   std::map<Emitter, Process> processes_;
   Hindrances hindrances_;
   std::vector<Duty> duties_;
-  std::optional<int64_t> power_cut_ns_;  // of the machine
+  std::optional<int64_t> power_cut_ns_;  // of the whole machine
   Launcher launcher_;
   std::set<int> ended_launchers_;              // incarnations
   std::map<int, int64_t> launcher_killed_ns_;  // by a signal; by incarnation
-  std::optional<int> starts_later_;  // a worker that no restart helps now
-  int64_t save_ended_ns_ = -1;       // the last one
-  int64_t last_ns_ = 0;              // of the history's event before
+  std::optional<int> starts_later_;  // worker that exited with kStartLater
+  int64_t save_ended_ns_ = -1;       // end of the newest save
+  int64_t last_ns_ = 0;              // latest time of the events so far
   bool store_deleted_ = false;
-  std::map<uint64_t, int64_t> acknowledged_ns_;  // newest, by generation
-  bool all_known_ = false;  // the launchers' events are there
+  std::map<uint64_t, int64_t> acknowledged_ns_;  // newest save, by generation
+  bool all_known_ = false;                       // all launchers have events
 };
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Duties: workers notice losses of each other within the deadlines.
+// Duties: checks that workers detect losses within the deadlines.
 #include <algorithm>
 #include <utility>
 
@@ -29,7 +29,7 @@ void Processes::Owe(const Process& lost, int64_t t_ns, int64_t until_ns) {
   }
 }
 
-// The others of its generation wait for a save as long as in one.
+// Extends the duties of the process's generation to the limit of a save.
 void Processes::NoteSaving(const Process& process) {
   for (Duty& duty : duties_) {
     const Process& of = processes_.at(duty.of);
@@ -47,16 +47,16 @@ void Processes::Discharge(const Process& process, int64_t t_ns,
   });
 }
 
-// Returns the time within which a worker acts that waits for nothing but
-// heartbeats; 0: not known. A real machine may keep it from running for as
-// long, and nobody says so.
+// Returns the time within which a worker acts that waits only for heartbeats;
+// 0: not known. A real machine may keep it from running for as long without a
+// record of that.
 int64_t Processes::SoonNs() const {
   const RunSetup& setup = record_.setup;
   if (record_.world != "sim" || setup.silence_limit_ns <= 0) return 0;
   return setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
 }
 
-// The chief and each other rank send each other heartbeats, in a save too.
+// The chief and each other rank exchange heartbeats, also during a save.
 void Processes::OweSilence(const Process& silent, int64_t t_ns,
                            int64_t until_ns) {
   if (SoonNs() <= 0) return;
@@ -81,7 +81,7 @@ void Processes::OweSilence(const Process& silent, int64_t t_ns,
 int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
   if (duty.silence) return SoonNs();
-  // A disturbance that ends by itself is no loss.
+  // The scenario's bound does not apply if the disturbance ended by itself.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
     return *record_.expect.detected_in_max_ns;
   }
@@ -95,7 +95,8 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
   const int64_t bound = BoundOf(duty, t_ns);
   if (bound <= 0) return;
   const int64_t until = std::min(t_ns, duty.until_ns);
-  // A heartbeat that is late still counts; faults of third workers delay none.
+  // Missing heartbeats are excused only by late frames, or by a pause of the
+  // process with the duty.
   const auto disturbs = [&](const Hindrance& one) {
     if (!MatchesLateness(one, bound)) return false;
     if (duty.silence) {
@@ -108,8 +109,8 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
   checks_.detection.Instance();
   if (took <= bound) return;
   checks_.detection.Breach(
-      "late", fmt::format("{} had lost {} for {:.3f} s, and went on, expected "
-                          "at most {:.3f} s",
+      "late", fmt::format("{} did not act on the loss of {} for {:.3f} s, "
+                          "expected at most {:.3f} s",
                           NameOf(duty.of), NameOf(duty.lost), Seconds(took),
                           Seconds(bound)));
 }

@@ -1,4 +1,5 @@
-// Why a process ends: a fault, its launcher, the power, or what it said.
+// Checks that the end of each process has a recorded cause: its exit event, a
+// fault, its launcher, or a power loss.
 #include <algorithm>
 #include <utility>
 
@@ -23,13 +24,13 @@ bool IsOfReason(RecordReason reason,
 
 }  // namespace
 
-// Returns true iff the process runs, and its launcher was killed.
+// Returns true iff the process is running and its launcher was killed.
 bool Processes::IsOrphan(const Process& process) const {
   return !process.ended_ns && !process.unreachable &&
          launcher_killed_ns_.contains(process.launcher);
 }
 
-// An orphan ends within the bound.
+// Checks that an orphan ends within the bound.
 void Processes::CheckOrphan(const Process& process, int64_t t_ns) {
   const int64_t bound = record_.setup.orphans_end_ns;
   if (!IsOrphan(process) || bound <= 0) return;
@@ -38,8 +39,8 @@ void Processes::CheckOrphan(const Process& process, int64_t t_ns) {
   if (took <= bound) return;
   checks_.no_orphans.Breach(
       "outlives-launcher",
-      fmt::format("{} went on for {:.3f} s after its launcher was killed, "
-                  "expected at most {:.3f} s",
+      fmt::format("{} ran for {:.3f} s after its launcher was killed, expected "
+                  "at most {:.3f} s",
                   NameOf(process.id), Seconds(took), Seconds(bound)));
 }
 
@@ -58,8 +59,8 @@ void Processes::End(Process& process, const RecordEvent& event) {
         return one.kind == Hindrance::Kind::kLinks && one.of == process.id;
       });
   hindrances_.Ended(process.id, event.t_ns);
-  // Peers behind a cut do not see its connections close: they wait for their
-  // own limit.
+  // Peers across a partition do not see its connections close: they wait until
+  // their own limits.
   if (unheard) {
     hindrances_.Add(
         {.kind = Hindrance::Kind::kLinks,
@@ -100,21 +101,21 @@ bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
 }
 
 void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
-  // The harness kills the processes of a run that it cuts off.
+  // The harness kills the processes of a run that does not end by itself.
   if (record_.ending != RunEnding::kExited) return;
   const bool by_signal = event.reason == RecordReason::kSignal;
   if (process.left != nullptr && !by_signal) {
     if (process.left->count == event.count) return;
     return checks_.no_spontaneous_exit.Breach(
         "exit-code",
-        fmt::format("{} said that it ends with {}, and ended with {}",
+        fmt::format("the exit event of {} has exit code {}, it ended with {}",
                     NameOf(process.id), process.left->count, event.count));
   }
   if (IsKilled(process, event.t_ns)) return;
   checks_.no_spontaneous_exit.Breach(
       "unexplained-death",
-      fmt::format("{} ended ({} {}) without a word, and nothing that is "
-                  "recorded explains it{}",
+      fmt::format("{} ended ({} {}) without an exit event, and no recorded "
+                  "cause explains it{}",
                   NameOf(process.id), by_signal ? "signal" : "exit code",
                   by_signal ? event.count - 128 : event.count,
                   ByTheKernel(record_)));
@@ -141,7 +142,7 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
               other.generation == process.generation || refuses);
     });
   } else if (event.reason == Reason::kMissingFile && OlderIsThere(process)) {
-    explained = true;  // that one may have its address still
+    explained = true;  // the older process may still hold the address
   } else if (IsOfReason(event.reason, {Reason::kDiskError, Reason::kDiskFull,
                                        Reason::kForbidden, Reason::kMissingFile,
                                        Reason::kBadData})) {
@@ -149,24 +150,24 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
     const bool starts_later = IsExit(event.count, {WorkerExit::kStartLater});
     explained = explained && (starts_later || !WasInASave(process));
   }
-  // Another start would train again what is in memory, and meet the same disk.
+  // On a full disk a worker exits with kStartLater: a restart now would
+  // recompute steps and find the same disk.
   if (event.reason == Reason::kDiskFull && IsLostWorker(event)) {
     explained = false;
   }
   if (explained) return;
   checks_.no_spontaneous_exit.Breach(
       "unexplained-exit",
-      fmt::format(
-          "{} left ({}: {}), and nothing that is recorded explains it{}",
-          NameOf(process.id), RecordReasonName(event.reason), event.detail,
-          ByTheKernel(record_)));
+      fmt::format("{} left ({}: {}), and no recorded cause explains it{}",
+                  NameOf(process.id), RecordReasonName(event.reason),
+                  event.detail, ByTheKernel(record_)));
 }
 
-// A worker that has lost another one in training waits for nobody any more.
+// Checks that a worker leaves soon after it detected a loss in training.
 void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
   const auto lost_ns = std::exchange(process.lost_ns, std::nullopt);
   const int64_t bound = SoonNs();
-  // A save is ended first, and there is a pause before it is tried again.
+  // A save is finished first, and tried again after a pause.
   const bool saves = save_ended_ns_ >= process.last_step_ns;
   if (!lost_ns || bound <= 0 || saves || process.in_save || process.finished ||
       record_.setup.saves_beside || record_.ending != RunEnding::kExited) {
@@ -180,12 +181,12 @@ void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
   if (took <= bound) return;
   checks_.detection.Breach(
       "not-acted-on",
-      fmt::format("{} left its generation {:.3f} s after it had noticed a "
+      fmt::format("{} left its generation {:.3f} s after it had detected a "
                   "loss, expected at most {:.3f} s",
                   NameOf(process.id), Seconds(took), Seconds(bound)));
 }
 
-// Returns true iff an earlier process of its worker has not ended.
+// Returns true iff another process of the same worker has not ended.
 bool Processes::OlderIsThere(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
@@ -194,8 +195,9 @@ bool Processes::OlderIsThere(const Process& process) const {
   });
 }
 
-// Returns when the effect of such a fault was over: at the next step, or, in an
-// asynchronous save, at the next save that succeeds.
+// Returns the time of the process's last progress, before which the fault's
+// effect is over: its last step, or, for a fault in an asynchronous save, the
+// last acknowledged save of its generation.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   const bool beside =
       record_.setup.saves_beside && fired.fault->point.starts_with("ckpt.");
@@ -204,9 +206,9 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   return saved == acknowledged_ns_.end() ? 0 : saved->second;
 }
 
-// Returns true iff a fault has given the process, or one that it has to agree
-// with, an error that it may end of. An error that only cost a save explains
-// nothing steps later.
+// Returns true iff a fault caused an error that may end the process: in the
+// process itself, or in one that it has to agree with. An error before the last
+// progress does not count.
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
@@ -229,8 +231,8 @@ bool Processes::HasMetAnError(const Process& process) const {
   });
 }
 
-// Returns true iff the process trains, and all errors so far were in saves:
-// they cost a save, and no worker.
+// Returns true iff the process trains and all errors so far were in saves. Such
+// errors cost a save and no worker.
 bool Processes::WasInASave(const Process& process) const {
   if (!process.has_state || process.finished || store_deleted_) return false;
   bool any = false;

@@ -1,5 +1,5 @@
-// Why a worker gives another one up: that one was gone, leaving, or kept from
-// answering.
+// Checks that a worker declares a rank lost only if it was gone, leaving, or
+// kept from answering.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// The work itself may take this part of a limit while nothing disturbs it.
+// Undisturbed work takes at most this part of a limit: 1 / kShareOfWork.
 constexpr int64_t kShareOfWork = 4;
 
 }  // namespace
@@ -38,8 +38,8 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
 }
 
 // Returns true iff the chief has a recorded reason to refuse the process: an
-// error of its own, a newer generation, a disturbed link, or a meeting that it
-// has given up.
+// error of its own, a newer generation, a disturbed link, or a meeting that has
+// ended.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
   const std::vector<const Process*> chiefs = OfRank(event.about, process);
@@ -56,7 +56,8 @@ bool Processes::MayHaveRefused(const Process& process,
     return true;
   }
   return std::ranges::any_of(chiefs, [&](const Process* chief) {
-    // It takes no calls of the next meeting before it has left its generation.
+    // A chief accepts no calls for the next meeting before it has left its
+    // generation.
     const bool forms_still = chief->generation != 0 &&
                              chief->generation == process.leaves_generation;
     return forms_still || HasMetAnError(*chief) || chief->superseded ||
@@ -105,7 +106,7 @@ bool Processes::IsExplained(const Process& process,
     case RecordReason::kSilent:
       return any([&](const Process& other) { return WasSilent(other, wait); });
     case RecordReason::kDeadline:
-      // The successor of one that is gone answers in the next meeting.
+      // The successor of a lost worker answers in the next meeting.
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
              (meets && (any(is_gone) || HurtsLinks(process, wait.t_ns, meets)));
     default:
@@ -113,7 +114,8 @@ bool Processes::IsExplained(const Process& process,
   }
 }
 
-// Returns true iff an error at every occurrence keeps the process from a state.
+// Returns true iff an error at every occurrence keeps the process from getting
+// a state.
 bool Processes::FailsAgainAndAgain(const Process& process) {
   return !process.has_state &&
          std::ranges::any_of(process.fired, [](const Fired& fired) {
@@ -121,9 +123,9 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
          });
 }
 
-// Returns true iff links were cut or reset since the process began to meet; as
-// they meet, also if a frame was late: a worker whose answer is late hangs up
-// and calls again, and the other one waits until its limit.
+// Returns true iff links were cut or reset since the process began to meet. In
+// a meeting a late frame counts too: a worker that misses an answer reconnects,
+// and its peer waits until its limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
                            bool is_meeting) const {
   return hindrances_.Any(process.meeting_since_ns, t_ns,
@@ -140,14 +142,14 @@ void Processes::CheckWait(const Process& process, const RecordEvent& event) {
   if (IsExplained(process, event)) return CheckPromptness(process, event);
   checks_.no_spontaneous_exit.Breach(
       "unexplained-loss",
-      fmt::format("{} gave rank {} up ({}, after {:.3f} s), and nothing that "
-                  "is recorded kept that one from answering",
+      fmt::format("{} declared rank {} lost ({}, after {:.3f} s), and no "
+                  "recorded cause kept that rank from answering",
                   NameOf(process.id), event.about ? *event.about : process.rank,
                   RecordReasonName(event.reason), Seconds(event.limit_ns)));
 }
 
-// Returns the time of the loss that the process reports: the begin of the
-// present disturbance, or else the last fault that ended a process or reset
+// Returns the time of the loss that the process reports: the start of the
+// current disturbance, or else the last fault that ended a process or reset
 // connections.
 std::optional<int64_t> Processes::LostSince(const Process& process,
                                             const RecordEvent& loss) const {
@@ -169,7 +171,8 @@ std::optional<int64_t> Processes::LostSince(const Process& process,
   return last;
 }
 
-// A worker reports a loss within the bound that the scenario expects.
+// Checks that a worker reports a loss within the bound that the scenario
+// expects.
 void Processes::CheckPromptness(const Process& process,
                                 const RecordEvent& event) {
   if (event.reason == RecordReason::kRefused) return;
@@ -181,7 +184,7 @@ void Processes::CheckPromptness(const Process& process,
   if (bound <= 0 || took <= bound) return;
   checks_.detection.Breach(
       "late",
-      fmt::format("rank {} was given up after {:.3f} s, expected at "
+      fmt::format("rank {} was declared lost after {:.3f} s, expected at "
                   "most {:.3f} s",
                   event.about.value_or(-1), Seconds(took), Seconds(bound)));
 }
@@ -201,7 +204,7 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
     checks_.detection.Instance();
     if (bound > 0 && took > bound) {
       checks_.detection.Breach(
-          "late", fmt::format("the launcher noticed after {:.3f} s that the "
+          "late", fmt::format("the launcher detected after {:.3f} s that the "
                               "chief hangs, expected at most {:.3f} s",
                               Seconds(took), Seconds(bound)));
     }
@@ -210,13 +213,13 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
   if (chief != nullptr && FailsAgainAndAgain(*chief)) return;
   checks_.no_spontaneous_exit.Breach(
       "unexplained-loss",
-      fmt::format("the launcher heard nothing of worker {} for {:.3f} s, and "
-                  "nothing that is recorded kept it from talking",
+      fmt::format("the launcher got no message of worker {} for {:.3f} s, and "
+                  "no recorded cause kept the worker from sending one",
                   event.about.value_or(-1), Seconds(event.limit_ns)));
 }
 
-// Workers notice that one of them hangs in a step before the launcher hears too
-// little of the chief.
+// Checks that workers detect a hang of one of them in a step before the
+// launcher declares the chief hung.
 void Processes::CheckNoticedFirst(const Process* chief,
                                   const RecordEvent& event) {
   if (chief == nullptr || !chief->has_state || chief->in_save ||
@@ -240,8 +243,8 @@ void Processes::CheckNoticedFirst(const Process* chief,
   checks_.detection.Instance();
   checks_.detection.Breach(
       "not-by-a-worker",
-      fmt::format("{} hung for {:.3f} s, and no worker noticed before the "
-                  "launcher heard too little of the chief",
+      fmt::format("{} hung for {:.3f} s, and no worker detected that before "
+                  "the launcher declared the chief hung",
                   NameOf(alone->of), Seconds(hung_ns)));
 }
 
