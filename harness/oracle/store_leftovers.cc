@@ -30,19 +30,19 @@ void StoreModel::CheckRefusal() {
   }
   if (!is_any_bad) {
     checks_.clean_refusal.Breach("unneeded-refusal",
-                                 "refused, but no checkpoint is bad");
+                                 "refused, but no checkpoint is damaged");
   }
   if (record_.launchers.back().result) {
     checks_.clean_refusal.Breach(
-        "with-a-result", fmt::format("refused, and yet says that it is {}",
+        "with-a-result", fmt::format("refused, but its result is {}",
                                      record_.launchers.back().result->status));
   }
   const Leftovers& left = record_.left;
   if (left.store_listed && is_any_left && left.checkpoints.empty() &&
       left.rejected.empty()) {
     checks_.clean_refusal.Breach("no-evidence-kept",
-                                 "refused, and nothing is left to look at of "
-                                 "what had been acknowledged");
+                                 "refused, but no checkpoint is left to "
+                                 "inspect, not even a rejected one");
   }
 }
 
@@ -64,17 +64,17 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
   if (!index) {
     return checks_.store.Breach(
         "unknown",
-        fmt::format("{} is there, whose save nobody had begun", left.name));
+        fmt::format("{} is left, but no save of it was begun", left.name));
   }
   const Checkpoint& found = checkpoints_[*index];
   if (!left.valid && !found.NeedNotVerify()) {
     checks_.store.Breach(
         "does-not-verify",
-        fmt::format("{} does not verify ({}), and nothing has damaged it",
+        fmt::format("{} does not verify ({}), but nothing has damaged it",
                     left.name, left.reason));
   }
   if (found.gone && !found.NeedNotVerify()) {
-    checks_.store.Breach("came-back", fmt::format("{} is there, and had been "
+    checks_.store.Breach("came-back", fmt::format("{} is left, but had been "
                                                   "removed",
                                                   left.name));
   }
@@ -86,13 +86,14 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
   if (same_state) return;
   checks_.store.Breach(
       "other-state",
-      fmt::format("{} has state {} (not finite since step {}), saved was {} "
-                  "(since step {})",
+      fmt::format("{} has state {} (not finite since step {}), but saved was "
+                  "{} (since step {})",
                   left.name, left.digest, left.not_finite_since, found.digest,
                   found.not_finite_since));
 }
 
-// A directory that is set aside or half written is of a save that was begun.
+// Checks that each rejected or half-written directory is of a save that was
+// begun.
 void StoreModel::CheckNames() {
   constexpr std::string_view kSetAside = "rejected-";
   std::vector<std::string_view> names;
@@ -108,8 +109,8 @@ void StoreModel::CheckNames() {
   for (const std::string_view name : names) {
     if (Find(name)) continue;
     checks_.store.Breach(
-        "unknown", fmt::format("something of {} is there, whose save nobody "
-                               "had begun",
+        "unknown", fmt::format("files of {} are left, but no save of it was "
+                               "begun",
                                name));
   }
 }
@@ -121,7 +122,7 @@ bool StoreModel::IsLeftValid(const Checkpoint& one) const {
                              });
 }
 
-// Each checkpoint that is owed is there.
+// Checks that each owed checkpoint is left and valid.
 void StoreModel::CheckMissing() {
   for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
@@ -129,12 +130,14 @@ void StoreModel::CheckMissing() {
     if (IsLeftValid(one)) continue;
     checks_.store.Breach(
         "newest-lost",
-        fmt::format("{} was acknowledged, and is not left", one.name));
+        fmt::format("{} was acknowledged, but is missing or invalid",
+                    one.name));
   }
 }
 
-// The newest claim's chief, where it ended in good order with nothing in its
-// way: it leaves as many as retention keeps, and nothing half done.
+// Returns true iff the chief of the newest claim exited in good order and
+// undisturbed. Then only the checkpoints that retention keeps are left, and no
+// partial files.
 bool StoreModel::IsTidy() const {
   if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||
@@ -146,8 +149,8 @@ bool StoreModel::IsTidy() const {
   return chief.end.is_orderly && !chief.met_error;
 }
 
-// Retention keeps the newest ones, those for good, and the newest finite one
-// beside them.
+// Checks the number of checkpoints left. Retention keeps the newest ones, the
+// newest finite one, and those kept for good.
 void StoreModel::CheckRetention() {
   const auto keep = static_cast<size_t>(std::max(record_.setup.keep, 0));
   std::vector<const StoredCheckpoint*> counting;
@@ -175,7 +178,7 @@ void StoreModel::CheckRetention() {
 
 void StoreModel::CheckTemporary() {
   for (const std::string& name : record_.left.temporary) {
-    checks_.store.Breach("temporary", fmt::format("{} is left behind", name));
+    checks_.store.Breach("temporary", fmt::format("{} was not removed", name));
   }
 }
 

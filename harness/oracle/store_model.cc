@@ -28,7 +28,7 @@ std::string_view CheckpointOfFile(std::string_view path) {
   return name;
 }
 
-// Returns 2 for "…/gen-000002.tmp", and nullopt for what is no claim.
+// Returns 2 for "…/gen-000002.tmp", and nullopt for a name of no claim.
 std::optional<uint64_t> GenerationOfClaim(std::string_view path) {
   constexpr std::string_view kClaim = "gen-";
   const std::string_view name = BaseName(path);
@@ -92,7 +92,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kCarriedOn:
       return Join(by, writer, event);
     case RecordKind::kStep:
-      // A removal beside the training may take any time.
+      // With asynchronous saves a removal may take any time.
       if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
       return;
     case RecordKind::kSaveBegin:
@@ -203,8 +203,8 @@ void StoreModel::ClaimBegin(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   if (writer.last_try.number == event.count && !writer.met_error) {
     checks_.history_consistent.Breach(
-        "claims", fmt::format("{} tries twice for generation {}", NameOf(by),
-                              event.count));
+        "claims", fmt::format("{} tries twice to claim generation {}",
+                              NameOf(by), event.count));
   }
   writer.last_try = {.number = event.count, .tries = ++tries_};
   is_disturbed_ = is_disturbed_ || (head_ && claims_[*head_].chief != by);
@@ -218,16 +218,15 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
   is_used_ = true;
   if (writer.last_try.number != static_cast<int64_t>(event.generation)) {
     checks_.history_consistent.Breach(
-        "claims",
-        fmt::format("{} claims generation {}, and had not tried for it",
-                    NameOf(by), event.generation));
+        "claims", fmt::format("{} claimed generation {}, but had not begun to",
+                              NameOf(by), event.generation));
   }
   writer.last_try.number.reset();
   if (head_ && !IsUnsettled(*head_) &&
       claims_[*head_].number >= event.generation) {
     checks_.history_consistent.Breach(
         "claims",
-        fmt::format("{} claims generation {} behind generation {}", NameOf(by),
+        fmt::format("{} claimed generation {} after generation {}", NameOf(by),
                     event.generation, claims_[*head_].number));
   }
   const std::optional<size_t> parent = Find(event.path);
@@ -237,8 +236,8 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
                      .parent = parent,
                      .behind_saves = is_any_acknowledged_});
   if (is_any_acknowledged_) checks_.no_cold_start.Instance();
-  // A process that was there as the claim began may have left files behind its
-  // look at the store.
+  // A process that was running when the claim began may have written files
+  // after the claimant listed the directory.
   is_disturbed_ = writer.last_try.others_were_there || AreOthersThere(by);
   head_ = writer.claim = claims_.size() - 1;
   if (parent) {
@@ -247,16 +246,17 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     if (of_parent.not_finite_since != event.count) {
       checks_.resume_point.Breach(
           "other-state",
-          fmt::format("{}: not finite since step {}, as it was saved since "
-                      "step {}",
+          fmt::format("{}: not finite since step {} by the claim, since step "
+                      "{} by its save",
                       of_parent.name, event.count, of_parent.not_finite_since));
     }
     of_parent.acknowledged = true;
     of_parent.in_doubt = of_parent.gone = false;
-    // Every byte of it was read, since the first try for a claim.
+    // The claimant has verified every byte since this try began: older damage
+    // did no harm.
     if (of_parent.damaged_at < writer.last_try.tries) of_parent.damaged = false;
     of_parent.failed = false;
-        is_any_acknowledged_ = true;
+    is_any_acknowledged_ = true;
   }
   if (std::exchange(writer.last_try.beside_deletion, false)) Unsettle();
   lineage_ = LineageOf(head_);
@@ -269,14 +269,14 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   if (!event.path.empty() && !parent) {
     return checks_.resume_point.Breach(
         "unknown-checkpoint",
-        fmt::format("{} goes on from {}, whose save nobody had begun",
+        fmt::format("{} resumes from {}, but no save of it was begun",
                     NameOf(by), BaseName(event.path)));
   }
   if (owed != nullptr &&
       (!parent || checkpoints_[*parent].moment < owed->moment)) {
     return checks_.resume_point.Breach(
         "stale-resume",
-        fmt::format("{} goes on from {}, but {} was acknowledged", NameOf(by),
+        fmt::format("{} resumes from {}, but {} was acknowledged", NameOf(by),
                     parent ? checkpoints_[*parent].name : "nothing",
                     owed->name));
   }
@@ -285,19 +285,19 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   if (chosen.gone && !IsUnsettled(chosen.writer)) {
     checks_.resume_point.Breach(
         "unknown-checkpoint",
-        fmt::format("{} goes on from {}, which was removed, or found bad",
+        fmt::format("{} resumes from {}, which was removed or rejected",
                     NameOf(by), chosen.name));
   } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen) &&
              !damaged_claims_.contains(claims_[*head_].number)) {
     checks_.store.Breach(
         "fenced-read",
-        fmt::format("{} goes on from {}, which its lineage makes void",
-                    NameOf(by), chosen.name));
+        fmt::format("{} resumes from {}, which its lineage fences", NameOf(by),
+                    chosen.name));
   }
 }
 
-// A start from nothing is one where nothing had been acknowledged; on a disk
-// that may have forgotten it, where the claim finds none of it either.
+// Checks that a cold start follows no acknowledged checkpoint. After a power
+// loss on a lying disk the claim must have found none of the older ones either.
 void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
   const Claim* const claim = ClaimOf(event.generation);
   if (record_.setup.allow_cold_start || claim == nullptr) return;
@@ -312,7 +312,7 @@ void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
   }
   checks_.no_cold_start.Breach(
       "cold-start",
-      fmt::format("{} started from nothing, and checkpoints had been "
+      fmt::format("{} made a cold start, but a checkpoint had been "
                   "acknowledged",
                   NameOf(by)));
 }
@@ -321,8 +321,8 @@ void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
                            const RecordEvent& event) {
   if (writer.saves) {
     checks_.store.Breach(
-        "no-outcome", fmt::format("{} saves {}, and never said what became of "
-                                  "{}",
+        "no-outcome", fmt::format("{} saves {}, but emitted no outcome of the "
+                                  "save of {}",
                                   NameOf(by), BaseName(event.path),
                                   checkpoints_[*writer.saves].name));
   }
@@ -352,14 +352,14 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
       checkpoints_[*saves].moment != MomentOf(event)) {
     return checks_.store.Breach(
-        "not-begun", fmt::format("{} says that {} is saved, and had not begun "
-                                 "to save it",
+        "not-begun", fmt::format("{} acknowledged {}, but had not begun to "
+                                 "save it",
                                  NameOf(by), BaseName(event.path)));
   }
   Checkpoint& saved = checkpoints_[*saves];
   if (saved.sync_failed) {
     checks_.store.Breach("failed-sync",
-                         fmt::format("{} acknowledged {}, of which a sync had "
+                         fmt::format("{} acknowledged {}, but a sync of it had "
                                      "failed",
                                      NameOf(by), saved.name));
   }
@@ -375,14 +375,14 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   if (IsIn(LineageOf(saved.writer + 1), saved)) return;
   checks_.resume_point.Breach(
       "fenced-save",
-      fmt::format("{} of generation {} acknowledged {}, and generation {} goes "
-                  "on without it",
+      fmt::format("{} of generation {} acknowledged {}, but the lineage of "
+                  "generation {} does not have it",
                   NameOf(by), event.generation, saved.name,
                   claims_[saved.writer + 1].number));
 }
 
-// A sync that has failed once says nothing of the bytes when it is tried again:
-// the save of that generation is void.
+// A failed sync makes the save of its generation fail: if repeated, the sync
+// may succeed without the bytes.
 void StoreModel::FailSync(const Writer& writer, const RecordEvent& fired) {
   constexpr std::string_view kOfTheSave[] = {
       "ckpt.shard.fsync", "ckpt.manifest.fsync", "ckpt.index.fsync"};
@@ -398,13 +398,13 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   writer.may_free_room = event.reason == RecordReason::kDiskFull;
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
-  // One that fails before it has a name was never begun.
+  // A save that fails before it has a name was never begun.
   if (event.path.empty()) return;
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
       checkpoints_[*saves].moment.step != event.step) {
     return checks_.store.Breach(
         "not-begun",
-        fmt::format("{} says that the save of {} failed, and had not begun it",
+        fmt::format("{} reports a failed save of {}, but had not begun it",
                     NameOf(by), BaseName(event.path)));
   }
   checkpoints_[*saves].failed = true;
@@ -416,7 +416,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
   const std::optional<size_t> index = Find(event.path);
   if (!index) {
     return checks_.store.Breach(
-        "unknown", fmt::format("{} loads {}, whose save nobody had begun",
+        "unknown", fmt::format("{} loads {}, but no save of it was begun",
                                NameOf(by), BaseName(event.path)));
   }
   const Checkpoint& loaded = checkpoints_[*index];
@@ -426,18 +426,19 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
     if (may_be_bad || writer.met_error) return;
     return checks_.store.Breach(
         "does-not-verify",
-        fmt::format("{} cannot load {} ({}), and nothing has damaged it",
+        fmt::format("{} cannot load {} ({}), but nothing has damaged it",
                     NameOf(by), loaded.name, RecordReasonName(event.reason)));
   }
   if (event.step != loaded.moment.step ||
       (!loaded.digest.empty() && event.digest != loaded.digest)) {
     checks_.store.Breach(
         "torn-load",
-        fmt::format("{} loaded state {} of step {} from {}, saved was {}",
+        fmt::format("{} loaded state {} of step {} from {}, but saved was {}",
                     NameOf(by), event.digest, event.step, loaded.name,
                     loaded.digest));
   }
-  // The process may know of the newest claim at its start, and later ones.
+  // The process may go by the claim that was newest at its start, or by a later
+  // one.
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
   bool is_void = !claims_.empty() && !IsUnsettled(first);
   for (size_t claim = first; claim < claims_.size() && is_void; ++claim) {
@@ -445,7 +446,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
   }
   if (!is_void) return;
   checks_.store.Breach("fenced-read",
-                       fmt::format("{} loaded {}, which its lineage makes void",
+                       fmt::format("{} loaded {}, which its lineage fences",
                                    NameOf(by), loaded.name));
 }
 
@@ -468,8 +469,9 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   if (IsOrderlyExit(event.count) && writer.saves) {
     checks_.store.Breach(
-        "no-outcome", fmt::format("{} never said what became of {}", NameOf(by),
-                                  checkpoints_[*writer.saves].name));
+        "no-outcome",
+        fmt::format("{} emitted no outcome of the save of {}", NameOf(by),
+                    checkpoints_[*writer.saves].name));
   }
   if (IsOrderlyExit(event.count)) CheckRemovalIsOver(by, writer);
   if (writer.claim && IsExit(event.count, {WorkerExit::kDone})) {
@@ -479,7 +481,7 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
   EndDeletion(by);
 }
 
-// A disk that lies about syncs may have forgotten all: nothing is owed.
+// A disk that lies about syncs may have lost everything: nothing is owed.
 void StoreModel::LosePower(const RecordEvent& event) {
   if (event.detail != kLyingDisk) return;
   forgotten_ = unsettled_ = claims_.size();

@@ -1,13 +1,15 @@
-// The store of checkpoints: what is in it, and what it owes to the next claim.
+// Model of the checkpoint directory: its contents, and the checkpoints that
+// must stay loadable (that are "owed").
 //
-// A checkpoint is known by its name and by the claim that wrote it; it is owed
-// from its acknowledgement on. A claim, with the checkpoint that it names as
-// its parent, decides which checkpoints still count: its own, its parent, and
-// what came before that in the lineage; all others are void. Each act on the
-// store is recorded before it is begun. Between that and its outcome both are
-// possible: who is killed in between leaves it open. What a fault does to a
-// checkpoint, or a power cut on a disk that lies about syncs, changes what is
-// owed, and nothing else is an excuse.
+// A checkpoint is identified by its name and the claim that wrote it. It is
+// owed from its acknowledgement on. A claim names its parent checkpoint, and so
+// decides the lineage: its own checkpoints, its parent, and what came before
+// the parent in that one's lineage. All others are fenced. Each operation on
+// the directory is recorded before it begins. Until its outcome is recorded it
+// may have happened or not; a killed process leaves it so. A checkpoint is no
+// longer owed once it is removed, rejected, fenced, or damaged by a fault,
+// after a power loss on a disk that lies about syncs, or after all checkpoints
+// were deleted. Nothing else is an excuse.
 #ifndef GAUNTLET_HARNESS_ORACLE_STORE_MODEL_H_
 #define GAUNTLET_HARNESS_ORACLE_STORE_MODEL_H_
 
@@ -33,21 +35,21 @@ inline constexpr std::string_view kBeingWritten = ".tmp";
 class StoreModel {
  public:
   struct Checkpoint {
-    std::string_view name;  // lies in the record, as `digest` does
+    std::string_view name;  // points into the record, as `digest` does
     Moment moment;
-    size_t writer = 0;  // index of its claim
+    size_t writer = 0;  // index of the claim that wrote it
     std::string_view digest;
-    // The first step of its run that was not finite; 0: all were.
+    // First non-finite step of its run; 0: none.
     int64_t not_finite_since = 0;
     bool acknowledged = false;  // or named by a claim as its parent
     bool for_good = false;      // retention never removes it
     bool in_doubt = false;      // its removal has begun
     bool gone = false;
     bool damaged = false;       // by a fault
-    uint64_t damaged_at = 0;    // number of tries for claims by then
-    bool sync_failed = false;   // so its save may not be acknowledged
-    bool failed = false;        // its save was given up
-    bool found_fenced = false;  // a chief has seen it there
+    uint64_t damaged_at = 0;    // value of tries_ at that time
+    bool sync_failed = false;   // so its save must not be acknowledged
+    bool failed = false;        // its save failed
+    bool found_fenced = false;  // a chief has reported it as fenced
 
     bool NeedNotVerify() const { return damaged || failed; }
   };
@@ -55,7 +57,7 @@ class StoreModel {
     uint64_t number = 0;  // of the generation
     Emitter chief;
     std::optional<size_t> parent;  // index of the checkpoint
-    bool behind_saves = false;     // made behind an acknowledged save
+    bool behind_saves = false;     // made after an acknowledged save
   };
 
   StoreModel(const Record& record, Checks& checks);
@@ -76,47 +78,47 @@ class StoreModel {
   bool is_used() const { return is_used_; }
 
  private:
-  // A try for a claim, and what it found.
+  // One try to claim a generation, and the checkpoints that it reported.
   struct ClaimTry {
-    std::optional<int64_t> number;  // until the claim is made
-    uint64_t tries = 0;             // of all processes so far
+    std::optional<int64_t> number;  // nullopt once the claim is made
+    uint64_t tries = 0;             // value of tries_ when it began
     std::set<size_t> rejected;
     std::set<size_t> set_aside;
     std::set<size_t> found_fenced;
-        bool others_were_there = false;  // as it began
-    bool beside_deletion = false;    // one ended since it began
-
+    bool others_were_there = false;  // other claimants ran when it began
+    bool beside_deletion = false;    // a deletion has ended since it began
   };
   // The removal of a checkpoint, until its outcome is emitted.
   struct Removal {
     std::optional<size_t> checkpoint;
-    bool is_owed = false;  // had to be kept until then
-    bool met_error = false;
+    bool is_owed = false;    // the checkpoint was owed when the removal began
+    bool met_error = false;  // an operation returned an error since then
   };
   struct Ending {
-    std::optional<int64_t> finished_ns;  // all of its training
-    bool is_finite = true;               // the state that it finished with
-    bool is_acknowledged = false;        // its result
+    std::optional<int64_t> finished_ns;  // end of its training
+    bool is_finite = true;               // its final state is finite
+    bool is_acknowledged = false;        // its result was acknowledged
     bool is_fenced = false;
-    bool is_orderly = false;   // its last event gives such an exit code
-    bool is_gone = false;      // its process
-    bool is_given_up = false;  // by its launcher, which cannot reach it
+    bool is_orderly = false;   // its exit event has an orderly exit code
+    bool is_gone = false;      // its process has ended
+    bool is_given_up = false;  // its launcher declared it unreachable
   };
   // State of one process.
   struct Writer {
-    std::optional<size_t> claim;   // its newest
+    std::optional<size_t> claim;   // its newest claim
     std::optional<size_t> joined;  // claim of the generation it trains in
     size_t first_claim = 0;        // number of claims at its first event
     ClaimTry last_try;
-    std::optional<size_t> saves;
+    std::optional<size_t> saves;  // checkpoint whose save is under way
     Removal removal;
-    std::optional<std::string_view> deletes;  // the directory
+    std::optional<std::string_view> deletes;  // directory being deleted
     bool has_deleted = false;
-    bool may_free_room = false;  // its last save had no room
+    bool may_free_room = false;  // its last save found the disk full
     bool met_error = false;
     Ending end;
   };
-  using Lineage = std::map<size_t, Moment>;  // by writer: up to which moment
+  // By writer: the last moment of its checkpoints that is in the lineage.
+  using Lineage = std::map<size_t, Moment>;
 
   void NoteEnd(const RecordEvent& event);
   bool AreOthersThere(const Emitter& by) const;
@@ -184,16 +186,17 @@ class StoreModel {
   uint64_t tries_ = 0;  // for claims
   bool is_used_ = false;
   bool is_any_acknowledged_ = false;  // a checkpoint, and not deleted since
-  // Number of claims when a disk that lies last lost power.
+  // Number of claims when a lying disk last lost power.
   size_t forgotten_ = 0;
-  // Number of claims then, or at the end of the last deletion.
+  // Number of claims at that time, or at the end of the last deletion.
   size_t unsettled_ = 0;
   std::set<Emitter> deleters_;  // processes that delete all checkpoints
-  Disturbances hold_ups_;       // of results, and their acknowledgement
-  // Generations whose claim cannot be read: nobody knows what it makes void.
+  Disturbances hold_ups_;       // faults that may delay a result
+  // Generations whose claim is damaged: the lineage cannot be read from it.
   std::set<uint64_t> damaged_claims_;
-  bool is_disturbed_ = false;  // the newest claim, by processes of older ones
-  std::set<std::string_view> damaged_names_;  // of saves not begun yet
+  // Processes of older claims may have changed the directory since the newest.
+  bool is_disturbed_ = false;
+  std::set<std::string_view> damaged_names_;  // damaged before a save began
 };
 
 }  // namespace gauntlet

@@ -34,7 +34,7 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
                              const RecordEvent& event) {
   CheckRemovalIsOver(by, writer);
   const std::optional<size_t> index = Find(event.path);
-  if (!index) return;  // one that was set aside
+  if (!index) return;  // a rejected directory
   Checkpoint& retired = checkpoints_[*index];
   const bool is_owed =
       !writer.deletes && writer.claim == head_ && IsOwed(retired);
@@ -43,8 +43,9 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
   retired.in_doubt = true;
 }
 
-// Returns true iff a fenced checkpoint holds the state of a parent: all runs
-// have the same bits at one moment. The engine's retention counts it.
+// Returns true iff the checkpoint is fenced and of the same moment as a parent
+// in the lineage, so their states are bitwise identical. The engine's retention
+// counts it.
 bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
   return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
          !checkpoint.damaged &&
@@ -54,9 +55,9 @@ bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
          });
 }
 
-// A removal leaves as many newer ones as retention keeps, and a finite one. A
-// later generation finds a save that failed, too, where that could not be
-// removed.
+// Checks that a removal leaves as many newer checkpoints as retention keeps,
+// and a finite one. A failed save that could not be removed counts too, if a
+// later generation finds it valid.
 void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
                                  const Checkpoint& retired) {
   checks_.store.Instance();
@@ -88,8 +89,8 @@ void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
   }
   if (retired.not_finite_since == 0 && !finite) {
     checks_.store.Breach("retired-finite",
-                         fmt::format("{} retired {}, and no later checkpoint "
-                                     "with a finite state is there",
+                         fmt::format("{} retired {}, but no later checkpoint "
+                                     "has a finite state",
                                      NameOf(by), retired.name));
   }
 }
@@ -101,8 +102,8 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
   checks_.store.Instance();
   if (!removes || checkpoints_[*removes].name != BaseName(event.path)) {
     return checks_.store.Breach(
-        "not-begun", fmt::format("{} says that it has removed {}, and had not "
-                                 "begun to",
+        "not-begun", fmt::format("{} reports the removal of {}, but had not "
+                                 "begun it",
                                  NameOf(by), BaseName(event.path)));
   }
   Checkpoint& retired = checkpoints_[*removes];
@@ -120,8 +121,8 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
                   NameOf(by), retired.name));
 }
 
-// The removal of an owed checkpoint has an outcome, unless the disk refuses or
-// a newer claim is found.
+// Checks that the removal of an owed checkpoint has an outcome, unless an
+// operation returned an error or a newer claim exists.
 void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
   const Removal removal = std::exchange(writer.removal, {});
   if (!removal.checkpoint || !removal.is_owed || removal.met_error ||
@@ -130,7 +131,7 @@ void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
   }
   checks_.store.Breach(
       "no-outcome",
-      fmt::format("{} never said whether it had removed {}", NameOf(by),
+      fmt::format("{} emitted no outcome of the removal of {}", NameOf(by),
                   checkpoints_[*removal.checkpoint].name));
 }
 
@@ -144,13 +145,13 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
     if (index && !is_new && writer.met_error) return;
     return checks_.store.Breach(
         "not-begun",
-        fmt::format("{} sets {} aside, and had not said why, or did so before",
+        fmt::format("{} sets {} aside twice, or without rejecting it first",
                     NameOf(by), BaseName(event.path)));
   }
   checks_.store.Instance();
   if (!index) {
     return checks_.store.Breach(
-        "unknown", fmt::format("{} rejects {}, whose save nobody had begun",
+        "unknown", fmt::format("{} rejects {}, but no save of it was begun",
                                NameOf(by), BaseName(event.path)));
   }
   Checkpoint& bad = checkpoints_[*index];
@@ -161,7 +162,7 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
   if (!bad.NeedNotVerify()) {
     checks_.store.Breach(
         "does-not-verify",
-        fmt::format("{} rejects {} ({}), and nothing has damaged it",
+        fmt::format("{} rejects {} ({}), but nothing has damaged it",
                     NameOf(by), bad.name, event.detail));
   }
   bad.damaged = bad.gone = true;
@@ -173,33 +174,36 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
   const std::optional<size_t> index = Find(event.path);
   if (!index) {
     return checks_.store.Breach(
-        "unknown", fmt::format("{} finds {} void, whose save nobody had begun",
+        "unknown", fmt::format("{} reports {} as fenced, but no save of it was "
+                               "begun",
                                NameOf(by), BaseName(event.path)));
   }
   const Checkpoint& found = checkpoints_[*index];
   checkpoints_[*index].found_fenced = true;
   if (!writer.last_try.found_fenced.insert(*index).second) {
-    checks_.store.Breach(
-        "twice", fmt::format("{} finds {} void twice", NameOf(by), found.name));
+    checks_.store.Breach("twice", fmt::format("{} reports {} as fenced twice",
+                                              NameOf(by), found.name));
   }
-  // A damaged checkpoint does not tell its lineage.
+  // The lineage of a damaged checkpoint cannot be read.
   if (IsUnsettled(found.writer) || found.NeedNotVerify() ||
       !IsIn(LineageOf(writer.claim), found)) {
     return;
   }
   checks_.store.Breach("false-void",
-                       fmt::format("{} finds {} void, which is of its lineage",
+                       fmt::format("{} reports {} as fenced, but it is in the "
+                                   "lineage",
                                    NameOf(by), found.name));
 }
 
-// A claim reports each checkpoint that it fences.
+// Checks that a claim reports each checkpoint that it fences, and sets aside
+// each one that it rejects.
 void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
   if (!writer.claim || !deleters_.empty()) return;
   for (const size_t rejected : writer.last_try.rejected) {
     if (writer.last_try.set_aside.contains(rejected) || writer.met_error)
       continue;
     checks_.store.Breach("not-set-aside",
-                         fmt::format("{} rejected {}, and has not set it aside",
+                         fmt::format("{} rejected {}, but has not set it aside",
                                      NameOf(by), checkpoints_[rejected].name));
   }
   const Lineage lineage = LineageOf(writer.claim);
@@ -213,7 +217,7 @@ void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
     }
     checks_.store.Breach(
         "void-not-found",
-        fmt::format("{} claims generation {}, and does not say that {} is void",
+        fmt::format("{} claimed generation {}, but did not report {} as fenced",
                     NameOf(by), claims_[*writer.claim].number, one.name));
   }
 }
@@ -224,12 +228,12 @@ void StoreModel::DeleteBegin(const Emitter& by, Writer& writer,
   if (!record_.setup.delete_at_success) {
     checks_.checkpoints_deleted.Breach(
         "deleted",
-        fmt::format("{} deletes checkpoints that are to be kept", NameOf(by)));
+        fmt::format("{} deletes checkpoints that must be kept", NameOf(by)));
   }
   const bool elsewhere = !directory_.empty() && event.path != directory_;
   if (writer.deletes || elsewhere) {
     checks_.checkpoints_deleted.Breach(
-        "deleted", fmt::format("{} deletes {}, the checkpoints are in {}{}",
+        "deleted", fmt::format("{} deletes {}, but the checkpoints are in {}{}",
                                NameOf(by), event.path, directory_,
                                writer.deletes ? "; it had begun before" : ""));
   }
@@ -251,8 +255,8 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
   writer.has_deleted = true;
   if (std::exchange(writer.deletes, std::nullopt) != event.path) {
     checks_.checkpoints_deleted.Breach(
-        "deleted", fmt::format("{} has deleted checkpoints, and had not begun "
-                               "to",
+        "deleted", fmt::format("{} reports deleted checkpoints, but had not "
+                               "begun to delete them",
                                NameOf(by)));
   }
   EndDeletion(by);
@@ -261,8 +265,8 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
   }
 }
 
-// A deletion may have taken the checkpoints of later claims, too, and the parent
-// of a claim that is being made.
+// A deletion may also have removed the checkpoints of later claims, and the
+// parent of a claim that is being made.
 void StoreModel::EndDeletion(const Emitter& by) {
   if (deleters_.erase(by) == 0) return;
   Unsettle();
@@ -271,15 +275,15 @@ void StoreModel::EndDeletion(const Emitter& by) {
   }
 }
 
-// From here on the claims made so far, and what they saved, may be gone.
+// From now on the claims made so far, and their checkpoints, may be gone.
 void StoreModel::Unsettle() {
   unsettled_ = claims_.size();
   is_any_acknowledged_ = false;
   for (Checkpoint& one : checkpoints_) one.in_doubt = true;
 }
 
-// A chief that finished deletes all checkpoints if the set-up asks for it. It
-// waits for the acknowledgement of its result, which a fault may hold up.
+// Checks that a finished chief deletes all checkpoints if the set-up asks for
+// it. The chief waits until its result is acknowledged; a fault may delay that.
 void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
   if (!record_.setup.delete_at_success || !writer.end.finished_ns ||
       !writer.end.is_finite || writer.end.is_fenced || writer.met_error) {
@@ -292,7 +296,7 @@ void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
     return;
   checks_.checkpoints_deleted.Breach(
       "not-deleted",
-      fmt::format("{} finished, and has not deleted the checkpoints",
+      fmt::format("{} finished, but has not deleted the checkpoints",
                   NameOf(by)));
 }
 
