@@ -1,5 +1,5 @@
-// How training ends: where workers stop, finish and leave, and with which
-// result.
+// Checks how training ends: where workers stop, finish and leave, and with
+// which result.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// The result is of the state that the chief ended with.
+// Checks that the result is of the state that the chief ended with.
 void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
                                 const RecordEvent& event) {
   if (!reference_.is_empty()) checks_.trajectory.Instance();
@@ -52,10 +52,10 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
   if (again || !worker.state || worker.state->step != event.step ||
       (worker.at && reference_.PlaceAfter(*worker.at).epoch != event.epoch)) {
     return checks_.grace.Breach(
-        "not-one-step",
-        fmt::format("{}, epoch {}: its state is of step {}{}", Where(by, event),
-                    event.epoch, worker.state ? worker.state->step : 0,
-                    again ? ", and it had agreed before" : ""));
+        "not-one-step", fmt::format("{}, epoch {}: the worker is at step {}{}",
+                                    Where(by, event), event.epoch,
+                                    worker.state ? worker.state->step : 0,
+                                    again ? ", and it had agreed before" : ""));
   }
   if (generation == nullptr) return;
   if (!generation->stop) generation->stop = event.step;
@@ -65,8 +65,8 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
                                    Where(by, event), *generation->stop));
 }
 
-// Returns true iff training ends there: with the reference run, or with the
-// part of it that the launch was to train.
+// Returns true iff training ends after that entry: with the reference run, or
+// with the launch's part of it.
 bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
   if (at + 1 == reference_.size()) return true;
   if (launch == nullptr) return false;
@@ -123,15 +123,16 @@ void TrainingModel::Leave(const Emitter& by, Worker& worker,
   if (event.step != step) {
     checks_.history_consistent.Breach(
         "steps",
-        fmt::format("{}: its state is of step {}", Where(by, event), step));
+        fmt::format("{}: the worker is at step {}", Where(by, event), step));
   }
   if (const Generation* const generation = Of(worker)) {
     CheckNumber(by, *generation, event);
 
   } else if (event.generation <= worker.left) {
     checks_.history_consistent.Breach(
-        "generation", fmt::format("{}: has left generation {} before",
-                                  Where(by, event), event.generation));
+        "generation",
+        fmt::format("{}: the worker has left generation {} before",
+                    Where(by, event), event.generation));
   }
   worker.left = event.generation;
   worker.generation.reset();
@@ -152,14 +153,14 @@ void TrainingModel::CheckLifeEnd(const Emitter& by, const Worker& worker,
     return;
   }
   checks_.history_consistent.Breach(
-      "end", fmt::format("{} ends with exit code {}, and has not {}",
-                         NameOf(by), event.count,
+      "end", fmt::format("{} exits with code {}, but has not {}", NameOf(by),
+                         event.count,
                          done      ? "finished"
                          : stopped ? "agreed to stop"
-                                   : "met a state that is not finite"));
+                                   : "found a non-finite state"));
 }
 
-// A last save is given up after all tries.
+// Checks that a worker gives up its last save only after all tries.
 void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   constexpr int kTries = 6;
@@ -167,7 +168,7 @@ void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
   const bool at_end = worker.at && IsTheEnd(*worker.at, LaunchOf(by));
   if (!worker.stops && !at_end && !reference_.is_empty()) {
     checks_.history_consistent.Breach(
-        "end", fmt::format("{} leaves step {} unsaved, and has not agreed to "
+        "end", fmt::format("{} leaves step {} unsaved, but has not agreed to "
                            "stop",
                            NameOf(by), event.step));
   }
@@ -184,7 +185,7 @@ void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
                   NameOf(by), event.step, tries, kTries));
 }
 
-// Returns the index of the reference's last event that the launch was to train.
+// Returns the index of the last reference entry that the launch was to train.
 size_t TrainingModel::EndOf(const PlannedLaunch* launch) const {
   size_t at = 0;
   while (!IsTheEnd(at, launch)) ++at;
@@ -192,8 +193,8 @@ size_t TrainingModel::EndOf(const PlannedLaunch* launch) const {
   return at;
 }
 
-// A run that is done has trained the whole reference, or, if its last launch
-// failed as it ended, what that launch was to train.
+// Checks that a finished run has trained the whole reference run, or, if its
+// last launch failed at its end, that launch's part.
 void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   const FinalResult& result = *last_launch.result;
   if (!reference_.is_empty()) checks_.trajectory.Instance();
@@ -213,8 +214,8 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
 
   if (result.steps != last || steps_.size() != last) {
     checks_.history_consistent.Breach(
-        "missing", fmt::format("the run counts {} steps, the events have {} "
-                               "different ones, the reference {}",
+        "missing", fmt::format("the result has {} steps, the events {} "
+                               "different ones, the reference run {}",
                                result.steps, steps_.size(), last));
   }
   const uint64_t epochs = reference_.PlaceAfter(end).epoch;
@@ -227,14 +228,14 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   }
   if (result.epochs != epochs) {
     checks_.epochs.Breach("count",
-                          fmt::format("the run counts {} epochs, expected {}",
+                          fmt::format("the result has {} epochs, expected {}",
                                       result.epochs, epochs));
   }
   CheckReferenceRows(result);
 }
 
-// The reference uses each row once in an epoch, and all of them in one that
-// ends: what was held against it does so too.
+// Checks that the reference run uses each sample once in every epoch that ends.
+// A run that matches it then does so too.
 void TrainingModel::CheckReferenceRows(const FinalResult& result) {
   const uint64_t owed = record_.setup.rows_per_epoch;
   if (owed == 0 || !tells_rows_) return;
@@ -251,11 +252,11 @@ void TrainingModel::CheckReferenceRows(const FinalResult& result) {
     if (again != used.end()) {
       checks_.samples.Breach(
           "duplicate-sample",
-          fmt::format("row {} is used twice in epoch {}", *again, epoch));
+          fmt::format("sample {} is used twice in epoch {}", *again, epoch));
     }
     if (used.size() == owed) continue;
     checks_.samples.Breach(
-        "missing", fmt::format("epoch {} used {} rows, expected {}", epoch,
+        "missing", fmt::format("epoch {} used {} samples, expected {}", epoch,
                                used.size(), owed));
   }
 }

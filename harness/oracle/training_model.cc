@@ -18,15 +18,15 @@ bool AnyTellsRows(const Record& record) {
   });
 }
 
-// Returns true iff it fires where it is planned, not at the next operation that
-// it fits.
+// Returns true iff the fault fires where it is planned, not at the next
+// matching operation.
 bool StrikesAtOnce(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return !traits.damages_store && !traits.tells_error && !traits.fails_device &&
          fault.kind != "torn_write" && fault.kind != "device_hang";
 }
 
-// Returns true iff such an event is of the generation that its worker is in.
+// Returns true iff such an event carries the number of its worker's generation.
 bool IsOfAGeneration(RecordKind kind) {
   switch (kind) {
     case RecordKind::kStep:
@@ -69,7 +69,7 @@ void TrainingModel::On(const HistoryEvent& entry) {
   }
 }
 
-// An event of training is of the generation that its worker is in.
+// Checks that an event carries the number of its worker's generation.
 void TrainingModel::CheckGeneration(const Emitter& by,
                                     const Generation* generation,
                                     const RecordEvent& event) {
@@ -77,8 +77,8 @@ void TrainingModel::CheckGeneration(const Emitter& by,
   if (generation != nullptr) return CheckNumber(by, *generation, event);
   checks_.history_consistent.Breach(
       "generation",
-      fmt::format("{}: is of generation {}, expected none, as it has no state "
-                  "yet",
+      fmt::format("{}: is of generation {}, expected none, as the worker has "
+                  "no state yet",
                   Where(by, event), event.generation));
 }
 
@@ -150,7 +150,8 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
 }
 
 void TrainingModel::SaidTwice(const Emitter& by, const RecordEvent& event) {
-  checks_.history_consistent.Breach("twice", Where(by, event) + ": said twice");
+  checks_.history_consistent.Breach("twice",
+                                    Where(by, event) + ": emitted twice");
 }
 
 void TrainingModel::CheckNumber(const Emitter& by, const Generation& generation,
@@ -162,7 +163,7 @@ void TrainingModel::CheckNumber(const Emitter& by, const Generation& generation,
                   event.generation, generation.number));
 }
 
-// The event names the step and epoch of the worker's state.
+// Checks that the event has the step and epoch of the worker's state.
 void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   const uint64_t step = worker.state ? worker.state->step : 0;
@@ -171,7 +172,7 @@ void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
       names_epoch ? reference_.PlaceAfter(*worker.at).epoch : event.epoch;
   if (event.step == step && event.epoch == epoch) return;
   checks_.history_consistent.Breach(
-      "steps", fmt::format("{}, epoch {}: its state is of step {}, epoch {}",
+      "steps", fmt::format("{}, epoch {}: the worker is at step {}, epoch {}",
                            Where(by, event), event.epoch, step, epoch));
 }
 
@@ -185,7 +186,7 @@ void TrainingModel::Load(const Emitter& by, Worker& worker,
   }
 }
 
-// Each of its tasks finds a loss once.
+// Checks that each task of a worker reports a loss once.
 void TrainingModel::Lose(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
   const Generation* const generation = Of(worker);
@@ -198,12 +199,13 @@ void TrainingModel::Lose(const Emitter& by, Worker& worker,
     }
   }
   worker.losses.push_back(&event);
-  // By then all members are known.
+  // All members are known once the generation has trained a step.
   const bool has_trained = generation->last_step > generation->start->step;
   if (event.about && has_trained) CheckKnows(by, worker, *generation, event);
 }
 
-// The chief hears all, the others hear it and their neighbours in the ring.
+// Checks that the worker is connected to the lost rank: the chief to all ranks,
+// the others to the chief and to their neighbours in the ring.
 void TrainingModel::CheckKnows(const Emitter& by, const Worker& worker,
                                const Generation& generation,
                                const RecordEvent& event) {
@@ -215,8 +217,7 @@ void TrainingModel::CheckKnows(const Emitter& by, const Worker& worker,
                       (other + 1) % size == rank);
   if (knows) return;
   checks_.history_consistent.Breach(
-      "rank", fmt::format("{}: it is rank {} of {}, and has nothing to do with "
-                          "rank {}",
+      "rank", fmt::format("{}: rank {} of {} is not connected to rank {}",
                           Where(by, event), rank, size, other));
 }
 
@@ -239,29 +240,29 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
   if (worker.state && worker.state->phase != event.phase) {
     checks_.history_consistent.Breach(
         "steps",
-        fmt::format("{}, phase {}: its state is of step {}", Where(by, event),
+        fmt::format("{}, phase {}: the worker is at step {}", Where(by, event),
                     RecordPhaseName(event.phase), ToText(*worker.state)));
   }
 }
 
-// All workers see the same state, and say so, as soon as one is not finite, or
-// a save has found it so.
+// Checks that a worker reports a non-finite state before its next step, once
+// another worker or its own save has found it.
 void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
                                        const Generation& generation,
                                        const RecordEvent& event) {
   const bool others_did = generation.not_finite_at && !worker.said_not_finite &&
                           generation.not_finite_at->step < event.step;
   if (!others_did && !worker.owes_not_finite) return;
-  worker.said_not_finite = true;  // said once
+  worker.said_not_finite = true;  // reported once
   worker.owes_not_finite = false;
   checks_.history_consistent.Breach(
       "not-finite",
-      fmt::format("{}: an earlier state is not finite, and it did not say so",
+      fmt::format("{}: an earlier state is not finite, but was not reported",
                   Where(by, event)));
 }
 
-// An event names the first step that was not finite: the one that its worker
-// knows, or has found now.
+// Checks the first non-finite step in an event: the one that the worker knows,
+// or else the event's own step.
 void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
                                         const RecordEvent& event) {
   const bool must_say = event.kind == RecordKind::kSaveAcknowledged &&
@@ -284,8 +285,8 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
 void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kLauncherBegin) is_launched_anew_ = true;
   if (event.kind == RecordKind::kAttemptEnds) started_.clear();
-  // Without a store the next attempt counts its generations anew. A launcher
-  // that was killed does not say that its attempt ends.
+  // Without a checkpoint directory each attempt counts its generations from the
+  // start. A killed launcher emits no end of its attempt.
   const bool ends = event.kind == RecordKind::kAttemptEnds ||
                     event.kind == RecordKind::kLauncherBegin;
   if (ends && !store_.is_used()) newest_.clear();
@@ -307,10 +308,10 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   }
 }
 
-// Returns the plan of the launcher's start that the process is of, or null if
-// all starts are alike.
+// Returns the plan of the launch that started the process, or null if all
+// launches are alike.
 const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
-    const PlannedLaunch* launch = nullptr;
+  const PlannedLaunch* launch = nullptr;
   for (const LauncherRun& run : record_.launchers) {
     if (run.first_life > by.incarnation) break;
     launch = PlanOf(run);
@@ -318,7 +319,7 @@ const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
   return launch;
 }
 
-// Null: nothing was planned for it.
+// Returns the plan of the launch, or null if there is none.
 const PlannedLaunch* TrainingModel::PlanOf(const LauncherRun& launcher) const {
   const std::vector<PlannedLaunch>& planned = record_.setup.launches;
   return launcher.planned < planned.size() ? &planned[launcher.planned]
@@ -337,7 +338,7 @@ void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
     return;
   }
   checks_.history_consistent.Breach(
-      "point", fmt::format("{}, epoch {}: {} has not fired then",
+      "point", fmt::format("{}, epoch {}: {} did not fire there",
                            Where(by, event), event.epoch, event.detail));
 }
 
@@ -350,13 +351,13 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
     checks_.history_consistent.Breach(
         "twice",
         fmt::format("{}: {} fires for the first time, {}", Where(by, event),
-                    fault->id, is_new ? "and it does not say so" : "twice"));
+                    fault->id, is_new ? "but the event says again" : "twice"));
   }
   if (worker.state &&
       (event.step > worker.state->step + 1 ||
        (worker.at && event.epoch > reference_.PlaceAfter(*worker.at).epoch))) {
     checks_.history_consistent.Breach(
-        "steps", fmt::format("{}: its state is of step {}", Where(by, event),
+        "steps", fmt::format("{}: the worker is at step {}", Where(by, event),
                              worker.state->step));
   }
   const auto misses = [&](const std::optional<uint64_t>& planned,
@@ -367,7 +368,7 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   if (is_new &&
       (misses(fault->step, event.step) || misses(fault->epoch, event.epoch))) {
     checks_.history_consistent.Breach(
-        "point", fmt::format("{}, epoch {}: {} is to fire in another step or "
+        "point", fmt::format("{}, epoch {}: {} is planned for another step or "
                              "epoch",
                              Where(by, event), event.epoch, fault->id));
   }

@@ -1,10 +1,10 @@
-// Training: each worker goes through the reference run, state by state.
+// Model of training: each worker follows the reference run, state by state.
 //
-// Each event of a worker's training is the next one of the reference run. It
-// begins where its generation begins: at the checkpoint that the
-// generation's claim names, at the state that one of its workers held in
-// memory, or at nothing. A generation saves when a save is due, stops where all
-// have agreed to stop, and uses the rows that the reference used.
+// Each training event of a worker is the next one of the reference run. A
+// worker starts where its generation starts: at the parent checkpoint of the
+// claim, at a state that one of the workers held in memory, or at step 0. A
+// generation begins a save when one is due, stops at the step that all agreed
+// on, and uses the samples that the reference used.
 #ifndef GAUNTLET_HARNESS_ORACLE_TRAINING_MODEL_H_
 #define GAUNTLET_HARNESS_ORACLE_TRAINING_MODEL_H_
 
@@ -31,10 +31,11 @@ namespace gauntlet {
 
 class TrainingModel {
  public:
-  // The arguments outlive this.
+  // The arguments must outlive this object.
   TrainingModel(const Record& record, const StoreModel& store, Checks& checks);
 
-  // Takes the events in the order of the history, each behind the store.
+  // Takes the events in the order of the history, each after the store model
+  // has taken it.
   void On(const HistoryEvent& entry);
   // Checks the whole run, after the last event.
   void End();
@@ -45,36 +46,38 @@ class TrainingModel {
     int rank = 0;
     std::optional<Moment> state;
     std::optional<size_t> at;  // index of its state in the reference
-    // The furthest that it trained itself, or took over from another's memory.
+    // Last state that it trained itself, or took from another worker's memory.
     std::optional<Moment> trained;
-    std::optional<size_t> generation;  // index
-    bool stops = false;                // has agreed to
+    std::optional<size_t> generation;  // index of its generation
+    bool stops = false;                // has agreed to stop
     bool finished = false;
-    bool acknowledged = false;  // its result
-    bool saves = false;
-    bool copied = false;  // what it saves
+    bool acknowledged = false;  // its result was acknowledged
+    bool saves = false;         // a save of it is under way
+    bool copied = false;        // has copied its part of the save
     bool met_error = false;
-    bool says_leaving = false;  // its generation
-    bool said_not_finite = false;
-    uint64_t not_finite_since = 0;  // a step of its run, as far as it knows
-    uint32_t loss_bits = 0;         // the last that it said
-    bool owes_not_finite = false;   // to say so
-    uint64_t left = 0;              // generation
+    bool says_leaving = false;      // has emitted that it leaves the generation
+    bool said_not_finite = false;   // has reported a non-finite value
+    uint64_t not_finite_since = 0;  // first such step of its run that it knows
+    uint32_t loss_bits = 0;         // last loss that it emitted
+    bool owes_not_finite = false;   // must report a non-finite state
+    uint64_t left = 0;              // newest generation that it left
     std::vector<const RecordEvent*> losses;  // in this generation
 
     void NoteNotFinite(uint64_t step) {
       not_finite_since =
           not_finite_since == 0 ? step : std::min(not_finite_since, step);
     }
-    std::string_view loaded;  // name of the checkpoint
-    std::map<std::string_view, const RecordEvent*> fired;  // by fault
-    std::set<std::pair<std::string_view, std::string_view>> damaged;  // files
+    std::string_view loaded;  // name of the checkpoint that it last loaded
+    std::map<std::string_view, const RecordEvent*> fired;  // newest, by fault
+    // Pairs of fault and file.
+    std::set<std::pair<std::string_view, std::string_view>> damaged;
   };
-  // The rows of a step, as far as they are told.
+  // Samples of a step that workers have emitted so far.
   struct StepRows {
     std::vector<uint32_t> rows;
-    size_t tellers = 0;
+    size_t tellers = 0;  // number of these workers
   };
+  // First event of a kind and moment in a generation.
   struct First {
     Emitter by;
     const RecordEvent* event = nullptr;
@@ -82,16 +85,18 @@ class TrainingModel {
   // One membership of the cluster.
   struct Generation {
     uint64_t number = 0;
-    std::vector<Emitter> members;  // that have a state of it
+    std::vector<Emitter> members;  // workers that have started in it
     std::optional<Moment> start;
     int64_t started_ns = 0;
     uint64_t last_step = 0;
-    uint64_t settled_to = 0;  // likewise, of the newest that has an outcome
-    uint64_t saved_to = 0;    // the step of its start, or of its newest save
-    std::optional<Moment> not_finite_at;  // as one of them said first
-    std::optional<uint64_t> stop;
-    std::map<uint64_t, int> failed;     // saves, by step
-    std::map<uint64_t, StepRows> open;  // steps that not all members have told
+    // Step of its newest save that has an outcome, and of its newest save; the
+    // step of its start if there is none.
+    uint64_t settled_to = 0;
+    uint64_t saved_to = 0;
+    std::optional<Moment> not_finite_at;  // first report by a member
+    std::optional<uint64_t> stop;         // step that all stop at
+    std::map<uint64_t, int> failed;       // number of failed saves, by step
+    std::map<uint64_t, StepRows> open;  // steps that some members have emitted
     size_t finished = 0;
     std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
   };
@@ -152,7 +157,7 @@ class TrainingModel {
   void CheckStateOf(const Emitter& by, const RecordEvent& event,
                     const Moment& moment);
   void Stop(const Emitter& by, Worker& worker, const RecordEvent& event);
-    const PlannedLaunch* LaunchOf(const Emitter& by) const;
+  const PlannedLaunch* LaunchOf(const Emitter& by) const;
   const PlannedLaunch* PlanOf(const LauncherRun& launcher) const;
   bool IsTheEnd(size_t at, const PlannedLaunch* launch) const;
   void CheckLaunch(const Emitter& by, const Generation& generation,
@@ -165,7 +170,7 @@ class TrainingModel {
   void CheckGivenUp(const Emitter& by, const Worker& worker,
                     const RecordEvent& event);
   void Fire(const Emitter& by, Worker& worker, const RecordEvent& event);
-    size_t EndOf(const PlannedLaunch* launch) const;
+  size_t EndOf(const PlannedLaunch* launch) const;
   void CheckIsComplete(const LauncherRun& last_launch);
   void CheckReferenceRows(const FinalResult& result);
 
@@ -179,15 +184,17 @@ class TrainingModel {
 
   std::map<Emitter, Worker> workers_;
   std::vector<Generation> generations_;
-  std::map<uint64_t, size_t> newest_;  // generation of a number
+  std::map<uint64_t, size_t> newest_;  // newest generation of each number
   std::optional<size_t> newest_started_;
-  std::set<uint64_t> steps_;       // that were trained
-  std::set<uint64_t> epochs_;      // that ended
-  bool is_launched_anew_ = false;  // and no generation has started since
-  Disturbances disturbances_;      // more than one death
-  std::set<int> started_;          // workers of the attempt
-  int fruitless_restarts_ = 0;     // without a new step in between
-  uint64_t furthest_ = 0;
+  std::set<uint64_t> steps_;   // trained so far
+  std::set<uint64_t> epochs_;  // ended so far
+  // A launcher began, and no generation has started since.
+  bool is_launched_anew_ = false;
+  // Faults other than the plain death of one process.
+  Disturbances disturbances_;
+  std::set<int> started_;       // workers of the attempt
+  int fruitless_restarts_ = 0;  // since the last new step
+  uint64_t furthest_ = 0;       // step that a chief has reached
 };
 
 }  // namespace gauntlet

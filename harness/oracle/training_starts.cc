@@ -10,14 +10,15 @@
 namespace gauntlet {
 namespace {
 
-// Restarts in a row, none with a new step before it, after which a launcher
-// starts all workers again.
+// After more than this many restarts in a row without a new step, a launcher
+// restarts all workers.
 constexpr int kRestartsInARow = 2;
 
 }  // namespace
 
-// A claim's number is given out again where its store was deleted, or a disk
-// has forgotten it; without a store, where all start again.
+// Returns the index of the generation that the event starts in. A number is
+// used again after the checkpoints were deleted, after a disk lost the claim,
+// or, without a checkpoint directory, when all workers restart.
 size_t TrainingModel::GenerationFor(const Emitter& by,
                                     const RecordEvent& event) {
   const auto known = newest_.find(event.generation);
@@ -31,7 +32,7 @@ size_t TrainingModel::GenerationFor(const Emitter& by,
   }
   if (store_.is_used() && store_.ClaimOf(event.generation) == nullptr) {
     checks_.history_consistent.Breach(
-        "claims", fmt::format("{}: nobody has claimed generation {}",
+        "claims", fmt::format("{}: no process has claimed generation {}",
                               Where(by, event), event.generation));
   }
   generations_.push_back({.number = event.generation});
@@ -42,7 +43,7 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
   if (worker.generation) {
     checks_.history_consistent.Breach(
-        "generations", fmt::format("{}: it has not left generation {}",
+        "generations", fmt::format("{}: the worker has not left generation {}",
                                    Where(by, event), Of(worker)->number));
   }
   const size_t index = GenerationFor(by, event);
@@ -93,15 +94,16 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the step of the newest save of a generation that starts. A save that
-// the generation before began is made up for first, unless it succeeded.
+// Returns the step of the newest save, if the generation before left one
+// without an outcome: that save counts only if it is the claim's parent, and
+// else is due again at once.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
   return std::max(settled_to, store_.checkpoint(*claim->parent).moment.step);
 }
 
-// Workers with the same state share the first step that was not finite.
+// Workers with the same state share its first non-finite step.
 void TrainingModel::KnowOfOthers(Worker& worker) {
   for (const auto& [id, other] : workers_) {
     if (other.state == worker.state && other.not_finite_since != 0) {
@@ -125,8 +127,8 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
     if (from < *worker.trained) {
       checks_.bounded_loss.Breach(
           "redone-after-rejoin",
-          fmt::format("generation {} went on from step {}, though {} had "
-                      "trained to step {}",
+          fmt::format("generation {} resumed from step {}, but {} had trained "
+                      "to step {}",
                       event.generation, ToText(from), NameOf(by),
                       ToText(*worker.trained)));
     }
@@ -139,14 +141,13 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
              claim != nullptr && claim->parent) {
     checks_.resume_point.Breach(
         "stale-resume",
-        fmt::format("{} started from nothing, and its generation goes on from "
-                    "{}",
+        fmt::format("{} made a cold start, but its generation resumes from {}",
                     NameOf(by), store_.checkpoint(*claim->parent).name));
   }
 }
 
-// A worker resumes from the parent of its generation's claim, which it has
-// read.
+// Checks that a worker resumes from the parent of its generation's claim, and
+// has loaded it.
 void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   checks_.resume_point.Instance();
@@ -154,7 +155,7 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   if (record_.setup.no_store) {
     return checks_.resume_point.Breach(
         "unknown-checkpoint",
-        fmt::format("{} resumed from {}, and the job stores no checkpoint",
+        fmt::format("{} resumed from {}, but the job stores no checkpoint",
                     NameOf(by), name));
   }
   const auto* const claim = store_.ClaimOf(event.generation);
@@ -165,7 +166,7 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
       parent->moment != MomentOf(event)) {
     return checks_.resume_point.Breach(
         "unknown-checkpoint",
-        fmt::format("{} resumed from step {} in {}, its generation goes on "
+        fmt::format("{} resumed from step {} in {}, but its generation resumes "
                     "from {}",
                     NameOf(by), ToText(MomentOf(event)), name,
                     parent == nullptr ? "nothing" : parent->name));
@@ -173,18 +174,18 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   if (!parent->digest.empty() && event.digest != parent->digest) {
     checks_.store.Breach(
         "torn-load",
-        fmt::format("{} resumed from state {} of {}, saved was {}", NameOf(by),
-                    event.digest, name, parent->digest));
+        fmt::format("{} resumed from state {} of {}, but saved was {}",
+                    NameOf(by), event.digest, name, parent->digest));
   }
   if (worker.loaded != name) {
     checks_.resume_point.Breach(
-        "not-loaded", fmt::format("{} resumed from {}, and has not read it",
+        "not-loaded", fmt::format("{} resumed from {}, but has not loaded it",
                                   NameOf(by), name));
   }
 }
 
-// A worker carries on from a state that one of them held, which is not behind
-// the parent of the claim.
+// Checks that a worker resumes from a state that a worker held in memory, and
+// that the state is not older than the parent of the claim.
 void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                                    const Generation& generation,
                                    const RecordEvent& event) {
@@ -195,9 +196,9 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
       from < store_.checkpoint(*claim->parent).moment) {
     checks_.resume_point.Breach(
         "stale-resume",
-        fmt::format("{} carried on from step {}, but {} was acknowledged",
-                    NameOf(by), ToText(from),
-                    store_.checkpoint(*claim->parent).name));
+        fmt::format(
+            "{} resumed from memory at step {}, but {} was acknowledged",
+            NameOf(by), ToText(from), store_.checkpoint(*claim->parent).name));
   }
   constexpr std::string_view kKept = "kept";
   const bool holds = event.detail == kKept
@@ -208,15 +209,15 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
   if (holds) return;
   checks_.resume_point.Breach(
       "unknown-checkpoint",
-      fmt::format("{} carried on from step {} of generation {} ({}), which "
-                  "nobody held",
+      fmt::format("{} resumed from memory at step {} in generation {} ({}), "
+                  "but no worker held that state",
                   NameOf(by), ToText(from), generation.number, event.detail));
 }
 
-// Where a lost worker rejoins, the others go on with what they hold: all start
-// again only with another launcher, for another set of workers, for one that
-// was done, after too many restarts in a row, or where something other than
-// deaths stood in the way.
+// Checks that survivors resume from memory where workers rejoin. All may
+// restart from a checkpoint only under another launcher, with another set of
+// workers, after one had finished, after too many restarts in a row, or after a
+// fault other than a plain death.
 void TrainingModel::CheckMemory(const Generation& before,
                                 const Generation& after, const Moment& from) {
   if (!record_.setup.rejoins || is_launched_anew_) return;
@@ -240,13 +241,12 @@ void TrainingModel::CheckMemory(const Generation& before,
   }
   checks_.bounded_loss.Breach(
       "memory-lost",
-      fmt::format("generation {} went on from step {}, though a worker of "
-                  "generation {} that nothing happened to had trained to step "
-                  "{}",
+      fmt::format("generation {} resumed from step {}, but a worker of "
+                  "generation {} without a fault had trained to step {}",
                   after.number, ToText(from), before.number, ToText(*held)));
 }
 
-// The event names the place in the data that the state is at.
+// Checks that the event has the state's position in the data.
 void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
                                const RecordEvent& event) {
   if (!worker.at || event.kind == RecordKind::kInitialized) return;
@@ -254,9 +254,10 @@ void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
   const DataPlace found = {.epoch = event.epoch, .position = event.position};
   if (found == expected) return;
   checks_.trajectory.Breach(
-      "position", fmt::format("{}: epoch {}, row {}, expected epoch {}, row {}",
-                              Where(by, event), found.epoch, found.position,
-                              expected.epoch, expected.position));
+      "position",
+      fmt::format("{}: epoch {}, sample {}, expected epoch {}, sample {}",
+                  Where(by, event), found.epoch, found.position, expected.epoch,
+                  expected.position));
 }
 
 }  // namespace gauntlet

@@ -17,8 +17,8 @@ void TrainingModel::Train(const Emitter& by, Worker& worker,
   if (worker.saves && !worker.copied && !worker.met_error) {
     worker.saves = false;
     checks_.store.Breach("no-outcome", Where(by, event) +
-                                           ": goes on in a save, of which no "
-                                           "copy was taken");
+                                           ": trains during a save that no "
+                                           "copy was taken for");
   }
   Generation* const generation = Of(worker);
   if (event.kind == RecordKind::kEpochEnd) epochs_.insert(event.epoch);
@@ -44,7 +44,7 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   if (!found) {
     return checks_.trajectory.Breach(
         "off-trajectory",
-        fmt::format("{}, phase {}: the reference has none", Where(by, event),
+        fmt::format("{}, phase {}: not in the reference run", Where(by, event),
                     RecordPhaseName(event.phase)));
   }
   if (!before || *found != *before + 1) {
@@ -63,7 +63,7 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
     checks_.trajectory.Breach(
         "state-digest",
         fmt::format("{}: state {}, expected {}", Where(by, event),
-                    event.digest.empty() ? "not said" : event.digest,
+                    event.digest.empty() ? "none" : event.digest,
                     entry.digest));
   }
   if (event.loss_bits != entry.loss_bits || event.count != entry.count) {
@@ -77,20 +77,20 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   if (event.epoch != entry.epoch || event.position != entry.position) {
     checks_.trajectory.Breach(
         "position",
-        fmt::format("{}: epoch {}, row {}, expected epoch {}, row {}",
+        fmt::format("{}: epoch {}, sample {}, expected epoch {}, sample {}",
                     Where(by, event), event.epoch, event.position, entry.epoch,
                     entry.position));
   }
 }
 
-// All workers of a generation hold equal bits.
+// Checks that all workers of a generation hold bitwise identical states.
 void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
                                   const RecordEvent& event) {
   const auto [at, is_new] = generation.firsts.try_emplace(
       {event.kind, event.step, event.phase}, First{by, &event});
   const First& first = at->second;
   if (is_new || first.by == by) return;
-  // Losses and counts are of the sum that all took part in: states tell.
+  // Only states count as a check: losses and counts come from a shared sum.
   if (!event.digest.empty()) checks_.replicas_agree.Instance();
   if (event.digest == first.event->digest &&
       event.loss_bits == first.event->loss_bits &&
@@ -106,7 +106,7 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
                   event.digest, event.loss_bits));
 }
 
-// A launcher hears of it from the chief alone.
+// Only the chief reports progress to its launcher.
 void TrainingModel::NoteProgress(const Worker& worker, uint64_t step) {
   if (worker.rank != 0 || step <= furthest_) return;
   furthest_ = step;
@@ -138,8 +138,8 @@ void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
     if (step.rows != reference_[*found].samples) {
       checks_.samples.Breach(
           "other-rows",
-          fmt::format("step {} of generation {} used {} rows that are not the "
-                      "{} of the reference",
+          fmt::format("step {} of generation {} used {} samples that are not "
+                      "the {} of the reference",
                       event.step, generation.number, step.rows.size(),
                       reference_[*found].samples.size()));
     }
@@ -147,7 +147,7 @@ void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
   generation.open.erase(event.step);
 }
 
-// No step is trained while a save is due.
+// Checks that a due save is begun before the next step.
 void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
                              const RecordEvent& event) {
   const uint64_t interval = record_.setup.save_interval_steps;
@@ -161,7 +161,8 @@ void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
   generation.saved_to = event.step;
 }
 
-// All workers emit the rows of all steps but the last, which may be cut short.
+// Checks that all workers emitted the samples of all steps but the last, which
+// may be cut short.
 void TrainingModel::CloseSteps(const Generation& generation) {
   for (const auto& [number, step] : generation.open) {
     const GoldenEntry* const found =
@@ -176,14 +177,14 @@ void TrainingModel::CloseSteps(const Generation& generation) {
     }
     checks_.samples.Breach(
         "other-rows",
-        fmt::format("{} of {} workers said which rows they used in step {} of "
+        fmt::format("{} of {} workers emitted the samples of step {} of "
                     "generation {}",
                     step.tellers, generation.members.size(), number,
                     generation.number));
   }
 }
 
-// A save has an outcome.
+// Notes that a save has an outcome.
 void TrainingModel::Settle(Generation* generation, const RecordEvent& event) {
   if (generation == nullptr) return;
   generation->settled_to = std::max(generation->settled_to, event.step);
@@ -219,7 +220,7 @@ void TrainingModel::BeginSave(const Emitter& by, Worker& worker,
   if (worker.state == MomentOf(event)) return;
   checks_.store.Breach(
       "other-moment",
-      fmt::format("{} saves step {}, its state is of step {}", NameOf(by),
+      fmt::format("{} saves step {}, but is at step {}", NameOf(by),
                   ToText(MomentOf(event)),
                   worker.state ? ToText(*worker.state) : "none"));
 }
@@ -233,7 +234,7 @@ void TrainingModel::CopyForSave(const Emitter& by, Worker& worker,
       "copy", Where(by, event) + ": expected one copy of the newest state");
 }
 
-// If one worker copies its part, all do.
+// Checks that all workers copy their part of the save if one does.
 void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   if (!worker.copied || !worker.generation) return;
@@ -265,16 +266,16 @@ void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
                   event.digest, expected, ToText(moment)));
 }
 
-// A changed job trains nothing, and a planned stop comes with the execution
-// that its step is in.
+// Checks that a changed job trains nothing, and that a planned stop comes with
+// the execution that contains its step.
 void TrainingModel::CheckLaunch(const Emitter& by, const Generation& generation,
                                 const RecordEvent& event) {
   const PlannedLaunch* const launch = LaunchOf(by);
   if (launch == nullptr) return;
   if (launch->other_job) {
     checks_.trajectory.Breach("changed-job",
-                              fmt::format("{}: the job was changed, and its "
-                                          "checkpoints are of another one",
+                              fmt::format("{}: a changed job trains, but the "
+                                          "checkpoints are of another job",
                                           Where(by, event)));
   }
   const uint64_t length =
