@@ -12,8 +12,9 @@
 namespace gauntlet {
 namespace {
 
-// A sync that is to fail does so in the next save, which may come after the
-// step; only the first one that fails in a life is recorded.
+// Returns true iff syncs succeed again from that step on, as the events show: a
+// save is acknowledged, or training continues after a save that failed. A sync
+// that was due to fail before the step may fail in the first save after it.
 bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
   bool reached = false;
   bool failed = false;
@@ -30,8 +31,8 @@ bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
   return false;
 }
 
-// From until_step on such a fault stands in nobody's way, unless it fired after
-// that.
+// Returns true iff the fault fired and its until_step was reached since, in
+// this process.
 bool IsOver(const LifeEvents& life, const RecordFault& fault) {
   if (!fault.until_step) return false;
   if (fault.kind == "fsync_fails") return SyncsAgain(life, *fault.until_step);
@@ -47,6 +48,8 @@ bool IsOver(const LifeEvents& life, const RecordFault& fault) {
   return false;
 }
 
+// Returns true iff the fault fired in the last process of any worker and is not
+// over.
 bool FiredInALastLife(const Record& record, const RecordFault& fault) {
   for (size_t i = 0; i < record.lives.size(); ++i) {
     const LifeEvents& life = record.lives[i];
@@ -63,7 +66,8 @@ bool FiredInALastLife(const Record& record, const RecordFault& fault) {
   return false;
 }
 
-// Workers that died of a fault of every hit so often that they are given up.
+// Returns the number of workers that died so often of faults at every
+// occurrence that the job gives them up.
 int WorkersThatKeepDying(const Record& record) {
   constexpr int kOften = 3;
   std::map<int, int> deaths;  // by worker
@@ -85,15 +89,16 @@ int WorkersThatKeepDying(const Record& record) {
       deaths, [](const auto& one) { return one.second >= kOften; }));
 }
 
-// Whether so many are gone for good that too few are left.
+// Returns true iff fewer workers are left than the job needs.
 bool TooFewAreLeft(const Record& record) {
   const RunSetup& setup = record.setup;
   const int least = setup.min_workers == 0 ? setup.workers : setup.min_workers;
   return setup.workers - WorkersThatKeepDying(record) < least;
 }
 
-// Whether a life ended with an error behind a deletion that an earlier one
-// began while it was there: a late survivor had finished the run.
+// Returns true iff a process exited with an error after a process of an earlier
+// incarnation had begun to delete the checkpoints meanwhile: a stale worker had
+// finished the run.
 bool HadItsStoreDeleted(const Record& record) {
   const auto ends_badly = [](const LifeEvents& life) {
     const RecordEvent& last = life.events.back();
@@ -116,8 +121,8 @@ bool IsADisksError(std::string_view kind) {
   return kind == "errno" || kind == "short_write" || kind == "fsync_fails";
 }
 
-// Whether a life that had finished met as many errors of the disk as it takes
-// for one operation to be given up: nobody starts again what is done.
+// Returns true iff a process met as many disk errors after it finished as one
+// operation is tried. A finished process is not restarted.
 bool CouldNotDelete(const Record& record) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     const auto finished = std::ranges::find(life.events, RecordKind::kFinished,
@@ -135,8 +140,8 @@ bool CouldNotDelete(const Record& record) {
   });
 }
 
-// Returns true iff the launcher said so, and may restart so few times that the
-// faults of one plan use them up. The judge counts them.
+// Returns true iff the launcher gave up after at most kFewRestarts restarts.
+// The judge counts them.
 bool HasUsedUpItsFewRestarts(const Record& record) {
   return record.setup.max_restarts <= kFewRestarts &&
          std::ranges::any_of(
@@ -146,7 +151,7 @@ bool HasUsedUpItsFewRestarts(const Record& record) {
              });
 }
 
-// Returns true iff several launches were planned and no other start was made.
+// Returns true iff several launches were planned and each was started once.
 bool IsStartedOnceForEachLaunch(const Record& record) {
   return record.setup.launches.size() > 1 &&
          record.launchers.size() == record.setup.launches.size();
@@ -158,7 +163,7 @@ Outcome OutcomeOwed(const Record& record) {
   if (record.faults.empty() && !IsStartedOnceForEachLaunch(record)) {
     return Outcome::kCompletes;
   }
-  // Whether it may, the judge says: nothing that is owed is left then.
+  // The judge checks that no acknowledged checkpoint is loadable.
   if (IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint})) {
     return Outcome::kRefuses;
   }
@@ -166,7 +171,7 @@ Outcome OutcomeOwed(const Record& record) {
   for (const LauncherRun& run : record.launchers) restarts += run.restarts;
   const bool done = record.ending == RunEnding::kExited &&
                     record.launchers.back().exit_code == 0;
-  // What did not get to its end was to be started again.
+  // A run that did not finish had to be restarted.
   return restarts > 0 || !done ? Outcome::kRecovers : Outcome::kCompletes;
 }
 
@@ -179,7 +184,8 @@ bool MayGiveUp(const Record& record) {
       CouldNotDelete(record) || HasUsedUpItsFewRestarts(record)) {
     return true;
   }
-  // Who keeps its process keeps its link: it loses the others again and again.
+  // A process that stays keeps its bad link and loses the others again and
+  // again.
   if (record.setup.rejoins &&
       std::ranges::any_of(record.faults, &RecordFault::for_ever)) {
     return true;

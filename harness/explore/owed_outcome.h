@@ -1,8 +1,8 @@
-// How a run with made-up faults was to come out.
+// Expected outcome of an explored run, whose faults no scenario describes.
 //
-// No scenario says it. It follows from the budget (chaos/inject/plan.h), the
-// faults that fired and the saves that were left, and not from how the run did
-// come out: that may be the bug.
+// It follows from the faults that fired (chaos/inject/plan.h says what may be
+// expected afterwards) and from how the launchers ended. The judge checks
+// whether the run had to end so.
 #ifndef GAUNTLET_HARNESS_EXPLORE_OWED_OUTCOME_H_
 #define GAUNTLET_HARNESS_EXPLORE_OWED_OUTCOME_H_
 
@@ -10,22 +10,30 @@
 
 namespace gauntlet {
 
-// So few restarts the faults of one plan use up.
+// Restart budget that the faults of one plan can use up.
 inline constexpr int kFewRestarts = 1;
 
-// kRefuses where silent damage has taken every acknowledged save and the run
-// had to go on from one; else the end of training, with a restart where there
-// was one or where the run did not get there. Where nothing fired nothing is to
-// be restarted.
+// Returns the outcome that the run must have, the first that applies:
+// - kCompletes if no fault fired, unless several launches were planned and each
+//   was started once: the later ones count as restarts;
+// - kRefuses if the last launcher exited with 7: the judge checks whether it
+//   may (clean-refusal);
+// - kRecovers if there was a restart, or if the run did not finish;
+// - kCompletes.
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
 Outcome OutcomeOwed(const Record& record);
 
-// Whether the run ended with an error, and may have had no way to go on: faults
-// at every hit, or at as many as an operation is tried, fired in the last life
-// of a worker, or so many died again and again that too few are left, or a link
-// of one that rejoins stays bad; or a late survivor that finished the run had
-// deleted the store under it; or it was done, and the disk failed too often to
-// delete its own; or it had at most kFewRestarts, and they are used up.
+// Returns true iff the run ended by itself with an error and may have had no
+// way to recover:
+// - workers that died three times or more of a fault at every occurrence leave
+//   fewer than the least number of workers;
+// - a process exited with an error after an older, finished one had deleted the
+//   checkpoints under it;
+// - a finished process met as many disk errors as one operation is tried;
+// - it had at most kFewRestarts, and its launcher has used them up;
+// - workers rejoin, and a packet loss or delay lasts as long as its process; or
+// - a disk or device error at every occurrence, or at as many in a row as one
+//   operation is tried, fired in the last process of a worker and is not over.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet
