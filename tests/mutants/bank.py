@@ -1,9 +1,9 @@
-"""The bug bank: modelled bugs from tables, mechanical ones found by pattern,
-and the sources with each of them behind a switch (switch.h).
+"""The bug bank: modelled bugs from tables, mechanical mutants found by pattern,
+and copies of the sources with each mutant behind a switch (switch.h).
 
 The engine's sources hold no mutation code. A mutant is one or more edits of
-them. An edit replaces a span of the original by a template in which BUG stands
-for "this mutant is on" and ORIGINAL for what the span holds. Edits may nest.
+them. An edit replaces a span of the source by a template, in which BUG stands
+for "this mutant is on" and ORIGINAL for the text of the span. Edits may nest.
 """
 
 import functools
@@ -20,7 +20,7 @@ SEEN_BYTES = 4096  # switch.h: kSeenBytes
 
 
 class BankError(Exception):
-    """One line that says what is wrong in which table."""
+    """One line that names the table, the entry and the error."""
 
 
 @dataclass
@@ -34,13 +34,13 @@ class Edit:
 @dataclass
 class Mutant:
     name: str
-    kind: str  # modelled, planted, or the kind of a mechanical one
+    kind: str  # modelled, planted, or the kind of a mechanical mutant
     what: str
     guard: str = ""
     like: str = ""
     base: str = ""
     planted: str = ""
-    why: str = ""  # why nothing can find it (explained.toml)
+    why: str = ""  # explanation from explained.toml: why nothing can find it
     edits: list = field(default_factory=list)
     number: int = 0
 
@@ -52,13 +52,13 @@ class Mutant:
 
 @functools.cache
 def squeeze(text):
-    """The text without white space, and where each character was."""
+    """Returns the text without white space, and each character's position."""
     places = [i for i, c in enumerate(text) if not c.isspace()]
     return "".join(text[i] for i in places), places
 
 
 def find_once(text, wanted):
-    """The span of `wanted`, however either is broken into lines."""
+    """Returns the span of `wanted` in `text`, ignoring white space."""
     squeezed, places = squeeze(text)
     needle, _ = squeeze(wanted)
     count = squeezed.count(needle)
@@ -69,7 +69,7 @@ def find_once(text, wanted):
 
 
 def closing(text, at):
-    """The place behind the parenthesis that closes the one at `at`."""
+    """Returns the position after the parenthesis that closes that at `at`."""
     depth = 0
     while at < len(text):
         c = text[at]
@@ -91,17 +91,17 @@ def end_of_literal(text, at):
 
 
 def without_comments(text):
-    """The same length, with comments as spaces."""
+    """Returns the text with its comments replaced by spaces."""
     return re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), text)
 
 
 def find_entry(entry, sources):
-    """The span of the text that an entry of a table names."""
+    """Returns the span of the source text that a table's entry names."""
     text = sources.get(entry["file"])
     if text is None:
         raise BankError(f"{entry['file']}: no such source")
     try:
-        # `in` is a longer text that tells one of several from the others.
+        # `in` is a longer text that occurs once and contains `find`.
         begin, end = find_once(text, entry.get("in", entry["find"]))
         if "in" in entry:
             first, last = find_once(text[begin:end], entry["find"])
@@ -121,7 +121,7 @@ def read_edits(bug, sources):
 
 
 def read_planted(sources):
-    """The names of the planted bugs that scenarios know."""
+    """Returns the names of the planted bugs that scenarios can switch on."""
     return re.findall(r'PlantedBug::k\w+,\s*"([a-z-]+)"',
                       sources["engine/world/fault_point.cc"])
 
@@ -141,7 +141,7 @@ def read_table(path, sources):
                        for edit in mutant.edits)
         if switched == (planted in read_planted(sources)):
             raise BankError(f"{path.name}: {bug['name']}: expected an edit "
-                            "that says BUG, or the name of a planted bug")
+                            "that contains BUG, or the name of a planted bug")
         yield mutant
 
 
@@ -156,7 +156,7 @@ def read_modelled(tables, sources):
     return mutants
 
 
-# ---- Mechanical ones -----------------------------------------------------
+# ---- Mechanical mutants --------------------------------------------------
 
 OBJECT = r"\b[A-Za-z_]\w*(?:(?:\.|->)\w+)*(?:\.|->)"
 OK = "(BUG ? ::gauntlet::OkStatus() : ORIGINAL)"
@@ -182,7 +182,7 @@ def calls(text, kind, name):
 
 
 def conditions(text):
-    """Digest checks, and status checks that are conditions."""
+    """Yields conditions that check a digest or a status."""
     for match in CONDITION.finditer(text):
         begin = match.end()
         end = closing(text, match.end() - 1) - 1
@@ -226,10 +226,10 @@ def find_mechanical(file, text):
                      edits=[Edit(file, begin, end, template)])
 
 
-# ---- Mechanical ones that nothing can find -------------------------------
+# ---- Mechanical mutants that nothing can find ----------------------------
 
 def explain(mutants, sources, table=HERE / "explained.toml"):
-    """Gives each mutant that the table explains its explanation."""
+    """Sets the explanation of each mutant that is in the table."""
     for entry in tomllib.loads(table.read_text()).get("mutant", []):
         try:
             begin, end = find_entry(entry, sources)
@@ -256,7 +256,7 @@ def read_sources(root):
 
 
 def read_bank(root, tables=HERE / "modelled"):
-    """All mutants, numbered from 1: modelled ones first."""
+    """Returns all mutants, numbered from 1, modelled first, and the sources."""
     sources = read_sources(root)
     mutants = read_modelled(tables, sources)
     for file, text in sources.items():
@@ -277,12 +277,12 @@ def fill(template, number, original):
         return filled.replace("BUG", str(number))
     filled = re.sub(r"\bBUG\b", lambda _: on, filled)
     filled = re.sub(r"\bORIGINAL\b", lambda _: original, filled, count=1)
-    # Lines keep their numbers.
+    # Added line feeds keep the line numbers of the source.
     return filled + "\n" * (original.count("\n") - filled.count("\n"))
 
 
 def mutate(text, edits, begin=0, end=None):
-    """`text` with all edits in it, each a pair (Edit, number)."""
+    """Returns `text` with all edits made, each a pair (Edit, number)."""
     end = len(text) if end is None else end
     edits = sorted(edits, key=lambda e: (e[0].begin, -e[0].end, e[1]))
     result, at = [], begin
@@ -310,7 +310,7 @@ def mutated_sources(mutants, sources):
 
 
 def listing(mutants):
-    """What the runner reads."""
+    """Returns the list of mutants that the runner reads, as JSON."""
     keys = ("number", "name", "kind", "what", "guard", "like", "base",
             "planted", "why")
     return json.dumps([{key: getattr(mutant, key) for key in keys}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bank_test.py PROGRAM: the bug bank's tables fit the engine's sources, and
-PROGRAM, which is not of the build with mutants, holds nothing of it."""
+"""bank_test.py PROGRAM: checks that the bug bank's tables match the engine's
+sources, and that PROGRAM, built without mutants, contains none."""
 
 import pathlib
 import sys
@@ -35,7 +35,7 @@ def read_one(text, sources):
 
 
 def explain_source(entry):
-    """The mutants of SOURCE, explained by one entry of a table."""
+    """Returns the explanations of SOURCE's mutants by kind, given one entry."""
     mutants = list(find_mechanical("engine/x.cc", SOURCE))
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "explained.toml"
@@ -45,7 +45,7 @@ def explain_source(entry):
 
 
 def with_switches(state, text):
-    """The text as the compiler takes it where all switches are off or on."""
+    """Returns the text with every switch replaced by `state`."""
     for number in range(1, 10):
         text = text.replace(f"::gauntlet::mutants::On({number})", state)
     return text
@@ -70,7 +70,8 @@ class Tables(unittest.TestCase):
                          {"engine/x.cc": SOURCE})
 
     def test_EditWithoutSwitch_IsAnError(self):
-        self.check_error("expected an edit that says BUG", 'file = "engine/x.cc"\n'
+        self.check_error("expected an edit that contains BUG",
+                         'file = "engine/x.cc"\n'
                          'find = "Save()"\nwith = "Load()"',
                          {"engine/x.cc": SOURCE})
 

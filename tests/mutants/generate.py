@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""generate.py OUT: the sources of the build with mutants, and their list
-OUT/mutants.json. What has not changed is not written again."""
+"""generate.py OUT: writes the sources of the build with mutants, and the list
+of mutants, OUT/mutants.json. Unchanged files are not written again."""
 
 import pathlib
 import sys

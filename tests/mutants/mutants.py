@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Runs the bug bank: is each bug found in the simulation, by what, how soon?
+"""Runs the bug bank and reports what finds each bug, and how soon.
 
-A modelled bug is explored for at most --time seconds of a core, over several
-bases; exit code 1 if one is not found. A mechanical one (--mechanical) goes
-through the scenario suites in the simulated world first, which takes less, and
-through the unit tests of the engine's parts last. Those that survive are listed,
-each with its explanation if explained.toml has one. A process that dies or hangs
-counts as found, told apart. Results stay in a file, and a run goes on
-where an earlier one of the same program ended.
+A modelled bug is explored for at most --time seconds of CPU time, over several
+bases; the exit code is 1 if one is not found. A mechanical mutant
+(--mechanical) goes through the scenario suites in the simulated world first, as
+they are quicker, and through the unit tests of the engine's parts last.
+Survivors are listed, with their explanation if explained.toml has one. A crash
+or a hang counts as found and is reported as such. Results are kept in a file; a
+later run of the same program continues from it.
 
-First the program runs each stage without a mutant: it must find nothing, and
-which mutants it asked for is noted. A stage that never asks for a mutant cannot
-find it, and is left out."""
+Each stage first runs without a mutant: it must find nothing, and the mutants
+that it reaches are recorded. A stage that does not reach a mutant cannot find
+it and is skipped for it."""
 
 import argparse
 import json
@@ -34,26 +34,27 @@ SCENARIOS = ROOT / "scenarios"
 BASES = (SCENARIOS / "explore", pathlib.Path(__file__).resolve().parent / "bases")
 SEEN_BYTES = 4096  # switch.h
 MEMORY_BYTES = 8 << 30
-# Passed; inconclusive, as where a stage's time is too short for its base; and
-# interrupted before anything was found.
+# Exit codes: passed; inconclusive, for example if a stage's time is too short
+# for its base; interrupted before anything was found.
 NOTHING_FOUND = (0, 3, 130)
-# Seconds of a core beyond a stage's time, after which a process hangs:
-# shrinking has 10 s of its own, and a suite takes 5 s at most. On the clock a
-# busy machine may need many times as long.
+# CPU seconds beyond a stage's time after which a process counts as hung:
+# shrinking takes 10 s more, and a suite 5 s at most. In wall-clock time a busy
+# machine may need many times as long.
 ENDS_LATE_S = 60
 LONGEST_STAGE_S = 1800
 
-# Of --time, in parts of 60: base file, mode and part. The rest is for the suites.
-# Those of the bank have set-ups that `gauntlet explore` does not draw by itself.
+# Base file, mode, and share of --time in parts of 60. The rest is for the
+# suites. The bank's own bases have set-ups that `gauntlet explore` does not
+# draw by itself.
 EXPLORED = (("base.yaml", "random", 6), ("elastic.yaml", "random", 5),
             ("async.yaml", "random", 5), ("base.yaml", "crash-states", 4),
             ("hosts-apart.yaml", "random", 5), ("base.yaml", "sweep", 4),
             ("file-server.yaml", "random", 4), ("not-finite.yaml", "random", 2),
             ("collective.yaml", "random", 2), ("bank-delete.yaml", "random", 2),
             ("bank-job.yaml", "random", 3), ("bank-grace.yaml", "random", 3))
-OWN_BASE_PART = 8  # of a bug that names its base
-# Scenario suites of a second or so each. Those of planted bugs pass because
-# something is found, and those of large models take minutes.
+OWN_BASE_PART = 8  # share of the base that a bug names
+# Scenario suites of about a second each. Suites of planted bugs are left out,
+# as they pass because a bug is found; suites of large models take minutes.
 SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
           "elastic", "collective", "gpu", "launcher", "outputs", "stateless")
 
@@ -74,15 +75,15 @@ class Stage:
             text = base.read_text()
             base = scratch / f"{planted}-{self.base}"
             base.write_text(f"{text}planted_bugs: {planted}\n")
-        # On a busy machine the clock says nothing: see wait_for.
+        # CPU time limits the stage, not wall-clock time: see wait_for.
         return [program, "explore", base, "--mode", self.mode, "--time",
                 f"{LONGEST_STAGE_S}s", "-x", "--json", "--out",
                 scratch / self.name.replace(" ", "-")]
 
 
 class UnitTests:
-    """One program of tests, in place of the harness. Each of its properties is
-    checked in `cases` cases."""
+    """One unit test program instead of the harness. It checks each of its
+    properties in `cases` cases."""
     mode = ""
     limit = ENDS_LATE_S
 
@@ -96,8 +97,8 @@ class UnitTests:
                 "--gtest_brief=1"]
 
 
-# Programs below the build's tests/. Only mechanical mutants come to them. Each
-# takes 10 s at most.
+# Programs in the build's tests/, run for mechanical mutants only. Each takes
+# 10 s at most.
 UNIT_TESTS = (UnitTests("engine/ckpt/engine_ckpt_test", 1000),
               UnitTests("property/store_prop", 1000),
               UnitTests("engine/cluster/cluster_test", 100),
@@ -105,7 +106,7 @@ UNIT_TESTS = (UnitTests("engine/ckpt/engine_ckpt_test", 1000),
 
 
 def stages_of(mutant, limit):
-    """In the order in which they are tried."""
+    """Returns the mutant's stages in the order in which they run."""
     unit = limit / 60
     explored = [Stage(base, mode, part * unit) for base, mode, part in EXPLORED
                 if (mutant["base"], "random") != (base, mode)]
@@ -125,12 +126,12 @@ def is_mechanical(mutant):
 
 @dataclass
 class Ran:
-    """What one process came to."""
-    code: int  # None: ended at its limit
+    """Outcome of one process."""
+    code: int  # exit code; None: killed at its limit
     out: str
     errors: str
-    asked: set  # mutants
-    cpu: float  # seconds
+    asked: set  # numbers of the mutants that it reached
+    cpu: float  # CPU seconds
 
 
 def core_seconds(pid):
@@ -140,8 +141,8 @@ def core_seconds(pid):
 
 
 def wait_for(child, stage):
-    """Exit code or None, and the seconds of a core that it took. An exploration
-    is interrupted after the stage's seconds of a core, and says what it has."""
+    """Returns the exit code or None, and the CPU seconds. An exploration is
+    interrupted after the stage's CPU seconds; it then prints its findings."""
     deadline = time.monotonic() + LONGEST_STAGE_S
     killed, interrupted = False, not stage.mode
     while True:
@@ -192,13 +193,13 @@ class Runner:
         return Ran(code, *texts, asked, cpu)
 
     def look(self, stages):
-        """Each stage without a mutant. Returns what it wrongly found."""
+        """Runs each stage without a mutant. Returns the false alarms."""
         false_alarms = []
         nothing = {"number": 0, "planted": ""}
 
         def look_at(stage):
             with tempfile.TemporaryDirectory() as scratch:
-                # More cases than with a mutant, which needs a stage's time too.
+                # Twice the time, to reach all that a run with a mutant can.
                 longer = (stage if isinstance(stage, UnitTests) else
                           Stage(stage.base, stage.mode, 2 * stage.seconds))
                 ran = self.run(longer, nothing, pathlib.Path(scratch))
@@ -212,7 +213,7 @@ class Runner:
         return false_alarms
 
     def hunt(self, mutant):
-        """The row of the table."""
+        """Runs the mutant's stages until one finds it. Returns its row."""
         row = {key: mutant[key] for key in
                ("name", "number", "kind", "what", "guard", "why")}
         row.update(how="", by="", stage="", seconds=0.0, asked_in=[])
@@ -244,7 +245,7 @@ def last_line(text):
 
 
 def read_outcome(stage, ran):
-    """What was found, as fields of a row; {} if nothing."""
+    """Returns the finding as fields of a row; {} if there is none."""
     if ran.code is None:
         return {"how": "hang", "by": f"no end after {stage.limit:.0f} s"}
     if ran.code < 0:
@@ -257,7 +258,7 @@ def read_outcome(stage, ran):
     except ValueError:
         if ran.code in NOTHING_FOUND:
             return {}
-        # An exploration does not begin where its base does not complete.
+        # An exploration exits with 1 if its base does not complete undisturbed.
         return {"how": "base" if stage.mode and ran.code == 1 else "error",
                 "by": f"exit code {ran.code}: {last_line(ran.errors)}"}
     return read_finding(result) if stage.mode else read_suite(result)
@@ -276,7 +277,7 @@ def read_finding(result):
     if not result["findings"]:
         return {}
     finding = result["findings"][0]
-    if "survived" in finding:  # of crash-states: one power loss
+    if "survived" in finding:  # crash-states mode: one power loss
         return {"how": "finding", "by": "crash state: " + finding["event"],
                 "message": last_line(str(finding.get("why", ""))), "faults": 1}
     faults = finding.get("faults")
@@ -302,7 +303,7 @@ def read_suite(result):
 
 
 def read_mutation_test(mutant, ran):
-    """The scenario of a planted bug, whose fault somebody chose."""
+    """Returns the mutation test of the planted bug, if it passed."""
     for case in json.loads(ran.out)["cases"] if ran.code == 0 else ():
         text = pathlib.Path(case["file"]).read_text()
         if f"planted_bugs: {mutant['planted']}\n" in text:
@@ -314,7 +315,7 @@ def read_mutation_test(mutant, ran):
 # ---- Results and the table -----------------------------------------------
 
 class Results:
-    """A file that is whole at each moment."""
+    """The results file. Every write replaces it as a whole."""
 
     def __init__(self, path, program, again):
         self.path, self.lock = path, threading.Lock()
@@ -332,7 +333,7 @@ class Results:
                              if row["how"] != "error"}
 
     def take_explanations(self, mutants):
-        """A table may have changed since."""
+        """Updates the rows' explanations: explained.toml may have changed."""
         for mutant in mutants:
             if mutant["name"] in self.data["rows"]:
                 self.data["rows"][mutant["name"]]["why"] = mutant["why"]
@@ -354,7 +355,7 @@ def line_of(row):
               }.get(row["how"], f"{row['how']}: ") + row["by"]
     else:
         by = "NOT FOUND" if row["asked_in"] or row["kind"] == "planted" else \
-            "NOT FOUND (no stage comes to it)"
+            "NOT FOUND (no stage reaches it)"
         if row["why"]:
             by += " (explained)"
     faults = row.get("faults")
@@ -376,13 +377,13 @@ def print_summary(rows, title):
 
 
 def print_survivors(mechanical):
-    """1 where an explanation is wrong."""
+    """Returns 1 if a mutant with an explanation was found, else 0."""
     survivors = [row for row in mechanical if not row["how"]]
     met = [row for row in survivors if row["asked_in"]]
     explained = [row for row in met if row["why"]]
-    print(f"  {len(survivors)} survive: {len(met)} change what some stage does "
+    print(f"  {len(survivors)} survive: {len(met)} are reached by a stage "
           f"({len(explained)} explained, {len(met) - len(explained)} not), "
-          f"{len(survivors) - len(met)} are never come to")
+          f"{len(survivors) - len(met)} by none")
     for row in explained:
         print(f"  explained {row['name']}: {row['why']}")
     for row in met:
@@ -397,18 +398,18 @@ def print_survivors(mechanical):
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
-                        help="only mutants whose names begin so; repeatable")
+                        help="only mutants whose names start so; repeatable")
     parser.add_argument("--mechanical", action="store_true",
                         help="mechanical mutants instead of modelled bugs")
     parser.add_argument("--sample", type=int, default=1, metavar="N",
-                        help="only every N-th of them")
+                        help="only every N-th mutant")
     parser.add_argument("--list", action="store_true",
-                        help="print names and what each does; run nothing")
+                        help="print each mutant's name and effect; run nothing")
     parser.add_argument("--jobs", "-j", type=int, default=1)
     parser.add_argument("--time", type=float, default=60, metavar="SECONDS",
-                        help="of a core, to explore with each mutant (60)")
+                        help="CPU time to explore with each mutant (60)")
     parser.add_argument("--again", action="store_true",
-                        help="forget earlier results")
+                        help="discard earlier results")
     parser.add_argument("--program", type=pathlib.Path,
                         default=BUILD / "gauntlet")
     parser.add_argument("--bank", type=pathlib.Path,
@@ -446,7 +447,7 @@ def main():
     alarms = runner.look([stage for name, stage in wanted.items()
                           if name not in runner.seen])
     if alarms:
-        print("found without a mutant, so no result would mean anything:",
+        print("false alarms without a mutant, so results would be meaningless:",
               *alarms, sep="\n  ")
         return 1
     results.data["seen"] = {name: sorted(seen)
