@@ -16,7 +16,7 @@ namespace gauntlet {
 struct FaultTraits {
   bool ends_life = false;       // ends its process without an exit event
   bool may_end_life = false;    // its process may end, or be declared lost
-  bool fails_device = false;    // the worker detects the error, and exits
+  bool fails_device = false;    // the worker detects the failure, and exits
   bool gives_notice = false;    // sends a termination notice
   bool tells_error = false;     // an operation returns an error
   bool damages_store = false;   // destroys committed bytes silently

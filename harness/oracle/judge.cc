@@ -19,12 +19,13 @@
 // It is PASS if every invariant that it names is violated; the reason lists the
 // others that are. Else the planted bug was not caught: FAIL.
 //
-// If two simulated runs of the plan differ, all verdicts after the first two
-// become FAIL.
+// If two simulated runs of the plan differ, the verdict is FAIL, unless one of
+// the first two applies.
 //
 // Invariants are checked by specification.h and its models: of the store
 // (store_model.h), of training (training_model.h), of notices (notices.h), of
-// restarts (restarts.h) and of processes (processes.h).
+// restarts (restarts.h) and of processes (processes.h). Outputs and the effects
+// of faults are checked by outputs.h and fault_effects.h.
 #include "harness/oracle/judge.h"
 
 #include <algorithm>

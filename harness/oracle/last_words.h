@@ -10,7 +10,7 @@ namespace gauntlet {
 
 // Returns true iff the process exited with WorkerExit::kStartLater.
 bool LeftToStartLater(const LifeEvents& life);
-// Returns true iff it did so with a state that it could not save.
+// Returns true iff the process exited so with a state that it could not save.
 bool LeftUnsaved(const LifeEvents& life);
 
 // Returns true iff the last launcher's result is "done".

@@ -191,8 +191,9 @@ void Notices::CheckInGrace(const Emitter& by, Worker& worker,
   checks_.grace.Instance();
   checks_.grace.Breach(
       "overrun",
-      fmt::format("{} trains {} steps after its grace of {:.3f} s", NameOf(by),
-                  worker.steps_over, Seconds(record_.setup.notice_grace_ns)));
+      fmt::format("{} trains {} steps after its grace period of {:.3f} s",
+                  NameOf(by), worker.steps_over,
+                  Seconds(record_.setup.notice_grace_ns)));
 }
 
 // Checks that all agree to stop soon after a notice.
@@ -231,7 +232,7 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
   if (took > notice->grace_ns) {
     checks_.grace.Breach(
         "late",
-        fmt::format("{} exited after {:.3f} s, its grace was {:.3f} s",
+        fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
   }
   // A worker that has lost another one need not have agreed on a step.
@@ -257,8 +258,9 @@ void Notices::End() {
   for (const auto& [id, worker] : workers_) {
     if (worker.notice == nullptr) continue;
     checks_.grace.Breach(
-        "killed", fmt::format("{} did not exit within its grace of {:.1f} s",
-                              NameOf(id), Seconds(worker.notice->grace_ns)));
+        "killed",
+        fmt::format("{} did not exit within its grace period of {:.1f} s",
+                    NameOf(id), Seconds(worker.notice->grace_ns)));
   }
 }
 

@@ -108,7 +108,8 @@ void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
     if (process.left->count == event.count) return;
     return checks_.no_spontaneous_exit.Breach(
         "exit-code",
-        fmt::format("the exit event of {} has exit code {}, it ended with {}",
+        fmt::format("the exit event of {} has exit code {}, but the process "
+                    "ended with {}",
                     NameOf(process.id), process.left->count, event.count));
   }
   if (IsKilled(process, event.t_ns)) return;

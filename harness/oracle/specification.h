@@ -1,4 +1,4 @@
-// The specification: checks every invariant, event by event.
+// The specification: checks the history of a run, event by event.
 //
 // It goes through the history once. Each event is checked against the state so
 // far (of the store, of training, of processes), and then changes it. A fault

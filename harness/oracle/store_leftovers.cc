@@ -86,8 +86,8 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
   if (same_state) return;
   checks_.store.Breach(
       "other-state",
-      fmt::format("{} has state {} (not finite since step {}), but saved was "
-                  "{} (since step {})",
+      fmt::format("{} has state {} (not finite since step {}), expected {} "
+                  "(since step {})",
                   left.name, left.digest, left.not_finite_since, found.digest,
                   found.not_finite_since));
 }

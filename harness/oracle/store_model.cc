@@ -433,7 +433,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
       (!loaded.digest.empty() && event.digest != loaded.digest)) {
     checks_.store.Breach(
         "torn-load",
-        fmt::format("{} loaded state {} of step {} from {}, but saved was {}",
+        fmt::format("{} loaded state {} of step {} from {}, but {} was saved",
                     NameOf(by), event.digest, event.step, loaded.name,
                     loaded.digest));
   }

@@ -174,7 +174,7 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   if (!parent->digest.empty() && event.digest != parent->digest) {
     checks_.store.Breach(
         "torn-load",
-        fmt::format("{} resumed from state {} of {}, but saved was {}",
+        fmt::format("{} resumed from state {} of {}, but {} was saved",
                     NameOf(by), event.digest, name, parent->digest));
   }
   if (worker.loaded != name) {
