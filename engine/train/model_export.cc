@@ -178,14 +178,17 @@ Status WriteExport(World& world, const std::string& directory,
                    Describe(trained, StateDigest(views)));
   const SafetensorsLayout layout =
       LayOutSafetensors(views, trained.state.position.step);
+  const WritePlan points = {.write_point = Point::kExportWrite,
+                            .step = trained.state.position.step,
+                            .epoch = trained.state.position.epoch};
   RETURN_IF_ERROR(world.storage.MakeDirectory(directory));
   RETURN_IF_ERROR(
       WriteInBlocks(world, fmt::format("{}/{}", directory, kExportedWeights),
-                    PartsOf(layout, views), {})
+                    PartsOf(layout, views), points)
           .status());
   RETURN_IF_ERROR(
       WriteInBlocks(world, fmt::format("{}/{}", directory, kExportDescription),
-                    description, {})
+                    description, points)
           .status());
   return world.storage.SyncDirectory(directory);
 }
@@ -250,6 +253,9 @@ Status ExportModel(World& world, const std::string& directory,
     static_cast<void>(RemoveExportIfThere(storage, place.written));
     return written;
   }
+  RETURN_IF_ERROR(world.faults.Hit(Point::kExportRename,
+                                   {.step = trained.state.position.step,
+                                    .epoch = trained.state.position.epoch}));
   RETURN_IF_ERROR(RemoveExportIfThere(storage, place.earlier));
   const Status moved = storage.Rename(place.whole, place.earlier);
   if (!moved.ok() && moved.code() != Code::kNotFound) return moved;

@@ -258,6 +258,22 @@ constexpr std::array kPoints = {
               .description =
                   "after training, before the worker reports that it is done",
               .part = RunPart::kFinish},
+    PointInfo{.point = Point::kExportWrite,
+              .name = "export.write",
+              .description = "before each block of an exported model's files",
+              .part = RunPart::kFinish,
+              .reached_by = ReachedBy::kChief,
+                            .rate = HitRate::kEachBlock,
+              .needs = PointNeeds::kExport,
+              .next = StorageOperation::kWrite},
+    PointInfo{.point = Point::kExportRename,
+              .name = "export.rename",
+              .description =
+                  "before an exported model, written whole, takes its place",
+              .part = RunPart::kFinish,
+              .reached_by = ReachedBy::kChief,
+              .needs = PointNeeds::kExport,
+              .next = StorageOperation::kRename},
     PointInfo{.point = Point::kAcknowledge,
               .name = "run.acknowledge",
               .description =

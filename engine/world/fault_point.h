@@ -60,7 +60,9 @@ enum class Point : uint8_t {
   kLoadEnd,
   kReject,
   kBackupDelete,
-  kFinish,
+    kFinish,
+  kExportWrite,
+  kExportRename,
   kAcknowledge,
   kRejoin,
   kStateSend,
@@ -102,7 +104,8 @@ enum class PointNeeds : uint8_t {
   kRejoin,      // at least two workers, which rejoin after a loss
   kAsyncSaves,  // asynchronous checkpoints
   kDevice,      // workers that compute on a device
-  kDeletion,    // a finished run deletes its checkpoints
+    kDeletion,    // a finished run deletes its checkpoints
+  kExport,      // a finished run exports its model
 };
 
 // Operations of Storage that faults tell apart.

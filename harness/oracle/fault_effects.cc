@@ -48,8 +48,8 @@ void CheckEffect(const Record& record, const Firing& firing, Check& check) {
                      IsAnyNoticeSeen(record));
   if (notifies && !seen) {
     check.Breach("unseen", fmt::format("{} fired ({}), but {} got no notice",
-                                          firing.fault->id,
-                                          firing.fault->summary, NameOf(life)));
+                                       firing.fault->id, firing.fault->summary,
+                                       NameOf(life)));
   }
 }
 

@@ -128,6 +128,7 @@ class Outputs {
 
   // Returns true iff a write may have failed, or written bytes may be lost.
   bool IsDiskDisturbed() const {
+    if (record_.setup.limited_disk) return true;
     return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
       const FaultTraits& traits = firing.traits;
       return traits.tells_error || traits.damages_store || traits.cuts_power ||

@@ -337,7 +337,8 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   Owe(process, event.t_ns, until_ns);
   if (fault->kind == "pause") OweSilence(process, event.t_ns, until_ns);
   // In a save, and at the end, the others wait as long as a save may take.
-  if (fault->point.starts_with("ckpt.") || fault->point == "run.finish") {
+  if (fault->point.starts_with("ckpt.") ||
+      fault->point.starts_with("export.") || fault->point == "run.finish") {
     NoteSaving(process);
   }
 }

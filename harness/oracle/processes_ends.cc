@@ -147,7 +147,9 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
   } else if (IsOfReason(event.reason, {Reason::kDiskError, Reason::kDiskFull,
                                        Reason::kForbidden, Reason::kMissingFile,
                                        Reason::kBadData})) {
-    explained = HasMetAnError(process) || store_deleted_;
+    const bool is_full =
+        event.reason == Reason::kDiskFull && record_.setup.limited_disk;
+    explained = HasMetAnError(process) || store_deleted_ || is_full;
     const bool starts_later = IsExit(event.count, {WorkerExit::kStartLater});
     explained = explained && (starts_later || !WasInASave(process));
   }

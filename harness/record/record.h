@@ -109,9 +109,10 @@ struct RunSetup {
   int keep = 0;                      // newest checkpoints that retention keeps
   bool delete_at_success = false;
   bool allow_cold_start = false;
-  bool no_store = false;     // the job stores no checkpoint
-  uint64_t curve_every = 0;  // steps between points of the loss; 0: no curves
-  bool exports = false;      // a finished run exports its model
+  bool no_store = false;      // the job stores no checkpoint
+  uint64_t curve_every = 0;   // steps between points of the loss; 0: no curves
+  bool exports = false;       // a finished run exports its model
+  bool limited_disk = false;  // the disk has a capacity, so it may become full
   // Longest time until a lost worker is detected: while the workers train,
   // while they save, and while they meet and load.
   int64_t detection_bound_ns = 0;

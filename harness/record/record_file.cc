@@ -80,6 +80,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("no_store", setup.no_store);
   a.Field("curve_every", setup.curve_every);
   a.Field("exports", setup.exports);
+  a.Field("limited_disk", setup.limited_disk);
   a.Field("detection_bound_ns", setup.detection_bound_ns);
   a.Field("detection_bound_saving_ns", setup.detection_bound_saving_ns);
   a.Field("restart_pause_ns", setup.restart_pause_ns);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 
 #include "harness/scenario/save_schedule.h"
@@ -102,16 +103,19 @@ class Checker {
     const bool restarts = cluster.policy != RestartPolicy::kNone;
     const int requeues =
         AnyOther(placed, EndsTheJob) ? cluster.max_requeues : 0;
-    const int64_t lives = (int64_t{restarts ? cluster.max_restarts : 0} + 1) *
-                          (int64_t{requeues} + 1);
-    if (!restarts && requeues == 0) {
+    const int64_t starts =
+        requeues + std::max<int64_t>(std::ssize(case_.launches), 1);
+    const int64_t lives =
+        (int64_t{restarts ? cluster.max_restarts : 0} + 1) * starts;
+    if (!restarts && starts == 1) {
       Never(placed, "incarnation",
             fmt::format("incarnation {}, but nothing restarts", life));
     } else if (life > lives) {
-      Never(placed, "incarnation",
-            fmt::format("incarnation {}, but there are {} restarts at most",
-                        life, lives - 1));
-    } else if (!AnyOther(placed, [](const Fault& other) {
+      Never(
+          placed, "incarnation",
+          fmt::format("incarnation {}, but there are at most {}", life, lives));
+    } else if (case_.launches.size() < 2 &&
+               !AnyOther(placed, [](const Fault& other) {
                  return MayEndALife(other.kind);
                })) {
       Never(placed, "incarnation",
@@ -252,6 +256,9 @@ class Checker {
                    AtSuccess::kDeleteCheckpoints) {
       Never(placed, "point", "a finished run keeps its checkpoints",
             "checkpoint: {on_success: delete}");
+    } else if (needs == PointNeeds::kExport && !case_.outputs.exports) {
+      Never(placed, "point", "a finished run exports no model",
+            "outputs: {export: true}");
     }
   }
 

@@ -69,6 +69,7 @@ RunSetup SetupOf(const Case& one) {
                  .no_store = one.store == StoreChoice::kNone,
                  .curve_every = one.outputs.curve_every,
                  .exports = one.outputs.exports,
+                 .limited_disk = one.disk_capacity != Case().disk_capacity,
                  .planted_bugs = {}};
   SetDeadlines(one, setup);
   for (const LaunchSetup& launch : one.launches) {

@@ -313,5 +313,6 @@ def listing(mutants):
     """Returns the list of mutants that the runner reads, as JSON."""
     keys = ("number", "name", "kind", "what", "guard", "like", "base",
             "planted", "why")
-    return json.dumps([{key: getattr(mutant, key) for key in keys}
+    return json.dumps([{"file": mutant.edits[0].file if mutant.edits else "",
+                        **{key: getattr(mutant, key) for key in keys}}
                        for mutant in mutants], indent=1) + "\n"

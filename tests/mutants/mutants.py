@@ -59,16 +59,23 @@ SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
           "elastic", "collective", "gpu", "launcher", "outputs", "stateless")
 
 
+# Of real processes, for bugs in what the simulation does not run.
+REAL_SUITES = ("launcher",)
+
+
 class Stage:
-    def __init__(self, base, mode="", seconds=0.0):
+    def __init__(self, base, mode="", seconds=0.0, world="sim"):
         self.base, self.mode, self.seconds = base, mode, seconds
+        self.world = world
         self.name = f"{mode} {base}" if mode else f"suite {base}"
+        if world == "real":
+            self.name = f"real {self.name}"
         self.limit = seconds + ENDS_LATE_S
 
     def command(self, program, scratch, planted):
         if not self.mode:
-            return [program, "run", SCENARIOS / self.base, "--world", "sim",
-                    "-x", "--json", "--runs", scratch / "runs"]
+            return [program, "run", SCENARIOS / self.base, "--world",
+                    self.world, "-x", "--json", "--runs", scratch / "runs"]
         base = next(folder / self.base for folder in BASES
                     if (folder / self.base).exists())
         if planted:
@@ -111,6 +118,8 @@ def stages_of(mutant, limit):
     explored = [Stage(base, mode, part * unit) for base, mode, part in EXPLORED
                 if (mutant["base"], "random") != (base, mode)]
     suites = [Stage(suite) for suite in SUITES]
+    if mutant["file"].startswith("engine/real/"):
+        return [Stage(suite, world="real") for suite in REAL_SUITES]
     if mutant["planted"]:
         suites = [Stage("canary")]
     if mutant["base"]:
@@ -201,7 +210,8 @@ class Runner:
             with tempfile.TemporaryDirectory() as scratch:
                 # Twice the time, to reach all that a run with a mutant can.
                 longer = (stage if isinstance(stage, UnitTests) else
-                          Stage(stage.base, stage.mode, 2 * stage.seconds))
+                          Stage(stage.base, stage.mode, 2 * stage.seconds,
+                                stage.world))
                 ran = self.run(longer, nothing, pathlib.Path(scratch))
             found = read_outcome(stage, ran)
             if found:

@@ -83,7 +83,7 @@ TEST(FaultPointTest, PartOfTheRun) {
         {"ckpt.load", "ckpt.load.read", "ckpt.load.done", "ckpt.reject"}},
        {RunPart::kRejoin,
         {"cluster.rejoin", "cluster.state.send", "cluster.state.receive"}},
-       {RunPart::kFinish, {"run.finish"}},
+       {RunPart::kFinish, {"run.finish", "export.write", "export.rename"}},
        {RunPart::kDeletion, {"ckpt.backup.delete", "run.acknowledge"}}});
 }
 
@@ -92,11 +92,12 @@ TEST(FaultPointTest, ReachedByTheChiefAlone) {
       &PointInfo::reached_by, ReachedBy::kEveryWorker,
       {{ReachedBy::kChief,
         {"cluster.claim.create", "cluster.claim.record", "ckpt.index.write",
-         "ckpt.manifest.write", "ckpt.manifest.fsync", "ckpt.dirsync",
-         "ckpt.rename", "ckpt.renamed", "ckpt.commit.fsync", "ckpt.committed",
-         "ckpt.state.write", "ckpt.state.fsync", "ckpt.state.rename",
-         "ckpt.retire.rename", "ckpt.retire.renamed", "ckpt.retire.remove",
-         "ckpt.reject", "ckpt.backup.delete", "run.acknowledge"}}});
+         "ckpt.manifest.write",  "ckpt.manifest.fsync",  "ckpt.dirsync",
+         "ckpt.rename",          "ckpt.renamed",         "ckpt.commit.fsync",
+         "ckpt.committed",       "ckpt.state.write",     "ckpt.state.fsync",
+         "ckpt.state.rename",    "ckpt.retire.rename",   "ckpt.retire.renamed",
+         "ckpt.retire.remove",   "ckpt.reject",          "ckpt.backup.delete",
+         "export.write",         "export.rename",        "run.acknowledge"}}});
 }
 
 TEST(FaultPointTest, HitRate) {
@@ -112,7 +113,7 @@ TEST(FaultPointTest, HitRate) {
          "ckpt.committed", "ckpt.end"}},
        {HitRate::kEachBlock,
         {"ckpt.shard.write", "ckpt.index.write", "ckpt.manifest.write",
-         "ckpt.state.write"}},
+         "ckpt.state.write", "export.write"}},
        {HitRate::kEachFile, {"ckpt.load.read"}}});
 }
 
@@ -124,7 +125,8 @@ TEST(FaultPointTest, Needs) {
         {"cluster.rejoin", "cluster.state.send", "cluster.state.receive"}},
        {PointNeeds::kAsyncSaves, {"ckpt.copy"}},
        {PointNeeds::kDevice, {"device.open"}},
-       {PointNeeds::kDeletion, {"ckpt.backup.delete", "run.acknowledge"}}});
+       {PointNeeds::kDeletion, {"ckpt.backup.delete", "run.acknowledge"}},
+       {PointNeeds::kExport, {"export.write", "export.rename"}}});
 }
 
 TEST(FaultPointTest, NextStorageOperation) {
@@ -135,13 +137,13 @@ TEST(FaultPointTest, NextStorageOperation) {
        {Operation::kOpenToWrite, {"cluster.claim.create", "ckpt.shard.open"}},
        {Operation::kWrite,
         {"cluster.claim.record", "ckpt.shard.write", "ckpt.index.write",
-         "ckpt.manifest.write", "ckpt.state.write"}},
+         "ckpt.manifest.write", "ckpt.state.write", "export.write"}},
        {Operation::kSync,
         {"ckpt.shard.fsync", "ckpt.manifest.fsync", "ckpt.state.fsync"}},
        {Operation::kSyncDirectory, {"ckpt.dirsync", "ckpt.commit.fsync"}},
        {Operation::kRename,
         {"ckpt.rename", "ckpt.state.rename", "ckpt.retire.rename",
-         "ckpt.reject"}},
+         "ckpt.reject", "export.rename"}},
        {Operation::kRemove, {"ckpt.retire.remove"}}});
 }
 

@@ -78,14 +78,14 @@ INSTANTIATE_TEST_SUITE_P(
                                              {.kind = K::kLifeEnd});
                    }},
         SpoiledRun{"NoticeComesWhenAllIsDone", UndisturbedRun,
-                   "fault-fired/no-effect",
+                   "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      FireBefore(run, kChief, K::kLifeEnd, 0,
                                 {.id = "notice",
                                  .kind = "preempt",
                                  .grace_ns = 1'000 * kTick});
                    }},
-        SpoiledRun{"NoticeIsNotSeen", PreemptedRun, "fault-fired/no-effect",
+        SpoiledRun{"NoticeIsNotSeen", PreemptedRun, "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
                      run.events.Remove(kChief, K::kLifeEnd);
@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
             "no-spontaneous-exit/launcher", KillLauncher,
             [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 130; }},
         ExcusedRun{"NoticeWithoutAGraceIsNotSeen", PreemptedRun,
-                   "fault-fired/no-effect",
+                   "fault-fired/unseen",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kNotice);
                      run.events.Remove(kChief, K::kLifeEnd);

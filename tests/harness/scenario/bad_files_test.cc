@@ -236,6 +236,13 @@ const BadBody kBodies[] = {
      "faults: [{at: {incarnation: 2}, do: crash}]",
      "s.yaml:4:29: error: can never match: incarnation 2, but nothing "
      "restarts"},
+    {"cluster: {restart: {max: 0}}\n"
+     "faults: [{at: {incarnation: 2}, do: crash}, "
+     "{at: {step: 1}, do: crash}]",
+     "s.yaml:4:29: error: can never match: incarnation 2, but there are at "
+     "most 1"},
+    {"faults: [{at: {point: export.write}, do: crash}]",
+     "s.yaml:3:23: error: can never match: a finished run exports no model"},
     {"cluster: {workers: 1}\nfaults: [{at: {point: comm.send}, do: crash}]",
      "s.yaml:4:23: error: can never match: a single worker does not get to "
      "comm.send"},
