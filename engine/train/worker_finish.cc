@@ -70,7 +70,12 @@ Status Export(WorkerParts& parts, const Digest& digest,
               const std::string& not_finite, const Status& unsaved) {
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
-  const Status exported = Retrying(parts.world, [&] {
+  // Every error but these is one of the disk.
+  const auto may_pass = [](Code code) {
+    return code != Code::kOk && code != Code::kInvalidArgument &&
+           code != Code::kCancelled;
+  };
+  const Status exported = RetryingWhile(parts.world, may_pass, [&] {
     return ExportModel(parts.world, directory,
                        {.model = *parts.built.model,
                         .state = *parts.state,

@@ -40,6 +40,8 @@ constexpr std::array kVerbs = {
          ParseJudge},
     Verb{"show", "print the events of a case as a table, and what led to what",
          Shown::kInOverview, ParseShow},
+    Verb{"validate", "read scenario files and say what is wrong with them",
+         Shown::kInOverview, ParseValidate},
     Verb{"upgrade", "print a scenario file of gauntlet/v1 as gauntlet/v2",
          Shown::kInOverview, ParseUpgrade},
     Verb{"help",

@@ -121,6 +121,11 @@ struct UpgradeCommand {
   std::string file;
 };
 
+// Reads scenario files and runs nothing.
+struct ValidateCommand {
+  std::vector<std::string> paths;
+};
+
 struct DoctorCommand {
   OutputFormat output = OutputFormat::kText;
 };
@@ -133,10 +138,13 @@ struct ShardChoice {
   int count = 1;
 };
 
+enum class NothingSelected : uint8_t { kFails, kPasses };
+
 struct RunCommand {
   std::vector<std::string> paths;   // scenario files and folders
   std::string name_filter;          // part of a case's name; empty: all
-  std::vector<std::string> labels;  // all of them; empty: any
+    // Label expressions (label_expression.h), any of them; empty: all cases.
+  std::vector<std::string> labels;
   WorldChoice world = WorldChoice::kBoth;
   std::optional<uint64_t> seed;      // instead of the scenario's own
   std::optional<DeviceKind> device;  // likewise
@@ -148,7 +156,9 @@ struct RunCommand {
   std::string runs_directory = ".gauntlet/runs";
   std::string junit_file;  // a copy, beside the run's own
   bool demo = false;
-  bool strict = false;  // a skip is not good enough
+    bool strict = false;  // a skip is not good enough
+  bool lists = false;   // the cases, and runs none
+  NothingSelected nothing_selected = NothingSelected::kFails;
   OutputFormat output = OutputFormat::kText;
 };
 
@@ -234,7 +244,7 @@ using Command =
                  CheckpointDiffCommand, CheckpointExportCommand,
                  CheckpointPredictCommand, EvaluateCommand, ListCommand,
                  DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-                 JudgeCommand, ShowCommand, UpgradeCommand>;
+                 JudgeCommand, ShowCommand, UpgradeCommand, ValidateCommand>;
 
 }  // namespace gauntlet
 

@@ -100,6 +100,27 @@ Result<Command> ParseUpgrade(const VerbArguments& verb) {
   return Command(UpgradeCommand{words.front()});
 }
 
+Result<Command> ParseValidate(const VerbArguments& verb) {
+  ValidateCommand command;
+  Flags flags(
+      {.command = "validate",
+       .summary = "Read scenario files and say what is wrong with them. "
+                  "Runs nothing.",
+       .examples = "Example:\n  gauntlet validate scenarios\n"
+                   "Exit code 0: all are valid; 2: there is a mistake. "
+                   "Warnings change no exit code."},
+      verb);
+  flags.Positionals({"paths", "PATH", "scenario files, or folders of them"},
+                    {.most = 10'000}, command.paths);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(PrintTextCommand{flags.Help()});
+  if (command.paths.empty()) {
+    return InvalidArgument("expected a scenario file or folder");
+  }
+  return Command(std::move(command));
+}
+
 Result<Command> ParseDoctor(const VerbArguments& verb) {
   DoctorCommand command;
   Flags flags({.command = "doctor",

@@ -28,6 +28,7 @@
 #include "harness/cli/run_command.h"
 #include "harness/cli/show_command.h"
 #include "harness/cli/upgrade_command.h"
+#include "harness/cli/validate_command.h"
 #include "harness/cli/worker_command.h"
 #include <fcntl.h>
 #include <fmt/ostream.h>
@@ -128,6 +129,9 @@ struct Execute {
   int operator()(const UpgradeCommand& command) const {
     PosixStorage storage;
     return RunUpgrade(command, storage, console);
+  }
+    int operator()(const ValidateCommand& command) const {
+    return RunValidate(command, console);
   }
   int operator()(const DoctorCommand& command) const {
     return RunDoctor(command, console);

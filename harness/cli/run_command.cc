@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "engine/digest.h"
-#include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/world/directories.h"
-#include "harness/cli/demo_scenarios.h"
+#include "harness/cli/case_list.h"
+#include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
-#include "harness/cli/scenario_files.h"
 #include "harness/cli/shell_word.h"
 #include "harness/record/result_file.h"
 #include "harness/run/crash_notice.h"
@@ -38,175 +36,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
-
-struct Loaded {
-  std::vector<Case> cases;
-  uint64_t scenarios = 0;
-  std::string errors;  // rendered; empty: none
-  std::string notes;   // likewise
-};
-
-void LoadText(std::string_view text, const std::string& name, Loaded& loaded) {
-  LoadedFile file = LoadScenarios(text, name);
-  loaded.notes += RenderOldSpellings(file, name);
-  loaded.notes += RenderWarnings(file, name, text);
-  if (!file.errors.empty()) {
-    loaded.errors += RenderErrors(file, name, text);
-    return;
-  }
-  loaded.scenarios += file.scenarios.size();
-  std::move(file.cases.begin(), file.cases.end(),
-            std::back_inserter(loaded.cases));
-}
-
-Result<Loaded> LoadAll(const RunCommand& command) {
-  Loaded loaded;
-  if (command.demo) {
-    for (const DemoScenario& demo : DemoScenarios()) {
-      LoadText(demo.text, std::string(demo.name), loaded);
-    }
-    return loaded;
-  }
-  PosixStorage storage;
-  ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                   FindScenarioFiles(storage, command.paths));
-  for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(const std::string text,
-                     ReadFile(storage, file, kMaxScenarioBytes));
-    LoadText(text, file, loaded);
-  }
-  return loaded;
-}
-
-// Each has a folder of its name. kInvalidArgument: two have one name.
-Status CheckNames(const std::vector<SuiteItem>& items) {
-  std::map<std::pair<std::string_view, WorldKind>, const Case*> by_name;
-  for (const SuiteItem& item : items) {
-    const Case& one = item.one;
-    const auto [other, is_new] = by_name.emplace(
-        std::pair(std::string_view(one.name), item.world), &one);
-    if (is_new) continue;
-    return InvalidArgument(fmt::format(
-        "two cases have the name {}, expected one: {}:{} and {}:{}", one.name,
-        other->second->file, other->second->line, one.file, one.line));
-  }
-  return OkStatus();
-}
-
-// The cases that did not hold in the last run, by name and world.
-using FailedBefore = std::set<std::pair<std::string, std::string>>;
-
-// Of several times of a case, the one: "a(2of3)" is of "a".
-std::string_view WithoutTime(std::string_view name) {
-  const size_t begin = name.rfind('(');
-  const std::string_view time =
-      begin == name.npos ? std::string_view() : name.substr(begin + 1);
-  const size_t of = time.find("of");
-  const auto is_number = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  };
-  const bool is_time = time.ends_with(')') && of != time.npos &&
-                       is_number(time.substr(0, of)) &&
-                       is_number(time.substr(of + 2, time.size() - of - 3));
-  return is_time ? name.substr(0, begin) : name;
-}
-
-Result<FailedBefore> LastFailures(const RunCommand& command) {
-  const fs::path file =
-      fs::path(command.runs_directory) / "latest" / "result.json";
-  std::error_code error;
-  if (!fs::exists(file, error)) {
-    return InvalidArgument(fmt::format("--last-failed: no earlier run in {}",
-                                       command.runs_directory));
-  }
-  const Parsed<RunResult> last = ReadResult(ReadTextFile(file), file.string());
-  if (!last.ok()) {
-    return InvalidArgument("--last-failed: " + last.error);
-  }
-  FailedBefore failed;
-  for (const CaseResult& one : last.value->cases) {
-    if (one.verdict.kind == VerdictKind::kFail ||
-        one.verdict.kind == VerdictKind::kError) {
-      failed.emplace(one.name, one.world);
-      failed.emplace(WithoutTime(one.name), one.world);
-    }
-  }
-  return failed;
-}
-
-// A life of the job on the CPU stays there.
-void ComputeOn(DeviceKind device, Case& one) {
-  KernelOptions& kernels = one.train.kernels;
-  kernels.device = device;
-  for (DeviceKind& of_life : kernels.device_by_life) {
-    if (of_life != DeviceKind::kCpu) of_life = device;
-  }
-}
-
-class Selection {
- public:
-  explicit Selection(const RunCommand& command) : command_(command) {}
-
-  Status Prepare() {
-    if (!command_.last_failed) return OkStatus();
-    ASSIGN_OR_RETURN(failed_before_, LastFailures(command_));
-    return OkStatus();
-  }
-
-  std::vector<SuiteItem> Select(const std::vector<Case>& cases) const {
-    std::vector<SuiteItem> items;
-    for (const Case& one : cases) {
-      if (!Wanted(one)) continue;
-      if (command_.world != WorldChoice::kReal) {
-        Add(one, WorldKind::kSimulated, items);
-      }
-      if (command_.world != WorldChoice::kSimulated) {
-        Add(one, WorldKind::kReal, items);
-      }
-    }
-    return Shard(items);
-  }
-
- private:
-  bool Wanted(const Case& one) const {
-    if (one.name.find(command_.name_filter) == one.name.npos) return false;
-    return std::all_of(command_.labels.begin(), command_.labels.end(),
-                       [&](const std::string& label) {
-                         return std::find(one.labels.begin(), one.labels.end(),
-                                          label) != one.labels.end();
-                       });
-  }
-
-  void Add(const Case& one, WorldKind world,
-           std::vector<SuiteItem>& items) const {
-    const std::string name(WorldKindName(world));
-    if (command_.last_failed && !failed_before_.contains({one.name, name})) {
-      return;
-    }
-    for (int i = 1; i <= command_.repeat; ++i) {
-      SuiteItem item = {.one = one, .world = world};
-      if (command_.device) ComputeOn(*command_.device, item.one);
-      if (command_.seed) item.one.seed = item.one.plan.seed = *command_.seed;
-      if (command_.repeat > 1) {
-        item.one.name += fmt::format("({}of{})", i, command_.repeat);
-      }
-      items.push_back(std::move(item));
-    }
-  }
-
-  std::vector<SuiteItem> Shard(const std::vector<SuiteItem>& items) const {
-    std::vector<SuiteItem> part;
-    const auto count = static_cast<size_t>(command_.shard.count);
-    const auto index = static_cast<size_t>(command_.shard.index) - 1;
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (i % count == index) part.push_back(items[i]);
-    }
-    return part;
-  }
-
-  const RunCommand& command_;
-  FailedBefore failed_before_;
-};
 
 // What this build is: results of another one may differ.
 std::string BuildId() { return DigestOf(ReadTextFile(kThisProgram)).Short(); }
@@ -399,21 +228,32 @@ class Runner {
 };
 
 Result<int> LoadAndRun(const RunCommand& command, Console& console) {
-  ASSIGN_OR_RETURN(const Loaded loaded, LoadAll(command));
+  ASSIGN_OR_RETURN(
+      const LoadedScenarios loaded,
+      command.demo ? Result(LoadDemo()) : LoadScenarioFiles(command.paths));
   console.err << loaded.notes;
   if (!loaded.errors.empty()) {
     console.err << loaded.errors;
     return static_cast<int>(ExitCode::kUsage);
   }
-  Selection selection(command);
-  RETURN_IF_ERROR(selection.Prepare());
-  const std::vector<SuiteItem> items = selection.Select(loaded.cases);
+  ASSIGN_OR_RETURN(const std::vector<SuiteItem> items,
+                   SelectCases(command, loaded.cases, [](const char* name) {
+                     return std::getenv(name);
+                   }));
   if (items.empty()) {
     fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
                Counted(loaded.cases.size(), "case"));
-    return static_cast<int>(ExitCode::kNothingSelected);
+    return static_cast<int>(command.nothing_selected == NothingSelected::kPasses
+                                ? ExitCode::kHeld
+                                : ExitCode::kNothingSelected);
   }
-  RETURN_IF_ERROR(CheckNames(items));
+  if (command.lists) {
+    console.out << (command.output == OutputFormat::kJson
+                        ? CaseListToJson(items)
+                        : RenderCaseList(items));
+    return static_cast<int>(ExitCode::kHeld);
+  }
+
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
   const Result<fs::path> made = MakeRunDirectory(runs);
   if (!made.ok()) {

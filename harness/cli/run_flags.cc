@@ -10,6 +10,7 @@ constexpr std::string_view kExamples =
   gauntlet run --demo
   gauntlet run scenarios/smoke --world sim
   gauntlet run scenarios/gpu --device cuda --world real
+    gauntlet run scenarios -L 'smoke and not slow' --list
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
 Every run leaves result.json, junit.xml and its records in .gauntlet/runs/latest.
 Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
@@ -38,13 +39,24 @@ void AddSelection(Flags& flags, RunCommand& command) {
                [&command] { command.demo = true; });
   flags.Value({"-k,--name", "TEXT", "only cases with this in their name"},
               ReadText(command.name_filter));
-  flags.Values({"-L,--label", "NAME", "only with this label; may be repeated"},
+  flags.Values({"-L,--label", "EXPRESSION",
+                "only cases whose labels match, such as 'smoke and not slow'; "
+                "repeated: any of them"},
                command.labels);
   flags.Switch({"--last-failed", "",
                 "only what did not hold in the last run, of PATH or --demo"},
                [&command] { command.last_failed = true; });
-  flags.Value({"--shard", "I/N", "only the I-th of N parts"},
+  flags.Value({"--shard", "I/N",
+               "only the I-th of N parts (TEST_TOTAL_SHARDS and "
+               "TEST_SHARD_INDEX, or GoogleTest's GTEST_...)"},
               ReadShard(command.shard));
+  flags.Switch({"--list", "", "print the cases, and run none"},
+               [&command] { command.lists = true; });
+  flags.Value({"--no-tests", "pass|fail",
+               "what it is if nothing is selected; fail is exit code 4 (fail)"},
+              ReadChoice<NothingSelected>(command.nothing_selected,
+                                          {{"pass", NothingSelected::kPasses},
+                                           {"fail", NothingSelected::kFails}}));
 }
 
 void AddHow(Flags& flags, RunCommand& command) {

@@ -52,6 +52,55 @@ TEST_F(RunCommandTest, TwoCasesOfOneNameAreRefusedAndNamed) {
   EXPECT_FALSE(fs::exists(folder() / "runs"));
 }
 
+TEST_F(RunCommandTest, ListsWhatItWouldRunAndRunsNothing) {
+  command_.paths = {Write("d1", "a"), Write("d2", "b")};
+  command_.lists = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("sim  a  "));
+  EXPECT_THAT(out_.str(), HasSubstr("/d2/b.yaml:2"));
+  EXPECT_THAT(out_.str(), HasSubstr("2 cases\n"));
+  EXPECT_FALSE(fs::exists(folder() / "runs"));
+  out_.str("");
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\"schema\":\"gauntlet.cases/v1\""));
+}
+
+TEST_F(RunCommandTest, NothingSelectedMayPass) {
+  command_.paths = {Write("d1", "a")};
+  command_.labels = {"slow or not not slow"};
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  command_.nothing_selected = NothingSelected::kPasses;
+  EXPECT_EQ(RunScenarios(command_, console_), 0);
+  command_.labels = {"slow and"};
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a label at character 9"));
+}
+
+// A test runner numbers its shards from 0, and looks for the status file.
+TEST_F(RunCommandTest, TakesTheShardOfATestRunner) {
+  Write("d", "a");
+  Write("d", "b");
+  command_.paths = {Write("d", "c")};
+  command_.lists = true;
+  const std::string status = folder() / "status";
+  setenv("TEST_TOTAL_SHARDS", "2", 1);
+  setenv("TEST_SHARD_INDEX", "1", 1);
+  setenv("TEST_SHARD_STATUS_FILE", status.c_str(), 1);
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("sim  b"));
+  EXPECT_THAT(out_.str(), HasSubstr("1 case\n"));
+  EXPECT_TRUE(fs::exists(status));
+  setenv("TEST_SHARD_INDEX", "2", 1);
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected TEST_TOTAL_SHARDS from 1 and "
+                                    "TEST_SHARD_INDEX from 0 below it"));
+  for (const char* name :
+       {"TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX", "TEST_SHARD_STATUS_FILE"}) {
+    unsetenv(name);
+  }
+}
+
 // Runs are kept where they were started, with their scenarios.
 TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
   const std::string where = Write("d1", "a");

@@ -1,0 +1,26 @@
+#include "harness/cli/validate_command.h"
+
+#include "harness/cli/case_selection.h"
+#include "harness/cli/exit_code.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+
+int RunValidate(const ValidateCommand& command, Console& console) {
+  const Result<LoadedScenarios> loaded = LoadScenarioFiles(command.paths);
+  if (!loaded.ok()) {
+    fmt::print(console.err, "gauntlet validate: {}\n",
+               loaded.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  console.err << loaded->notes << loaded->errors;
+  if (!loaded->errors.empty()) return static_cast<int>(ExitCode::kUsage);
+  fmt::print(console.out, "{}, {}: valid\n",
+             Counted(loaded->scenarios, "scenario"),
+             Counted(loaded->cases.size(), "case"));
+  return static_cast<int>(ExitCode::kHeld);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,54 @@
+#include "harness/cli/validate_command.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class ValidateCommandTest : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string file = scratch_ / name;
+    EXPECT_TRUE(WriteTextFile(file, text).ok());
+    return file;
+  }
+  int Validate(const std::string& path) {
+    return RunValidate({.paths = {path}}, console_);
+  }
+
+  ScratchDirectory scratch_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, TerminalStyle(ColorChoice::kOff, {}),
+                   TerminalStyle(ColorChoice::kOff, {})};
+};
+
+TEST_F(ValidateCommandTest, CountsWhatIsValid) {
+  Write("a.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
+  Write("b.yaml", SmallScenario("matrix: {cluster.workers: [1, 2]}\n"
+                                "expect: {outcome: completes}\n",
+                                "b"));
+  EXPECT_EQ(Validate(scratch_.path()), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "2 scenarios, 3 cases: valid\n");
+}
+
+TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
+  Write("a.yaml", SmallScenario("expect: {outcome: wins}\n", "a"));
+  EXPECT_EQ(Validate(scratch_.path()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("a.yaml:"));
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(Validate("no-such-file.yaml"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("gauntlet validate: no-such-file.yaml"));
+}
+
+}  // namespace
+}  // namespace gauntlet
