@@ -250,6 +250,18 @@ class CauseFinder {
 
 }  // namespace
 
+Record WithLaunchers(const Record& record) {
+  Record whole = record;
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    const std::vector<RecordEvent>& events = record.launchers[i].events;
+    if (events.empty()) continue;
+    whole.lives.push_back({.worker = kLauncherWorker,
+                           .life = static_cast<int>(i) + 1,
+                           .events = events});
+  }
+  return whole;
+}
+
 const RecordEvent& EventAt(const Record& record, const EventPlace& place) {
   return record.lives[place.life].events[place.index];
 }

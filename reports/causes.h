@@ -19,6 +19,10 @@ struct EventPlace {
   auto operator<=>(const EventPlace&) const = default;
 };
 
+// The record with each launcher as one more process, kLauncherWorker, among the
+// workers: what the functions below know of launchers.
+Record WithLaunchers(const Record& record);
+
 // REQUIRES: `place` is of an event of the record.
 const RecordEvent& EventAt(const Record& record, const EventPlace& place);
 const LifeEvents& LifeOf(const Record& record, const EventPlace& place);

@@ -42,19 +42,6 @@ bool IsRoutine(RecordKind kind) {
   }
 }
 
-// The record with what its launchers said among what its workers did.
-Record WithLaunchers(const Record& record) {
-  Record whole = record;
-  for (size_t i = 0; i < record.launchers.size(); ++i) {
-    const std::vector<RecordEvent>& events = record.launchers[i].events;
-    if (events.empty()) continue;
-    whole.lives.push_back({.worker = kLauncherColumn,
-                           .life = static_cast<int>(i) + 1,
-                           .events = events});
-  }
-  return whole;
-}
-
 RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
