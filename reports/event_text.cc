@@ -202,6 +202,25 @@ std::string TextOfLauncher(const RecordEvent& event) {
   }
 }
 
+std::string TextOfMachine(const RecordEvent& event) {
+  const int about = event.about.value_or(0);
+  switch (event.kind) {
+    case RecordKind::kProcessEnded:
+      return about == kLauncherWorker ? "the launcher's process ended"
+                                      : TextOfExit(event);
+    case RecordKind::kPowerCut:
+      return fmt::format("power cut at host {}{}", event.path,
+                         InBrackets(event.detail));
+    case RecordKind::kFrameLate:
+      return fmt::format("a frame{} is {:.3f} s late{}",
+                         event.about ? fmt::format(" of worker {}", about) : "",
+                         static_cast<double>(event.limit_ns) / 1e9,
+                         InBrackets(event.detail));
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::string EventText(const Record& record, const LifeEvents& life,
@@ -213,7 +232,7 @@ std::string EventText(const Record& record, const LifeEvents& life,
   }
   for (std::string text :
        {TextOfTraining(event), TextOfSave(event), TextOfMembership(life, event),
-        TextOfLauncher(event)}) {
+        TextOfLauncher(event), TextOfMachine(event)}) {
     if (!text.empty()) return text;
   }
   return fmt::format("{}{}", RecordKindName(event.kind),
