@@ -17,7 +17,7 @@ constexpr int kUnknownSystem = 255;
 class Deflater {
  public:
   Deflater() {
-    if (deflateInit2(&stream_, Z_BEST_COMPRESSION, Z_DEFLATED,
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                      kGzipOnly + MAX_WBITS, kMemoryLevel,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
       throw std::bad_alloc();

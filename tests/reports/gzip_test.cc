@@ -44,7 +44,7 @@ TEST(GzipTest, InflatesToTheText) {
 TEST(GzipTest, HeaderHoldsNoTimeAndNoSystem) {
   const std::string bytes = Gzip("text");
   EXPECT_EQ(bytes.substr(0, 10),
-            std::string("\x1f\x8b\x08\0\0\0\0\0\x02\xff", 10));
+            std::string("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10));
 }
 
 TEST(GzipTest, RepetitionsCompress) {
