@@ -80,7 +80,7 @@ bool IsRoutineSlice(const TraceSlice& slice) {
   return slice.category == "evaluation" || slice.category == "epoch";
 }
 
-// How much of a trace is left out.
+// A degree of detail.
 struct Thinning {
   uint64_t steps_per_slice = 1;
   bool keeps_routine = true;

@@ -15,17 +15,17 @@ inline constexpr const char* kChromeTraceFileName = "timeline.json.gz";
 struct ChromeTraceOptions {
   // Size of the uncompressed trace. In a larger one slices of steps are merged,
   // up to all steps between two incidents, and then routine events left out.
-  // What remains is kept, even if it is larger than this.
+  // Faults, saves, losses and arrows stay, even if they exceed the limit.
   size_t max_bytes = size_t{64} << 20;
 };
 
 // JSON: {"displayTimeUnit":"ms","traceEvents":[…],"otherData":{…}}.
 //
 // Processes are the launcher, the simulated machine if it has events, and the
-// workers. Slices (X) are what has a begin and an end in the record, instants
-// (i) all other events, arrows (s, f) go from causes to effects
-// (reports/causes.h), and the counter (C) is the training position. An arrow
-// ends at a slice of at most 1 us that stands for the event.
+// workers. Slices (X) are activities with a begin and an end in the record,
+// instants (i) all other events. Arrows (s, f) go from causes to effects
+// (reports/causes.h). The counter (C) is the training position. Each end of an
+// arrow is at a slice of at most 1 us that stands for the event.
 //
 // Times count from the first event. "left_out" in otherData counts what the
 // size limit cost. Equal records give equal bytes.

@@ -17,7 +17,7 @@ namespace gauntlet {
 // Emitter of the events of a simulated machine, beside kLauncherWorker.
 inline constexpr int kMachineEmitter = -2;
 
-// What a process does at the same time as other things.
+// Activities of one process that may overlap in time.
 enum class TraceTrack : uint8_t {
   kCompute,        // steps, evaluations, epochs
   kCommunication,  // claims and meetings
@@ -79,8 +79,8 @@ struct TraceModel {
 
 TraceModel TraceModelOf(const Record& record);
 
-// Faults, notices, losses, exits and the like, other than routine events that
-// may be left out of a large trace.
+// Returns true iff the event is rare enough to stay in every trace: faults,
+// notices, losses, exits and the like.
 bool IsIncident(RecordKind kind);
 
 }  // namespace gauntlet
