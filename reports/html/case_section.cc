@@ -1,0 +1,248 @@
+#include "reports/html/case_section.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "reports/counted.h"
+#include "reports/html/case_table.h"
+#include "reports/html/coverage_matrix.h"
+#include "reports/html/swim_lane.h"
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMostFindings = 10;  // of one invariant
+constexpr size_t kMostLines = 80;     // of the timeline, of planned faults
+
+std::string DurationOf(const CaseResult& result) {
+  return DurationText(std::llround(result.seconds * 1000) * 1'000'000);
+}
+
+std::string FactsText(const RunFacts& facts) {
+  std::string text = Counted(facts.faults_fired, "fault");
+  text += ", " + Counted(facts.restarts, "restart");
+  if (facts.resumed_from) {
+    text += fmt::format(", resumed from step {}, {}", *facts.resumed_from,
+                        Counted(facts.recomputed_steps, "recomputed step"));
+  }
+  if (facts.failed_saves > 0) {
+    text += ", " + Counted(facts.failed_saves, "failed save");
+  }
+  return text;
+}
+
+const Finding* FirstFinding(const Verdict& verdict) {
+  for (const InvariantReport& report : verdict.invariants) {
+    if (!report.findings.empty()) return &report.findings.front();
+  }
+  return verdict.broken_expectations.empty()
+             ? nullptr
+             : &verdict.broken_expectations.front();
+}
+
+std::string Heading(const CaseResult& result) {
+  const std::string_view word = VerdictWord(result.verdict.kind);
+  std::string meta = result.world;
+  if (result.verdict.kind != VerdictKind::kSkip) {
+    meta += fmt::format(" · {} · {}", FactsText(result.verdict.facts),
+                        DurationOf(result));
+  }
+  return fmt::format(
+      "<summary><h3><span class=\"badge {0}\">{0}</span> <span "
+      "class=\"name\">{1}</span></h3><span class=\"muted\">{2}</span>"
+      "</summary>\n",
+      word, HtmlText(result.name), HtmlText(meta));
+}
+
+std::string CauseHtml(const Verdict& verdict) {
+  std::string out =
+      fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(CauseOf(verdict)));
+  const Finding* first = FirstFinding(verdict);
+  if (first != nullptr && verdict.kind != VerdictKind::kPass) {
+    out +=
+        fmt::format("<p>First violation: {}</p>\n", HtmlText(first->message));
+  }
+  return out;
+}
+
+std::string Picture(const std::optional<Record>& record,
+                    const CaseSectionOptions& options) {
+  if (!record)
+    return "<p class=\"muted\">No record of this case is kept.</p>\n";
+  std::string figure = RenderSwimLane(*record, {.id = options.id});
+  if (figure.empty()) {
+    return "<p class=\"muted\">The record has no events.</p>\n";
+  }
+  if (figure.size() > options.most_picture_bytes) {
+    return fmt::format(
+        "<p class=\"muted\">The picture is left out: it has {} bytes, and the "
+        "limit is {}.</p>\n",
+        GroupedDigits(figure.size()),
+        GroupedDigits(options.most_picture_bytes));
+  }
+  return figure;
+}
+
+std::string MoreText(size_t more) {
+  return fmt::format("<li class=\"muted\">{} more</li>", GroupedDigits(more));
+}
+
+std::string ReportHtml(const InvariantReport& report) {
+  std::string out = fmt::format("<dt><code>{}</code> {} in {}</dt><dd><ul>",
+                                HtmlText(report.invariant),
+                                GroupedCount(report.breaches, "violation"),
+                                GroupedCount(report.instances, "check"));
+  const size_t shown = std::min(report.findings.size(), kMostFindings);
+  for (size_t i = 0; i < shown; ++i) {
+    const Finding& finding = report.findings[i];
+    out += fmt::format("<li><code>{}</code> {}</li>", HtmlText(finding.name),
+                       HtmlText(finding.message));
+  }
+  if (report.breaches > shown) out += MoreText(report.breaches - shown);
+  return out + "</ul></dd>\n";
+}
+
+std::string FailedChecks(const Verdict& verdict) {
+  std::string reports;
+  std::string passed;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches > 0 || !report.findings.empty()) {
+      reports += ReportHtml(report);
+    } else if (report.instances > 0) {
+      passed += fmt::format("{}{} ({})", passed.empty() ? "" : ", ",
+                            HtmlText(report.invariant),
+                            GroupedDigits(report.instances));
+    }
+  }
+  std::string out;
+  if (!reports.empty()) {
+    out += fmt::format("<h4>{}</h4>\n<dl class=\"findings\">\n{}</dl>\n",
+                       verdict.kind == VerdictKind::kPass
+                           ? "Violations that the scenario expects"
+                           : "Failed checks",
+                       reports);
+  }
+  if (!passed.empty()) {
+    out += fmt::format(
+        "<p class=\"muted\">Passed checks (number of them): {}</p>\n", passed);
+  }
+  return out;
+}
+
+std::string UnmetExpectations(const Verdict& verdict) {
+  if (verdict.broken_expectations.empty()) return "";
+  std::string out = "<h4>Unmet expectations</h4>\n<ul>";
+  const size_t shown =
+      std::min(verdict.broken_expectations.size(), kMostFindings);
+  for (size_t i = 0; i < shown; ++i) {
+    out += fmt::format("<li>{}</li>",
+                       HtmlText(verdict.broken_expectations[i].message));
+  }
+  if (verdict.broken_expectations.size() > shown) {
+    out += MoreText(verdict.broken_expectations.size() - shown);
+  }
+  return out + "</ul>\n";
+}
+
+std::string PlannedFaults(const Record& record) {
+  if (record.faults.empty()) return "";
+  const std::set<std::string> fired = FiredFaults(record);
+  std::string out = "<h4>Planned faults</h4>\n<ul class=\"faults\">";
+  const size_t shown = std::min(record.faults.size(), kMostLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const RecordFault& fault = record.faults[i];
+    const bool has_fired = fired.contains(fault.id);
+    out +=
+        fmt::format("<li><code>{}</code> {} <span class=\"{}\">{}</span></li>",
+                    HtmlText(fault.id), HtmlText(fault.summary),
+                    has_fired ? "fired" : "never-fired",
+                    has_fired ? "fired" : "never fired");
+  }
+  if (record.faults.size() > shown)
+    out += MoreText(record.faults.size() - shown);
+  return out + "</ul>\n";
+}
+
+std::string Story(const Verdict& verdict) {
+  if (verdict.story.empty()) return "";
+  std::string out = fmt::format(
+      "<details class=\"story\"{}><summary>Faults and their effects, {}"
+      "</summary><ol>",
+      verdict.kind == VerdictKind::kFail ? " open" : "",
+      Counted(verdict.story.size(), "line"));
+  const size_t shown = std::min(verdict.story.size(), kMostLines);
+  for (size_t i = 0; i < shown; ++i) {
+    out += fmt::format("<li>{}</li>", HtmlText(verdict.story[i]));
+  }
+  if (verdict.story.size() > shown)
+    out += MoreText(verdict.story.size() - shown);
+  return out + "</ol></details>\n";
+}
+
+std::string Places(const CaseResult& result) {
+  std::string out =
+      fmt::format("<p class=\"muted\">Scenario <code>{}:{}</code>",
+                  HtmlText(result.file), result.line);
+  if (!result.directory.empty()) {
+    out +=
+        fmt::format(", files in <code>{}</code>", HtmlText(result.directory));
+  }
+  return out + "</p>\n";
+}
+
+}  // namespace
+
+std::string CauseOf(const Verdict& verdict) {
+  if (!verdict.reason.empty()) {
+    return verdict.kind == VerdictKind::kFail
+               ? "Failed: " + verdict.reason + "."
+               : verdict.reason + ".";
+  }
+  const RunFacts& facts = verdict.facts;
+  if (verdict.kind != VerdictKind::kPass) return "No reason is recorded.";
+  if (facts.faults_fired == 0) return "All checks passed; no fault fired.";
+  if (facts.restarts == 0 && !facts.resumed_from) {
+    return fmt::format("All checks passed after {}, without a restart.",
+                       Counted(facts.faults_fired, "fault"));
+  }
+  std::string text = fmt::format("Recovered from {} with {}",
+                                 Counted(facts.faults_fired, "fault"),
+                                 Counted(facts.restarts, "restart"));
+  if (facts.resumed_from) {
+    text += fmt::format("; resumed from step {}, {}", *facts.resumed_from,
+                        Counted(facts.recomputed_steps, "recomputed step"));
+  }
+  return text + ".";
+}
+
+std::string RenderCommand(const std::string& command) {
+  if (command.empty()) return "";
+  return fmt::format(
+      "<div class=\"command\"><code>{}</code><button type=\"button\" "
+      "class=\"copy\" hidden>Copy</button></div>\n",
+      HtmlText(command));
+}
+
+std::string RenderCaseSection(const CaseResult& result,
+                              const std::optional<Record>& record,
+                              const CaseSectionOptions& options) {
+  const VerdictKind kind = result.verdict.kind;
+  const bool is_open =
+      kind == VerdictKind::kFail || kind == VerdictKind::kError;
+  std::string out =
+      fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n",
+                  VerdictWord(kind), options.id, is_open ? " open" : "");
+  out += Heading(result) + CauseHtml(result.verdict);
+  if (kind != VerdictKind::kSkip || record) out += Picture(record, options);
+  out += FailedChecks(result.verdict) + UnmetExpectations(result.verdict);
+  if (record) out += PlannedFaults(*record);
+  if (!result.replay.empty()) {
+    out += "<h4>Repeat this case</h4>\n" + RenderCommand(result.replay);
+  }
+  return out + Story(result.verdict) + Places(result) + "</details>\n";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,34 @@
+// The section of one case: its cause, picture, checks and how to repeat it.
+#ifndef GAUNTLET_REPORTS_HTML_CASE_SECTION_H_
+#define GAUNTLET_REPORTS_HTML_CASE_SECTION_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "harness/record/record.h"
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+struct CaseSectionOptions {
+  std::string id;  // unique in the page
+  // Of the picture; a larger one is replaced by a note.
+  size_t most_picture_bytes = 256 * 1024;
+};
+
+// A <details> element; open unless the case passed or was skipped. Its size is
+// bounded: long texts and lists are cut, and the section says so.
+std::string RenderCaseSection(const CaseResult& result,
+                              const std::optional<Record>& record,
+                              const CaseSectionOptions& options);
+
+// A command and a button that copies it.
+std::string RenderCommand(const std::string& command);
+
+// One sentence: the verdict's reason, or else what happened.
+std::string CauseOf(const Verdict& verdict);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_CASE_SECTION_H_

@@ -1,0 +1,208 @@
+#include "reports/html/case_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "reports/html/text.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kStaticRows = 50;
+constexpr size_t kLongestName = 160;
+constexpr size_t kLongestReason = 240;
+
+constexpr std::array kVerdictOrder = {VerdictKind::kFail, VerdictKind::kError,
+                                      VerdictKind::kPass, VerdictKind::kSkip};
+
+size_t RankOf(VerdictKind kind) {
+  return static_cast<size_t>(std::ranges::find(kVerdictOrder, kind) -
+                             kVerdictOrder.begin());
+}
+
+struct Column {
+  std::string_view title;
+  std::string_view css_class;  // of its cells
+};
+constexpr Column kColumns[] = {
+    {"case", "name"},
+    {"verdict", "verdict"},
+    {"world", "world"},
+    {"faults", "number faults"},
+    {"restarts", "number restarts"},
+    {"recomputed steps", "number recomputed"},
+    {"duration", "number duration"},
+    {"reason", "reason"},
+};
+
+// Texts that many rows share, each stored once.
+class SharedTexts {
+ public:
+  size_t IndexOf(const std::string& text) {
+    const auto [at, is_new] = indices_.emplace(text, texts_.size());
+    if (is_new) texts_.push_back(text);
+    return at->second;
+  }
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const std::string& text : texts_) sum += text.size() + 3;
+    return sum;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, size_t> indices_;
+  std::vector<std::string> texts_;
+};
+
+std::string Dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
+  const RunFacts& facts = one.verdict.facts;
+  return json::array(
+      {CutText(one.name, kLongestName), RankOf(one.verdict.kind),
+       texts.IndexOf(CutText(one.world, kLongestName)), facts.faults_fired,
+       facts.restarts, facts.recomputed_steps,
+       static_cast<int64_t>(std::llround(one.seconds * 1000)),
+       texts.IndexOf(CutText(one.verdict.reason, kLongestReason)), section});
+}
+
+std::string Cell(const Column& column, const std::string& html) {
+  return fmt::format("<td class=\"{}\" data-title=\"{}\">{}</td>",
+                     column.css_class, column.title, html);
+}
+
+std::string StaticRow(const CaseResult& one, int64_t section) {
+  const RunFacts& facts = one.verdict.facts;
+  std::string name = HtmlText(one.name, kLongestName);
+  if (section >= 0) {
+    name = fmt::format("<a href=\"#{}\">{}</a>",
+                       SectionId(static_cast<size_t>(section)), name);
+  }
+  const std::string_view word = VerdictWord(one.verdict.kind);
+  const std::array<std::string, 8> cells = {
+      name,
+      fmt::format("<span class=\"badge {0}\">{0}</span>", word),
+      HtmlText(one.world, kLongestName),
+      fmt::format("{}", facts.faults_fired),
+      fmt::format("{}", facts.restarts),
+      fmt::format("{}", facts.recomputed_steps),
+      DurationText(std::llround(one.seconds * 1000) * 1'000'000),
+      HtmlText(one.verdict.reason, kLongestReason)};
+  std::string out = "<tr>";
+  for (size_t i = 0; i < cells.size(); ++i) {
+    out += Cell(kColumns[i], cells[i]);
+  }
+  return out + "</tr>\n";
+}
+
+std::string Filters(const SharedTexts& worlds) {
+  std::string out =
+      "<form class=\"filters\" id=\"filters\" hidden>\n"
+      "<label>Search <input type=\"search\" id=\"search\" "
+      "placeholder=\"name or reason\" autocomplete=\"off\"></label>\n"
+      "<label>Verdict <select id=\"verdict\"><option value=\"\">all</option>";
+  for (size_t i = 0; i < kVerdictOrder.size(); ++i) {
+    out += fmt::format("<option value=\"{}\">{}</option>", i,
+                       VerdictWord(kVerdictOrder[i]));
+  }
+  out +=
+      "</select></label>\n<label>World <select id=\"world\">"
+      "<option value=\"\">all</option>";
+  for (const std::string& world : worlds.texts()) {
+    out += fmt::format("<option>{}</option>", HtmlText(world));
+  }
+  return out + "</select></label>\n</form>\n";
+}
+
+std::string Head() {
+  std::string out = "<thead><tr>";
+  for (const Column& column : kColumns) {
+    out += fmt::format(
+        "<th scope=\"col\" class=\"{}\"><button type=\"button\">{}</button>"
+        "</th>",
+        column.css_class, column.title);
+  }
+  return out + "</tr></thead>\n";
+}
+
+constexpr std::string_view kPager =
+    "<div class=\"pager\" id=\"pager\" hidden>"
+    "<button type=\"button\" id=\"previous\">Previous</button>"
+    "<span id=\"shown\" role=\"status\"></span>"
+    "<button type=\"button\" id=\"next\">Next</button></div>\n";
+
+}  // namespace
+
+std::string_view VerdictWord(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kPass:
+      return "passed";
+    case VerdictKind::kFail:
+      return "failed";
+    case VerdictKind::kError:
+      return "inconclusive";
+    case VerdictKind::kSkip:
+      return "skipped";
+  }
+  return "";
+}
+
+std::vector<size_t> CasesByVerdict(const RunResult& result) {
+  std::vector<size_t> order(result.cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&result](size_t i) {
+    return RankOf(result.cases[i].verdict.kind);
+  });
+  return order;
+}
+
+std::string SectionId(size_t case_index) {
+  return fmt::format("case-{}", case_index);
+}
+
+CaseTable RenderCaseTable(const RunResult& result,
+                          const std::set<size_t>& sections, size_t most_bytes) {
+  const std::vector<size_t> order = CasesByVerdict(result);
+  SharedTexts worlds;
+  SharedTexts texts;
+  std::string first_rows;
+  std::string rows;
+  size_t shown = 0;
+  for (const size_t i : order) {
+    const CaseResult& one = result.cases[i];
+    const int64_t section =
+        sections.contains(i) ? static_cast<int64_t>(i) : int64_t{-1};
+    const std::string row = Dump(RowOf(one, section, texts));
+    if (rows.size() + row.size() + texts.bytes() > most_bytes) break;
+    rows += (rows.empty() ? "" : ",\n") + row;
+    worlds.IndexOf(CutText(one.world, kLongestName));
+    if (shown++ < kStaticRows) first_rows += StaticRow(one, section);
+  }
+  CaseTable table = {.left_out = order.size() - shown};
+  table.html = Filters(worlds) + "<table class=\"cases\" id=\"cases\">" +
+               Head() + "<tbody>\n" + first_rows + "</tbody></table>\n";
+  table.html += kPager;
+  if (shown > kStaticRows) {
+    table.html += fmt::format(
+        "<noscript><p>The first {} of {} are listed; scripts are needed for "
+        "the others.</p></noscript>\n",
+        kStaticRows, GroupedCount(order.size(), "case"));
+  }
+  table.html += "<script type=\"application/json\" id=\"case-data\">" +
+                JsonInHtml("{\"texts\":" + Dump(texts.texts()) +
+                           ",\n\"rows\":[" + rows + "]}") +
+                "</script>\n";
+  return table;
+}
+
+}  // namespace gauntlet

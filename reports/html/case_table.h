@@ -1,0 +1,40 @@
+// The table of all cases of a run.
+#ifndef GAUNTLET_REPORTS_HTML_CASE_TABLE_H_
+#define GAUNTLET_REPORTS_HTML_CASE_TABLE_H_
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+// "failed", "passed", "inconclusive", "skipped": also the CSS class.
+std::string_view VerdictWord(VerdictKind kind);
+
+// Indices of the cases: failed ones first, then inconclusive, passed and
+// skipped ones, each in the order of the run.
+std::vector<size_t> CasesByVerdict(const RunResult& result);
+
+// Id of a case's section in the page: "case-12".
+std::string SectionId(size_t case_index);
+
+struct CaseTable {
+  std::string html;
+  size_t left_out = 0;  // cases beyond the limit
+};
+
+// The first rows are HTML; the page's script takes all of them from JSON:
+// {"texts":[…],"rows":[[name,verdict,world,faults,restarts,recomputed steps,
+// milliseconds,reason,section]]}; verdict: index into CasesByVerdict's order;
+// world, reason: indices into texts; section: index of the case, -1: it has
+// none. `sections`: cases with a section. `most_bytes`: of the rows' JSON.
+CaseTable RenderCaseTable(const RunResult& result,
+                          const std::set<size_t>& sections, size_t most_bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_CASE_TABLE_H_

@@ -1,0 +1,112 @@
+#include "reports/html/coverage_matrix.h"
+
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// How dark a cell is: 1 for one fault, up to 4 for a hundred.
+int ShadeOf(uint64_t fired) {
+  if (fired >= 100) return 4;
+  if (fired >= 10) return 3;
+  return fired >= 3 ? 2 : 1;
+}
+
+std::string PointText(const std::string& point) {
+  return point.empty() ? "(no point)" : HtmlText(point);
+}
+
+void AddFired(const std::vector<RecordEvent>& events,
+              std::set<std::string>& fired) {
+  for (const RecordEvent& event : events) {
+    if (event.kind == RecordKind::kFaultFired ||
+        event.kind == RecordKind::kFaultAgain) {
+      fired.insert(event.detail);
+    }
+  }
+}
+
+}  // namespace
+
+std::set<std::string> FiredFaults(const Record& record) {
+  std::set<std::string> fired;
+  for (const LifeEvents& life : record.lives) AddFired(life.events, fired);
+  for (const LauncherRun& run : record.launchers) AddFired(run.events, fired);
+  AddFired(record.machine, fired);
+  return fired;
+}
+
+CoverageMatrix::CoverageMatrix(const FaultCatalogue& catalogue)
+    : kinds_(catalogue.kinds.begin(), catalogue.kinds.end()),
+      points_(catalogue.points.begin(), catalogue.points.end()) {}
+
+void CoverageMatrix::Add(const Record& record) {
+  const std::set<std::string> fired = FiredFaults(record);
+  for (const RecordFault& fault : record.faults) {
+    kinds_.insert(fault.kind);
+    points_.insert(fault.point);
+    Cell& cell = cells_[{fault.kind, fault.point}];
+    ++cell.planned;
+    if (fired.contains(fault.id)) ++cell.fired;
+  }
+}
+
+const CoverageMatrix::Cell* CoverageMatrix::Find(
+    const std::string& kind, const std::string& point) const {
+  const auto found = cells_.find({kind, point});
+  return found == cells_.end() ? nullptr : &found->second;
+}
+
+std::string CoverageMatrix::Row(const std::string& point) const {
+  std::string cells;
+  uint64_t total = 0;
+  for (const std::string& kind : kinds_) {
+    const Cell* cell = Find(kind, point);
+    if (cell == nullptr) {
+      cells += "<td class=\"hole\"></td>";
+      continue;
+    }
+    total += cell->fired;
+    if (cell->fired == 0) {
+      cells += fmt::format(
+          "<td class=\"never\" title=\"{} planned, none fired\">0</td>",
+          cell->planned);
+      continue;
+    }
+    cells += fmt::format(
+        "<td class=\"s{}\" title=\"{} at {}: {} of {} fired\">{}</td>",
+        ShadeOf(cell->fired), HtmlText(kind), PointText(point), cell->fired,
+        cell->planned, cell->fired);
+  }
+  return fmt::format(
+      "<tr><th scope=\"row\">{}</th>{}<td class=\"total\">{}</td></tr>\n",
+      PointText(point), cells, total);
+}
+
+std::string CoverageMatrix::Render() const {
+  if (kinds_.empty()) return "<p>No faults are planned.</p>\n";
+  const size_t pairs = kinds_.size() * points_.size();
+  std::string out = fmt::format(
+      "<p>{} of {} pairs of {} and {} are planned in a case. A number counts "
+      "the faults that fired; <span class=\"key never\">0</span> marks faults "
+      "that never fired, <span class=\"key hole\"></span> a hole: no case "
+      "plans the pair. Not every pair is possible.</p>\n",
+      GroupedDigits(cells_.size()), GroupedDigits(pairs),
+      GroupedCount(kinds_.size(), "fault kind"),
+      GroupedCount(points_.size(), "fault point"));
+  out +=
+      "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+      "aria-label=\"coverage matrix\"><table class=\"matrix\"><thead><tr>"
+      "<th scope=\"col\">point</th>";
+  for (const std::string& kind : kinds_) {
+    out +=
+        fmt::format("<th scope=\"col\"><span>{}</span></th>", HtmlText(kind));
+  }
+  out +=
+      "<th scope=\"col\"><span>all kinds</span></th></tr></thead>\n<tbody>\n";
+  for (const std::string& point : points_) out += Row(point);
+  return out + "</tbody></table></div>\n";
+}
+
+}  // namespace gauntlet

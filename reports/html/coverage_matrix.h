@@ -1,0 +1,50 @@
+// Which kinds of faults the cases of a run inject at which fault points.
+#ifndef GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_
+#define GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Names that plans can use, beside those in the records. Each that no case uses
+// is a row or a column of holes.
+struct FaultCatalogue {
+  std::vector<std::string> kinds;   // "torn_write"
+  std::vector<std::string> points;  // "ckpt.shard.write"
+};
+
+class CoverageMatrix {
+ public:
+  explicit CoverageMatrix(const FaultCatalogue& catalogue);
+
+  void Add(const Record& record);
+  // A table with a row for each point and a column for each kind.
+  std::string Render() const;
+
+ private:
+  struct Cell {
+    uint64_t planned = 0;
+    uint64_t fired = 0;
+  };
+
+  const Cell* Find(const std::string& kind, const std::string& point) const;
+  std::string Row(const std::string& point) const;
+
+  std::set<std::string> kinds_;
+  std::set<std::string> points_;  // empty text: a fault at no point
+  std::map<std::pair<std::string, std::string>, Cell> cells_;
+};
+
+// Ids of the faults that fired.
+std::set<std::string> FiredFaults(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_

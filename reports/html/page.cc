@@ -1,0 +1,28 @@
+#include "reports/html/page.h"
+
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+std::string HtmlPage(std::string_view title, std::string_view body) {
+  return fmt::format(
+      R"html(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{}</title>
+<style>{}</style>
+</head>
+<body>
+{}<script>{}</script>
+</body>
+</html>
+)html",
+      HtmlText(title), kPageStyle, body, kPageScript);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,19 @@
+// The frame of a report: one HTML file that loads nothing.
+#ifndef GAUNTLET_REPORTS_HTML_PAGE_H_
+#define GAUNTLET_REPORTS_HTML_PAGE_H_
+
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+// A whole document with style and script in it. `title` is plain text, `body`
+// is HTML. A content security policy forbids the page to load anything.
+std::string HtmlPage(std::string_view title, std::string_view body);
+
+extern const std::string_view kPageStyle;
+extern const std::string_view kPageScript;
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_PAGE_H_

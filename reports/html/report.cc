@@ -1,0 +1,195 @@
+#include "reports/html/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "reports/html/case_section.h"
+#include "reports/html/case_table.h"
+#include "reports/html/page.h"
+#include "reports/html/symbols.h"
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct Count {
+  std::string_view css_class;
+  std::string_view name;
+  uint64_t cases = 0;
+};
+
+std::vector<Count> CountsOf(const RunResult& result) {
+  const VerdictCounts counts = CountVerdicts(result);
+  const uint64_t not_run = std::min(counts.errors, result.not_run);
+  return {{"failed", "failed", counts.failed},
+          {"inconclusive", "inconclusive", counts.errors - not_run},
+          {"passed", "passed", counts.passed},
+          {"skipped", "skipped", counts.skipped},
+          {"not-run", "not run", not_run}};
+}
+
+std::string TitleOf(const RunResult& result) {
+  std::string title = GroupedCount(result.cases.size(), "case");
+  char separator = ':';
+  for (const Count& count : CountsOf(result)) {
+    if (count.cases == 0) continue;
+    title += fmt::format("{} {} {}", separator, GroupedDigits(count.cases),
+                         count.name);
+    separator = ',';
+  }
+  return title;
+}
+
+std::string Fact(std::string_view name, std::string_view value) {
+  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name,
+                     HtmlText(value));
+}
+
+std::string VerdictStrip(const HtmlReportInput& input) {
+  const RunResult& result = input.result;
+  std::string bar;
+  std::string counts;
+  for (const Count& count : CountsOf(result)) {
+    counts += fmt::format("<div class=\"{}{}\"><dt>{}</dt><dd>{}</dd></div>\n",
+                          count.css_class, count.cases == 0 ? " none" : "",
+                          count.name, GroupedDigits(count.cases));
+    if (count.cases == 0) continue;
+    bar += fmt::format("<span class=\"{}\" style=\"flex:{}\"></span>",
+                       count.css_class, count.cases);
+  }
+  std::string out = fmt::format(
+      "<header>\n<h1>{}</h1>\n<div class=\"proportions\" "
+      "aria-hidden=\"true\">{}</div>\n<dl class=\"counts\">\n{}</dl>\n"
+      "<dl class=\"facts\">\n",
+      TitleOf(result), bar, counts);
+  out += Fact("run", result.run);
+  out += Fact("scenarios", GroupedDigits(result.scenarios));
+  out += Fact("build", result.build);
+  out += Fact("seed",
+              result.seed ? fmt::format("{}", *result.seed) : "one per case");
+  out += Fact("duration",
+              DurationText(std::llround(result.seconds * 1000) * 1'000'000));
+  out += "</dl>\n";
+  if (!input.command.empty()) {
+    out += "<p class=\"muted\">Repeat this run:</p>\n";
+    out += RenderCommand(input.command);
+  }
+  return out + "</header>\n";
+}
+
+// Sections and coverage, from one pass over the records.
+class RecordParts {
+ public:
+  RecordParts(const HtmlReportInput& input, const HtmlLimits& limits)
+      : input_(input), limits_(limits), coverage_(input.catalogue) {
+    for (const size_t i : CasesByVerdict(input.result)) {
+      if (loaded_ >= limits_.records) break;
+      ++loaded_;
+      AddCase(i);
+    }
+  }
+
+  const std::set<size_t>& sections() const { return with_section_; }
+  const std::string& html() const { return html_; }
+  const CoverageMatrix& coverage() const { return coverage_; }
+  size_t loaded() const { return loaded_; }
+
+ private:
+  void AddCase(size_t i) {
+    const CaseResult& one = input_.result.cases[i];
+    const std::optional<Record> record =
+        input_.load ? input_.load(one) : std::nullopt;
+    if (record) coverage_.Add(*record);
+    if (with_section_.size() >= limits_.sections ||
+        html_.size() >= limits_.section_bytes) {
+      return;
+    }
+    with_section_.insert(i);
+    html_ += RenderCaseSection(
+        one, record,
+        {.id = SectionId(i), .most_picture_bytes = limits_.picture_bytes});
+  }
+
+  const HtmlReportInput& input_;
+  const HtmlLimits& limits_;
+  CoverageMatrix coverage_;
+  std::set<size_t> with_section_;
+  std::string html_;
+  size_t loaded_ = 0;
+};
+
+std::string MebibytesText(size_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024 * 1024));
+}
+
+std::string CasesPart(const CaseTable& table, const HtmlLimits& limits) {
+  std::string out = "<section id=\"list\">\n<h2>Cases</h2>\n" + table.html;
+  if (table.left_out > 0) {
+    out += fmt::format(
+        "<p>{} left out: the table is limited to {}. result.json has "
+        "all.</p>\n",
+        GroupedCount(table.left_out, "case"),
+        MebibytesText(limits.table_bytes));
+  }
+  return out + "</section>\n";
+}
+
+std::string SectionsPart(const RecordParts& parts, size_t cases,
+                         const HtmlLimits& limits) {
+  std::string out = "<section id=\"sections\">\n<h2>What happened</h2>\n" +
+                    SymbolDefinitions();
+  if (parts.sections().size() < cases) {
+    out += fmt::format(
+        "<p>{} of {} have a section, failed and inconclusive ones first. The "
+        "limit is {} or {}. The commands <code>gauntlet show</code> and "
+        "<code>gauntlet replay</code> work for the others.</p>\n",
+        GroupedDigits(parts.sections().size()), GroupedCount(cases, "case"),
+        GroupedCount(limits.sections, "section"),
+        MebibytesText(limits.section_bytes));
+  }
+  out +=
+      "<p class=\"toggles\" hidden><button type=\"button\" "
+      "id=\"open-all\">Open "
+      "all</button> <button type=\"button\" id=\"close-all\">Close all</button>"
+      "</p>\n";
+  return out + parts.html() + "</section>\n";
+}
+
+std::string CoveragePart(const RecordParts& parts, size_t cases) {
+  std::string out = "<section id=\"coverage\">\n<h2>Fault coverage</h2>\n";
+  if (parts.loaded() < cases) {
+    out +=
+        fmt::format("<p>Counts {} of {}: no more records are read.</p>\n",
+                    GroupedDigits(parts.loaded()), GroupedCount(cases, "case"));
+  }
+  return out + parts.coverage().Render() + "</section>\n";
+}
+
+constexpr std::string_view kContents =
+    "<nav aria-label=\"parts of this page\"><a href=\"#list\">Cases</a> · "
+    "<a href=\"#sections\">What happened</a> · "
+    "<a href=\"#coverage\">Fault coverage</a></nav>\n";
+
+}  // namespace
+
+std::string RenderHtml(const HtmlReportInput& input, const HtmlLimits& limits) {
+  const size_t cases = input.result.cases.size();
+  const RecordParts parts(input, limits);
+  const CaseTable table =
+      RenderCaseTable(input.result, parts.sections(), limits.table_bytes);
+  std::string body = "<main>\n" + VerdictStrip(input);
+  body += kContents;
+  body += CasesPart(table, limits);
+  body += SectionsPart(parts, cases, limits);
+  body += CoveragePart(parts, cases);
+  body += "</main>\n";
+  return HtmlPage(fmt::format("Gauntlet run {}: {}", input.result.run,
+                              TitleOf(input.result)),
+                  body);
+}
+
+}  // namespace gauntlet

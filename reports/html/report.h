@@ -1,0 +1,41 @@
+// report.html: the verdicts of a run, pictures of its cases and what its faults
+// cover, as one file that opens without a network.
+#ifndef GAUNTLET_REPORTS_HTML_REPORT_H_
+#define GAUNTLET_REPORTS_HTML_REPORT_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "harness/record/record.h"
+#include "harness/record/result.h"
+#include "reports/html/coverage_matrix.h"
+
+namespace gauntlet {
+
+struct HtmlReportInput {
+  const RunResult& result;
+  // The record of a case; nullopt: none is kept. Called once per case at most.
+  std::function<std::optional<Record>(const CaseResult&)> load;
+  std::string command = {};  // that repeats the run; empty: none
+  FaultCatalogue catalogue = {};
+};
+
+// What is left out beyond these limits is said in the page. It has at most
+// section_bytes, one more section and table_bytes, beside the coverage matrix.
+struct HtmlLimits {
+  size_t sections = 200;  // cases with a section; failed ones come first
+  size_t section_bytes = 8 * 1024 * 1024;  // of all sections
+  size_t picture_bytes = 256 * 1024;       // of one
+  size_t table_bytes = 16 * 1024 * 1024;   // of the table's data
+  size_t records = 10'000;                 // loaded, for sections and coverage
+};
+
+// Equal inputs give equal bytes.
+std::string RenderHtml(const HtmlReportInput& input,
+                       const HtmlLimits& limits = {});
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_REPORT_H_

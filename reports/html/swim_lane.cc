@@ -1,0 +1,384 @@
+#include "reports/html/swim_lane.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "reports/counted.h"
+#include "reports/html/lane_layout.h"
+#include "reports/html/lane_marks.h"
+#include "reports/html/lanes.h"
+#include "reports/html/symbols.h"
+#include "reports/html/text.h"
+#include "reports/html/time_axis.h"
+#include "reports/html/training_position.h"
+#include "reports/timeline.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+std::vector<int> EmittersOf(const Record& record) {
+  std::set<int> emitters;
+  for (const LifeEvents& life : record.lives) {
+    if (!life.events.empty()) emitters.insert(life.worker);
+  }
+  return {emitters.begin(), emitters.end()};
+}
+
+TimeAxis AxisOf(const Record& record,
+                const std::vector<Incarnation>& incarnations) {
+  std::vector<int64_t> times;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) times.push_back(event.t_ns);
+  }
+  for (const Incarnation& one : incarnations) times.push_back(one.end_ns);
+  return TimeAxis(std::move(times), {.width = LaneLayout::kAxisWidth,
+                                     .apart = TimesOfMarks(record)});
+}
+
+// A symbol with a text that a pointer shows.
+std::string Symbol(std::string_view id, const PicturePoint& at,
+                   std::string_view text) {
+  return fmt::format(
+      R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)", id,
+      at.x, at.y, HtmlText(text));
+}
+
+std::string SaveText(const SaveInterval& save) {
+  switch (save.state) {
+    case SaveInterval::State::kCommitted:
+      return fmt::format("checkpoint of step {} committed after {}", save.step,
+                         DurationText(save.end_ns - save.begin_ns));
+    case SaveInterval::State::kFailed:
+      return fmt::format("save of step {} failed after {}", save.step,
+                         DurationText(save.end_ns - save.begin_ns));
+    case SaveInterval::State::kStarted:
+      return fmt::format("save of step {} started, not committed", save.step);
+  }
+  return "";
+}
+
+class SwimLanePicture {
+ public:
+  SwimLanePicture(const Record& record, const SwimLaneOptions& options)
+      : record_(WithLaunchers(record)),
+        options_(options),
+        incarnations_(IncarnationsOf(record_)),
+        axis_(AxisOf(record_, incarnations_)),
+        segments_(TrainingSegmentsOf(record_)) {
+    layout_.emitters = EmittersOf(record_);
+    if (layout_.emitters.size() > options_.most_lanes) {
+      hidden_lanes_ = layout_.emitters.size() - options_.most_lanes;
+      layout_.emitters.resize(options_.most_lanes);
+    }
+    for (const TrainingSegment& segment : segments_) {
+      last_step_ = std::max(last_step_, segment.points.back().step);
+    }
+    for (const LifeEvents& life : record_.lives) {
+      for (const SaveInterval& save : SavesOf(life)) {
+        last_step_ = std::max(last_step_, save.step);
+        saves_.push_back(save);
+      }
+    }
+  }
+
+  bool empty() const { return incarnations_.empty(); }
+
+  std::string Figure() const {
+    std::string out = R"(<figure class="swim"><div class="picture">)";
+    out += Names();
+    out += fmt::format(
+        R"(<div class="scroll" tabindex="0" role="group" aria-label="picture of the run"><svg class="run" role="img" aria-labelledby="{0}-title {0}-desc" viewBox="0 0 {1:.0f} {2:.0f}"><title id="{0}-title">{3}</title><desc id="{0}-desc">{4}</desc>)",
+        options_.id, LaneLayout::kWidth, layout_.Height(),
+        HtmlText("Timeline of " + record_.case_name), HtmlText(Description()));
+    out += Gaps() + Grid() + Curve() + Bars();
+    const LaneMarks marks(record_, axis_, layout_);
+    out += marks.Arrows() + marks.Marks() + TimeLabels();
+    out += "</svg></div></div>\n<figcaption>";
+    out += RenderLegend() + Caption();
+    return out + "</figcaption></figure>\n";
+  }
+
+ private:
+  double X(int64_t t_ns) const { return PlaceOf(axis_, t_ns); }
+  double StepY(uint64_t step) const {
+    const double share = last_step_ == 0 ? 0
+                                         : static_cast<double>(step) /
+                                               static_cast<double>(last_step_);
+    return LaneLayout::kCurveBottom -
+           share * (LaneLayout::kCurveBottom - LaneLayout::kCurveTop);
+  }
+  std::set<uint64_t> StepTicks() const {
+    return {0, last_step_ / 2, last_step_};
+  }
+
+  std::string Description() const {
+    std::vector<uint64_t> committed;
+    for (const SaveInterval& save : saves_) {
+      if (save.state == SaveInterval::State::kCommitted) {
+        committed.push_back(save.step);
+      }
+    }
+    std::string text = fmt::format(
+        "Training position and {} over {}; the last step is {}.",
+        Counted(layout_.emitters.size(), "lane"),
+        DurationText(axis_.end_ns() - axis_.begin_ns()), last_step_);
+    if (!committed.empty()) {
+      text += fmt::format(" Checkpoints committed: steps {}.",
+                          fmt::join(committed, ", "));
+    }
+    for (const TrainingSegment& segment : segments_) {
+      const uint64_t begin = segment.points.front().step;
+      if (segment.recomputed_until <= begin) continue;
+      text += fmt::format(" Steps {}-{} are recomputed.", begin + 1,
+                          segment.recomputed_until);
+    }
+    return text;
+  }
+
+  // The lanes' names and the steps' numbers, beside the part that scrolls.
+  std::string Names() const {
+    std::string out = fmt::format(
+        R"(<svg class="names" aria-hidden="true" viewBox="0 0 {:.0f} {:.0f}"><text class="name" x="0" y="{:.0f}">step</text>)",
+        LaneLayout::kNamesWidth, layout_.Height(), LaneLayout::kCurveTop + 4);
+    for (const uint64_t step : StepTicks()) {
+      out += fmt::format(
+          R"(<text class="tick" text-anchor="end" x="{:.0f}" y="{:.1f}">{}</text>)",
+          LaneLayout::kNamesWidth - 2, StepY(step) + 4, step);
+    }
+    for (const int emitter : layout_.emitters) {
+      out += fmt::format(R"(<text class="name" x="0" y="{:.1f}">{}</text>)",
+                         layout_.BarCentre(emitter) + 4, EmitterName(emitter));
+    }
+    return out + "</svg>";
+  }
+
+  std::string Gaps() const {
+    std::string out;
+    for (const IdleGap& gap : axis_.gaps()) {
+      out += fmt::format(
+          R"(<rect class="gap" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}"><title>{} without an event, drawn shorter</title></rect>)",
+          LaneLayout::kMargin + gap.begin, LaneLayout::kCurveTop - 6,
+          gap.end - gap.begin,
+          layout_.LanesBottom() - LaneLayout::kCurveTop + 6,
+          DurationText(gap.duration_ns));
+    }
+    return out;
+  }
+
+  std::string Grid() const {
+    std::string path;
+    for (const uint64_t step : StepTicks()) {
+      path += fmt::format("M0 {:.1f}H{:.0f}", StepY(step), LaneLayout::kWidth);
+    }
+    for (const int emitter : layout_.emitters) {
+      path += fmt::format("M0 {:.1f}H{:.0f}", layout_.LaneTop(emitter) + 37,
+                          LaneLayout::kWidth);
+    }
+    return fmt::format(R"(<path class="grid" d="{}"/>)", path);
+  }
+
+  // The points from `first` on as a line; those that would fall together are
+  // left out.
+  std::string Line(const std::vector<TrainingPoint>& points, size_t first,
+                   size_t last, std::string_view css_class) const {
+    if (first >= last) return "";
+    std::string path;
+    double drawn = -1;
+    for (size_t i = first; i <= last; ++i) {
+      const double x = X(points[i].t_ns);
+      if (i != first && i != last && x < drawn + 1) continue;
+      drawn = x;
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x,
+                          StepY(points[i].step));
+    }
+    return fmt::format(R"(<path class="{}" d="{}"/>)", css_class, path);
+  }
+
+  std::string Curve() const {
+    std::string out;
+    for (const TrainingSegment& segment : segments_) {
+      const std::vector<TrainingPoint>& points = segment.points;
+      size_t end = 0;  // of the recomputed steps
+      while (end + 1 < points.size() &&
+             points[end + 1].step <= segment.recomputed_until) {
+        ++end;
+      }
+      out += Line(points, 0, end, "again");
+      out += Line(points, end, points.size() - 1, "new");
+    }
+    return out + SavesOnCurve();
+  }
+
+  std::string SavesOnCurve() const {
+    constexpr double kApart = 3;
+    std::string out;
+    PicturePoint last = {-kApart, 0};
+    for (const SaveInterval& save : saves_) {
+      if (save.state == SaveInterval::State::kFailed) continue;
+      const PicturePoint at = {X(save.end_ns), StepY(save.step)};
+      if (std::abs(at.x - last.x) < kApart) continue;
+      last = at;
+      const bool committed = save.state == SaveInterval::State::kCommitted;
+      out += Symbol(committed ? kCommittedSymbol : kStartedSymbol, at,
+                    SaveText(save));
+    }
+    return out;
+  }
+
+  std::string Bars() const {
+    std::string out;
+    for (const Incarnation& one : incarnations_) {
+      const LifeEvents& life = record_.lives[one.life];
+      if (!layout_.HasLane(life.worker)) continue;
+      out += Bar(one) + StepTicksOf(life) + SavesInLane(life);
+    }
+    return out;
+  }
+
+  std::string Bar(const Incarnation& one) const {
+    const LifeEvents& life = record_.lives[one.life];
+    const double begin = X(one.begin_ns);
+    const double end = X(one.end_ns);
+    const double top = layout_.BarTop(life.worker);
+    const char* css_class = one.died ? "bar died" : "bar";
+    const std::string text = fmt::format(
+        "{}, incarnation {}: {} to {}, {}", EmitterName(life.worker), life.life,
+        DurationText(one.begin_ns - axis_.begin_ns()),
+        DurationText(one.end_ns - axis_.begin_ns()), one.ending);
+    std::string out = fmt::format(
+        R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
+        css_class, begin, top, std::max(2.0, end - begin),
+        LaneLayout::kBarHeight, HtmlText(text));
+    constexpr double kRoomForNumber = 14;
+    if (end - begin >= kRoomForNumber) {
+      out +=
+          fmt::format(R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)",
+                      begin + 4, top + 10, life.life);
+    }
+    if (one.died) {
+      out += Symbol(kDiedSymbol, {end, layout_.BarCentre(life.worker)}, text);
+    }
+    return out;
+  }
+
+  std::string StepTicksOf(const LifeEvents& life) const {
+    constexpr double kApart = 1.5;
+    constexpr int kHeight = 7;
+    const double top = layout_.BarTop(life.worker) + 3;
+    std::string fresh;
+    std::string again;
+    double drawn = -kApart;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kStep) continue;
+      const double x = X(event.t_ns);
+      if (x < drawn + kApart) continue;
+      drawn = x;
+      (IsRecomputed(segments_, event) ? again : fresh) +=
+          fmt::format("M{:.1f} {:.0f}v{}", x, top, kHeight);
+    }
+    std::string out;
+    if (!fresh.empty()) {
+      out += fmt::format(R"(<path class="step" d="{}"/>)", fresh);
+    }
+    if (!again.empty()) {
+      out += fmt::format(R"(<path class="step-again" d="{}"/>)", again);
+    }
+    return out;
+  }
+
+  std::string SavesInLane(const LifeEvents& life) const {
+    constexpr double kApart = 6;
+    const double y = layout_.BarTop(life.worker) + LaneLayout::kBarHeight - 6;
+    std::string out;
+    double drawn = -kApart;
+    for (const SaveInterval& save : SavesOf(life)) {
+      const double begin = X(save.begin_ns);
+      const double end = X(save.end_ns);
+      if (end < drawn + kApart) continue;
+      drawn = end;
+      if (end - begin >= kApart) {
+        out +=
+            fmt::format(R"(<path class="saving" d="M{:.1f} {:.1f}H{:.1f}"/>)",
+                        begin, y, end);
+        out += Symbol(kStartedSymbol, {begin, y}, SaveText(save));
+      }
+      if (save.state == SaveInterval::State::kCommitted) {
+        out += Symbol(kCommittedSymbol, {end, y}, SaveText(save));
+      } else if (save.state == SaveInterval::State::kStarted) {
+        out += Symbol(kStartedSymbol, {end, y}, SaveText(save));
+      }
+    }
+    return out;
+  }
+
+  std::string TimeLabels() const {
+    constexpr int kTicks = 9;
+    constexpr double kRowHeight = 14;
+    std::vector<AxisLabel> ticks;
+    for (int i = 0; i <= kTicks; ++i) {
+      const double x = LaneLayout::kAxisWidth * i / kTicks;
+      if (axis_.IsInGap(x)) continue;
+      ticks.push_back(
+          {.x = LaneLayout::kMargin + x,
+           .text = DurationText(axis_.TimeAt(x) - axis_.begin_ns())});
+    }
+    std::vector<AxisLabel> idle;
+    for (const IdleGap& gap : axis_.gaps()) {
+      idle.push_back({.x = LaneLayout::kMargin + (gap.begin + gap.end) / 2,
+                      .text = DurationText(gap.duration_ns)});
+    }
+    std::string out;
+    for (const AxisLabel& label :
+         PlaceLabels(std::move(ticks), 1, LaneLayout::kWidth)) {
+      out += Label(label, "tick", layout_.LanesBottom() + kRowHeight);
+    }
+    for (const AxisLabel& label :
+         PlaceLabels(std::move(idle), 2, LaneLayout::kWidth)) {
+      out += Label(label, "idle",
+                   layout_.LanesBottom() + (label.row + 2) * kRowHeight);
+    }
+    return out;
+  }
+
+  static std::string Label(const AxisLabel& label, std::string_view css_class,
+                           double y) {
+    return fmt::format(
+        R"(<text class="{}" text-anchor="middle" x="{:.1f}" y="{:.0f}">{}</text>)",
+        css_class, label.x, y, label.text);
+  }
+
+  std::string Caption() const {
+    std::string text =
+        "Numbers in bars count incarnations. Time is not to scale: idle time "
+        "is shaded, labelled and shortened; moments around faults are "
+        "stretched.";
+    if (hidden_lanes_ > 0) {
+      text += fmt::format(" {} not drawn.",
+                          Counted(hidden_lanes_, "further worker"));
+    }
+    return fmt::format("<p class=\"muted\">{}</p>", text);
+  }
+
+  const Record record_;
+  const SwimLaneOptions options_;
+  const std::vector<Incarnation> incarnations_;
+  const TimeAxis axis_;
+  const std::vector<TrainingSegment> segments_;
+  LaneLayout layout_;
+  std::vector<SaveInterval> saves_;
+  uint64_t last_step_ = 0;
+  size_t hidden_lanes_ = 0;
+};
+
+}  // namespace
+
+std::string RenderSwimLane(const Record& record,
+                           const SwimLaneOptions& options) {
+  const SwimLanePicture picture(record, options);
+  return picture.empty() ? "" : picture.Figure();
+}
+
+}  // namespace gauntlet
