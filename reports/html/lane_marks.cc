@@ -14,7 +14,7 @@ namespace {
 constexpr double kMarkWidth = 9;
 constexpr double kMarkRadius = 7;
 constexpr size_t kMostArrows = 150;
-constexpr size_t kMostPairs = 40;
+constexpr size_t kMostPairs = 500;
 
 bool IsRestartedProcess(const LifeEvents& life, const RecordEvent& event) {
   return event.kind == RecordKind::kLifeBegin && life.life > 1 &&
@@ -43,8 +43,8 @@ std::string ArrowPath(const PicturePoint& from, const PicturePoint& to) {
   const double dy = to.y - from.y;
   const double length = std::hypot(dx, dy);
   if (length < 2 * kMarkRadius + 4) return "";
-  const double steep = 2 * kMarkRadius + 4;
-  if (dx < steep || std::abs(dy) < 1) {
+  constexpr double kSteep = 60;
+  if (dx < kSteep || std::abs(dy) < 1) {
     const double angle = std::atan2(dy, dx);
     const double ux = std::cos(angle) * kMarkRadius;
     const double uy = std::sin(angle) * kMarkRadius;
@@ -137,12 +137,6 @@ std::string LaneMarks::Marks() const {
   return out;
 }
 
-std::optional<PicturePoint> LaneMarks::PointOf(const EventPlace& place) const {
-  const auto found = points_.find(place);
-  if (found == points_.end()) return std::nullopt;
-  return found->second;
-}
-
 std::optional<EventPlace> LaneMarks::ShownCause(EventPlace place) const {
   for (auto cause = causes_.find(place); cause != causes_.end();
        cause = causes_.find(place)) {
@@ -160,7 +154,12 @@ std::string LaneMarks::Arrows() const {
     if (!points_.contains(effect) || paths.size() >= kMostArrows) continue;
     const std::optional<EventPlace> cause = ShownCause(effect);
     if (!cause) continue;
-    const std::string path = ArrowPath(*PointOf(*cause), *PointOf(effect));
+    PicturePoint from = points_.at(*cause);
+    // Beside the number of the incarnation.
+    if (!MarkOf(LifeOf(record_, *cause), EventAt(record_, *cause))) {
+      from.x += kMarkWidth;
+    }
+    const std::string path = ArrowPath(from, points_.at(effect));
     if (path.empty() || !paths.insert(path).second) continue;
     const ArrowEnd end =
         MarkOf(LifeOf(record_, effect), EventAt(record_, effect));

@@ -42,7 +42,6 @@ class LaneMarks {
   };
 
   void AddMark(const EventPlace& place, Mark mark);
-  std::optional<PicturePoint> PointOf(const EventPlace& place) const;
   // The nearest cause that the picture shows.
   std::optional<EventPlace> ShownCause(EventPlace place) const;
 

@@ -82,7 +82,8 @@ button:disabled { opacity: .45; }
 .cases th { text-align: left; padding: 0; border-bottom: 2px solid var(--line);
   vertical-align: bottom; }
 .cases th button { border: 0; background: none; color: var(--muted);
-  padding: 4px 10px 4px 0; text-align: inherit; font-size: 13px; }
+  padding: 4px 10px 4px 0; text-align: inherit; font-size: 13px;
+  white-space: nowrap; }
 .cases th button::after { content: " \2195"; opacity: .5; }
 .cases th[aria-sort=ascending] button::after { content: " \2191"; opacity: 1; }
 .cases th[aria-sort=descending] button::after { content: " \2193"; opacity: 1; }
@@ -91,6 +92,7 @@ button:disabled { opacity: .45; }
 .cases .number { text-align: right; white-space: nowrap; }
 .cases th.number button { padding: 4px 0 4px 10px; }
 .cases th.number { padding-right: 10px; }
+.cases td.duration { padding-right: 20px; }
 .cases .name { min-width: 12em; }
 .cases .reason { min-width: 10em; }
 .pager { display: flex; gap: 12px; align-items: center; margin: 10px 0; }
@@ -191,9 +193,10 @@ figcaption p { font-size: 13px; }
   .cases td.name { flex: 1 0 100%; }
   .cases td.reason { flex: 1 0 100%; }
   .cases td.reason:empty { display: none; }
-  .cases td.faults::after, .cases td.restarts::after,
-  .cases td.recomputed::after { content: " " attr(data-title);
+  .cases td.faults::before, .cases td.restarts::before,
+  .cases td.recomputed::before { content: attr(data-title) " ";
     color: var(--muted); }
+  .cases th { min-width: 0 !important; }
   .filters input { width: 100%; }
   .filters label:first-child { flex: 1 0 100%; }
 }

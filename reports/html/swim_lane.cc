@@ -19,6 +19,9 @@
 namespace gauntlet {
 namespace {
 
+// Share of the time axis that moments between marks can be stretched to.
+constexpr double kShareOfMarks = 0.7;
+
 std::vector<int> EmittersOf(const Record& record) {
   std::set<int> emitters;
   for (const LifeEvents& life : record.lives) {
@@ -34,8 +37,13 @@ TimeAxis AxisOf(const Record& record,
     for (const RecordEvent& event : life.events) times.push_back(event.t_ns);
   }
   for (const Incarnation& one : incarnations) times.push_back(one.end_ns);
-  return TimeAxis(std::move(times), {.width = LaneLayout::kAxisWidth,
-                                     .apart = TimesOfMarks(record)});
+  TimeAxisOptions options = {.width = LaneLayout::kAxisWidth,
+                             .apart = TimesOfMarks(record)};
+  // With many marks they get less room each.
+  const double room = kShareOfMarks * options.width /
+                      static_cast<double>(options.apart.size() + 1);
+  options.least_apart = std::min(options.least_apart, room);
+  return TimeAxis(std::move(times), options);
 }
 
 // A symbol with a text that a pointer shows.
@@ -252,7 +260,7 @@ class SwimLanePicture {
         R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
         css_class, begin, top, std::max(2.0, end - begin),
         LaneLayout::kBarHeight, HtmlText(text));
-    constexpr double kRoomForNumber = 14;
+    constexpr double kRoomForNumber = 30;
     if (end - begin >= kRoomForNumber) {
       out +=
           fmt::format(R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)",

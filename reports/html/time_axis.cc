@@ -10,7 +10,7 @@ namespace {
 // A gap takes at most this share of the width.
 constexpr double kLargestShare = 1.0 / 16;
 // A gap this much longer than the longest one drawn to scale is an idle gap.
-constexpr double kIdleFactor = 1.5;
+constexpr double kIdleFactor = 2;
 
 std::vector<double> Differences(std::span<const int64_t> times) {
   std::vector<double> gaps;

@@ -21,7 +21,7 @@ struct TimeAxisOptions {
   // Pairs of times, ascending, that are drawn at least this far apart as far as
   // there is room.
   std::vector<std::pair<int64_t, int64_t>> apart;
-  double least_apart = 18;
+  double least_apart = 26;
 };
 
 // Not to scale: idle gaps are shortened, moments with many events stretched.
