@@ -1,0 +1,257 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/html/case_section.h"
+#include "reports/html/case_table.h"
+#include "reports/html/report.h"
+#include "tests/reports/markup_check.h"
+#include "tests/reports/sample_record.h"
+#include "tests/reports/sample_result.h"
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr size_t kMany = 100'000;
+
+std::optional<Record> LoadSample(const CaseResult&) { return SampleRecord(); }
+
+std::string Render(const RunResult& result, const HtmlLimits& limits = {}) {
+  return RenderHtml({.result = result,
+                     .load = LoadSample,
+                     .command = "gauntlet run scenarios --seed 42"},
+                    limits);
+}
+
+RunResult ManyCases() {
+  const RunResult sample = SampleResult();
+  RunResult result = sample;
+  result.cases.clear();
+  for (size_t i = 0; i < kMany; ++i) {
+    result.cases.push_back(sample.cases[i % 50 == 0 ? 3 : 0]);
+    result.cases.back().name += "[seed=" + std::to_string(i) + "]";
+  }
+  return result;
+}
+
+RunResult HostileResult() {
+  RunResult result = SampleResult();
+  const std::string hostile = HostileText();
+  result.run = result.build = hostile;
+  for (CaseResult& one : result.cases) {
+    one.name = one.scenario = one.file = one.world = one.replay = hostile;
+    one.directory = one.verdict.reason = hostile;
+    one.verdict.story = {hostile};
+    one.verdict.broken_expectations = {{hostile, hostile, hostile}};
+    one.verdict.invariants = {{hostile, 1, 1, {{hostile, hostile, hostile}}}};
+  }
+  return result;
+}
+
+Record HostileRecord() {
+  Record record = SampleRecord();
+  record.case_name = HostileText();
+  record.faults[0] = {.id = HostileText(),
+                      .kind = HostileText(),
+                      .point = HostileText(),
+                      .summary = HostileText()};
+  return record;
+}
+
+json CaseData(const std::string& html) {
+  const std::string begin = "id=\"case-data\">";
+  const size_t at = html.find(begin) + begin.size();
+  return json::parse(html.substr(at, html.find("</script>", at) - at));
+}
+
+TEST(HtmlReportTest, BeginsWithTheVerdicts) {
+  const std::string html = Render(SampleResult());
+  EXPECT_THAT(html, HasSubstr("<h1>4 cases: 1 failed, 1 inconclusive, 1 "
+                              "passed, 1 skipped</h1>"));
+  EXPECT_THAT(html, HasSubstr("<dt>build</dt><dd>0.1.0</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>seed</dt><dd>42</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>duration</dt><dd>11.8 s</dd>"));
+  EXPECT_THAT(html, HasSubstr("<code>gauntlet run scenarios --seed 42</code>"));
+}
+
+TEST(HtmlReportTest, CountsCasesThatWereNotRun) {
+  RunResult result = SampleResult();
+  EXPECT_THAT(Render(result), Not(HasSubstr("1 not run")));
+  result.not_run = 1;
+  EXPECT_THAT(Render(result),
+              HasSubstr("<h1>4 cases: 1 failed, 1 passed, 1 skipped, 1 not "
+                        "run</h1>"));
+}
+
+TEST(HtmlReportTest, LoadsNothing) {
+  const std::string html = Render(SampleResult());
+  EXPECT_THAT(ValuesOf(html, "href"), Each(StartsWith("#")));
+  for (const char* part :
+       {"http:", "https:", " src=", "url(", "@import", "<link", "fetch("}) {
+    EXPECT_THAT(html, Not(HasSubstr(part)));
+  }
+  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+}
+
+TEST(HtmlReportTest, LinksLeadSomewhere) {
+  const std::string html = Render(SampleResult());
+  for (const std::string& target : ValuesOf(html, "href")) {
+    EXPECT_EQ(CountOf(html, " id=\"" + target.substr(1) + "\""), 1u) << target;
+  }
+}
+
+TEST(HtmlReportTest, TagsAreBalanced) {
+  EXPECT_EQ(FirstUnbalancedTag(Render(SampleResult())), "");
+  EXPECT_EQ(FirstUnbalancedTag(Render({})), "");
+  EXPECT_EQ(FirstUnbalancedTag("<p><b></p>"), "/p");  // the check can fail
+}
+
+TEST(HtmlReportTest, HostileTextIsEscaped) {
+  const RunResult result = HostileResult();
+  const auto load = [](const CaseResult&) { return HostileRecord(); };
+  const std::string html =
+      RenderHtml({.result = result, .load = load, .command = HostileText()});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_EQ(CountOf(html, "<script"), 2u);
+  EXPECT_EQ(CountOf(html, "</script"), 2u);
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("<!--")), Not(HasSubstr("\xff")),
+                          Not(HasSubstr("\x01"))));
+  EXPECT_THAT(WithoutCode(html), Not(HasSubstr("onload='")));
+}
+
+TEST(HtmlReportTest, EqualInputsGiveEqualBytes) {
+  EXPECT_EQ(Render(SampleResult()), Render(SampleResult()));
+}
+
+TEST(HtmlReportTest, SectionsOfFailedCasesComeFirst) {
+  const std::string html = Render(SampleResult());
+  std::vector<std::string> sections;
+  for (const std::string& id : ValuesOf(html, "id")) {
+    if (id.starts_with("case-") &&
+        id.find_first_not_of("case-0123456789") == std::string::npos) {
+      sections.push_back(id);
+    }
+  }
+  EXPECT_THAT(sections, ElementsAre("case-3", "case-2", "case-0", "case-1"));
+}
+
+TEST(HtmlReportTest, SizeIsBoundedWithManyCases) {
+  size_t loads = 0;
+  const RunResult result = ManyCases();
+  const auto load = [&loads](const CaseResult&) {
+    ++loads;
+    return std::optional(SampleRecord());
+  };
+  const HtmlLimits limits = {.records = 300};
+  const std::string html = RenderHtml({.result = result, .load = load}, limits);
+  EXPECT_LT(html.size(), 16u << 20);
+  EXPECT_EQ(loads, limits.records);
+  EXPECT_EQ(CountOf(html, "<details class=\"case "), limits.sections);
+  EXPECT_EQ(CaseData(html)["rows"].size(), kMany);
+  EXPECT_THAT(html, HasSubstr("200 of 100,000 cases have a section, failed"));
+  EXPECT_THAT(html, HasSubstr("The limit is 200 sections or 8.0 MiB."));
+  EXPECT_THAT(html, HasSubstr("Counts 300 of 100,000 cases"));
+}
+
+TEST(HtmlReportTest, SectionsKeepToTheirLimitOfBytes) {
+  const std::string html = Render(SampleResult(), {.section_bytes = 1});
+  EXPECT_EQ(CountOf(html, "<details class=\"case "), 1u);
+  EXPECT_THAT(html, HasSubstr("<details class=\"case failed\" id=\"case-3\""));
+}
+
+TEST(HtmlReportTest, TableKeepsToItsLimitOfBytes) {
+  const std::string html = Render(
+      ManyCases(), {.sections = 1, .table_bytes = 100'000, .records = 1});
+  EXPECT_LT(html.size(), 300'000u);
+  EXPECT_THAT(html, HasSubstr(" cases left out: the table is limited to"));
+}
+
+TEST(CaseTableTest, HasARowPerCase) {
+  const CaseTable table = RenderCaseTable(SampleResult(), {3}, 1 << 20);
+  const json data = CaseData(table.html);
+  ASSERT_EQ(data["rows"].size(), 4u);
+  const json& failed = data["rows"][0];
+  EXPECT_EQ(failed[0], "torn-manifest");
+  EXPECT_EQ(failed[1], 0);
+  EXPECT_EQ(data["texts"][failed[2].get<size_t>()], "real");
+  EXPECT_EQ(failed[6], 2200);
+  EXPECT_EQ(data["texts"][failed[7].get<size_t>()], "trajectory, restarts");
+  EXPECT_EQ(failed[8], 3);
+  EXPECT_EQ(data["rows"][2][8], -1);
+  EXPECT_THAT(table.html, HasSubstr("<a href=\"#case-3\">torn-manifest</a>"));
+}
+
+TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
+  const CaseResult failed = SampleResult().cases[3];
+  const std::string html =
+      RenderCaseSection(failed, SampleRecord(), {.id = "case-3"});
+  for (const char* part :
+       {"<p class=\"cause\">Failed: trajectory, restarts.</p>",
+        "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations in 300",
+        "6 more", "<h4>Unmet expectations</h4>",
+        "restarts: expected exactly 1, found 2",
+        "crash worker 1 at step.end, step 3 <span class=\"fired\">fired",
+        "<code>gauntlet replay 7f3a/torn-manifest</code>",
+        "<li>worker 0, life 2  resumed from step 50</li>", "<figure"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_LT(html.find("class=\"cause\""), html.find("<figure"));
+  EXPECT_LT(html.find("<figure"), html.find("Failed checks"));
+}
+
+TEST(CaseSectionTest, PassedCaseHasNoFailures) {
+  const std::string html = RenderCaseSection(SampleResult().cases[0],
+                                             SampleRecord(), {.id = "case-0"});
+  EXPECT_THAT(html, HasSubstr("Recovered from 1 fault with 1 restart; resumed "
+                              "from step 50, 1 recomputed step."));
+  EXPECT_THAT(html, Not(HasSubstr("Failed checks")));
+  EXPECT_THAT(html, Not(HasSubstr("Unmet expectations")));
+  EXPECT_THAT(html, Not(HasSubstr(" open>")));
+}
+
+TEST(CaseSectionTest, FaultThatNeverFiredIsMarked) {
+  Record record = SampleRecord();
+  record.lives[2].events.pop_back();
+  const std::string html =
+      RenderCaseSection(SampleResult().cases[2], record, {.id = "case-2"});
+  EXPECT_THAT(html, HasSubstr("<span class=\"never-fired\">never fired"));
+}
+
+TEST(CaseSectionTest, SaysWhyThereIsNoPicture) {
+  const CaseResult failed = SampleResult().cases[3];
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
+              HasSubstr("No record of this case is kept."));
+  EXPECT_THAT(RenderCaseSection(failed, SampleRecord(),
+                                {.id = "case-3", .most_picture_bytes = 10}),
+              HasSubstr("The picture is left out"));
+}
+
+TEST(CoverageMatrixTest, ShowsFiredFaultsAndHoles) {
+  CoverageMatrix matrix({.kinds = {"hang"}, .points = {"ckpt.rename"}});
+  matrix.Add(SampleRecord());
+  matrix.Add(SampleRecord());
+  const std::string html = matrix.Render();
+  EXPECT_THAT(html, HasSubstr("1 of 4 pairs of 2 fault kinds and 2 fault"));
+  EXPECT_THAT(html, HasSubstr("title=\"crash at step.end: 2 of 2 fired\">2<"));
+  EXPECT_EQ(CountOf(html, "<td class=\"hole\">"), 3u);
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+}
+
+TEST(CoverageMatrixTest, MarksFaultsThatNeverFired) {
+  Record record = SampleRecord();
+  record.lives[2].events.pop_back();
+  CoverageMatrix matrix({});
+  matrix.Add(record);
+  EXPECT_THAT(matrix.Render(), HasSubstr("title=\"1 planned, none fired\">0<"));
+}
+
+}  // namespace
+}  // namespace gauntlet
