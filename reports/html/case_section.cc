@@ -197,9 +197,9 @@ std::string Places(const CaseResult& result) {
 
 std::string CauseOf(const Verdict& verdict) {
   if (!verdict.reason.empty()) {
-    return verdict.kind == VerdictKind::kFail
-               ? "Failed: " + verdict.reason + "."
-               : verdict.reason + ".";
+    return fmt::format(
+        "{}{}{}", verdict.kind == VerdictKind::kFail ? "Failed: " : "",
+        verdict.reason, verdict.reason.ends_with('.') ? "" : ".");
   }
   const RunFacts& facts = verdict.facts;
   if (verdict.kind != VerdictKind::kPass) return "No reason is recorded.";

@@ -179,6 +179,7 @@ figcaption p { font-size: 13px; }
 @media (max-width: 760px) {
   main { padding: 14px 10px 40px; }
   .case { padding: 0 10px; }
+  .counts { column-gap: 16px; }
   .picture .names { flex: 0 0 92px; width: 92px; }
   .picture .run { width: 1000px; max-width: none; }
   .cases, .cases tbody { display: block; }
