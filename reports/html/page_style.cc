@@ -11,6 +11,7 @@ const std::string_view kPageStyle = R"css(
   --bar: #d3e2f5; --bar-line: #7fa6d6; --step: #2f66a8; --again: #b86a00;
   --gap: #e6e9ee; --restart: #0f7c8a; --notice: #8a4fb5; --arrow: #59636e;
   --s1: #d3ead9; --s2: #a9d8b9; --s3: #6fbb8c; --s4: #2e8b57; --hole: #eceff2;
+  --s3-text: #000;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -20,6 +21,7 @@ const std::string_view kPageStyle = R"css(
     --bar: #233a55; --bar-line: #4d7db5; --step: #8fbbee; --again: #f0a94a;
     --gap: #262c33; --restart: #4fc3d2; --notice: #c79bf0; --arrow: #a0a9b3;
     --s1: #1d3a2a; --s2: #235338; --s3: #2c7049; --s4: #3a9a63; --hole: #1f242a;
+    --s3-text: #fff;
   }
 }
 * { box-sizing: border-box; }
@@ -169,13 +171,17 @@ figcaption p { font-size: 13px; }
   border-radius: 3px; }
 .matrix .total { color: var(--muted); }
 .s1 { background: var(--s1); } .s2 { background: var(--s2); }
-.s3 { background: var(--s3); color: #000; }
+.s3 { background: var(--s3); color: var(--s3-text); }
 .s4 { background: var(--s4); color: #000; }
 .hole { background: var(--hole); border: 1px dashed var(--line); }
 .never { border: 1px solid var(--unsure); color: var(--unsure); }
 .key { display: inline-block; width: 26px; height: 20px; line-height: 18px;
   vertical-align: bottom; }
 
+@media (max-width: 1000px) {
+  .cases th button { white-space: normal; padding-right: 6px; }
+  .cases .name { min-width: 9em; }
+}
 @media (max-width: 760px) {
   main { padding: 14px 10px 40px; }
   .case { padding: 0 10px; }
@@ -205,6 +211,9 @@ figcaption p { font-size: 13px; }
   body { font-size: 12px; }
   main { max-width: none; padding: 0; }
   .filters, .pager, .copy, .toggles { display: none; }
+  .cases th button { white-space: normal; font-size: 11px; padding: 2px 6px 2px 0; }
+  .cases th button::after { content: none !important; }
+  .cases .name, .cases .reason { min-width: 0; }
   .case, .picture, tr { break-inside: avoid; }
   .case { background: none; }
   .bar, .gap, .matrix td, .proportions span { print-color-adjust: exact;

@@ -199,15 +199,15 @@ TEST(SwimLaneTest, RecordWithoutEventsHasNoPicture) {
 }
 
 TEST(TrainingPositionTest, RecomputedStepsEndWhereTrainingHadBeen) {
-  const std::vector<TrainingSegment> segments =
-      TrainingSegmentsOf(SampleRecord());
+  const Record record = SampleRecord();
+  const std::vector<TrainingSegment> segments = TrainingSegmentsOf(record);
   ASSERT_EQ(segments.size(), 2u);
   EXPECT_EQ(segments[0].recomputed_until, 0u);
   EXPECT_EQ(segments[0].points.back().step, 3u);
   EXPECT_EQ(segments[1].points.front().step, 2u);
   EXPECT_EQ(segments[1].recomputed_until, 3u);
   EXPECT_EQ(segments[1].points.back().step, 4u);
-  const std::vector<RecordEvent>& resumed = SampleRecord().lives[1].events;
+  const std::vector<RecordEvent>& resumed = record.lives[1].events;
   EXPECT_TRUE(IsRecomputed(segments, resumed[3]));
   EXPECT_FALSE(IsRecomputed(segments, resumed[4]));
 }
