@@ -86,9 +86,9 @@ button:disabled { opacity: .45; }
 .cases th button { border: 0; background: none; color: var(--muted);
   padding: 4px 10px 4px 0; text-align: inherit; font-size: 13px;
   white-space: nowrap; }
-.cases th button::after { content: " \2195"; opacity: .5; }
-.cases th[aria-sort=ascending] button::after { content: " \2191"; opacity: 1; }
-.cases th[aria-sort=descending] button::after { content: " \2193"; opacity: 1; }
+.cases th button::after { content: "\a0\2195"; opacity: .5; }
+.cases th[aria-sort=ascending] button::after { content: "\a0\2191"; opacity: 1; }
+.cases th[aria-sort=descending] button::after { content: "\a0\2193"; opacity: 1; }
 .cases td { padding: 5px 10px 5px 0; border-bottom: 1px solid var(--line);
   vertical-align: top; overflow-wrap: anywhere; }
 .cases .number { text-align: right; white-space: nowrap; }
@@ -180,9 +180,9 @@ figcaption p { font-size: 13px; }
 
 @media (max-width: 1000px) {
   .cases th button { white-space: normal; padding-right: 6px; }
-  .cases .name { min-width: 9em; }
+  .cases .name { min-width: 14em; }
 }
-@media (max-width: 760px) {
+@media screen and (max-width: 760px) {
   main { padding: 14px 10px 40px; }
   .case { padding: 0 10px; }
   .counts { column-gap: 16px; }
