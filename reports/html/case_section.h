@@ -13,7 +13,7 @@ namespace gauntlet {
 
 struct CaseSectionOptions {
   std::string id;  // unique in the page
-  // Of the picture; a larger one is replaced by a note.
+  // Bound on the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
 };
 

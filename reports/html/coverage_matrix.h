@@ -1,4 +1,4 @@
-// Which kinds of faults the cases of a run inject at which fault points.
+// The faults of a run as a matrix of fault kinds by fault points.
 #ifndef GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_
 #define GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_
 

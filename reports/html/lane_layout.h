@@ -1,4 +1,4 @@
-// Where the parts of a picture of a run stand, in units of its SVG.
+// Geometry of a picture of a run, in units of its SVG.
 #ifndef GAUNTLET_REPORTS_HTML_LANE_LAYOUT_H_
 #define GAUNTLET_REPORTS_HTML_LANE_LAYOUT_H_
 

@@ -21,7 +21,7 @@ bool IsRestartedProcess(const LifeEvents& life, const RecordEvent& event) {
          life.worker >= 0;
 }
 
-// What an arrow leads to: a mark, or nullopt for the start of a process.
+// Target of an arrow: a mark, or nullopt for the start of a process.
 using ArrowEnd = std::optional<Mark>;
 
 std::string ArrowHead(const PicturePoint& tip, double angle) {

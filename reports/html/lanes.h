@@ -1,4 +1,4 @@
-// What the lanes of a picture of a run show: processes and saves over time.
+// Contents of the lanes of a picture of a run: processes, saves and marks.
 #ifndef GAUNTLET_REPORTS_HTML_LANES_H_
 #define GAUNTLET_REPORTS_HTML_LANES_H_
 

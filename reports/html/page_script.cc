@@ -2,7 +2,8 @@
 
 namespace gauntlet {
 
-// Without it, the page lists the first cases and opens sections by hand.
+// Without the script, the page lists the first cases only, and a link to a
+// closed section does not open it.
 const std::string_view kPageScript = R"js(
 "use strict";
 (() => {

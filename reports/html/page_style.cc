@@ -178,16 +178,7 @@ figcaption p { font-size: 13px; }
 .key { display: inline-block; width: 26px; height: 20px; line-height: 18px;
   vertical-align: bottom; }
 
-@media (max-width: 1000px) {
-  .cases th button { white-space: normal; padding-right: 6px; }
-  .cases .name { min-width: 14em; }
-}
-@media screen and (max-width: 760px) {
-  main { padding: 14px 10px 40px; }
-  .case { padding: 0 10px; }
-  .counts { column-gap: 16px; }
-  .picture .names { flex: 0 0 92px; width: 92px; }
-  .picture .run { width: 1000px; max-width: none; }
+@media screen and (max-width: 960px) {
   .cases, .cases tbody { display: block; }
   .cases thead { display: block; }
   .cases thead tr { display: flex; flex-wrap: wrap; gap: 2px 12px;
@@ -204,6 +195,13 @@ figcaption p { font-size: 13px; }
   .cases td.recomputed::before { content: attr(data-title) " ";
     color: var(--muted); }
   .cases th { min-width: 0 !important; }
+}
+@media screen and (max-width: 760px) {
+  main { padding: 14px 10px 40px; }
+  .case { padding: 0 10px; }
+  .counts { column-gap: 16px; }
+  .picture .names { flex: 0 0 92px; width: 92px; }
+  .picture .run { width: 1000px; max-width: none; }
   .filters input { width: 100%; }
   .filters label:first-child { flex: 1 0 100%; }
 }

@@ -22,8 +22,8 @@ struct HtmlReportInput {
   FaultCatalogue catalogue = {};
 };
 
-// What is left out beyond these limits is said in the page. It has at most
-// section_bytes, one more section and table_bytes, beside the coverage matrix.
+// The page states what is left out. Beside the coverage matrix it has at most
+// section_bytes, one section more, and table_bytes.
 struct HtmlLimits {
   size_t sections = 200;  // cases with a section; failed ones come first
   size_t section_bytes = 8 * 1024 * 1024;  // of all sections

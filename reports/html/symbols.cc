@@ -5,7 +5,6 @@
 namespace gauntlet {
 namespace {
 
-// Of the legend only: the pictures draw lines and bars themselves.
 constexpr PictureSymbol kSymbols[] = {
     {"m-new", "new steps", R"(<path class="new" d="M-9 0H9"/>)"},
     {"m-again", "recomputed steps", R"(<path class="again" d="M-9 0H9"/>)"},

@@ -73,8 +73,7 @@ TimeAxis::TimeAxis(std::vector<int64_t> times_ns,
     : times_(std::move(times_ns)) {
   if (times_.empty()) times_.push_back(0);
   std::ranges::sort(times_);
-  const auto repeated = std::ranges::unique(times_);
-  times_.erase(repeated.begin(), repeated.end());
+  times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
 
   std::vector<double> lengths = Differences(times_);
   const double shortened = ShortenedLength(lengths);

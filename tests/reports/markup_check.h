@@ -1,4 +1,4 @@
-// What must hold for the markup of every report.
+// Checks of the markup of reports.
 #ifndef GAUNTLET_TESTS_REPORTS_MARKUP_CHECK_H_
 #define GAUNTLET_TESTS_REPORTS_MARKUP_CHECK_H_
 
