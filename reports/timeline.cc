@@ -361,18 +361,6 @@ std::string EmitterName(int worker) {
                                    : fmt::format("worker {}", worker);
 }
 
-Record WithLaunchers(const Record& record) {
-  Record whole = record;
-  for (size_t i = 0; i < record.launchers.size(); ++i) {
-    const std::vector<RecordEvent>& events = record.launchers[i].events;
-    if (events.empty()) continue;
-    whole.lives.push_back({.worker = kLauncherColumn,
-                           .life = static_cast<int>(i) + 1,
-                           .events = events});
-  }
-  return whole;
-}
-
 Timeline TimelineOf(const Record& told, const TimelineFilter& filter) {
   const Record record = WithLaunchers(told);
   Timeline timeline = {.title = TitleOf(record),

@@ -17,9 +17,6 @@ namespace gauntlet {
 inline constexpr int kLauncherColumn = -1;
 // "worker 3"; "launcher".
 std::string EmitterName(int worker);
-// The record with each start of the launcher as one more of its lives, of
-// "worker" kLauncherColumn.
-Record WithLaunchers(const Record& record);
 
 enum class RoutineEvents : uint8_t {
   kFolded,  // steps, evaluations, epochs and saves in ranges: "steps 3-7"

@@ -223,7 +223,8 @@ struct ShowCommand {
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
   TimelineFilter filter;
-  std::optional<int> width;  // of a line; nullopt: the terminal's
+    std::optional<int> width;  // of a line; nullopt: the terminal's
+  std::string trace_file;    // of a Chrome trace, in place of the table; or ""
   OutputFormat output = OutputFormat::kText;
 };
 

@@ -17,6 +17,7 @@
 #include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
+#include "harness/cli/run_report.h"
 #include "harness/cli/shell_word.h"
 #include "harness/record/result_file.h"
 #include "harness/run/crash_notice.h"
@@ -136,6 +137,7 @@ class Runner {
     result.not_run = result.cases.size() - ran;
     Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
+    RETURN_IF_ERROR(WriteReport(command_, result, directory));
     const Status linked = LinkLatest(runs, result.run);
     if (interrupted) {
       fmt::print(console_.err,

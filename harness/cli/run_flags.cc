@@ -12,7 +12,8 @@ constexpr std::string_view kExamples =
   gauntlet run scenarios/gpu --device cuda --world real
     gauntlet run scenarios -L 'smoke and not slow' --list
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
-Every run leaves result.json, junit.xml and its records in .gauntlet/runs/latest.
+Every run leaves report.html, result.json, junit.xml and its records in
+.gauntlet/runs/latest.
 Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
 
 // "2/4".

@@ -9,7 +9,10 @@
 #include "engine/status.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/stored_records.h"
+#include "harness/run/text_file.h"
+#include "reports/chrome_trace.h"
 #include "reports/counted.h"
+#include "reports/gzip.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
@@ -31,6 +34,16 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
                     fmt::join(names, ", "), EmitterName(worker)));
   }
   return OkStatus();
+}
+
+Status WriteTrace(const ShowCommand& command) {
+  ASSIGN_OR_RETURN(
+      const std::filesystem::path file,
+      FindRecordFile(command.target, command.runs_directory, command.world));
+  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+  return Annotate(
+      WriteTextFile(command.trace_file, Gzip(RenderChromeTrace(record))),
+      "--trace");
 }
 
 Result<Timeline> ShownTimeline(const ShowCommand& command) {
@@ -59,13 +72,18 @@ TableStyle TableStyleOf(const TerminalStyle& style) {
 }
 
 int RunShow(const ShowCommand& command, Console& console) {
-  const Result<Timeline> timeline = ShownTimeline(command);
-  if (!timeline.ok()) {
-    fmt::print(console.err, "gauntlet show: {}\n", timeline.status().message());
-    return static_cast<int>(timeline.status().code() == Code::kNotFound
+  const auto fail = [&console](const Status& status) {
+    fmt::print(console.err, "gauntlet show: {}\n", status.message());
+    return static_cast<int>(status.code() == Code::kNotFound
                                 ? ExitCode::kNothingSelected
                                 : ExitCode::kUsage);
+  };
+  if (!command.trace_file.empty()) {
+    const Status written = WriteTrace(command);
+    return written.ok() ? static_cast<int>(ExitCode::kHeld) : fail(written);
   }
+  const Result<Timeline> timeline = ShownTimeline(command);
+  if (!timeline.ok()) return fail(timeline.status());
   if (command.output == OutputFormat::kJson) {
     console.out << TimelineToJson(*timeline);
   } else {

@@ -15,7 +15,8 @@ constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet show latest/crash-in-a-shard
   gauntlet show .gauntlet/runs/latest/crash-in-a-shard.sim --from 5 --to 12
-  gauntlet show record.jsonl --all --worker 1 --from 120ms
+    gauntlet show record.jsonl --all --worker 1 --from 120ms
+  gauntlet show latest/crash-in-a-shard --trace timeline.json.gz
 A row is an event, or several that are routine: steps, evaluations, epochs and
 saves ("steps 3-7; saved 5"). Workers that do the same at once share a row. The
 arrows on the left join a fault to its detection, the restart and the
@@ -105,6 +106,10 @@ Result<Command> ParseShow(const VerbArguments& verb) {
           {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
   flags.Value({"--runs", "DIR", "where runs are kept (.gauntlet/runs)"},
               ReadText(command.runs_directory));
+  flags.Value({"--trace", "FILE",
+               "write a Chrome trace there (gzip; for ui.perfetto.dev), in "
+               "place of the table"},
+              ReadText(command.trace_file));
   flags.Value({"--width", "N", "characters of a line (the terminal's)"},
               ReadWhole<std::optional<int>, int>(command.width, 40, 10'000));
   flags.Switch({"--json", "", "the rows as one JSON object"},

@@ -149,7 +149,7 @@ std::string UnmetExpectations(const Verdict& verdict) {
 
 std::string PlannedFaults(const Record& record) {
   if (record.faults.empty()) return "";
-  const std::set<std::string> fired = FiredFaults(record);
+  const std::set<std::string> fired = FaultsThatFired(record);
   std::string out = "<h4>Planned faults</h4>\n<ul class=\"faults\">";
   const size_t shown = std::min(record.faults.size(), kMostLines);
   for (size_t i = 0; i < shown; ++i) {

@@ -29,7 +29,7 @@ void AddFired(const std::vector<RecordEvent>& events,
 
 }  // namespace
 
-std::set<std::string> FiredFaults(const Record& record) {
+std::set<std::string> FaultsThatFired(const Record& record) {
   std::set<std::string> fired;
   for (const LifeEvents& life : record.lives) AddFired(life.events, fired);
   for (const LauncherRun& run : record.launchers) AddFired(run.events, fired);
@@ -42,7 +42,7 @@ CoverageMatrix::CoverageMatrix(const FaultCatalogue& catalogue)
       points_(catalogue.points.begin(), catalogue.points.end()) {}
 
 void CoverageMatrix::Add(const Record& record) {
-  const std::set<std::string> fired = FiredFaults(record);
+  const std::set<std::string> fired = FaultsThatFired(record);
   for (const RecordFault& fault : record.faults) {
     kinds_.insert(fault.kind);
     points_.insert(fault.point);

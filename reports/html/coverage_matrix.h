@@ -43,7 +43,7 @@ class CoverageMatrix {
 };
 
 // Ids of the faults that fired.
-std::set<std::string> FiredFaults(const Record& record);
+std::set<std::string> FaultsThatFired(const Record& record);
 
 }  // namespace gauntlet
 

@@ -101,6 +101,17 @@ TEST_F(RunCommandTest, TakesTheShardOfATestRunner) {
   }
 }
 
+TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const std::string report =
+      ReadTextFile(folder() / "runs" / "latest" / "report.html");
+  EXPECT_THAT(report, HasSubstr("<svg"));
+  EXPECT_THAT(report,
+              HasSubstr("gauntlet run " + command_.paths[0] + " --world sim"));
+  EXPECT_THAT(report, HasSubstr("expected recovers, found completes"));
+}
+
 // Runs are kept where they were started, with their scenarios.
 TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
   const std::string where = Write("d1", "a");

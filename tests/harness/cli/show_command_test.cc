@@ -90,6 +90,16 @@ TEST_F(ShowCommandTest, ARunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
   EXPECT_THAT(err_.str(), HasSubstr("expected the folder of one case"));
 }
 
+TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
+  Run({"a"});
+  const std::string file = scratch_ / "timeline.json.gz";
+  EXPECT_EQ(Show({"latest/a", "--trace", file}), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_TRUE(ReadTextFile(file).starts_with("\x1f\x8b"));
+  EXPECT_EQ(Show({"latest/a", "--trace", scratch_ / "none/t.gz"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--trace: "));
+}
+
 TEST_F(ShowCommandTest, NamesWhatIsMissing) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/nope"}), 4);

@@ -1,0 +1,73 @@
+#include "harness/cli/run_report.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "chaos/inject/plan.h"
+#include "engine/world/fault_point.h"
+#include "harness/cli/shell_word.h"
+#include "harness/cli/stored_records.h"
+#include "harness/record/record_file.h"
+#include "harness/run/text_file.h"
+#include "reports/html/report.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Returns the command that runs the same cases again.
+std::string CommandOf(const RunCommand& command) {
+  std::string text = "gauntlet run";
+  if (command.demo) text += " --demo";
+  for (const std::string& path : command.paths) text += " " + ShellWord(path);
+  if (!command.name_filter.empty()) {
+    text += " -k " + ShellWord(command.name_filter);
+  }
+  for (const std::string& label : command.labels) {
+    text += " -L " + ShellWord(label);
+  }
+  if (command.shard.count > 1) {
+    text +=
+        fmt::format(" --shard {}/{}", command.shard.index, command.shard.count);
+  }
+  if (command.world == WorldChoice::kReal) text += " --world real";
+  if (command.world == WorldChoice::kSimulated) text += " --world sim";
+  if (command.device) {
+    text += fmt::format(" --device {}", DeviceKindName(*command.device));
+  }
+  if (command.seed) text += fmt::format(" --seed {}", *command.seed);
+  if (command.repeat > 1) text += fmt::format(" --repeat {}", command.repeat);
+  return text;
+}
+
+FaultCatalogue WholeCatalogue() {
+  FaultCatalogue catalogue;
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    catalogue.kinds.emplace_back(info.name);
+  }
+  for (const PointInfo& info : AllPoints()) {
+    catalogue.points.emplace_back(info.name);
+  }
+  return catalogue;
+}
+
+}  // namespace
+
+Status WriteReport(const RunCommand& command, const RunResult& result,
+                   const std::filesystem::path& directory) {
+  const auto load = [](const CaseResult& one) -> std::optional<Record> {
+    if (one.directory.empty()) return std::nullopt;
+    Result<Record> record =
+        LoadRecord(std::filesystem::path(one.directory) / kRecordFileName);
+    if (!record.ok()) return std::nullopt;
+    return *std::move(record);
+  };
+  return WriteTextFile(directory / kReportFileName,
+                       RenderHtml({.result = result,
+                                   .load = load,
+                                   .command = CommandOf(command),
+                                   .catalogue = WholeCatalogue()}));
+}
+
+}  // namespace gauntlet
