@@ -1,6 +1,7 @@
 #include "reports/terminal.h"
 
 #include <algorithm>
+#include <span>
 
 #include "reports/counted.h"
 #include "reports/event_text.h"
@@ -68,16 +69,19 @@ class Block {
   std::string last_;
 };
 
+// What one invariant found is mostly the same thing again.
+constexpr size_t kShownFindings = 2;
+
 void AddReport(const InvariantReport& report, Block& block) {
-  for (const Finding& finding : report.findings) {
+  const size_t shown = std::min(report.findings.size(), kShownFindings);
+  for (const Finding& finding : std::span(report.findings).first(shown)) {
     block.Add("broken", fmt::format("{} ({}): {}", finding.invariant,
                                     finding.name, finding.message));
   }
-  if (report.breaches > report.findings.size()) {
+  if (report.breaches > shown) {
     block.Add("broken",
               fmt::format("{}: {} more of {} checked", report.invariant,
-                          report.breaches - report.findings.size(),
-                          report.instances));
+                          report.breaches - shown, report.instances));
   }
 }
 
@@ -135,6 +139,8 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
                   PlainText(result.name), PlainText(result.world),
                   PlainText(result.file), result.line);
   Block block;
+  if (!result.cause.empty()) block.Add("cause", result.cause);
+  for (const std::string& line : verdict.story) block.Add("story", line);
   for (const InvariantReport& report : verdict.invariants) {
     AddReport(report, block);
   }
@@ -142,10 +148,14 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
     block.Add("expected", finding.message);
   }
   // Of a disagreement of the worlds there is nothing else.
-  if (verdict.kind == VerdictKind::kError || block.empty()) {
+  const bool is_bare = verdict.broken_expectations.empty() &&
+                       std::ranges::none_of(verdict.invariants,
+                                            [](const InvariantReport& report) {
+                                              return report.breaches > 0;
+                                            });
+  if (verdict.kind == VerdictKind::kError || is_bare) {
     block.Add("reason", verdict.reason);
   }
-  for (const std::string& line : verdict.story) block.Add("story", line);
   if (!result.replay.empty()) block.Add("replay", result.replay);
   if (!result.timeline.empty()) {
     block.Add("timeline", result.timeline + "  (ui.perfetto.dev)");

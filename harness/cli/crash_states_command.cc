@@ -51,7 +51,7 @@ std::string RenderReport(const CrashStateReport& report,
   text += fmt::format("  determinism  {} recovered twice, {} differed\n",
                       Counted(report.ran_twice, "crash state"),
                       report.nondeterministic);
-  if (!report.complete()) {
+  if (!report.finished()) {
     text += fmt::format("  unfinished   {}\n",
                         fmt::join(UnfinishedParts(report), ", "));
   }
@@ -119,7 +119,8 @@ class Watch {
   }
 
   std::string_view EndOf(const CrashStateReport& report) const {
-    if (report.complete()) return "done: all";
+        if (report.complete()) return "done: all";
+    if (report.finished()) return "done: all within --max-states";
     if (interrupted()) return "interrupted";
     if (command_.stop_after > 0 &&
         report.images_failed >= command_.stop_after) {

@@ -19,6 +19,7 @@
 #include "harness/cli/run_directory.h"
 #include "harness/cli/run_report.h"
 #include "harness/cli/shell_word.h"
+#include "harness/explore/replay.h"
 #include "harness/record/result_file.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/suite.h"
@@ -90,6 +91,14 @@ Status SaveResult(const RunResult& result, const fs::path& directory,
   return WriteTextFile(junit_copy, junit);
 }
 
+// Operations are looked into by another run; where that is impossible, the
+// findings have to do.
+std::string Cause(const Case& one, const Record& record,
+                  References& references) {
+  const Result<std::string> cause = ExplainTrajectory(one, record, references);
+  return cause.ok() ? *cause : "";
+}
+
 class Runner {
  public:
   Runner(const RunCommand& command, Console& console)
@@ -123,7 +132,8 @@ class Runner {
          .replay =
              [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
          .slow = [&](const SuiteItem& item) { ShowSlow(item, items); },
-         .interrupted = [&] { return host_.TerminationNotices() > 0; }},
+         .interrupted = [&] { return host_.TerminationNotices() > 0; },
+         .explain = Cause},
         [&](const CaseResult& one) { Show(one, WidthOf(items)); });
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
@@ -135,6 +145,7 @@ class Runner {
                                          : "not run: enough had failed"),
                  result.cases);
     result.not_run = result.cases.size() - ran;
+    for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
     RETURN_IF_ERROR(WriteReport(command_, result, directory));

@@ -10,6 +10,8 @@
 #include "harness/cli/stored_records.h"
 #include "harness/record/record_file.h"
 #include "harness/run/text_file.h"
+#include "reports/chrome_trace.h"
+#include "reports/gzip.h"
 #include "reports/html/report.h"
 #include <fmt/format.h>
 
@@ -41,6 +43,14 @@ std::string CommandOf(const RunCommand& command) {
   return text;
 }
 
+std::optional<Record> RecordOf(const CaseResult& one) {
+  if (one.directory.empty()) return std::nullopt;
+  Result<Record> record =
+      LoadRecord(std::filesystem::path(one.directory) / kRecordFileName);
+  if (!record.ok()) return std::nullopt;
+  return *std::move(record);
+}
+
 FaultCatalogue WholeCatalogue() {
   FaultCatalogue catalogue;
   for (const FaultKindInfo& info : AllFaultKinds()) {
@@ -54,18 +64,22 @@ FaultCatalogue WholeCatalogue() {
 
 }  // namespace
 
+void AddTrace(CaseResult& one) {
+  if (one.verdict.kind != VerdictKind::kFail) return;
+  const std::optional<Record> record = RecordOf(one);
+  if (!record) return;
+  const std::string file =
+      std::filesystem::path(one.directory) / kChromeTraceFileName;
+  if (WriteTextFile(file, Gzip(RenderChromeTrace(*record))).ok()) {
+    one.timeline = file;
+  }
+}
+
 Status WriteReport(const RunCommand& command, const RunResult& result,
                    const std::filesystem::path& directory) {
-  const auto load = [](const CaseResult& one) -> std::optional<Record> {
-    if (one.directory.empty()) return std::nullopt;
-    Result<Record> record =
-        LoadRecord(std::filesystem::path(one.directory) / kRecordFileName);
-    if (!record.ok()) return std::nullopt;
-    return *std::move(record);
-  };
   return WriteTextFile(directory / kReportFileName,
                        RenderHtml({.result = result,
-                                   .load = load,
+                                   .load = RecordOf,
                                    .command = CommandOf(command),
                                    .catalogue = WholeCatalogue()}));
 }

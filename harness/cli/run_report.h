@@ -1,4 +1,4 @@
-// report.html of a run.
+// report.html of a run, and traces of its failed cases.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_REPORT_H_
 #define GAUNTLET_HARNESS_CLI_RUN_REPORT_H_
 
@@ -11,6 +11,10 @@
 namespace gauntlet {
 
 inline constexpr std::string_view kReportFileName = "report.html";
+
+// Writes timeline.json.gz into the folder of a case that failed and names it in
+// the result. A trace that cannot be written is left out.
+void AddTrace(CaseResult& one);
 
 // Writes it into the run's folder, from the result and the records of its
 // cases, which are in their folders there.

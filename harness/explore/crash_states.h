@@ -111,7 +111,7 @@ struct CrashStateReport {
   // Not looked at to the end, as it was stopped; empty: all is done.
   std::vector<CrashStatePart> unfinished;
 
-    bool finished() const { return unfinished.empty(); }
+  bool finished() const { return unfinished.empty(); }
   // Returns true iff every outcome of every part was looked at.
   bool complete() const {
     return finished() && std::ranges::all_of(counts, [](const auto& of_part) {

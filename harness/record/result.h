@@ -21,6 +21,9 @@ struct CaseResult {
   std::string replay;     // command that repeats the case; empty: none
   std::string timeline;   // path of a trace file; empty: none
   std::string directory;  // of the case's files; empty: none kept
+  // One sentence: where the state first differs from the reference's, down to
+  // the tensor and the value. "": it does not, or nobody looked.
+  std::string cause;
   Verdict verdict;
 
   bool operator==(const CaseResult&) const = default;

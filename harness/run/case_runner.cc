@@ -205,6 +205,10 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     outcome.final_digest = record.launchers.back().result->digest;
   }
   Verdict& verdict = outcome.result.verdict;
+  if (place.explain && verdict.kind == VerdictKind::kFail &&
+      place.world == WorldKind::kSimulated) {
+    outcome.result.cause = place.explain(one, record, references);
+  }
   const Status kept = Tidy(one, place, record, verdict);
   // Where the record has no room, workers may have had none for what they say:
   // only what was seen in memory counts then.

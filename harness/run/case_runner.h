@@ -23,6 +23,9 @@ struct CasePlace {
   std::string directory;  // of this case's files; exists, absolute
   std::string replay;     // the command that repeats it; empty: by its file
   std::function<bool()> interrupted = [] { return false; };
+  // Returns CaseResult::cause of a simulated run that failed; null: nobody
+  // looks.
+  std::function<std::string(const Case&, const Record&, References&)> explain;
 };
 
 struct CaseOutcome {

@@ -22,8 +22,6 @@ namespace gauntlet {
 // path where the job is small enough for it.
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
 
-
-
 // Makes each reference run once; safe from any thread.
 class References {
  public:

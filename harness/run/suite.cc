@@ -94,7 +94,8 @@ CaseOutcome Suite::RunItem(size_t index) {
                   .program = options_.program,
                   .directory = directory,
                   .replay = options_.replay ? options_.replay(item) : "",
-                  .interrupted = options_.interrupted},
+                  .interrupted = options_.interrupted,
+                  .explain = options_.explain},
                  CapabilitiesFor(item, options_.directory), references_);
 }
 

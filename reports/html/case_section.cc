@@ -57,9 +57,13 @@ std::string Heading(const CaseResult& result) {
       word, HtmlText(result.name), HtmlText(meta));
 }
 
-std::string CauseHtml(const Verdict& verdict) {
+std::string CauseHtml(const CaseResult& result) {
+  const Verdict& verdict = result.verdict;
   std::string out =
       fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(CauseOf(verdict)));
+  if (!result.cause.empty()) {
+    return out + fmt::format("<p>Cause: {}</p>\n", HtmlText(result.cause));
+  }
   const Finding* first = FirstFinding(verdict);
   if (first != nullptr && verdict.kind != VerdictKind::kPass) {
     out +=
@@ -235,7 +239,7 @@ std::string RenderCaseSection(const CaseResult& result,
   std::string out =
       fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n",
                   VerdictWord(kind), options.id, is_open ? " open" : "");
-  out += Heading(result) + CauseHtml(result.verdict);
+  out += Heading(result) + CauseHtml(result);
   if (kind != VerdictKind::kSkip || record) out += Picture(record, options);
   out += FailedChecks(result.verdict) + UnmetExpectations(result.verdict);
   if (record) out += PlannedFaults(*record);

@@ -39,6 +39,7 @@ CaseResult Failed() {
           .seconds = 2.2,
           .replay = "gauntlet replay 7f3a/torn-manifest",
           .timeline = "/runs/7f3a/timeline.json.gz",
+          .cause = "the state loaded at step 50 differs: tensor rng/key",
           .verdict = verdict};
 }
 

@@ -22,11 +22,12 @@ INCONCLUSIVE disk-full (sim)   scenarios/torn.yaml:30
   reason    full never fired: errno any at ckpt.begin
 
 FAIL torn-manifest (real)   scenarios/torn.yaml:12
+  cause     the state loaded at step 50 differs: tensor rng/key
+  story     worker 0, life 1  step 50  tear: torn_write
+            worker 0, life 2  resumed from step 50
   broken    trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
             trajectory: 6 more of 300 checked
   expected  restarts: expected exactly 1, found 2
-  story     worker 0, life 1  step 50  tear: torn_write
-            worker 0, life 2  resumed from step 50
   replay    gauntlet replay 7f3a/torn-manifest
   timeline  /runs/7f3a/timeline.json.gz  (ui.perfetto.dev)
 

@@ -73,7 +73,7 @@ TEST(CampaignTest, CrashStatesOfEachWindowComeInTheFirstHundredCases) {
     EXPECT_GT(counts.images_distinct, 0u) << CrashWindowName(counts.window);
   }
   EXPECT_EQ(report.crash_states->images_failed, 0u);
-  EXPECT_FALSE(report.crash_states->complete());
+  EXPECT_FALSE(report.crash_states->finished());
 }
 
 TEST(CampaignTest, ABugOfThePowerLossAloneIsFoundBesideThePlans) {

@@ -50,7 +50,7 @@ TEST_P(EveryProfile, ASaveAndEveryRecoverySurviveEveryCut) {
                .windows = {CrashWindow::kSave, CrashWindow::kRecovery,
                            CrashWindow::kClaim, CrashWindow::kRejection}});
   EXPECT_EQ(report.images_failed, 0u) << Describe(report);
-  EXPECT_TRUE(report.complete());
+  EXPECT_TRUE(report.finished());
   ASSERT_EQ(report.counts.size(), 4u);
   for (const CrashStateCounts& counts : report.counts) {
     EXPECT_GT(counts.points, 20u);
@@ -65,7 +65,7 @@ TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
   const CrashStateReport report =
       Explore({.profiles = {GetParam()}, .windows = {CrashWindow::kDeletion}});
   EXPECT_EQ(report.images_failed, 0u) << Describe(report);
-  EXPECT_TRUE(report.complete());
+  EXPECT_TRUE(report.finished());
   EXPECT_GT(report.counts.at(0).points, 10u);
   EXPECT_GT(report.counts.at(0).images_distinct, 10u);
 }
@@ -318,7 +318,7 @@ TEST(CrashStatesTest, StopsWhenItIsTold) {
   CrashStateOptions options = {.profiles = {kWeak}};
   options.on_progress = [](const CrashStateReport&) { return Proceed::kStop; };
   const CrashStateReport report = Explore(options);
-  EXPECT_FALSE(report.complete());
+  EXPECT_FALSE(report.finished());
 }
 
 TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
@@ -349,7 +349,7 @@ TEST(CrashStatesTest, AnInterruptLeavesWhatWasFoundByThen) {
   options.windows = {CrashWindow::kSave, CrashWindow::kRecovery};
   const auto both = ExploreCrashStates(one, references, options);
   ASSERT_TRUE(both.ok()) << both.status().ToString();
-  EXPECT_FALSE(both->complete());
+  EXPECT_FALSE(both->finished());
   EXPECT_GT(both->counts.at(0).images_distinct, 0u);
   EXPECT_EQ(both->unfinished.back().window, CrashWindow::kRecovery);
 }
