@@ -60,7 +60,7 @@ enum class Point : uint8_t {
   kLoadEnd,
   kReject,
   kBackupDelete,
-    kFinish,
+  kFinish,
   kExportWrite,
   kExportRename,
   kAcknowledge,
@@ -104,7 +104,7 @@ enum class PointNeeds : uint8_t {
   kRejoin,      // at least two workers, which rejoin after a loss
   kAsyncSaves,  // asynchronous checkpoints
   kDevice,      // workers that compute on a device
-    kDeletion,    // a finished run deletes its checkpoints
+  kDeletion,    // a finished run deletes its checkpoints
   kExport,      // a finished run exports its model
 };
 

@@ -23,7 +23,8 @@ struct LoadedScenarios {
 
 // All files in and below the paths, in order; mistakes in them are in `errors`.
 // Errors: those of reading a path.
-Result<LoadedScenarios> LoadScenarioFiles(const std::vector<std::string>& paths);
+Result<LoadedScenarios> LoadScenarioFiles(
+    const std::vector<std::string>& paths);
 LoadedScenarios LoadDemo();
 
 // The cases that the command selects, each in each of its worlds. `variable`

@@ -141,9 +141,10 @@ struct ShardChoice {
 enum class NothingSelected : uint8_t { kFails, kPasses };
 
 struct RunCommand {
-  std::vector<std::string> paths;   // scenario files and folders
-  std::string name_filter;          // part of a case's name; empty: all
-    // Label expressions (label_expression.h), any of them; empty: all cases.
+  std::vector<std::string> paths;  // scenario files and folders
+  std::string name_filter;         // part of a case's name; empty: all
+                            // Label expressions (label_expression.h), any of
+                            // them; empty: all cases.
   std::vector<std::string> labels;
   WorldChoice world = WorldChoice::kBoth;
   std::optional<uint64_t> seed;      // instead of the scenario's own
@@ -156,7 +157,7 @@ struct RunCommand {
   std::string runs_directory = ".gauntlet/runs";
   std::string junit_file;  // a copy, beside the run's own
   bool demo = false;
-    bool strict = false;  // a skip is not good enough
+  bool strict = false;  // a skip is not good enough
   bool lists = false;   // the cases, and runs none
   NothingSelected nothing_selected = NothingSelected::kFails;
   OutputFormat output = OutputFormat::kText;
@@ -223,7 +224,7 @@ struct ShowCommand {
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
   TimelineFilter filter;
-    std::optional<int> width;  // of a line; nullopt: the terminal's
+  std::optional<int> width;  // of a line; nullopt: the terminal's
   std::string trace_file;    // of a Chrome trace, in place of the table; or ""
   OutputFormat output = OutputFormat::kText;
 };

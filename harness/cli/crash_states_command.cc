@@ -119,7 +119,7 @@ class Watch {
   }
 
   std::string_view EndOf(const CrashStateReport& report) const {
-        if (report.complete()) return "done: all";
+    if (report.complete()) return "done: all";
     if (report.finished()) return "done: all within --max-states";
     if (interrupted()) return "interrupted";
     if (command_.stop_after > 0 &&

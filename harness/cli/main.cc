@@ -130,7 +130,7 @@ struct Execute {
     PosixStorage storage;
     return RunUpgrade(command, storage, console);
   }
-    int operator()(const ValidateCommand& command) const {
+  int operator()(const ValidateCommand& command) const {
     return RunValidate(command, console);
   }
   int operator()(const DoctorCommand& command) const {

@@ -31,8 +31,8 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -329,7 +329,7 @@ PlanSpace SpaceOf(const Case& setup) {
   for (const PointInfo& info : AllPoints()) {
     if (info.needs == PointNeeds::kAsyncSaves && !copies) continue;
     if (info.needs == PointNeeds::kDevice && !HasDevice(setup)) continue;
-        if (info.needs == PointNeeds::kRejoin && !rejoins) continue;
+    if (info.needs == PointNeeds::kRejoin && !rejoins) continue;
     if (info.needs == PointNeeds::kExport && !setup.outputs.exports) continue;
     if (setup.store == StoreChoice::kNone && NeedsAStore(info.point)) continue;
     space.points.push_back(info.point);

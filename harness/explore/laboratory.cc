@@ -48,7 +48,7 @@ bool IsOfThePlan(const Record& record, const Finding& finding) {
   const bool of_leaving =
       finding.invariant == "grace" &&
       std::ranges::find(kOfLeaving, finding.name) != kOfLeaving.end();
-    if (!never_fired && !of_leaving) return false;
+  if (!never_fired && !of_leaving) return false;
   // The run may end before anybody looks for the notice.
   if (never_fired && finding.name == "unseen") return true;
   if (record.faults.size() > 1) return true;

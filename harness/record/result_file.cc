@@ -50,7 +50,7 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("seconds", result.seconds);
   a.Field("replay", result.replay);
   a.Field("timeline", result.timeline);
-    a.Field("directory", result.directory);
+  a.Field("directory", result.directory);
   a.Field("cause", result.cause);
   Describe(a, result.verdict);
 }

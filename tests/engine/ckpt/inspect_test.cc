@@ -40,7 +40,7 @@ TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
   EXPECT_GT((*reports)[0].bytes, 100u);
   EXPECT_EQ((*reports)[1].lineage, LineageState::kRejected);
   EXPECT_FALSE((*reports)[1].verdict.ok());
-    EXPECT_EQ((*reports)[2].lineage, LineageState::kFenced);
+  EXPECT_EQ((*reports)[2].lineage, LineageState::kFenced);
   EXPECT_EQ(store->obstacle_name, "");
   EXPECT_EQ(storage_.Contents(), before);
 }
