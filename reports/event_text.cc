@@ -4,14 +4,11 @@
 #include <bit>
 #include <string_view>
 
+#include "harness/record/base_name.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-std::string_view BaseName(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
 
 // " (text)", or nothing.
 std::string InBrackets(std::string_view text) {

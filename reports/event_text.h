@@ -3,6 +3,7 @@
 #define GAUNTLET_REPORTS_EVENT_TEXT_H_
 
 #include <string>
+#include <string_view>
 
 #include "harness/record/record.h"
 

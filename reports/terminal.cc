@@ -69,7 +69,7 @@ class Block {
   std::string last_;
 };
 
-// What one invariant found is mostly the same thing again.
+// Further findings of one invariant seldom say anything new.
 constexpr size_t kShownFindings = 2;
 
 void AddReport(const InvariantReport& report, Block& block) {

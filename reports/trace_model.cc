@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/record/base_name.h"
 #include "reports/event_text.h"
 #include <fmt/format.h>
 
@@ -13,10 +14,6 @@ namespace gauntlet {
 namespace {
 
 constexpr int64_t kMarkerNs = 1'000;
-
-std::string_view BaseName(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
 
 std::string_view CategoryOf(RecordKind kind) {
   switch (kind) {

@@ -9,12 +9,17 @@
 
 namespace gauntlet {
 
-std::string RenderCaseList(const std::vector<SuiteItem>& items) {
+size_t NameWidth(const std::vector<SuiteItem>& items) {
   size_t width = 0;
   for (const SuiteItem& item : items) {
     width = std::max(width, item.one.name.size());
   }
-  width = std::min<size_t>(width, 48);
+  return std::min<size_t>(width, 48);
+}
+
+std::string RenderCaseList(const std::vector<SuiteItem>& items) {
+  const size_t width = NameWidth(items);
+
   std::string text;
   for (const SuiteItem& item : items) {
     text += fmt::format("{:<4} {:<{}}  {}:{}", WorldKindName(item.world),

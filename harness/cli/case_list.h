@@ -2,12 +2,16 @@
 #ifndef GAUNTLET_HARNESS_CLI_CASE_LIST_H_
 #define GAUNTLET_HARNESS_CLI_CASE_LIST_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "harness/run/suite.h"
 
 namespace gauntlet {
+
+// Returns the width of the column of names, at most 48 characters.
+size_t NameWidth(const std::vector<SuiteItem>& items);
 
 // A line each: world, name, place in its file and labels; then their number.
 std::string RenderCaseList(const std::vector<SuiteItem>& items);

@@ -55,7 +55,7 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
 // The cases that did not hold in the last run, by name and world.
 using FailedBefore = std::set<std::pair<std::string, std::string>>;
 
-// Of several times of a case, the one: "a(2of3)" is of "a".
+// Returns the name of the case that a repetition is of: "a" for "a(2of3)".
 std::string_view WithoutTime(std::string_view name) {
   const size_t begin = name.rfind('(');
   const std::string_view time =

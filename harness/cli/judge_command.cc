@@ -68,9 +68,7 @@ class RecordFinder {
       AddFile(file);
       return true;
     }
-    if (folder.extension() != ".sim" && folder.extension() != ".real") {
-      return false;
-    }
+    if (!IsFolderOfCase(folder)) return false;
     cases_without_.push_back(folder.string());
     return true;
   }

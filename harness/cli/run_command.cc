@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <span>
 #include <utility>
@@ -134,7 +133,7 @@ class Runner {
          .slow = [&](const SuiteItem& item) { ShowSlow(item, items); },
          .interrupted = [&] { return host_.TerminationNotices() > 0; },
          .explain = Cause},
-        [&](const CaseResult& one) { Show(one, WidthOf(items)); });
+        [&](const CaseResult& one) { Show(one, NameWidth(items)); });
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
             .count();
@@ -177,14 +176,6 @@ class Runner {
     if (elsewhere) command += " --runs " + ShellWord(command_.runs_directory);
     return command;
   }
-  static size_t WidthOf(const std::vector<SuiteItem>& items) {
-    size_t width = 0;
-    for (const SuiteItem& item : items) {
-      width = std::max(width, item.one.name.size());
-    }
-    return std::min<size_t>(width, 48);
-  }
-
   // What was left has no verdict: --last-failed takes it up.
   static void AddThoseLeft(const std::vector<SuiteItem>& items,
                            const std::string& why,
@@ -214,7 +205,7 @@ class Runner {
         std::chrono::duration<double>(item.one.timeouts.slow).count();
     console_.err << RenderSlowLine(item.one.name,
                                    std::string(WorldKindName(item.world)),
-                                   limit, WidthOf(items))
+                                   limit, NameWidth(items))
                  << std::flush;
   }
 

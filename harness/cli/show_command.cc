@@ -36,21 +36,15 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
   return OkStatus();
 }
 
-Status WriteTrace(const ShowCommand& command) {
-  ASSIGN_OR_RETURN(
-      const std::filesystem::path file,
-      FindRecordFile(command.target, command.runs_directory, command.world));
-  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+Status WriteTrace(const ShowCommand& command, const Record& record) {
   return Annotate(
       WriteTextFile(command.trace_file, Gzip(RenderChromeTrace(record))),
       "--trace");
 }
 
-Result<Timeline> ShownTimeline(const ShowCommand& command) {
-  ASSIGN_OR_RETURN(
-      const std::filesystem::path file,
-      FindRecordFile(command.target, command.runs_directory, command.world));
-  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+Result<Timeline> ShownTimeline(const ShowCommand& command,
+                               const std::filesystem::path& file,
+                               const Record& record) {
   RETURN_IF_ERROR(CheckWorkers(command, record));
   Timeline timeline = TimelineOf(record, command.filter);
   if (timeline.rows.empty() && timeline.events > 0) {
@@ -60,6 +54,25 @@ Result<Timeline> ShownTimeline(const ShowCommand& command) {
                     file.string(), Counted(timeline.events, "event")));
   }
   return timeline;
+}
+
+Status Show(const ShowCommand& command, Console& console) {
+  ASSIGN_OR_RETURN(
+      const std::filesystem::path file,
+      FindRecordFile(command.target, command.runs_directory, command.world));
+  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+  if (!command.trace_file.empty()) return WriteTrace(command, record);
+  ASSIGN_OR_RETURN(const Timeline timeline,
+                   ShownTimeline(command, file, record));
+  if (command.output == OutputFormat::kJson) {
+    console.out << TimelineToJson(timeline);
+    return OkStatus();
+  }
+  TableStyle style = TableStyleOf(console.out_style);
+  if (command.width) style.width = *command.width;
+  if (command.filter.routine == RoutineEvents::kListed) style.most_lines = 0;
+  console.out << RenderTimeline(timeline, style);
+  return OkStatus();
 }
 
 }  // namespace
@@ -72,27 +85,12 @@ TableStyle TableStyleOf(const TerminalStyle& style) {
 }
 
 int RunShow(const ShowCommand& command, Console& console) {
-  const auto fail = [&console](const Status& status) {
-    fmt::print(console.err, "gauntlet show: {}\n", status.message());
-    return static_cast<int>(status.code() == Code::kNotFound
-                                ? ExitCode::kNothingSelected
-                                : ExitCode::kUsage);
-  };
-  if (!command.trace_file.empty()) {
-    const Status written = WriteTrace(command);
-    return written.ok() ? static_cast<int>(ExitCode::kHeld) : fail(written);
-  }
-  const Result<Timeline> timeline = ShownTimeline(command);
-  if (!timeline.ok()) return fail(timeline.status());
-  if (command.output == OutputFormat::kJson) {
-    console.out << TimelineToJson(*timeline);
-  } else {
-    TableStyle style = TableStyleOf(console.out_style);
-    if (command.width) style.width = *command.width;
-    if (command.filter.routine == RoutineEvents::kListed) style.most_lines = 0;
-    console.out << RenderTimeline(*timeline, style);
-  }
-  return static_cast<int>(ExitCode::kHeld);
+  const Status shown = Show(command, console);
+  if (shown.ok()) return static_cast<int>(ExitCode::kHeld);
+  fmt::print(console.err, "gauntlet show: {}\n", shown.message());
+  return static_cast<int>(shown.code() == Code::kNotFound
+                              ? ExitCode::kNothingSelected
+                              : ExitCode::kUsage);
 }
 
 }  // namespace gauntlet

@@ -1,6 +1,7 @@
 #include "harness/cli/stored_records.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "engine/real/posix_storage.h"
@@ -34,6 +35,9 @@ std::vector<std::string> NamesIn(const fs::path& path,
 }
 
 // A case's folder is its name and its world.
+// Of the folders of cases; the simulated world comes first.
+constexpr std::array<const char*, 2> kWorldEndings = {".sim", ".real"};
+
 std::string NameOfFolder(const std::string& folder) {
   return folder.substr(0, folder.rfind('.'));
 }
@@ -119,6 +123,11 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
+bool IsFolderOfCase(const fs::path& path) {
+  return std::ranges::find(kWorldEndings, path.extension()) !=
+         kWorldEndings.end();
+}
+
 std::vector<std::string> FoldersIn(const fs::path& path) {
   return NamesIn(path, IsFolder);
 }
@@ -193,7 +202,7 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     }
   }
   ASSIGN_OR_RETURN(const std::string name, PickName("case", text, names));
-  for (const char* ending : {".sim", ".real"}) {
+  for (const char* ending : kWorldEndings) {
     if (std::ranges::find(folders, name + ending) != folders.end()) {
       return std::vector<std::string>{name + ending};
     }

@@ -23,6 +23,9 @@ bool IsFolder(const std::filesystem::path& path);
 // Names in this folder, without hidden ones, ascending.
 std::vector<std::string> FoldersIn(const std::filesystem::path& path);
 std::vector<std::string> FilesIn(const std::filesystem::path& path);
+// Returns true iff the name is one that the folder of a case has: CASE.sim or
+// CASE.real.
+bool IsFolderOfCase(const std::filesystem::path& path);
 
 // The name that is `text`, or the only one that begins with it. kNotFound lists
 // what is near, kInvalidArgument several that fit; both begin with `what`.

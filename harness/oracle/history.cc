@@ -54,6 +54,12 @@ std::string NameOf(const Emitter& emitter) {
                      emitter.incarnation);
 }
 
+Emitter WorkerAbout(const RecordEvent& event) {
+  return {.kind = Emitter::Kind::kWorker,
+          .worker = *event.about,
+          .incarnation = event.incarnation};
+}
+
 std::string Where(const Emitter& emitter, const RecordEvent& event) {
   return fmt::format("{} at step {} ({})", RecordKindName(event.kind),
                      event.step, NameOf(emitter));

@@ -34,6 +34,9 @@ struct Emitter {
 
 // "worker 1, incarnation 2".
 std::string NameOf(const Emitter& emitter);
+// Returns the worker process that a launcher's or the machine's event is about.
+// REQUIRES: event.about.
+Emitter WorkerAbout(const RecordEvent& event);
 
 // "step at step 12 (worker 1, incarnation 2)".
 std::string Where(const Emitter& emitter, const RecordEvent& event);

@@ -43,8 +43,4 @@ std::optional<uint64_t> StepOfPath(std::string_view path) {
   return step;
 }
 
-std::string_view BaseName(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace gauntlet

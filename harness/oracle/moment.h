@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/record/base_name.h"
 #include "harness/record/event.h"
 
 namespace gauntlet {
@@ -42,9 +43,6 @@ constexpr bool IsOfTraining(RecordKind kind) {
 
 // Returns 150 for "…/step-000000150-g3"; nullopt for other names.
 std::optional<uint64_t> StepOfPath(std::string_view path);
-// Returns the last component of a path.
-std::string_view BaseName(std::string_view path);
-
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_ORACLE_MOMENT_H_

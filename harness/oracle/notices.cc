@@ -121,8 +121,7 @@ void Notices::ForgetGeneration(uint64_t number) {
 
 void Notices::NoteEnd(const RecordEvent& event) {
   if (!event.about || event.reason == RecordReason::kUnreachable) return;
-  const auto ended =
-      workers_.find({.worker = *event.about, .incarnation = event.incarnation});
+  const auto ended = workers_.find(WorkerAbout(event));
   if (ended != workers_.end()) ended->second.has_ended = true;
 }
 
@@ -130,8 +129,7 @@ void Notices::NoteEnd(const RecordEvent& event) {
 void Notices::OnLauncher(const RecordEvent& event) {
   if (event.kind == RecordKind::kExited) return NoteEnd(event);
   if (event.kind != RecordKind::kAskedToStop || !event.about) return;
-  const auto asked =
-      workers_.find({.worker = *event.about, .incarnation = event.incarnation});
+  const auto asked = workers_.find(WorkerAbout(event));
   if (asked == workers_.end() || asked->second.noticed_at) return;
   asked->second.told_at = asked->second.step;
   BeginGrace(asked->second, event.t_ns);

@@ -89,9 +89,7 @@ Processes::Process* Processes::Find(const Emitter& id) {
 
 Processes::Process* Processes::FindAbout(const RecordEvent& event) {
   if (!event.about || *event.about < 0) return nullptr;
-  return Find({.kind = Emitter::Kind::kWorker,
-               .worker = *event.about,
-               .incarnation = event.incarnation});
+  return Find(WorkerAbout(event));
 }
 
 void Processes::OnMachine(const RecordEvent& event) {
@@ -176,9 +174,7 @@ void Processes::CheckRestart() {
 
 void Processes::Begin(const RecordEvent& event) {
   if (!event.about) return;
-  const Emitter id = {.kind = Emitter::Kind::kWorker,
-                      .worker = *event.about,
-                      .incarnation = event.incarnation};
+  const Emitter id = WorkerAbout(event);
   launcher_.starts_workers = true;
   processes_[id] = {.id = id,
                     .launcher = launcher_.incarnation,

@@ -67,9 +67,7 @@ void StoreModel::On(const HistoryEvent& entry) {
 
 void StoreModel::NoteEnd(const RecordEvent& event) {
   if (!event.about) return;
-  const auto at = writers_.find({.kind = Emitter::Kind::kWorker,
-                                 .worker = *event.about,
-                                 .incarnation = event.incarnation});
+  const auto at = writers_.find(WorkerAbout(event));
   if (at == writers_.end()) return;
   if (event.reason == RecordReason::kUnreachable) {
     at->second.end.is_given_up = true;

@@ -293,8 +293,7 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kRestarting) ++fruitless_restarts_;
   if (!event.about) return;
   if (event.kind == RecordKind::kStarted) started_.insert(*event.about);
-  const Emitter about = {.worker = *event.about,
-                         .incarnation = event.incarnation};
+  const Emitter about = WorkerAbout(event);
   if (event.kind == RecordKind::kExited &&
       event.reason != RecordReason::kUnreachable) {
     disturbances_.Ended(about, event.t_ns);

@@ -155,7 +155,8 @@ std::string LaneMarks::Arrows() const {
     const std::optional<EventPlace> cause = ShownCause(effect);
     if (!cause) continue;
     PicturePoint from = points_.at(*cause);
-    // Beside the number of the incarnation.
+    // A cause without a mark is the begin of an incarnation: the arrow starts
+    // beside the number that stands there.
     if (!MarkOf(LifeOf(record_, *cause), EventAt(record_, *cause))) {
       from.x += kMarkWidth;
     }

@@ -174,8 +174,8 @@ struct Tried {
   size_t fired = 0;  // of them, with a fault that did
 };
 
-// What is wrong with any of its plans; "": all held. The last one is run twice
-// and must go the same way.
+// Returns what is wrong with the set-up or one of its plans, or "" if all held.
+// The last plan runs twice, and both runs must have the same events.
 std::string WrongWith(const std::string& text, Tried& tried) {
   const LoadedFile loaded = LoadScenarios(text, "setup.yaml");
   if (!loaded.errors.empty()) {
