@@ -110,7 +110,7 @@ TEST_F(InspectTest, DirectoryInPlaceOfTheStateFile_StopsRunsAndHidesNothing) {
   EXPECT_EQ(store->start.ToString(),
             "INVALID_ARGUMENT: /store/checkpoint: expected a file, found a "
             "directory; remove it");
-    EXPECT_EQ(store->obstacle_name, "checkpoint");
+  EXPECT_EQ(store->obstacle_name, "checkpoint");
   EXPECT_EQ(store->state_file, "");
   EXPECT_EQ(store->checkpoints.size(), 2u);
   EXPECT_EQ(FindNext(test_.world, "/store").status().ToString(),
