@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/digest.h"
+#include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/world/directories.h"
 #include "harness/cli/case_list.h"
@@ -20,6 +21,7 @@
 #include "harness/cli/shell_word.h"
 #include "harness/explore/replay.h"
 #include "harness/record/result_file.h"
+#include "harness/run/case_data.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/suite.h"
 #include "harness/run/text_file.h"
@@ -257,6 +259,10 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
                         : RenderCaseList(items));
     return static_cast<int>(ExitCode::kHeld);
   }
+
+  PosixStorage storage;
+  CaseDataChecker data(storage);
+  for (const SuiteItem& item : items) RETURN_IF_ERROR(data.Check(item.one));
 
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
   const Result<fs::path> made = MakeRunDirectory(runs);

@@ -1,0 +1,70 @@
+#include "harness/run/case_data.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "engine/data/row_schedule.h"
+#include "engine/math/kernels.h"
+#include "engine/model/model.h"
+#include "harness/run/case_runner.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
+  if (spec.kind == DataKind::kDigits) {
+    Dataset outline = *RowsKnownOf(spec);
+    outline.rows = static_cast<uint32_t>(std::max(spec.samples, 0));
+    return outline;
+  }
+  ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
+                   LoadData(storage, spec));
+  Dataset outline = data->train;
+  outline.features.clear();
+  outline.labels.clear();
+  return outline;
+}
+
+// Rows of a known shape have been checked when the scenario was read.
+Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
+  if (RowsKnownOf(job.data)) return OkStatus();
+  const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
+  // A machine that cannot train is no mistake of the scenario.
+  if (!kernels.ok()) return OkStatus();
+  return Model::Build(job.model, outline.shape(), outline.classes, **kernels)
+      .status();
+}
+
+}  // namespace
+
+Result<Dataset> CaseDataChecker::OutlineOf(const DataSpec& spec) {
+  JobSpec job;
+  job.data = spec;
+  const std::string key = JobToJson(job, {});
+  const auto known = outlines_.find(key);
+  if (known != outlines_.end()) return known->second;
+  return outlines_.emplace(key, LoadOutline(storage_, spec)).first->second;
+}
+
+Status CaseDataChecker::CheckJob(const JobSpec& job) {
+  ASSIGN_OR_RETURN(const Dataset outline, OutlineOf(job.data));
+  RETURN_IF_ERROR(
+      RowSchedule::Make(
+          job, {.rows = outline.rows, .rows_of_files = outline.rows_of_files})
+          .status());
+  return CheckLayersFit(job, outline);
+}
+
+Status CaseDataChecker::Check(const Case& one) {
+  const RunPlan plan = PlanOf(one);
+  const auto place = [&one](std::string_view key) {
+    return fmt::format("{}:{}: case {}: {}", one.file, one.line, one.name, key);
+  };
+  RETURN_IF_ERROR(Annotate(CheckJob(plan.train.job), place("job")));
+  if (!plan.before) return OkStatus();
+  return Annotate(CheckJob(plan.before->train.job), place("warm_start"));
+}
+
+}  // namespace gauntlet
