@@ -1,0 +1,4 @@
+#!/bin/sh
+#SBATCH --job-name=gauntlet-report
+# One report of all tasks of slurm-array.sh, in merged/.
+gauntlet report --merge shards/* --out merged
