@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 from cluster_workers import (LOST_WORKER, Workers, environment, free_port, kill,
-                             newest_step, reach_step, readme_block, wait_until)
+                             newest_step, reach_step, guide_block, wait_until)
 from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
                                parser)
 
@@ -356,9 +356,9 @@ class ByVariables:
         alone = json.loads(self._printed(run, environment(), "--json"))
         expect_equal("rule", alone["rule"], "none")
 
-    def readme_kubernetes(self, run):
-        """The README's variables, in a pod of that job."""
-        text = readme_block("yaml", "completionMode: Indexed")
+    def guide_kubernetes(self, run):
+        """The guide's variables, in a pod of that job."""
+        text = guide_block("yaml", "completionMode: Indexed")
         variables = dict(re.findall(r"{name: (\w+), value: \"?([^\"}]+)\"?}",
                                     text))
         expect_equal("completions", re.findall(r"completions: (\d+)", text),
@@ -372,8 +372,8 @@ class ByVariables:
         expect_equal("addresses", printed["addresses"],
                      [f"{name}-0.{variables['GAUNTLET_SERVICE']}:29500", None])
 
-    def readme_torchrun(self, run):
-        line = readme_block("sh", "torchrun ").replace("\\\n", " ")
+    def guide_torchrun(self, run):
+        line = guide_block("sh", "torchrun ").replace("\\\n", " ")
         words = shlex.split(line)
         gauntlet = words.index("gauntlet")
         printed = json.loads(self._printed(
@@ -397,7 +397,7 @@ def cases_of(by, round_, options):
                    by.missing_worker, by.another_token,
                    by.token_by_environment, by.token_file, by.tls,
                    by.second_run_on_the_store, by.refusals,
-                   by.print_cluster, by.readme_kubernetes, by.readme_torchrun):
+                   by.print_cluster, by.guide_kubernetes, by.guide_torchrun):
         yield method.__name__.replace("_", "-"), method
 
 

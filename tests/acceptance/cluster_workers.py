@@ -17,7 +17,7 @@ import time
 from observed_training import DEADLINE_S, Failed, expect, expect_equal
 
 LOST_WORKER = 75  # the exit code that asks for a restart of all
-README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/clusters.md"
 
 # What would tell a worker another place than the test does.
 _PLACES = re.compile(
@@ -38,11 +38,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def readme_block(language, mark):
-    """The code block of the README that has the mark in it."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", README.read_text(), re.S)
+def guide_block(language, mark):
+    """The code block of the guide to clusters that has the mark in it."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.S)
     found = [block for block in blocks if mark in block]
-    expect_equal(f"README blocks with {mark!r}", len(found), 1)
+    expect_equal(f"blocks of the guide with {mark!r}", len(found), 1)
     return found[0]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`gauntlet train` under Open MPI's mpirun, as the README has it.
+"""`gauntlet train` under Open MPI's mpirun, as the guide to clusters has it.
 
 Final bits are those of `gauntlet train --workers 2`; a worker that is killed
 ends the job with a code that starts it again, and it goes on.
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from cluster_workers import (LOST_WORKER, environment, kill, newest_step,
-                             pids_with, reach_step, readme_block)
+                             pids_with, reach_step, guide_block)
 from observed_training import (Cases, DEADLINE_S, STOPPED, expect, expect_equal,
                                generator, parser)
 
@@ -114,10 +114,10 @@ class UnderMpirun:
         code = self._stop(run, self._start(run, LONG), choice, stop)
         expect_equal("exit code", code, STOPPED)
 
-    def readme(self, run):
+    def guide(self, run):
         """Its loop, with the program found by name."""
         script = run.directory / "job.sh"
-        script.write_text(readme_block("sh", "mpirun "))
+        script.write_text(guide_block("sh", "mpirun "))
         (run.directory / "bin").mkdir()
         (run.directory / "bin" / "gauntlet").symlink_to(run.program)
         path = f"{run.directory / 'bin'}:{os.environ['PATH']}"
@@ -132,7 +132,7 @@ class UnderMpirun:
 
 def cases_of(under, round_, options):
     yield "same-bits", under.same_bits
-    yield "readme", under.readme
+    yield "guide", under.guide
     for rank in range(WORKERS):
         name = f"killed-{rank}"
         yield name, (lambda run, r=rank, c=generator(options, name, round_):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`gauntlet train` under Slurm: srun, and the README's batch script.
+"""`gauntlet train` under Slurm: srun, and the guide's batch script.
 
 Final bits are those of `gauntlet train --workers 2`. A worker that is killed,
 or a notice to the job, has it requeued by its script, and it goes on.
@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from cluster_workers import (kill, pids_with, reach_step,
-                             readme_block)
+                             guide_block)
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal,
                                generator, parser)
 from slurm_cluster import REQUEUE_EXIT, Slurm, why_not
@@ -76,8 +76,8 @@ class UnderSlurm:
                    f"{facts.get('Reason')}")
             time.sleep(0.2)
 
-    def readme_script(self, run, disturb):
-        self._train_to_end(run, readme_block("sh", "#SBATCH"), disturb)
+    def guide_script(self, run, disturb):
+        self._train_to_end(run, guide_block("sh", "#SBATCH"), disturb)
 
     def slurm_requeues(self, run, disturb):
         """By the code that it and the workers were told, without a script."""
@@ -91,7 +91,7 @@ class UnderSlurm:
         """One worker's, beside which the other one would start again."""
         script = run.directory / "job.sh"
         script.write_text(
-            readme_block("sh", "#SBATCH").replace(
+            guide_block("sh", "#SBATCH").replace(
                 "gauntlet train", "sh -c '[ $SLURM_PROCID = 0 ] || "
                 "set -- \"$@\" --data none; exec gauntlet train "
                 "--rendezvous-timeout 2 \"$@\"' sh"))
@@ -143,12 +143,12 @@ class UnderSlurm:
 def cases_of(under, round_, options):
     yield "srun", under.step_of_srun
     yield "no-srun", under.batch_script_without_srun
-    yield "readme", lambda run: under.readme_script(run, None)
+    yield "guide", lambda run: under.guide_script(run, None)
     for rank in range(WORKERS):
         name = f"killed-{rank}"
         yield name, (lambda run, r=rank, c=generator(options, name, round_):
-                     under.readme_script(run, under.worker_is_killed(r, c)))
-    yield "notice", lambda run: under.readme_script(
+                     under.guide_script(run, under.worker_is_killed(r, c)))
+    yield "notice", lambda run: under.guide_script(
         run, under.notice(generator(options, "notice", round_)))
     yield "slurm-requeues", lambda run: under.slurm_requeues(
         run, under.notice(generator(options, "slurm-requeues", round_)))
