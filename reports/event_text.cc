@@ -4,6 +4,7 @@
 #include <bit>
 #include <string_view>
 
+#include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
 #include <fmt/format.h>
 
@@ -95,7 +96,7 @@ std::string TextOfTraining(const RecordEvent& event) {
       return fmt::format("evaluated at step {}, loss {:.4f}", event.step,
                          Loss(event));
     case RecordKind::kEpochEnd:
-      return fmt::format("epoch {} ends, loss {:.4f}", event.epoch,
+      return fmt::format("{} ends, loss {:.4f}", EpochName(event.epoch),
                          Loss(event));
     case RecordKind::kNotFinite:
       return fmt::format("not finite at step {}{}", event.step,

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/epoch_text.h"
 #include "reports/causes.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
@@ -331,7 +332,7 @@ std::vector<std::string> EndsOf(const Record& record) {
     if (run.restarts > 0) line += ", " + Counted(run.restarts, "restart");
     if (run.result) {
       line += fmt::format(", {}: {}, {}", run.result->status,
-                          Counted(run.result->epochs, "epoch"),
+                          EpochsCompleted(run.result->epochs),
                           Counted(run.result->steps, "step"));
     }
     ends.push_back(std::move(line));

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
 #include "reports/event_text.h"
 #include <fmt/format.h>
@@ -213,8 +214,7 @@ class ProcessTracer {
         ++segment_;
         break;
       case RecordKind::kEpochEnd:
-        AddSlice(TraceTrack::kCompute, "epoch",
-                 fmt::format("epoch {}", now.epoch),
+        AddSlice(TraceTrack::kCompute, "epoch", EpochName(now.epoch),
                  {epoch_ns_.value_or(Since()), now.t_ns});
         training_ns_ = epoch_ns_ = now.t_ns;
         epoch_has_steps_ = false;
@@ -339,8 +339,8 @@ class ProcessTracer {
                   {*meeting_ns_, end_ns});
     }
     if (epoch_has_steps_ && epoch_ns_ && training_ns_) {
-      AddCutShort(TraceTrack::kCompute, "epoch",
-                  fmt::format("epoch {}", epoch_), {*epoch_ns_, *training_ns_});
+      AddCutShort(TraceTrack::kCompute, "epoch", EpochName(epoch_),
+                  {*epoch_ns_, *training_ns_});
     }
     meeting_ns_.reset();
     training_ns_.reset();

@@ -7,6 +7,7 @@
 
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/text_record.h"
+#include "engine/epoch_text.h"
 #include "engine/train/common_settings.h"
 #include "engine/train/rendezvous.h"
 #include "engine/train/rendezvous_messages.h"
@@ -284,9 +285,9 @@ void Forming::SayStart(const std::string& how, const std::string& whence) {
   parts_.reporter.Progress(
       {.step = position.step,
        .epoch = position.epoch,
-       .line =
-           fmt::format("{}: step {}, epoch {}, row {}{}", how, position.step,
-                       position.epoch, position.sample, whence)});
+       .line = fmt::format("{}: step {}, {}{}", how, position.step,
+                           EpochPosition(position.epoch, position.sample),
+                           whence)});
 }
 
 // From the state that a worker holds in memory. An error of the ring leaves

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/epoch_text.h"
 #include "engine/finite.h"
 #include "engine/train/trainer.h"
 #include <fmt/format.h>
@@ -70,9 +71,9 @@ std::string LoopReports::EpochLine() const {
           ? ""
           : fmt::format("/{}", options_->horizon.epochs);
   std::string line =
-      fmt::format("epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}",
-                  state_->position.epoch, of_epochs, state_->position.step,
-                  CanonicalNan(history.loss.back()),
+      fmt::format("{}{}  step {}  loss {:.4f}  accuracy {:.4f}",
+                  EpochName(state_->position.epoch - 1), of_epochs,
+                  state_->position.step, CanonicalNan(history.loss.back()),
                   ShareOf(history.correct.back(), history.rows.back()));
   if (history.val_rows.back() > 0) {
     line += fmt::format(

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ckpt/store_names.h"
+#include "engine/epoch_text.h"
 #include "engine/world/directories.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/trained_checkpoint.h"
@@ -172,10 +173,11 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
     text += fmt::format("{:<28} {}  {:<8}", report.name,
                         PaintedVerdict(report, style),
                         LineageStateName(report.lineage));
-    text += good ? fmt::format("  epoch {}, {}, {}, state {}", report.epoch,
-                               Size(report.bytes), Age(report.age_seconds),
-                               report.state_digest.Short())
-                 : "  " + report.verdict.message();
+    text +=
+        good ? fmt::format("  {}, {}, {}, state {}",
+                           EpochsCompleted(report.epoch), Size(report.bytes),
+                           Age(report.age_seconds), report.state_digest.Short())
+             : "  " + report.verdict.message();
     if (good && report.not_finite_since) {
       text +=
           fmt::format(", non-finite since step {}", *report.not_finite_since);

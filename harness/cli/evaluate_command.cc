@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/api/start_weights.h"
+#include "engine/epoch_text.h"
 #include "engine/finite.h"
 #include "engine/real/real_world.h"
 #include "engine/summary/summary_writer.h"
@@ -145,10 +146,10 @@ KernelOptions OnTheCpu(KernelOptions kernels) {
 }  // namespace
 
 std::string EvaluationToText(const Evaluation& evaluation) {
-  return fmt::format(
-      "epoch {}  step {}  val_loss {:.4f}  val_accuracy {:.4f}  {}",
-      evaluation.epoch, evaluation.step, CanonicalNan(evaluation.loss),
-      Accuracy(evaluation), evaluation.checkpoint);
+  return fmt::format("{}  step {}  val_loss {:.4f}  val_accuracy {:.4f}  {}",
+                     EpochsCompleted(evaluation.epoch), evaluation.step,
+                     CanonicalNan(evaluation.loss), Accuracy(evaluation),
+                     evaluation.checkpoint);
 }
 
 namespace {

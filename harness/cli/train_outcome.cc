@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/check.h"
+#include "engine/epoch_text.h"
 #include "engine/finite.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
@@ -71,7 +72,7 @@ std::string TrainOutcomeToText(const TrainOutcome& outcome) {
   const TrainResult& result = *outcome.end.result;
   std::string line = fmt::format(
       "{:<8} {}, {}", result.status == "not_finite" ? "stopped" : result.status,
-      Counted(result.epochs, "epoch"), Counted(result.steps, "step"));
+      EpochsCompleted(result.epochs), Counted(result.steps, "step"));
   if (result.loss) {
     line += fmt::format(", loss {:.4f}", CanonicalNan(*result.loss));
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/epoch_text.h"
 #include "engine/finite.h"
 #include <fmt/format.h>
 
@@ -76,7 +77,7 @@ std::string RenderProgress(const ProgressFacts& facts,
     const size_t columns = text.size();
     if (columns > 0) parts.push_back({std::move(text), columns});
   };
-  add(fmt::format("epoch {}/{}", std::min(facts.epoch + 1, facts.epochs),
+  add(fmt::format("{}/{}", EpochName(std::min(facts.epoch, facts.epochs - 1)),
                   facts.epochs));
   if (facts.steps == 0) {
     add(fmt::format("step {}", facts.step));

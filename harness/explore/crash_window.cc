@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/epoch_text.h"
 #include "harness/run/sim_run.h"
 #include <fmt/format.h>
 
@@ -161,7 +162,7 @@ int Trajectory::IndexOf(const Digest& digest, uint64_t step) const {
 std::string Trajectory::NameOf(int index) const {
   if (index <= 0) return "the initial state";
   const auto& [step, epoch] = steps_[static_cast<size_t>(index)];
-  return fmt::format("step {}, epoch {}", step, epoch);
+  return fmt::format("step {}, {}", step, EpochsCompleted(epoch));
 }
 
 int CrashWindowLog::NewestBefore(size_t i) const {

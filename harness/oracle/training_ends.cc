@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/epoch_text.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/last_words.h"
 #include "harness/oracle/training_model.h"
@@ -37,11 +38,12 @@ void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
   if (result == expected && event.step == step) return;
   checks_.trajectory.Breach(
       "result",
-      fmt::format("the result is {}: epoch {}, step {}, loss {:08x}, state {}, "
-                  "expected {}: epoch {}, step {}, loss {:08x}, state {}",
-                  result.status, result.epochs, result.steps, result.loss_bits,
-                  result.digest, expected.status, expected.epochs,
-                  expected.steps, expected.loss_bits, expected.digest));
+      fmt::format("the result is {}: {}, step {}, loss {:08x}, state {}, "
+                  "expected {}: {}, step {}, loss {:08x}, state {}",
+                  result.status, EpochsCompleted(result.epochs), result.steps,
+                  result.loss_bits, result.digest, expected.status,
+                  EpochsCompleted(expected.epochs), expected.steps,
+                  expected.loss_bits, expected.digest));
 }
 
 void TrainingModel::Stop(const Emitter& by, Worker& worker,
@@ -52,8 +54,8 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
   if (again || !worker.state || worker.state->step != event.step ||
       (worker.at && reference_.PlaceAfter(*worker.at).epoch != event.epoch)) {
     return checks_.grace.Breach(
-        "not-one-step", fmt::format("{}, epoch {}: the worker is at step {}{}",
-                                    Where(by, event), event.epoch,
+        "not-one-step", fmt::format("{}, {}: the worker is at step {}{}",
+                                    Where(by, event), EpochName(event.epoch),
                                     worker.state ? worker.state->step : 0,
                                     again ? ", and it had agreed before" : ""));
   }
@@ -93,10 +95,9 @@ void TrainingModel::Finish(const Emitter& by, Worker& worker,
     return;
   }
   checks_.trajectory.Breach(
-      "final-state",
-      fmt::format("{}, epoch {}: the reference ends with step {}",
-                  Where(by, event), event.epoch,
-                  reference_[reference_.size() - 1].step));
+      "final-state", fmt::format("{}, {}: the reference ends with step {}",
+                                 Where(by, event), EpochsCompleted(event.epoch),
+                                 reference_[reference_.size() - 1].step));
 }
 
 void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
@@ -223,8 +224,8 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
     if (epoch.epoch >= epochs) break;
     checks_.epochs.Instance();
     if (epochs_.contains(epoch.epoch)) continue;
-    checks_.epochs.Breach("missing",
-                          fmt::format("epoch {} never ended", epoch.epoch));
+    checks_.epochs.Breach(
+        "missing", fmt::format("{} never ended", EpochName(epoch.epoch)));
   }
   if (result.epochs != epochs) {
     checks_.epochs.Breach("count",
@@ -250,14 +251,14 @@ void TrainingModel::CheckReferenceRows(const FinalResult& result) {
     std::ranges::sort(used);
     const auto again = std::ranges::adjacent_find(used);
     if (again != used.end()) {
-      checks_.samples.Breach(
-          "duplicate-sample",
-          fmt::format("sample {} is used twice in epoch {}", *again, epoch));
+      checks_.samples.Breach("duplicate-sample",
+                             fmt::format("sample {} is used twice in {}",
+                                         *again, EpochName(epoch)));
     }
     if (used.size() == owed) continue;
-    checks_.samples.Breach(
-        "missing", fmt::format("epoch {} used {} samples, expected {}", epoch,
-                               used.size(), owed));
+    checks_.samples.Breach("missing",
+                           fmt::format("{} used {} samples, expected {}",
+                                       EpochName(epoch), used.size(), owed));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/epoch_text.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
 #include <fmt/format.h>
@@ -172,8 +173,9 @@ void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
       names_epoch ? reference_.PlaceAfter(*worker.at).epoch : event.epoch;
   if (event.step == step && event.epoch == epoch) return;
   checks_.history_consistent.Breach(
-      "steps", fmt::format("{}, epoch {}: the worker is at step {}, epoch {}",
-                           Where(by, event), event.epoch, step, epoch));
+      "steps",
+      fmt::format("{}, {}: the worker is at step {}, {}", Where(by, event),
+                  EpochName(event.epoch), step, EpochName(epoch)));
 }
 
 void TrainingModel::Load(const Emitter& by, Worker& worker,
@@ -337,8 +339,8 @@ void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
     return;
   }
   checks_.history_consistent.Breach(
-      "point", fmt::format("{}, epoch {}: {} did not fire there",
-                           Where(by, event), event.epoch, event.detail));
+      "point", fmt::format("{}, {}: {} did not fire there", Where(by, event),
+                           EpochName(event.epoch), event.detail));
 }
 
 void TrainingModel::Fire(const Emitter& by, Worker& worker,
@@ -367,9 +369,10 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   if (is_new &&
       (misses(fault->step, event.step) || misses(fault->epoch, event.epoch))) {
     checks_.history_consistent.Breach(
-        "point", fmt::format("{}, epoch {}: {} is planned for another step or "
-                             "epoch",
-                             Where(by, event), event.epoch, fault->id));
+        "point",
+        fmt::format("{}, {}: {} is planned for another step or "
+                    "epoch",
+                    Where(by, event), EpochName(event.epoch), fault->id));
   }
   if (!fault->point.empty() && event.path != fault->point) {
     checks_.history_consistent.Breach(

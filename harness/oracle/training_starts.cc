@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/epoch_text.h"
 #include "harness/oracle/training_model.h"
 #include <fmt/format.h>
 
@@ -255,9 +256,9 @@ void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
   if (found == expected) return;
   checks_.trajectory.Breach(
       "position",
-      fmt::format("{}: epoch {}, sample {}, expected epoch {}, sample {}",
-                  Where(by, event), found.epoch, found.position, expected.epoch,
-                  expected.position));
+      fmt::format("{}: {}, expected {}", Where(by, event),
+                  EpochPosition(found.epoch, found.position),
+                  EpochPosition(expected.epoch, expected.position)));
 }
 
 }  // namespace gauntlet

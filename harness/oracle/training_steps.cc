@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/epoch_text.h"
 #include "harness/oracle/training_model.h"
 #include <fmt/format.h>
 
@@ -76,10 +77,9 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
   if (event.epoch != entry.epoch || event.position != entry.position) {
     checks_.trajectory.Breach(
-        "position",
-        fmt::format("{}: epoch {}, sample {}, expected epoch {}, sample {}",
-                    Where(by, event), event.epoch, event.position, entry.epoch,
-                    entry.position));
+        "position", fmt::format("{}: {}, expected {}", Where(by, event),
+                                EpochPosition(event.epoch, event.position),
+                                EpochPosition(entry.epoch, entry.position)));
   }
 }
 

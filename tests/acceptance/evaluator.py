@@ -12,7 +12,7 @@ from observed_training import (DEADLINE_S, Cases, expect, expect_equal, parser)
 
 EPOCHS = 4
 JOB = ("--preset", "tiny", "--replicas", "2", "--epochs", str(EPOCHS))
-SAID = re.compile(r"epoch (\d+)\S*  step (\d+)  .*"
+SAID = re.compile(r"(?:epoch )?(\d+)(?:/\d+| epochs? completed)?  step (\d+)  .*"
                   r"val_loss (\S+)  val_accuracy (\S+)")
 CLUSTER = json.dumps({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:2"]},
                       "task": {"type": "evaluator", "index": 0}})

@@ -296,10 +296,10 @@ TEST(ChromeTraceTest, EpochHoldsItsStepsAndEvaluation) {
                {.kind = RecordKind::kEpochEnd},
                {.kind = RecordKind::kStep, .step = 2, .epoch = 1}})};
   EXPECT_THAT(Shown(TraceOf(record), "X"),
-              IsSupersetOf({"worker 0/compute: epoch 0 [0+3]",
+              IsSupersetOf({"worker 0/compute: epoch 1 [0+3]",
                             "worker 0/compute: step 1 [0+1]",
                             "worker 0/compute: evaluation at step 1 [1+1]",
-                            "worker 0/compute: epoch 1 (cut short) [3+1]"}));
+                            "worker 0/compute: epoch 2 (cut short) [3+1]"}));
 }
 
 TEST(ChromeTraceTest, SaveInProgress_LastsUntilItsProcessEnds) {

@@ -29,7 +29,7 @@ row    time     worker 0                        worker 1
                 <6                              <6
   8  0.070s     steps 3-4                       steps 3-4
   9  0.090s     exits with 0                    exits with 0
-launcher exits with 0, 1 restart, done: 2 epochs, 4 steps
+launcher exits with 0, 1 restart, done: 2 epochs completed, 4 steps
 )";
 
 Timeline Sample(const TimelineFilter& filter = {}) {

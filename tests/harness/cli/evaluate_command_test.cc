@@ -94,7 +94,7 @@ TEST(EvaluationTextTest, OneLineHasAllOfIt) {
                     .correct = 24,
                     .rows = 32};
   EXPECT_EQ(EvaluationToText(one),
-            "epoch 2  step 12  val_loss 0.5000  val_accuracy 0.7500  "
+            "2 epochs completed  step 12  val_loss 0.5000  val_accuracy 0.7500  "
             "step-000000012-g1");
   EXPECT_EQ(EvaluationToJson(one),
             R"({"checkpoint":"step-000000012-g1","epoch":2,"step":12,)"

@@ -52,7 +52,7 @@ TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{.status = "stopped", .digest = "51d0"};
   EXPECT_EQ(TrainOutcomeToText(outcome),
-            "stopped  0 epochs, 0 steps, 0.0 s, state 51d0");
+            "stopped  0 epochs completed, 0 steps, 0.0 s, state 51d0");
   EXPECT_EQ(TrainOutcomeToJson(outcome),
             R"({"status":"stopped","epochs":0,"steps":0,"digest":"51d0",)"
             R"("loss":null,"accuracy":null,"val_accuracy":null,"restarts":0,)"
@@ -69,7 +69,7 @@ TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
   result.finite = false;
   result.not_finite_since = 200;
   EXPECT_EQ(TrainOutcomeToText(outcome),
-            "stopped  4 epochs, 256 steps, loss nan, accuracy 93.2%, "
+            "stopped  4 epochs completed, 256 steps, loss nan, accuracy 93.2%, "
             "validation 91.0%, non-finite since step 200, 3.2 s, state 51d0");
   const std::string json = TrainOutcomeToJson(outcome);
   EXPECT_NE(json.find(R"("status":"not_finite")"), std::string::npos) << json;
@@ -81,12 +81,12 @@ TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
 TEST(TrainOutcomeTest, IsOneLineForPeople) {
   TrainOutcome outcome = SomeOutcome();
   EXPECT_EQ(TrainOutcomeToText(outcome),
-            "done     4 epochs, 256 steps, loss 0.4127, accuracy 93.2%, "
+            "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
             "validation 91.0%, 3.2 s, state 51d0");
   outcome.end.result->resumed_from = 128;
   outcome.end.restarts = 1;
   EXPECT_EQ(TrainOutcomeToText(outcome),
-            "done     4 epochs, 256 steps, loss 0.4127, accuracy 93.2%, "
+            "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
             "validation 91.0%, resumed from step 128, 1 restart, 3.2 s, state "
             "51d0");
 }
