@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/utf8.h"
+#include "harness/scenario/nearest_names.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -68,9 +69,9 @@ std::vector<Diagnostic> SortedByPlace(std::vector<Diagnostic> list) {
 
 }  // namespace
 
-std::string NearestName(std::string_view mistyped,
-                        const std::vector<std::string>& names) {
-  if (mistyped.size() > 100) return "";
+std::vector<std::string> NearestNames(std::string_view mistyped,
+                                      const std::vector<std::string>& names) {
+  if (mistyped.size() > 100) return {};
   const auto begins = [mistyped](const std::string& name) {
     return name.starts_with(mistyped);
   };
@@ -78,19 +79,26 @@ std::string NearestName(std::string_view mistyped,
   constexpr size_t kTelling = 3;
   if (mistyped.size() >= kTelling &&
       std::ranges::count_if(names, begins) == 1) {
-    return *std::ranges::find_if(names, begins);
+    return {*std::ranges::find_if(names, begins)};
   }
-  std::string nearest;
+  constexpr size_t kMost = 3;
+  std::vector<std::string> nearest;
   // Of a word of three letters two are another word.
-  size_t best = mistyped.size() <= kTelling ? 2 : mistyped.size() / 3 + 2;
+  size_t best = mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
   for (const std::string& name : names) {
     const size_t distance = EditDistance(mistyped, name);
-    if (distance < best && distance < name.size()) {
-      best = distance;
-      nearest = name;
-    }
+    if (distance > best || distance >= name.size()) continue;
+    if (distance < best) nearest.clear();
+    best = distance;
+    if (nearest.size() < kMost) nearest.push_back(name);
   }
   return nearest;
+}
+
+std::string NearestName(std::string_view mistyped,
+                        const std::vector<std::string>& names) {
+  const std::vector<std::string> nearest = NearestNames(mistyped, names);
+  return nearest.empty() ? "" : nearest.front();
 }
 
 std::string SuggestName(std::string_view mistyped,

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <set>
 
+#include "harness/scenario/fault_synonyms.h"
 #include "harness/scenario/keys.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/upgrade.h"
@@ -74,6 +75,7 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
       std::ranges::move(Upgrade(document, diagnostics),
                         std::back_inserter(loaded.old_spellings));
     }
+    ReplaceFaultSynonyms(document, diagnostics);
     Scenario scenario;
     scenario.file = file;
     scenario.document = document;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/check.h"
+#include "harness/scenario/fault_synonyms.h"
 #include "harness/scenario/units.h"
 #include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
@@ -29,6 +30,47 @@ std::string_view NounOf(const KeySpec& key) {
   const size_t dot = key.path.rfind('.');
   return dot == std::string_view::npos ? key.path : key.path.substr(dot + 1);
 }
+
+namespace {
+
+// The topic of `gauntlet help` that lists the names of the row; "": none.
+std::string_view TopicOf(Names names) {
+  switch (names) {
+    case Names::kPoints:
+      return "points";
+    case Names::kFaultKinds:
+      return "faults";
+    case Names::kBugs:
+      return "planted-bugs";
+    case Names::kInvariants:
+      return "invariants";
+    default:
+      return "";
+  }
+}
+
+// What an unknown name may stand for, or where the known ones are listed.
+std::string HintOnName(const KeySpec& row, const std::string& name,
+                       std::vector<std::string> known) {
+  const std::string_view renamed = NewNameOfValue(row.path, name);
+  if (!renamed.empty()) {
+    return fmt::format("{} is the name in gauntlet/v2", renamed);
+  }
+  if (row.names == Names::kFaultKinds) {
+    const std::string_view advice = AdviceOnFaultName(name);
+    if (!advice.empty()) return std::string(advice);
+    for (const FaultSynonym& synonym : AllFaultSynonyms()) {
+      known.emplace_back(synonym.name);
+    }
+  }
+  std::string hint = SuggestName(name, known);
+  if (hint.empty() && !TopicOf(row.names).empty()) {
+    hint = fmt::format("gauntlet help {} lists them", TopicOf(row.names));
+  }
+  return hint;
+}
+
+}  // namespace
 
 MapReader::MapReader(const YamlNode* node, std::string_view path,
                      Diagnostics& diagnostics)
@@ -234,13 +276,10 @@ bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
   const std::vector<std::string> names = ChoicesOf(row);
   if (!names.empty() &&
       std::find(names.begin(), names.end(), node.scalar) == names.end()) {
-    const std::string_view renamed = NewNameOfValue(row.path, node.scalar);
     Error(
         node.place,
         fmt::format("unknown {} '{}'", NounOf(row), node.scalar.substr(0, 80)),
-        renamed.empty()
-            ? SuggestName(node.scalar, names)
-            : fmt::format("{} is the name in gauntlet/v2", renamed));
+        HintOnName(row, node.scalar, names));
     return false;
   }
   out = node.scalar;
