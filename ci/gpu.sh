@@ -103,7 +103,7 @@ digests() {  # PROGRAMS
   local code=0 store
   store=$(mktemp -d)
   same_digests "$1" mlp --steps 100 || code=1
-  same_digests "$1" cnn --steps 20 || code=1
+  same_digests "$1" cnn-short --steps 20 || code=1
   moves_between_attempts "$1" "$store/ckpt" || code=1
   rm -rf "$store"
   return "$code"

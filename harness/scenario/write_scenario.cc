@@ -283,18 +283,22 @@ FlowMap ExpectMap(const Expectation& expect) {
   return map;
 }
 
-// The first preset with the model's layers, else one to start from.
+// The first preset with the model's layers and the optimizer, else with the
+// layers alone, else one to start from.
 std::string PresetFor(const JobSpec& job) {
+  const std::string json = JobToJson(job, {});
+  std::string with_model;
   for (const PresetInfo& info : AllPresets()) {
     const Result<JobSpec> preset = PresetJob(info.name);
     if (!preset.ok()) continue;
     JobSpec same = job;
     same.model = preset->model;
-    if (JobToJson(same, {}) == JobToJson(job, {})) {
-      return std::string(info.name);
-    }
+    if (JobToJson(same, {}) != json) continue;
+    same.optimizer = preset->optimizer;
+    if (JobToJson(same, {}) == json) return std::string(info.name);
+    if (with_model.empty()) with_model = info.name;
   }
-  return "tiny";
+  return with_model.empty() ? "tiny" : with_model;
 }
 
 void AppendComment(std::string_view title, std::string_view body,

@@ -292,7 +292,7 @@ def memory_that_runs_out_is_said(run):
     if limited(1 << 26, "--version").returncode != 0:
         print("  not shown: the program does not start under a limit")
         return
-    done = limited(1 << 27, "train", "--preset", "cnn", "--batch", "4096",
+    done = limited(1 << 27, "train", "--preset", "cnn-short", "--batch", "4096",
                    "--max-restarts", "0", "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 75)
     expect("gauntlet: out of memory\n" in done.stderr, done.stderr)

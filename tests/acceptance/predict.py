@@ -18,7 +18,7 @@ try:
 except ImportError:
     np = None
 
-PRESETS = ("linear", "mlp", "dnn", "cnn")
+PRESETS = ("linear", "mlp", "dnn", "cnn-short")
 SIDE = 28  # of the presets' images
 TRAIN_ROWS = 2048
 VALIDATION_ROWS = 1000
@@ -170,7 +170,7 @@ class Predictions:
         data.mkdir()
         images, labels = write_cifar10(data, self.options.seed)
         outcome = run.train_to_end(
-            "--preset", "cnn", "--seed", self.options.seed, "--batch", 16,
+            "--preset", "cnn-short", "--seed", self.options.seed, "--batch", 16,
             "--epochs", 2, "--data", f"cifar10:{data}", "--workers", 2,
             "--export", run.directory / "model")
         model = ExportedModel(run.directory / "model")

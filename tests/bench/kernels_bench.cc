@@ -170,7 +170,7 @@ void BM_CrossEntropy(benchmark::State& state, Isa isa) {
 // Forward, loss, backward and update, as a worker with one replica has them.
 void BM_CnnStep(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
-  const JobSpec job = std::move(PresetJob("cnn")).value();
+  const JobSpec job = std::move(PresetJob("cnn-short")).value();
   const auto model =
       std::move(
           Model::Build(job.model, {.height = 28, .width = 28}, 10, *kernels))

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/job/job.h"
+#include "engine/job/preset_run.h"
 
 namespace gauntlet {
 namespace {
@@ -20,7 +21,8 @@ TEST(PresetsTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
   const Result<JobSpec> job = PresetJob("tinny");
   ASSERT_EQ(job.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(job.status().message(),
-            "job: expected one of linear, mlp, dnn, cnn, tiny, found 'tinny'");
+            "job: expected one of linear, mlp, dnn, cnn, cnn-short, "
+            "tiny, found 'tinny'");
 }
 
 TEST(PresetsTest, TinyTakesSixStepsAnEpochWithFourReplicas) {
@@ -42,8 +44,8 @@ TEST(PresetsTest, DnnIsTheDocumentsClassifier) {
   EXPECT_EQ(job.batch, 50);
 }
 
-TEST(PresetsTest, CnnIsTheDocumentsImageClassifier) {
-  const JobSpec job = PresetJob("cnn").value();
+TEST(PresetsTest, CnnShortIsTheDocumentsImageClassifier) {
+  const JobSpec job = PresetJob("cnn-short").value();
   EXPECT_EQ(job.model.layers[0].kind, LayerKind::kConv2D);
   EXPECT_EQ(job.model.layers[0].filters, 32);
   EXPECT_EQ(job.model.layers[0].kernel, 3);
@@ -52,6 +54,24 @@ TEST(PresetsTest, CnnIsTheDocumentsImageClassifier) {
   EXPECT_EQ(job.optimizer.learning_rate, 0.001f);
   EXPECT_EQ(job.optimizer.momentum, 0.0f);
   EXPECT_EQ(job.batch, 64);
+}
+
+TEST(PresetsTest, CnnDiffersFromCnnShortInItsOptimizerAlone) {
+  JobSpec job = PresetJob("cnn").value();
+  const JobSpec tutorial = PresetJob("cnn-short").value();
+  EXPECT_NE(JobToJson(job, {}), JobToJson(tutorial, {}));
+  job.optimizer = tutorial.optimizer;
+  EXPECT_EQ(JobToJson(job, {}), JobToJson(tutorial, {}));
+}
+
+TEST(PresetsTest, EveryPresetHasARun) {
+  for (const PresetInfo& preset : AllPresets()) {
+    const PresetRun& run = PresetRunOf(preset.name);
+    EXPECT_EQ(run.preset, preset.name);
+    EXPECT_GE(run.epochs, 1u) << preset.name;
+    EXPECT_GE(run.accuracy_percent, 20) << preset.name;
+    EXPECT_GE(run.seconds, 1) << preset.name;
+  }
 }
 
 }  // namespace

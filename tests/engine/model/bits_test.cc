@@ -58,7 +58,7 @@ TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfTheGradients) {
 
 // Small images, so that a row more than a chunk does not take long.
 JobSpec SmallCnn() {
-  JobSpec job = PresetJob("cnn").value();
+  JobSpec job = PresetJob("cnn-short").value();
   job.data.side = 7;
   job.data.validation_samples = 16;
   job.model.layers.insert(

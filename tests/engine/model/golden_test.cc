@@ -31,9 +31,9 @@ TEST(GoldenTest, TwentyStepsOfTinyEndInTheGoldenState) {
 }
 
 // Eight rows a step: the scalar path takes its time.
-TEST(GoldenTest, ThreeStepsOfCnnEndInTheGoldenState) {
+TEST(GoldenTest, ThreeStepsOfCnnShortEndInTheGoldenState) {
   ASSERT_EQ(numerics::kVersion, 1u);
-  JobSpec cnn = PresetJob("cnn").value();
+  JobSpec cnn = PresetJob("cnn-short").value();
   cnn.batch = 4;
   cnn.data.samples = 64;
   for (const Isa isa : IsasHere()) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "engine/job/preset_run.h"
 #include "tests/engine/model/training_loop.h"
 
 namespace gauntlet {
@@ -20,6 +21,22 @@ TEST(LearningTest, AnMlpReadsDigitsClearlyBetterThanALinearModel) {
   EXPECT_GT(linear, 0.80);
   EXPECT_LT(linear, 0.92);
   EXPECT_GT(mlp, linear + 0.04);
+}
+
+// The epochs and the accuracy that `gauntlet list presets` gives. The others
+// take longer.
+TEST(LearningTest, EachPresetReachesItsAccuracyInItsEpochs) {
+  for (const char* name : {"linear", "dnn", "tiny"}) {
+    const PresetRun& run = PresetRunOf(name);
+    const double accuracy =
+        AccuracyAfter(PresetJob(name).value(), static_cast<int>(run.epochs));
+    EXPECT_NEAR(accuracy * 100.0, run.accuracy_percent, 1.0) << name;
+  }
+}
+
+// Of its ten epochs.
+TEST(LearningTest, CnnReadsNineDigitsOfTenAfterFourEpochs) {
+  EXPECT_GT(AccuracyAfter(PresetJob("cnn").value(), 4), 0.9);
 }
 
 TEST(LearningTest, TinyLearnsInTwentyEpochs) {

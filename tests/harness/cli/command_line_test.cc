@@ -199,7 +199,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --seed: expected a whole number from 0 to "
        "18446744073709551615, found '-1'"},
       {{"train", "--preset", "tyni"},
-       "train: --preset: expected one of linear, mlp, dnn, cnn, tiny, found "
+       "train: --preset: expected one of linear, mlp, dnn, cnn, cnn-short, "
+       "tiny, found "
        "'tyni'; did you mean tiny?"},
       {{"train", "--lr", "fast"},
        "train: --lr: expected a number, found 'fast'"},

@@ -1,0 +1,27 @@
+// The run that a preset stands for, besides its job: how long it trains and
+// what comes of it.
+#ifndef GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
+#define GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace gauntlet {
+
+struct PresetRun {
+  std::string_view preset;
+  uint64_t epochs = 1;  // unless a user gives another length
+  // Share of the validation samples that are classified correctly after these
+  // epochs, with one replica and seed 1, as measured.
+  int accuracy_percent = 0;
+  // CPU time of these epochs with one worker of one thread, as measured.
+  int seconds = 1;
+  std::string_view purpose;
+};
+
+// REQUIRES: AllPresets() has the name.
+const PresetRun& PresetRunOf(std::string_view preset);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
