@@ -5,6 +5,7 @@
 #include "chaos/inject/fault_parameters.h"
 #include "engine/check.h"
 #include "engine/job/job.h"
+#include "engine/job/preset_run.h"
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 #include <fmt/format.h>
@@ -37,12 +38,29 @@ std::vector<CatalogEntry> Faults() {
   return entries;
 }
 
+// With the data, the length and the result of the run.
+std::vector<CatalogEntry> Presets() {
+  std::vector<CatalogEntry> entries;
+  for (const PresetInfo& info : AllPresets()) {
+    const PresetRun& run = PresetRunOf(info.name);
+    const DataSpec data = PresetJob(info.name)->data;
+    entries.push_back(
+        {std::string(info.name),
+         fmt::format("{}; {} digits of {}x{} pixels; {} epochs: accuracy about "
+                     "{}%, about {} s; {}",
+                     info.description, data.samples, data.side, data.side,
+                     run.epochs, run.accuracy_percent, run.seconds,
+                     run.purpose)});
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::vector<CatalogEntry> EntriesOf(Catalog catalog) {
   switch (catalog) {
     case Catalog::kPresets:
-      return Named(AllPresets());
+      return Presets();
     case Catalog::kPoints:
       return Named(AllPoints());
     case Catalog::kFaults:

@@ -9,19 +9,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kHelp =
-    R"(Look at checkpoints and use their models, without changing anything.
-Usage: gauntlet ckpt SUBCOMMAND [OPTIONS]
-
-  ls DIR         what a store holds, and which checkpoint a run goes on from
-  verify PATH    read every byte of a store or of one checkpoint
-                 (both exit with 2 where a run would be refused, and with 7
-                 where no checkpoint can be loaded)
-  diff A B       the first tensor, element and bit in which two checkpoints differ
-  export CKPT DIR  the model as safetensors with a description in JSON
-  predict CKPT   the class that the model gives each validation row
-)";
-
 struct PathFlags {
   std::vector<std::string> paths;
   DataPlace data;
@@ -55,7 +42,9 @@ enum class Takes : uint8_t { kJson, kData, kJsonAndData };
 struct Subcommand {
   std::string name;
   std::string summary;
-  std::vector<std::string> paths;  // what its arguments are called
+  std::vector<std::string> paths;  // names of its arguments
+  std::string about;               // the arguments
+  std::string example;
   Takes takes = Takes::kJson;
   Command (*make)(const PathFlags&);
 };
@@ -63,27 +52,63 @@ struct Subcommand {
 std::vector<Subcommand> AllSubcommands() {
   return {
       {"ls",
-       "List what a checkpoint store holds.",
+       "List the checkpoints of a directory, and the one that a run would "
+       "resume from. Exit code 2: a run would be refused; 7: no checkpoint can "
+       "be loaded.",
        {"DIR"},
+       "Checkpoint directory.",
+       "ls ckpt",
        Takes::kJson,
        MakeList},
       {"verify",
-       "Read and check every byte.",
+       "Read every byte of a checkpoint directory, or of one checkpoint. Exit "
+       "code 2: a run would be refused; 7: no checkpoint can be loaded.",
        {"PATH"},
+       "Checkpoint directory, or one checkpoint in it.",
+       "verify ckpt",
        Takes::kJson,
        MakeVerify},
-      {"diff", "Compare two checkpoints.", {"A", "B"}, Takes::kJson, MakeDiff},
+      {"diff",
+       "Compare two checkpoints: the first tensor, element and bit that "
+       "differ.",
+       {"A", "B"},
+       "Two checkpoints.",
+       "diff ckpt/step-000000400-g1 ckpt/step-000000800-g1",
+       Takes::kJson,
+       MakeDiff},
       {"export",
-       "Write a checkpoint's model as safetensors and JSON.",
+       "Write the model of a checkpoint as safetensors and JSON.",
        {"CKPT", "DIR"},
+       "Checkpoint, or a directory of them, and the folder to write.",
+       "export ckpt model",
        Takes::kData,
        MakeExport},
       {"predict",
-       "Print the class that a checkpoint's model gives each validation "
-       "row.",
+       "Print the class that the model of a checkpoint gives each validation "
+       "sample.",
        {"CKPT"},
+       "Checkpoint, or a directory of them.",
+       "predict ckpt",
        Takes::kJsonAndData,
        MakePredict}};
+}
+
+std::string OverviewOfSubcommands() {
+  HelpGroup group = {
+      .title = "Subcommands", .page = GroupPage::kFirst, .entries = {}};
+  for (const Subcommand& one : AllSubcommands()) {
+    group.entries.push_back(
+        {fmt::format("{} {}", one.name, fmt::join(one.paths, " ")),
+         one.summary});
+  }
+  return RenderHelpPage(
+      {.command = "ckpt",
+       .summary = "Inspect checkpoints and use their models. Nothing in a "
+                  "checkpoint directory is changed.",
+       .usage = "SUBCOMMAND [OPTIONS]",
+       .groups = {std::move(group)},
+       .examples = "Examples:\n  gauntlet ckpt ls ckpt\n"
+                   "  gauntlet ckpt verify ckpt --json"});
 }
 
 Result<Command> ParseSubcommand(const Subcommand& subcommand,
@@ -91,23 +116,24 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   PathFlags told;
   Flags flags({.command = "ckpt " + subcommand.name,
                .summary = subcommand.summary,
-               .examples = ""},
+               .examples = "Example:\n  gauntlet ckpt " + subcommand.example},
               verb);
   const size_t wanted = subcommand.paths.size();
   flags.Positionals(
       {"paths", fmt::format("{}", fmt::join(subcommand.paths, " ")),
-       "what to look at"},
+       subcommand.about},
       {.least = wanted, .most = wanted}, told.paths);
   if (subcommand.takes != Takes::kData) {
-    flags.Switch({"--json", "", "as JSON"},
+    flags.Switch({"--json", "", "Print JSON."},
                  [&told] { told.output = OutputFormat::kJson; });
   }
   if (subcommand.takes != Takes::kJson) {
-    flags.Value({"--data", "DIR", "where the job's files lie now"},
-                ReadText(told.data.directory));
     flags.Value(
-        {"--validation", "DIR", "where its validation files lie now, if apart"},
-        ReadText(told.data.validation_directory));
+        {"--data", "DIR", "Folder of the data files, if they were moved."},
+        ReadText(told.data.directory));
+    flags.Value({"--validation", "DIR",
+                 "Folder of the validation files, if they were moved."},
+                ReadText(told.data.validation_directory));
   }
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
@@ -133,7 +159,7 @@ Result<Command> ParseCheckpoint(const VerbArguments& verb) {
   }
   const std::string& name = verb.arguments.front();
   if (name == "--help" || name == "-h")
-    return Command(PrintTextCommand{std::string(kHelp)});
+    return Command(PrintTextCommand{OverviewOfSubcommands()});
   std::vector<std::string> names;
   for (const Subcommand& subcommand : AllSubcommands()) {
     names.push_back(subcommand.name);

@@ -16,17 +16,18 @@ std::string WithoutBrackets(const std::string& host) {
 
 void AddTlsFlags(Flags& flags, TlsFiles& tls) {
   flags.Value({"--tls-cert", "FILE",
-               "encrypt connections between workers: this worker's certificate "
-               "(PEM)"},
+               "Encrypt connections between workers with this worker's "
+               "certificate (PEM)."},
               ReadText(tls.cert));
-  flags.Value({"--tls-key", "FILE", "its private key"}, ReadText(tls.key));
+  flags.Value({"--tls-key", "FILE", "Private key of that certificate (PEM)."},
+              ReadText(tls.key));
   flags.Value({"--tls-ca", "FILE",
-               "CA certificates (PEM); only workers with a certificate signed "
-               "by one of them can connect"},
+               "CA certificates (PEM). Only workers with a certificate signed "
+               "by one of them can connect."},
               ReadText(tls.ca));
   flags.Value({"--tls-name", "NAME",
-               "DNS name that every worker's certificate has (by default each "
-               "has the host or address that the others use for its worker)"},
+               "DNS name in the certificate of every worker (default: the host "
+               "or address that the others use for it)."},
               [&tls](const std::string& text) {
                 tls.name = text;
                 return CheckHost(text);
@@ -56,49 +57,52 @@ void AddClusterFlags(Flags& flags, TrainCommand& command) {
     rules.emplace_back(ClusterRuleName(rule), rule);
   }
   flags.Value({"--cluster", "RULE",
-               "launcher whose environment variables give rank and size: auto, "
-               "none, torchrun, tf-config, slurm, mpi, kubernetes (auto)"},
+               "Launcher whose environment variables give rank and size: auto, "
+               "none, torchrun, tf-config, slurm, mpi or kubernetes (auto)."},
               ReadChoice(cluster.rule, std::move(rules)));
-  flags.Value({"--rank", "N", "rank of this process, if not set by a launcher"},
+  flags.Value({"--rank", "N", "Rank of this process, if no launcher sets it."},
               ReadWhole(cluster.rank, 0, kMaxClusterSize - 1));
   flags.Value({"--cluster-size", "N",
-               "number of workers, if not set by a launcher (WORLD_SIZE)"},
+               "Number of workers, if no launcher sets it (WORLD_SIZE)."},
               ReadWhole(cluster.size, 1, kMaxClusterSize));
   flags.Value({"--rendezvous", "HOST:PORT",
-               "where the workers meet: rank 0 listens there"},
+               "Address of rank 0, which the others connect to first."},
               [&cluster](const std::string& text) {
                 cluster.rendezvous = text;
                 return CheckAddress(text);
               });
   flags.Value({"--service", "NAME",
-               "of Kubernetes: the pods' headless service (GAUNTLET_SERVICE)"},
+               "Kubernetes: headless service of the pods (GAUNTLET_SERVICE)."},
               [&cluster](const std::string& text) {
                 cluster.service = text;
                 return CheckHost(text);
               });
   flags.Value({"--listen", "ADDRESS",
-               "local address to listen on, 0.0.0.0 for all interfaces "
-               "(the address that the other workers use)"},
+               "Local address to listen on; 0.0.0.0: all interfaces (the "
+               "address that the other workers use)."},
               [&cluster](const std::string& text) {
                 RETURN_IF_ERROR(CheckHost(text));
                 cluster.listen = WithoutBrackets(text);
                 return OkStatus();
               });
-  flags.Switch({"--insecure", "",
-                "disable the job token: anyone who can connect can join"},
-               [&command] { command.insecure = true; });
-  AddTlsFlags(flags, command.options.cluster.tls);
   flags.Value({"--rendezvous-timeout", "N",
-               "seconds to wait for the other workers (30; of a cluster 300)"},
+               "Seconds to wait for the other workers (30; in a cluster 300)."},
               [&command](const std::string& text) -> Status {
                 ASSIGN_OR_RETURN(const int seconds, ParseWhole(text, 1, 86400));
                 command.rendezvous_timeout = std::chrono::seconds(seconds);
                 return OkStatus();
               });
   flags.Switch({"--explain-cluster", "",
-                "print rank, size, addresses, token source and TLS, then exit",
+                "Print rank, size, addresses, token source and TLS, and exit.",
                 "--print-cluster"},
                [&command] { command.task = TrainTask::kPrintCluster; });
+}
+
+void AddSecurityFlags(Flags& flags, TrainCommand& command) {
+  flags.Switch({"--insecure", "",
+                "Disable the job token: anyone who can connect can join."},
+               [&command] { command.insecure = true; });
+  AddTlsFlags(flags, command.options.cluster.tls);
 }
 
 Status TakeCluster(TrainCommand& command) {

@@ -10,6 +10,8 @@
 namespace gauntlet {
 
 void AddClusterFlags(Flags& flags, TrainCommand& command);
+// The options that say who may join.
+void AddSecurityFlags(Flags& flags, TrainCommand& command);
 
 // Puts them into the options. kInvalidArgument: they contradict each other.
 Status TakeCluster(TrainCommand& command);

@@ -4,51 +4,92 @@
 
 #include "engine/numerics.h"
 #include "harness/cli/flags.h"
+#include "harness/cli/help_topics.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
-enum class Shown : uint8_t { kInOverview, kHidden };
+enum class VerbGroup : uint8_t { kRunAndSearch, kTrain, kSetUp, kHidden };
 
 struct Verb {
   std::string_view name;
   std::string_view summary;
-  Shown shown;
+  VerbGroup group;
   Result<Command> (*parse)(const VerbArguments&);
 };
 
+using enum VerbGroup;
+
+// The order within a group is that of the overview.
 constexpr std::array kVerbs = {
-    Verb{"train", "train a model, with checkpoints and restarts",
-         Shown::kInOverview, ParseTrain},
-    Verb{"run", "run scenarios and judge what came of them", Shown::kInOverview,
+    Verb{"run", "Run scenarios and judge the results.", kRunAndSearch,
          ParseRun},
-    Verb{"explore", "search for faults that break recovery", Shown::kInOverview,
+    Verb{"explore", "Search for faults that break recovery.", kRunAndSearch,
          ParseExplore},
-    Verb{"replay", "repeat a case, and say where it goes another way",
-         Shown::kInOverview, ParseReplay},
-    Verb{"ckpt", "look at checkpoints: ls, verify, diff, export, predict",
-         Shown::kInOverview, ParseCheckpoint},
-    Verb{"evaluate", "evaluate the checkpoints of a run as they appear",
-         Shown::kInOverview, ParseEvaluate},
-    Verb{"list", "presets, points, faults, invariants, scenarios",
-         Shown::kInOverview, ParseList},
-    Verb{"doctor", "what this machine has, and what that costs",
-         Shown::kInOverview, ParseDoctor},
-    Verb{"judge", "judge the stored record of a case again", Shown::kInOverview,
-         ParseJudge},
-    Verb{"show", "print the events of a case as a table, and what led to what",
-         Shown::kInOverview, ParseShow},
-    Verb{"validate", "read scenario files and say what is wrong with them",
-         Shown::kInOverview, ParseValidate},
-    Verb{"upgrade", "print a scenario file of gauntlet/v1 as gauntlet/v2",
-         Shown::kInOverview, ParseUpgrade},
-    Verb{"help",
-         "on a command, or: scenarios, points, faults, invariants, exit-codes",
-         Shown::kInOverview, ParseHelp},
-    Verb{"launch", "train by a file of options", Shown::kHidden, ParseLaunch},
-    Verb{"worker", "one worker of a cluster", Shown::kHidden, ParseWorker},
+    Verb{"replay", "Rerun a case: reproduced, or the first divergence.",
+         kRunAndSearch, ParseReplay},
+    Verb{"judge", "Judge stored records again.", kRunAndSearch, ParseJudge},
+    Verb{"show", "Print the events of a case as a table.", kRunAndSearch,
+         ParseShow},
+    Verb{"validate", "Check scenario files.", kRunAndSearch, ParseValidate},
+    Verb{"list", "List presets, points, faults, invariants or scenarios.",
+         kRunAndSearch, ParseList},
+    Verb{"train", "Train a model, with checkpoints and restarts.", kTrain,
+         ParseTrain},
+    Verb{"evaluate", "Evaluate the checkpoints of a run as they appear.",
+         kTrain, ParseEvaluate},
+    Verb{"ckpt", "Inspect checkpoints: ls, verify, diff, export, predict.",
+         kTrain, ParseCheckpoint},
+    Verb{"launch", "Train from a file of options, as harnesses do.", kTrain,
+         ParseLaunch},
+    Verb{"doctor", "Check this machine and print what it lacks.", kSetUp,
+         ParseDoctor},
+    Verb{"upgrade", "Print a scenario file of gauntlet/v1 as gauntlet/v2.",
+         kSetUp, ParseUpgrade},
+    Verb{"help", "Print help on a command or a topic.", kSetUp, ParseHelp},
+    Verb{"worker", "Run one worker of a cluster.", kHidden, ParseWorker},
+};
+
+struct VerbGroupInfo {
+  VerbGroup group;
+  std::string_view title;
+};
+
+constexpr std::array kVerbGroups = {
+    VerbGroupInfo{kRunAndSearch, "Run and search"},
+    VerbGroupInfo{kTrain, "Train"},
+    VerbGroupInfo{kSetUp, "Set up"},
+};
+
+// Words of other tools for our commands.
+struct VerbSynonym {
+  std::string_view name;
+  std::string_view meant;
+};
+
+constexpr std::array kVerbSynonyms = {
+    VerbSynonym{"test", "run"},
+    VerbSynonym{"fuzz", "explore"},
+    VerbSynonym{"search", "explore"},
+    VerbSynonym{"rerun", "replay"},
+    VerbSynonym{"repro", "replay"},
+    VerbSynonym{"timeline", "show"},
+    VerbSynonym{"trace", "show"},
+    VerbSynonym{"check", "validate"},
+    VerbSynonym{"lint", "validate"},
+    VerbSynonym{"resume", "train"},
+    VerbSynonym{"fit", "train"},
+    VerbSynonym{"eval", "evaluate"},
+    VerbSynonym{"checkpoint", "ckpt"},
+    VerbSynonym{"checkpoints", "ckpt"},
+    VerbSynonym{"migrate", "upgrade"},
+    VerbSynonym{"version", "--version"},
+    VerbSynonym{"points", "help points"},
+    VerbSynonym{"faults", "help faults"},
+    VerbSynonym{"presets", "list presets"},
 };
 
 const Verb* FindVerb(std::string_view name) {
@@ -58,14 +99,29 @@ const Verb* FindVerb(std::string_view name) {
   return nullptr;
 }
 
+// "; did you mean run?", or the commands that there are.
+std::string HintOnCommand(const std::string& word) {
+  for (const VerbSynonym& synonym : kVerbSynonyms) {
+    if (synonym.name != word) continue;
+    return fmt::format("; did you mean gauntlet {}?", synonym.meant);
+  }
+  if (word.ends_with(".yaml")) {
+    return fmt::format("; did you mean gauntlet run {}?", word);
+  }
+  const std::string nearest = DidYouMean(word, CommandNames());
+  return nearest.empty()
+             ? fmt::format("; commands: {}", fmt::join(CommandNames(), ", "))
+             : nearest;
+}
+
 Status UnknownWord(const std::string& word) {
-  const bool option = word.starts_with('-');
-  const std::vector<std::string> known =
-      option ? std::vector<std::string>{"--help", "--version", "--color"}
-             : CommandNames();
-  return InvalidArgument(fmt::format("unknown {} {}{}",
-                                     option ? "option" : "command",
-                                     Quoted(word), DidYouMean(word, known)));
+  if (!word.starts_with('-')) {
+    return InvalidArgument(
+        fmt::format("unknown command {}{}", Quoted(word), HintOnCommand(word)));
+  }
+  return InvalidArgument(
+      fmt::format("unknown option {}{}", Quoted(word),
+                  DidYouMean(word, {"--help", "--version", "--color"})));
 }
 
 // Takes --color from the front, where it may stand before the command;
@@ -140,7 +196,7 @@ std::string ErrorLine(const Status& status) {
 std::vector<std::string> CommandNames() {
   std::vector<std::string> names;
   for (const Verb& verb : kVerbs) {
-    if (verb.shown == Shown::kInOverview) names.emplace_back(verb.name);
+    if (verb.group != kHidden) names.emplace_back(verb.name);
   }
   return names;
 }
@@ -148,20 +204,18 @@ std::vector<std::string> CommandNames() {
 std::string OverviewText() {
   std::string text =
       "Break a training run on purpose and prove that it comes back bit for "
-      "bit.\n\n";
-  for (const Verb& verb : kVerbs) {
-    if (verb.shown == Shown::kHidden) continue;
-    text += fmt::format("  {:<8} {}\n", verb.name, verb.summary);
+      "bit.\n\nStart: gauntlet run --demo\n";
+  for (const auto& [group, title] : kVerbGroups) {
+    text += fmt::format("\n{}:\n", title);
+    for (const Verb& verb : kVerbs) {
+      if (verb.group != group) continue;
+      text += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+    }
   }
-  text += R"(
-Examples:
-  gauntlet run --demo
-  gauntlet train --epochs 4 --workers 2 --ckpt ckpt --save-every 50
-  gauntlet ckpt verify ckpt
-
-gauntlet COMMAND --help says more. Also: --version, --color WHEN.
-)";
-  return text;
+  return text + fmt::format(
+                    "\nMore: gauntlet COMMAND --help; gauntlet --version; "
+                    "--color auto|always|never\nTopics of gauntlet help: {}\n",
+                    fmt::join(HelpTopics(), ", "));
 }
 
 std::string VersionText() {

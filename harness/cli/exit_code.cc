@@ -7,25 +7,25 @@ namespace {
 
 constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kHeld,
-                 "everything selected held; trained to the end (also without "
-                 "the last checkpoint if --export succeeded; a warning says "
-                 "so)"},
+                 "everything selected passed; training is complete (also "
+                 "without the last checkpoint if --export succeeded, with a "
+                 "warning)"},
     ExitCodeInfo{ExitCode::kViolated,
                  "an invariant was violated, results differ for one seed, "
                  "training failed for good, or ckpt verify and diff found "
                  "damage or a difference"},
-    ExitCodeInfo{
-        ExitCode::kUsage,
-        "a mistake on the command line, in a scenario, or in a file or "
-        "directory that it names"},
+    ExitCodeInfo{ExitCode::kUsage,
+                 "an error on the command line, in a scenario, or in a file or "
+                 "directory that it names"},
     ExitCodeInfo{
         ExitCode::kNoVerdict,
-        "inconclusive: a fault never fired, a replay went another way, or the "
+        "inconclusive: a fault never fired, a replay diverged, or the "
         "harness itself failed; standard output could not be written (train "
         "keeps its own code then); memory ran out, which ends it at once, "
         "whatever it had found"},
     ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
-    ExitCodeInfo{ExitCode::kLimitBroken, "a limit of a benchmark was broken"},
+    ExitCodeInfo{ExitCode::kLimitBroken,
+                 "a threshold of a benchmark was exceeded"},
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,
                  "something was skipped, under --strict"},
     ExitCodeInfo{ExitCode::kNoCheckpoint,
@@ -47,10 +47,11 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore or "
                  "replay, a second Ctrl-C to train (the first saves)"},
-    ExitCodeInfo{ExitCode::kStopped,
-                 "train: stopped by a termination notice, after saving where "
-                 "there is a --ckpt; "
-                 "--preempted-code says another; evaluate: told to go"},
+    ExitCodeInfo{
+        ExitCode::kStopped,
+        "train: stopped by a preemption notice, after a save if --ckpt "
+        "is given (--preempted-code changes this code); evaluate: "
+        "stopped by a signal"},
 };
 
 }  // namespace

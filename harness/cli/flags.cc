@@ -5,7 +5,8 @@
 
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
-#include "harness/scenario/diagnostic.h"
+#include "harness/cli/flag_synonyms.h"
+#include "harness/scenario/nearest_names.h"
 #include "harness/scenario/units.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxShown = 60;
+constexpr std::string_view kGeneral = "General";
 
 // "--jobs" of "-j,--jobs".
 std::string LongName(const std::string& name) {
@@ -25,15 +27,24 @@ std::string LongName(const std::string& name) {
 
 struct Flags::Parser {
   explicit Parser(const FlagsHead& head)
-      : app(head.summary, "gauntlet " + head.command) {}
+      : page({.command = head.command,
+              .summary = head.summary,
+              .usage = "[OPTIONS]",
+              .groups = {},
+              .examples = head.examples}) {}
 
   Status TooManyOrNoValue(std::string_view cli_message) const;
   Status ValueOfSwitch(std::string_view cli_message) const;
   Status Extra(const std::vector<std::string>& extras) const;
   Status CheckTexts() const;
+  HelpPage Page() const;
+  HelpGroup& Group(const std::string& title, GroupPage on);
 
   CLI::App app;
+  HelpPage page;  // without positionals and the general options
   std::string section = "Options";
+  GroupPage section_page = GroupPage::kFirst;
+  std::string help_group;          // of --help=GROUP
   std::vector<std::string> names;  // long ones, with their dashes
   std::map<std::string, std::string, std::less<>> new_names;  // by old name
   FlagText positional;
@@ -44,13 +55,14 @@ struct Flags::Parser {
 Flags::Flags(const FlagsHead& head, const VerbArguments& verb)
     : parser_(std::make_unique<Parser>(head)), notes_(&verb.notes) {
   parser_->app.allow_extras();
-  parser_->app.set_help_flag("-h,--help", "print this and leave");
-  parser_->app.footer(head.examples);
+  parser_->app.set_help_flag("-h,--help");
   parser_->names.push_back("--help");
-  Value({"--color", "WHEN", "auto, always or never"},
+  Section(std::string(kGeneral));
+  Value({"--color", "WHEN", "Color the output: auto, always or never (auto)."},
         ReadChoice<ColorChoice>(verb.color, {{"auto", ColorChoice::kAuto},
                                              {"always", ColorChoice::kOn},
                                              {"never", ColorChoice::kOff}}));
+  Section("Options");
 }
 
 Flags::~Flags() = default;
@@ -59,33 +71,92 @@ void Flags::AddName(const FlagText& text) {
   const std::string name = LongName(text.name);
   parser_->names.push_back(name);
   if (!text.old_name.empty()) parser_->new_names[text.old_name] = name;
+  HelpEntry entry = {.name = text.name, .text = text.help};
+  const size_t comma = entry.name.find(',');
+  if (comma != std::string::npos) entry.name.insert(comma + 1, " ");
+  if (!text.value.empty()) entry.name += " " + text.value;
+  parser_->Group(parser_->section, parser_->section_page)
+      .entries.push_back(std::move(entry));
 }
 
-std::vector<std::string> Flags::WithNewNames(
+bool Flags::HasOption(std::string_view name) const {
+  return std::ranges::find(parser_->names, name) != parser_->names.end();
+}
+
+void Flags::Note(std::string note) const {
+  if (std::ranges::find(*notes_, note) != notes_->end()) return;
+  notes_->push_back(std::move(note));
+}
+
+Result<std::optional<std::string>> Flags::WithOwnName(
+    const std::string& argument, std::string_view value) const {
+  const size_t end = std::min(argument.find('='), argument.size());
+  const std::string said = argument.substr(0, end);
+  const auto found = parser_->new_names.find(said);
+  if (found != parser_->new_names.end()) {
+    Note(fmt::format(
+        "{} is deprecated and will be removed in the next release: use {}",
+        said, found->second));
+    return std::optional(found->second + argument.substr(end));
+  }
+  const FlagSynonym* synonym = FindSynonym(said);
+  if (synonym == nullptr) return std::optional(argument);
+  if (synonym->use == SynonymUse::kReplaced) {
+    Note(fmt::format("{} is understood as {}", said, synonym->option));
+    return std::optional(std::string(synonym->option) + argument.substr(end));
+  }
+  if (synonym->use == SynonymUse::kRefused) {
+    return InvalidArgument(
+        fmt::format("unknown option {}: {}", Quoted(said), synonym->advice));
+  }
+  if (end < argument.size()) value = std::string_view(argument).substr(end + 1);
+  if (!value.empty()) {
+    return InvalidArgument(fmt::format("{}: expected no value, found {}: {}",
+                                       said, Quoted(value), synonym->advice));
+  }
+  Note(fmt::format("{} is not needed: {}", said, synonym->advice));
+  return std::optional<std::string>();
+}
+
+const FlagSynonym* Flags::FindSynonym(std::string_view said) const {
+  if (HasOption(said)) return nullptr;
+  for (const FlagSynonym& synonym : AllFlagSynonyms()) {
+    if (synonym.name == said && HasOption(synonym.option)) return &synonym;
+  }
+  return nullptr;
+}
+
+Result<std::vector<std::string>> Flags::WithOwnNames(
     std::span<const std::string> arguments) const {
   std::vector<std::string> renamed;
-  bool is_option = true;  // until "--"
-  for (const std::string& argument : arguments) {
-    is_option = is_option && argument != "--";
-    const size_t end = std::min(argument.find('='), argument.size());
-    const auto found = parser_->new_names.find(argument.substr(0, end));
-    if (!is_option || found == parser_->new_names.end()) {
-      renamed.push_back(argument);
-      continue;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") {
+      renamed.insert(renamed.end(), arguments.begin() + static_cast<long>(i),
+                     arguments.end());
+      break;
     }
-    const auto& [old_name, name] = *found;
-    renamed.push_back(name + argument.substr(end));
-    std::string note = fmt::format(
-        "{} is deprecated and will be removed in the next release: use {}",
-        old_name, name);
-    if (std::ranges::find(*notes_, note) == notes_->end()) {
-      notes_->push_back(std::move(note));
-    }
+    const std::string_view next =
+        i + 1 < arguments.size() && !arguments[i + 1].starts_with('-')
+            ? std::string_view(arguments[i + 1])
+            : "";
+    ASSIGN_OR_RETURN(std::optional<std::string> own,
+                     WithOwnName(argument, next));
+    if (own) renamed.push_back(*std::move(own));
   }
   return renamed;
 }
 
-void Flags::Section(std::string title) { parser_->section = std::move(title); }
+void Flags::Section(std::string title, GroupPage page) {
+  parser_->section = std::move(title);
+  parser_->section_page = page;
+}
+
+HelpGroup& Flags::Parser::Group(const std::string& title, GroupPage on) {
+  const auto found = std::ranges::find(page.groups, title, &HelpGroup::title);
+  if (found != page.groups.end()) return *found;
+  return page.groups.emplace_back(HelpGroup{title, on, {}});
+}
 
 void Flags::Value(const FlagText& text, FlagReader read) {
   const std::string name = LongName(text.name);
@@ -94,16 +165,12 @@ void Flags::Value(const FlagText& text, FlagReader read) {
       throw CLI::ValidationError(name, status.message());
     }
   };
-  parser_->app.add_option_function<std::string>(text.name, take, text.help)
-      ->type_name(text.value)
-      ->group(parser_->section);
+  parser_->app.add_option_function<std::string>(text.name, take);
   AddName(text);
 }
 
 void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
-  parser_->app.add_option(text.name, values, text.help)
-      ->type_name(text.value)
-      ->group(parser_->section)
+  parser_->app.add_option(text.name, values)
       ->allow_extra_args(false)
       ->take_all()
       ->check(
@@ -112,16 +179,13 @@ void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
 }
 
 void Flags::Switch(const FlagText& text, std::function<void()> set) {
-  parser_->app.add_flag_callback(text.name, std::move(set), text.help)
-      ->group(parser_->section);
+  parser_->app.add_flag_callback(text.name, std::move(set));
   AddName(text);
 }
 
 void Flags::Positionals(const FlagText& text, const PositionalCount& count,
                         std::vector<std::string>& values) {
-  parser_->app.add_option(text.name, values, text.help)
-      ->type_name(text.value)
-      ->expected(0, -1);
+  parser_->app.add_option(text.name, values)->expected(0, -1);
   parser_->positional_count = count;
   parser_->positional = text;
   parser_->positionals = &values;
@@ -188,11 +252,13 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
 
 Result<FlagsOutcome> Flags::ParseAll(std::span<const std::string> arguments) {
   // CLI11 takes them from the end.
-  const std::vector<std::string> renamed = WithNewNames(arguments);
+  ASSIGN_OR_RETURN(const std::vector<std::string> renamed,
+                   WithOwnNames(arguments));
   std::vector<std::string> reversed(renamed.rbegin(), renamed.rend());
   try {
     parser_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
+    RETURN_IF_ERROR(CheckHelpGroup());
     return FlagsOutcome::kHelpWanted;
   } catch (const CLI::ArgumentMismatch& error) {
     return parser_->TooManyOrNoValue(error.what());
@@ -219,24 +285,36 @@ bool Flags::Given(const std::string& name) const {
   return parser_->app.count(name) > 0;
 }
 
-// CLI11 takes any number of positionals, or none, by a name that nobody types,
-// and says so.
-std::string Flags::Help() const {
-  std::string help = parser_->app.help();
-  if (parser_->positionals == nullptr) return help;
-  const auto replace = [&help](const std::string& from, const std::string& to) {
-    const size_t at = help.find(from);
-    if (at != help.npos) help.replace(at, from.size(), to);
-  };
-  const std::string& name = parser_->positional.name;
-  const std::string& value = parser_->positional.value;
-  const auto& [least, most] = parser_->positional_count;
+Status Flags::CheckHelpGroup() {
+  const std::vector<std::string>& said = parser_->app.get_help_ptr()->results();
+  if (said.empty() || said.back() == "true") return OkStatus();
+  parser_->help_group = said.back();
+  return RenderHelpGroup(parser_->Page(), parser_->help_group).status();
+}
+
+// The general options come last.
+HelpPage Flags::Parser::Page() const {
+  HelpPage full = page;
+  const auto general =
+      std::ranges::find(full.groups, kGeneral, &HelpGroup::title);
+  general->entries.push_back({"-h, --help", "Print this page and exit."});
+  std::rotate(general, general + 1, full.groups.end());
+  if (positionals == nullptr) return full;
+  const std::string& value = positional.value;
+  const auto& [least, most] = positional_count;
   const std::string many = value + (least == 0 && most > 1 ? "..." : "");
-  replace(fmt::format("[{}...]", name),
-          least == 0 ? fmt::format("[{}]", many) : value);
-  const std::string shown = fmt::format("{} {} ...", name, value);
-  replace(shown, value + std::string(shown.size() - value.size(), ' '));
-  return help;
+  full.usage += least == 0 ? fmt::format(" [{}]", many) : " " + value;
+  full.groups.insert(full.groups.begin(),
+                     {.title = "Arguments",
+                      .page = GroupPage::kFirst,
+                      .entries = {{value, positional.help}}});
+  return full;
+}
+
+std::string Flags::Help() const {
+  const HelpPage page = parser_->Page();
+  if (parser_->help_group.empty()) return RenderHelpPage(page);
+  return RenderHelpGroup(page, parser_->help_group).value();
 }
 
 std::string Quoted(std::string_view text) {
@@ -248,8 +326,10 @@ std::string Quoted(std::string_view text) {
 
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names) {
-  const std::string nearest = NearestName(mistyped, names);
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  const std::vector<std::string> nearest = NearestNames(mistyped, names);
+  return nearest.empty()
+             ? ""
+             : fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
 }
 
 Status ExpectedValue(std::string_view expected, std::string_view found) {

@@ -21,9 +21,12 @@
 
 #include "engine/status.h"
 #include "engine/world/clock.h"
+#include "harness/cli/help_page.h"
 #include "harness/cli/terminal_style.h"
 
 namespace gauntlet {
+
+struct FlagSynonym;
 
 struct FlagsHead {
   std::string command;  // "train"
@@ -42,7 +45,7 @@ struct FlagText {
 struct VerbArguments {
   std::span<const std::string> arguments;
   ColorChoice& color;               // written by --color
-  std::vector<std::string>& notes;  // deprecation notes
+  std::vector<std::string>& notes;  // on old names and synonyms
 };
 
 struct PositionalCount {
@@ -63,8 +66,8 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  // What is added from now on stands under this title in the help text.
-  void Section(std::string title);
+  // Options added from now on are in this group of the help page.
+  void Section(std::string title, GroupPage page = GroupPage::kFirst);
   // `--name VALUE`, at most once.
   void Value(const FlagText& text, FlagReader read);
   // `--name VALUE`, any number of times.
@@ -80,20 +83,30 @@ class Flags {
   Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
   // Whether the option, by its long name, was among the arguments.
   bool Given(const std::string& name) const;
+  // The help page, or the group of it that --help=GROUP asked for.
   std::string Help() const;
 
  private:
   struct Parser;
   Result<FlagsOutcome> ParseAll(std::span<const std::string> arguments);
+  Status CheckHelpGroup();
   void AddName(const FlagText& text);
-  std::vector<std::string> WithNewNames(
+  bool HasOption(std::string_view name) const;
+  const FlagSynonym* FindSynonym(std::string_view said) const;
+  void Note(std::string note) const;
+  // Replaces an old name or a synonym in one argument, with a note; nullopt: it
+  // is left out. `value` is the argument behind it, "" if that is an option.
+  Result<std::optional<std::string>> WithOwnName(const std::string& argument,
+                                                 std::string_view value) const;
+  Result<std::vector<std::string>> WithOwnNames(
       std::span<const std::string> arguments) const;
 
   std::unique_ptr<Parser> parser_;
   std::vector<std::string>* notes_;
 };
 
-// "; did you mean --workers?", or nothing where no name is near.
+// "; did you mean --workers?", or nothing where no name is near. Names that are
+// equally near are all given.
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);
 

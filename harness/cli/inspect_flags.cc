@@ -36,12 +36,15 @@ Result<Command> ParseList(const VerbArguments& verb) {
   std::vector<std::string> words;
   Flags flags({.command = "list",
                .summary = fmt::format("List {}.", kCatalogNames),
-               .examples = "Examples:\n  gauntlet list points\n"
+               .examples = "Examples:\n  gauntlet list presets\n"
+                           "  gauntlet list points\n"
                            "  gauntlet list scenarios scenarios/smoke"},
               verb);
   flags.Positionals(
       {"what", "WHAT [PATH...]",
-       fmt::format("{}; paths for scenarios (./scenarios)", kCatalogNames)},
+       fmt::format(
+           "One of {}. scenarios takes files and folders (./scenarios).",
+           kCatalogNames)},
       {.least = 1, .most = 10'000}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
@@ -64,15 +67,17 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
   Flags flags(
       {.command = "judge",
        .summary = "Judge stored records again. Nothing is run.",
-       .examples = "Examples:\n  gauntlet judge .gauntlet/runs/latest\n"
-                   "  gauntlet judge record.jsonl --json\n"
-                   "What `gauntlet run` compares between two worlds is in no "
-                   "record. Exit codes: gauntlet help exit-codes."},
+       .examples =
+           "Examples:\n  gauntlet judge .gauntlet/runs/latest\n"
+           "  gauntlet judge record.jsonl --json\n"
+           "\nThe comparison of the two worlds is not in a record: only "
+           "gauntlet run makes it.\nExit codes: gauntlet help "
+           "exit-codes."},
       verb);
   flags.Positionals(
-      {"path", "PATH...", "a record.jsonl, or the folder of a case or a run"},
+      {"path", "PATH...", "A record.jsonl, or the folder of a case or a run."},
       {.least = 1, .most = 10'000}, command.paths);
-  flags.Switch({"--json", "", "as JSON, like result.json of a run"},
+  flags.Switch({"--json", "", "Print JSON, like result.json of a run."},
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
@@ -88,11 +93,11 @@ Result<Command> ParseUpgrade(const VerbArguments& verb) {
   Flags flags(
       {.command = "upgrade",
        .summary = "Print a scenario file of gauntlet/v1 as gauntlet/v2. "
-                  "Comments and layout stay.",
+                  "Comments and layout are kept.",
        .examples = "Example:\n  gauntlet upgrade old.yaml > new.yaml"},
       verb);
-  flags.Positionals({"file", "FILE", "the scenario file"},
-                    {.least = 1, .most = 1}, words);
+  flags.Positionals({"file", "FILE", "Scenario file."}, {.least = 1, .most = 1},
+                    words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
@@ -104,13 +109,13 @@ Result<Command> ParseValidate(const VerbArguments& verb) {
   ValidateCommand command;
   Flags flags(
       {.command = "validate",
-       .summary = "Read scenario files and say what is wrong with them. "
-                  "Runs nothing.",
+       .summary = "Check scenario files and print their errors. Nothing is "
+                  "run.",
        .examples = "Example:\n  gauntlet validate scenarios\n"
-                   "Exit code 0: all are valid; 2: there is a mistake. "
-                   "Warnings change no exit code."},
+                   "\nExit code 0: all are valid; 2: a file has an error.\n"
+                   "Warnings do not change the code."},
       verb);
-  flags.Positionals({"paths", "PATH", "scenario files, or folders of them"},
+  flags.Positionals({"paths", "PATH", "Scenario files, or folders of them."},
                     {.most = 10'000}, command.paths);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
@@ -123,11 +128,13 @@ Result<Command> ParseValidate(const VerbArguments& verb) {
 
 Result<Command> ParseDoctor(const VerbArguments& verb) {
   DoctorCommand command;
-  Flags flags({.command = "doctor",
-               .summary = "What this machine has, and what that costs.",
-               .examples = ""},
-              verb);
-  flags.Switch({"--json", "", "as JSON"},
+  Flags flags(
+      {.command = "doctor",
+       .summary = "Check this machine and print what it lacks, with the "
+                  "scenarios that cannot run.",
+       .examples = "Example:\n  gauntlet doctor"},
+      verb);
+  flags.Switch({"--json", "", "Print JSON."},
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
@@ -137,12 +144,19 @@ Result<Command> ParseDoctor(const VerbArguments& verb) {
 
 Result<Command> ParseHelp(const VerbArguments& verb) {
   std::vector<std::string> words;
-  Flags flags({.command = "help",
-               .summary = "Help on a command or a topic.",
-               .examples = ""},
-              verb);
+  Flags flags(
+      {.command = "help",
+       .summary = "Print help on a command, a group of its options or a topic.",
+       .examples = "Examples:\n"
+                   "  gauntlet help scenarios\n"
+                   "  gauntlet help train checkpoints\n"
+                   "  gauntlet help ckpt verify\n"
+                   "  gauntlet help torn_write"},
+      verb);
   flags.Positionals(
-      {"topic", "TOPIC", "a command's name, with a subcommand's, or a topic"},
+      {"topic", "TOPIC",
+       "A command, with a subcommand or a group of options; a topic; or the "
+       "name of a fault kind, a fault point, an invariant or a preset."},
       {.most = 2}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)

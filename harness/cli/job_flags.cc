@@ -126,64 +126,6 @@ FlagReader ReadClip(std::optional<ClipSpec>& target) {
   };
 }
 
-void AddModelFlags(Flags& flags, JobFlags& told) {
-  flags.Value({"--preset", "NAME", "the job: see gauntlet list presets (tiny)"},
-              ReadText(told.preset));
-  flags.Value({"--replicas", "N",
-               "parts of the global batch; part of the job (as --workers)"},
-              ReadWhole(told.replicas, 1, 1024));
-  flags.Value({"--batch", "N", "rows a replica takes in a step"},
-              ReadWhole(told.batch, 1, 65536));
-  flags.Value(
-      {"--seed", "N", "of all randomness"},
-      ReadWhole<std::optional<uint64_t>, uint64_t>(told.seed, 0, UINT64_MAX));
-  flags.Value({"--lr", "RATE", "the learning rate"},
-              ReadReal(told.learning_rate));
-  flags.Value({"--schedule", "KIND:…",
-               "the rate over updates: cosine_decay:UPDATES[:ALPHA], "
-               "exponential_decay:UPDATES:RATE[:staircase] or "
-               "piecewise:UPDATE,…:RATE,RATE,… (constant)"},
-              ReadSchedule(told.schedule));
-  flags.Value({"--warmup", "N", "updates in which the rate rises to its own"},
-              ReadWhole(told.warmup, uint64_t{1}, kMaxUpdates));
-  flags.Value({"--clip", "value|norm|global_norm:LIMIT",
-               "bounds the gradient: each element, tensor, or all as one"},
-              ReadClip(told.clip));
-  flags.Value({"--accumulate", "N",
-               "steps whose gradients are averaged for one update (1)"},
-              ReadWhole(told.accumulate, 1, 65536));
-}
-
-void AddDataFlags(Flags& flags, JobFlags& told) {
-  flags.Value({"--data", "digits|[KIND:]DIR",
-               "generated digits, or a folder of idx (MNIST, the kind if none "
-               "is said), cifar10 or npy files"},
-              ReadText(told.data));
-  flags.Value({"--validation", "DIR",
-               "where the validation files are (beside the training files)"},
-              ReadText(told.validation));
-  flags.Value({"--shuffle", "on|off", "the rows of each epoch (on)"},
-              ReadChoice<Shuffle>(told.shuffle, {{"on", Shuffle::kOn},
-                                                 {"off", Shuffle::kOff}}));
-  flags.Value(
-      {"--shard-policy", "NAME",
-       "data, file, auto or off: who takes which rows (data)"},
-      ReadChoice<ShardPolicy>(told.shard, {{"data", ShardPolicy::kData},
-                                           {"file", ShardPolicy::kFile},
-                                           {"auto", ShardPolicy::kAuto},
-                                           {"off", ShardPolicy::kOff}}));
-  flags.Value(
-      {"--remainder", "drop|keep",
-       "rows that do not fill a step at an epoch's end (drop)"},
-      ReadChoice<Remainder>(told.remainder, {{"drop", Remainder::kDrop},
-                                             {"keep", Remainder::kKeep}}));
-  flags.Value({"--steps-per-epoch", "N", "fewer than the rows give"},
-              ReadWhole(told.steps_per_epoch, 1, kMaxRows));
-  flags.Value({"--validation-steps", "N",
-               "global batches that an evaluation takes (all rows)"},
-              ReadWhole(told.validation_steps, 1, kMaxRows));
-}
-
 Result<JobSpec> TakePreset(const JobFlags& told) {
   if (told.file) return *told.file;
   const std::string name = told.preset.value_or("tiny");
@@ -260,8 +202,78 @@ Status NameFlags(const Status& status) {
 }  // namespace
 
 void AddJobFlags(Flags& flags, JobFlags& told) {
-  AddModelFlags(flags, told);
-  AddDataFlags(flags, told);
+  flags.Value({"--preset", "NAME",
+               "Model, optimizer, data and epochs by name: see gauntlet list "
+               "presets (tiny)."},
+              ReadText(told.preset));
+  flags.Value({"--data", "digits|[KIND:]DIR",
+               "Data set: generated digits, or a folder of idx (MNIST), "
+               "cifar10 or npy files (KIND is idx if not given)."},
+              ReadText(told.data));
+  flags.Value({"--validation", "DIR",
+               "Folder of the validation files (default: that of --data)."},
+              ReadText(told.validation));
+  flags.Value({"--replicas", "N",
+               "Data-parallel parts of the global batch. Fixed for the job, "
+               "unlike --workers (as many as --workers)."},
+              ReadWhole(told.replicas, 1, 1024));
+  flags.Value({"--batch", "N",
+               "Samples of each replica in a step. The global batch is this "
+               "times --replicas (the preset's)."},
+              ReadWhole(told.batch, 1, 65536));
+  flags.Value({"--lr", "RATE", "Learning rate (the preset's)."},
+              ReadReal(told.learning_rate));
+  flags.Value(
+      {"--seed", "N", "Seed of all randomness (1)."},
+      ReadWhole<std::optional<uint64_t>, uint64_t>(told.seed, 0, UINT64_MAX));
+}
+
+void AddOptimizerFlags(Flags& flags, JobFlags& told) {
+  flags.Value({"--schedule", "KIND:…",
+               "Learning-rate schedule over the updates: "
+               "cosine_decay:UPDATES[:ALPHA], "
+               "exponential_decay:UPDATES:RATE[:staircase] or "
+               "piecewise:UPDATE,…:RATE,RATE,… (constant)."},
+              ReadSchedule(told.schedule));
+  flags.Value({"--warmup", "N",
+               "Learning-rate warm-up: the rate rises in equal parts over N "
+               "updates (0)."},
+              ReadWhole(told.warmup, uint64_t{1}, kMaxUpdates));
+  flags.Value({"--clip", "KIND:LIMIT",
+               "Gradient clipping. value: each element; norm: each tensor; "
+               "global_norm: all tensors as one (none)."},
+              ReadClip(told.clip));
+  flags.Value({"--accumulate", "N",
+               "Gradient accumulation: one update averages the gradients of N "
+               "steps (1)."},
+              ReadWhole(told.accumulate, 1, 65536));
+}
+
+void AddDataFlags(Flags& flags, JobFlags& told) {
+  flags.Value(
+      {"--shuffle", "on|off", "Shuffle the samples of each epoch (on)."},
+      ReadChoice<Shuffle>(told.shuffle,
+                          {{"on", Shuffle::kOn}, {"off", Shuffle::kOff}}));
+  flags.Value(
+      {"--shard-policy", "NAME",
+       "Split of the samples over the replicas: data (by sample), file (by "
+       "file), auto or off (each replica takes all) (data)."},
+      ReadChoice<ShardPolicy>(told.shard, {{"data", ShardPolicy::kData},
+                                           {"file", ShardPolicy::kFile},
+                                           {"auto", ShardPolicy::kAuto},
+                                           {"off", ShardPolicy::kOff}}));
+  flags.Value(
+      {"--remainder", "drop|keep",
+       "Last partial batch of an epoch: drop or keep it (drop)."},
+      ReadChoice<Remainder>(told.remainder, {{"drop", Remainder::kDrop},
+                                             {"keep", Remainder::kKeep}}));
+  flags.Value({"--steps-per-epoch", "N",
+               "End an epoch after N steps (default: after all samples)."},
+              ReadWhole(told.steps_per_epoch, 1, kMaxRows));
+  flags.Value({"--validation-steps", "N",
+               "Global batches of an evaluation (default: all validation "
+               "samples)."},
+              ReadWhole(told.validation_steps, 1, kMaxRows));
 }
 
 Result<JobSpec> JobOf(const JobFlags& told, int workers) {

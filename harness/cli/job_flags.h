@@ -32,7 +32,11 @@ struct JobFlags {
   std::optional<int> validation_steps;
 };
 
+// The options that most runs need, those of the optimizer and those that say
+// how the data is read.
 void AddJobFlags(Flags& flags, JobFlags& told);
+void AddOptimizerFlags(Flags& flags, JobFlags& told);
+void AddDataFlags(Flags& flags, JobFlags& told);
 
 // A job that Validate accepts. As many replicas as `workers` if nothing else
 // was said; kInvalidArgument also for more workers than replicas.

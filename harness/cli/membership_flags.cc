@@ -23,10 +23,10 @@ FlagReader ReadLimit(Duration& target) {
 }  // namespace
 
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
-  flags.Value(
-      {"--min-workers", "N",
-       "the fewest to go on with where others keep failing (--workers)"},
-      ReadWhole(launcher.min_workers, 1, kMaxWorkers));
+  flags.Value({"--min-workers", "N",
+               "Scale down to N workers at the least if others keep failing "
+               "(--workers)."},
+              ReadWhole(launcher.min_workers, 1, kMaxWorkers));
   NamedChoices<RestartPolicy> policies;
   for (const RestartPolicy policy :
        {RestartPolicy::kNone, RestartPolicy::kWholeJob,
@@ -34,12 +34,13 @@ void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
     policies.emplace_back(RestartPolicyName(policy), policy);
   }
   flags.Value({"--restart", "NAME",
-               "when a worker is lost: none, whole-job (all start again), or "
-               "rejoin: it takes the others' state (whole-job)"},
+               "After a lost worker: none (the run ends), whole-job (all "
+               "workers restart from a checkpoint) or rejoin (the worker "
+               "restarts and takes the state of the others) (whole-job)."},
               ReadChoice<RestartPolicy>(launcher.restart, policies));
   flags.Value({"--start-timeout", "TIME",
-               "a chief that has not begun to meet the others by then hangs; "
-               "it reads its data first (10m)"},
+               "Limit for the chief to start up, which includes reading the "
+               "data. After it, the chief counts as hung (10m)."},
               ReadLimit(launcher.start_timeout));
 }
 

@@ -53,18 +53,21 @@ FlagReader ReadPeriod(Duration& target) {
 
 void AddNoticeFlags(Flags& flags, PreemptionOptions& told) {
   flags.Value({"--notice-file", "PATH",
-               "a notice once it is there; each worker looks for it"},
+               "Preemption notice by a file: sent once PATH exists."},
               ReadFileName(told.file));
-  flags.Value({"--notice-url", "URL",
-               "a notice once it answers TRUE, or an action of Amazon's; plain "
-               "http; a token is asked for where one is wanted (IMDSv2)"},
-              ReadUrl(told.url));
-  flags.Value({"--notice-every", "TIME", "how often both are looked at (1s)"},
-              ReadPeriod(told.poll_every));
+  flags.Value(
+      {"--notice-url", "URL",
+       "Preemption notice by a metadata service (plain http): sent once "
+       "URL answers TRUE (Google) or an action (Amazon, with an IMDSv2 "
+       "token if required)."},
+      ReadUrl(told.url));
+  flags.Value(
+      {"--notice-every", "TIME", "Time between two polls of both (1s)."},
+      ReadPeriod(told.poll_every));
   flags.Value({"--notice-signal", "NAME",
-               "a notice too, beside SIGTERM, SIGINT and SIGHUP: SIGQUIT, "
-               "SIGUSR1, SIGUSR2, SIGXCPU or SIGPWR; SIGHUP even where it "
-               "is ignored"},
+               "Preemption notice by one more signal, besides SIGTERM, SIGINT "
+               "and SIGHUP: SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU or SIGPWR; "
+               "SIGHUP: even if it is ignored (nohup)."},
               ReadSignal(told.signal));
 }
 

@@ -12,12 +12,13 @@ constexpr std::string_view kExamples =
   gauntlet replay finding-001
   gauntlet replay 20250901T120000-78
   gauntlet replay weak-save-17-3-0.2
-`latest` is the last run of `gauntlet run`; an exploration's findings have their
-own names, and its run is all of them.
-In the simulated world a run comes back event by event, or the first event that
-does not is shown. Where a state left the reference's, the step, operation,
-replica and value are named. Exit code 0: reproduced; 3: it went another way, or
-it was skipped.)";
+
+`latest` is the last run of `gauntlet run`. The findings of an exploration have
+names of their own; the run of an exploration replays all of them.
+In the simulated world a replay compares all events and prints the first one
+that differs. If a state differs from the reference run's, it prints the step,
+the operation, the replica and the value. Exit code 0: reproduced; 3: diverged,
+or skipped.)";
 
 }  // namespace
 
@@ -25,20 +26,22 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
   ReplayCommand command;
   std::vector<std::string> words;
   Flags flags({.command = "replay",
-               .summary = "Repeat a case, and say where it goes another way.",
+               .summary = "Rerun a case: reproduced, or the first divergence.",
                .examples = std::string(kExamples)},
               verb);
   flags.Positionals({"what", "WHAT",
-                     "a scenario file, a record.jsonl, RUN or RUN/CASE, where "
-                     "RUN is latest or the beginning of a run's name; or a "
-                     "finding of the newest exploration that has it: its file, "
-                     "the beginning of the file's name, a crash state's id"},
+                     "A scenario file, a record.jsonl, RUN or RUN/CASE (RUN: "
+                     "latest, or the start of a run's name); or a finding of "
+                     "the newest exploration that has it: its file, the start "
+                     "of the file's name, or the id of a crash state."},
                     {.least = 1, .most = 1}, words);
-  flags.Value({"--world", "NAME", "real or sim (the one that was recorded)"},
-              ReadChoice<WorldChoice>(command.world,
-                                      {{"real", WorldChoice::kReal},
-                                       {"sim", WorldChoice::kSimulated}}));
-  flags.Value({"--runs", "DIR", "where runs are kept (.gauntlet/runs)"},
+  flags.Section("Selection");
+  flags.Value(
+      {"--world", "NAME", "World to run in: real or sim (that of the record)."},
+      ReadChoice<WorldChoice>(
+          command.world,
+          {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
+  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
               ReadText(command.runs_directory));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)

@@ -15,18 +15,19 @@ constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet show latest/crash-in-a-shard
   gauntlet show .gauntlet/runs/latest/crash-in-a-shard.sim --from 5 --to 12
-    gauntlet show record.jsonl --all --worker 1 --from 120ms
+  gauntlet show record.jsonl --all --worker 1 --from 120ms
   gauntlet show latest/crash-in-a-shard --trace timeline.json.gz
-A row is an event, or several that are routine: steps, evaluations, epochs and
-saves ("steps 3-7; saved 5"). Workers that do the same at once share a row. The
-arrows on the left join a fault to its detection, the restart and the
-resumption; "<12" behind an event names the row that led to it. They are inferred
-from the order of the events, and are no verdict: gauntlet judge gives that.
---from and --to take a time since the first event, as in the table, or a step:
-then an event counts as at the last step that its worker had reached.
-Lines are as wide as the terminal. Where it has no UTF-8 or NO_COLOR is set, the
-arrows are ASCII. Exit code 2: no sound record; 4: none there, or no event in
-the range.)";
+
+A row is one event, or several routine ones: steps, evaluations, epochs and
+saves ("steps 3-7; saved 5"). Workers that do the same at the same time share a
+row. The arrows on the left join a fault to its detection, the restart and the
+resume; "<12" after an event names the row that led to it. Arrows are inferred
+from the order of the events. They are no verdict: gauntlet judge gives those.
+--from and --to take a step, or a time since the first event. With a step, an
+event counts at the last step that its worker had reached.
+Lines are as wide as the terminal. Without UTF-8, or if NO_COLOR is set, the
+arrows are ASCII. Exit code 2: no sound record; 4: no record, or no event in the
+range.)";
 
 constexpr int kMostWorkers = 1'000'000;
 
@@ -85,34 +86,40 @@ Result<Command> ParseShow(const VerbArguments& verb) {
                   "each worker, and what led to what.",
        .examples = std::string(kExamples)},
       verb);
-  flags.Positionals({"what", "WHAT",
-                     "RUN/CASE, where RUN is latest or the beginning of a "
-                     "run's name; the folder of a case; or a record.jsonl"},
-                    {.least = 1, .most = 1}, words);
-  flags.Switch({"--all", "",
-                "a row for each event, routine ones too, and long text whole"},
-               [&command] { command.filter.routine = RoutineEvents::kListed; });
-  flags.Values(
-      {"--worker", "N", "only this worker, or launcher; may be repeated (all)"},
-      workers);
-  flags.Value({"--from", "WHEN", "from this step (12) or time (1.5s) on"},
+  flags.Positionals(
+      {"what", "WHAT",
+       "RUN/CASE (RUN: latest, or the start of a run's name), the "
+       "folder of a case, or a record.jsonl."},
+      {.least = 1, .most = 1}, words);
+  flags.Section("Selection");
+  flags.Switch(
+      {"--all", "",
+       "Print one row for each event, routine ones included, and do not "
+       "cut long texts."},
+      [&command] { command.filter.routine = RoutineEvents::kListed; });
+  flags.Values({"--worker", "N",
+                "Only this worker, or launcher; may be repeated (all)."},
+               workers);
+  flags.Value({"--from", "WHEN", "First step (12) or time (1.5s)."},
               ReadBound(command.filter.from));
-  flags.Value({"--to", "WHEN", "up to this step or time, inclusive"},
+  flags.Value({"--to", "WHEN", "Last step or time, inclusive."},
               ReadBound(command.filter.to));
   flags.Value(
-      {"--world", "NAME", "real or sim, of a case recorded in both (sim)"},
+      {"--world", "NAME",
+       "Record to show if a case ran in both worlds: real or sim (sim)."},
       ReadChoice<WorldChoice>(
           command.world,
           {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
-  flags.Value({"--runs", "DIR", "where runs are kept (.gauntlet/runs)"},
+  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
               ReadText(command.runs_directory));
+  flags.Section("Output");
   flags.Value({"--trace", "FILE",
-               "write a Chrome trace there (gzip; for ui.perfetto.dev), in "
-               "place of the table"},
+               "Write a Chrome trace for ui.perfetto.dev (gzip) instead of the "
+               "table."},
               ReadText(command.trace_file));
-  flags.Value({"--width", "N", "characters of a line (the terminal's)"},
+  flags.Value({"--width", "N", "Characters of a line (the terminal's)."},
               ReadWhole<std::optional<int>, int>(command.width, 40, 10'000));
-  flags.Switch({"--json", "", "the rows as one JSON object"},
+  flags.Switch({"--json", "", "Print the rows as one JSON object."},
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)

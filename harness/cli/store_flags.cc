@@ -46,30 +46,35 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                    StoreFlags& told) {
   flags.Value(
       {"--ckpt", "DIR",
-       "where checkpoints are kept; none without it. Another run in it is "
-       "waited for, 5 seconds at most"},
+       "Checkpoint directory (default: no checkpoints). If another run uses "
+       "it, wait 5 seconds at most."},
       ReadText(checkpoint.directory));
-  flags.Value({"--save-every", "N|Ns|epoch|never",
-               "save each N steps, N seconds or epoch (epoch)", "--every"},
-              ReadTrigger(told.trigger));
+  flags.Value(
+      {"--save-every", "N|Ns|epoch|never",
+       "Save after each N steps, N seconds (30s) or epoch; never: only at a "
+       "preemption and at the end (epoch).",
+       "--every"},
+      ReadTrigger(told.trigger));
   flags.Value({"--ckpt-mode", "sync|async",
-               "whether training waits for a save, or goes on while a copy of "
-               "it is written (sync)"},
+               "Training waits for each save, or continues while a copy of the "
+               "state is written (sync)."},
               ReadMode(told.mode));
-  flags.Value({"--keep-last", "N", "number of newest checkpoints to keep (5)",
+  flags.Value({"--keep-last", "N", "Number of newest checkpoints to keep (5).",
                "--keep"},
               ReadWhole(told.keep, 1, 1'000'000));
   flags.Value(
       {"--keep-every-hours", "N",
-       "also keep one checkpoint each N hours for good (10000); 0: none"},
+       "Also keep one checkpoint each N hours for good; 0: none (10000)."},
       ReadWhole(told.keep_every_hours, 0, 1'000'000));
   flags.Switch({"--delete-checkpoints-at-success", "",
-                "delete all checkpoints after a successful run whose final "
-                "state is finite"},
+                "Delete all checkpoints after a successful run whose final "
+                "state is finite."},
                [&told] { told.delete_at_success = true; });
-  flags.Switch({"--allow-cold-start", "",
-                "begin anew where checkpoints exist and none is good"},
-               [&told] { told.allow_cold_start = true; });
+  flags.Switch(
+      {"--allow-cold-start", "",
+       "Start from scratch if checkpoints exist and none is good (default: "
+       "exit 7)."},
+      [&told] { told.allow_cold_start = true; });
 }
 
 Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {

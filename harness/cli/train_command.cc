@@ -17,7 +17,7 @@ std::string CheckpointText(const CheckpointOptions& checkpoint) {
   const auto when = [&]() -> std::string {
     switch (checkpoint.trigger.unit) {
       case SaveUnit::kNone:
-        return "only when told to stop";
+        return "at a preemption and at the end";
       case SaveUnit::kSteps:
         return every == 1 ? "each step" : fmt::format("each {} steps", every);
       case SaveUnit::kSeconds:
@@ -38,12 +38,12 @@ std::string TrainHeader(const TrainCommand& command) {
   const std::string& weights = command.options.start.weights;
   const DeviceKind device = command.options.kernels.device;
   return fmt::format(
-      "{}: {} of {} rows on {}{}, seed {}{}; {}", command.preset,
+      "{}: {} of {} samples on {}{}, seed {}{}; {}", command.preset,
       Counted(static_cast<uint64_t>(job.replicas), "replica"), job.batch,
       Counted(workers, "worker"),
       device == DeviceKind::kCpu ? ""
                                  : fmt::format(" ({})", DeviceKindName(device)),
-      job.seed, weights.empty() ? "" : ", begins with " + weights,
+      job.seed, weights.empty() ? "" : ", starts from " + weights,
       CheckpointText(command.options.checkpoint));
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/job/preset_run.h"
 #include "engine/real/posix_storage.h"
 #include "engine/world/directories.h"
 #include "harness/cli/cluster_flags.h"
@@ -22,18 +23,22 @@ constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 constexpr std::string_view kExamples =
     R"(Examples:
-  gauntlet train --epochs 4 --workers 2 --replicas 4 --ckpt one --save-every 5
+  gauntlet train                          # the preset tiny, to its end
+  gauntlet train --preset cnn --workers 2 --ckpt one
   gauntlet train --preset mlp --data mnist/ --ckpt two --save-every 30s
-  gauntlet train --epochs 4 --stop-at-step 10 --ckpt three   # as if preempted
-  gauntlet train --job job.yaml --epochs 20 --ckpt four      # help scenarios
-  gauntlet train --init-from model --epochs 4                # an --export's
-A run whose --ckpt directory holds checkpoints goes on from the newest good one,
-with any number of workers. --replicas, which is as --workers if not given, is
-part of the job: say it where the workers are to change.
+  gauntlet train --epochs 4 --stop-at-step 10 --ckpt three
+  gauntlet train --job job.yaml --epochs 20 --ckpt four
+  gauntlet train --init-from model --epochs 4
 
-Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, it is one
-worker of that cluster, which also restarts it (exit 75). gauntlet train
---explain-cluster says what it makes of the environment.)";
+Run the same command again to resume: training continues from the newest good
+checkpoint in --ckpt DIR, with any number of workers. The groups Job,
+Optimizer and Data belong to the job: a run resumes only with the same ones.
+Give --replicas if the number of workers may change.
+
+Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, train is
+one worker of that cluster, and the cluster restarts it (exit code 75). Run
+`gauntlet train --explain-cluster` to see what it reads from the environment.
+Exit codes: gauntlet help exit-codes. Presets: gauntlet list presets.)";
 
 struct HorizonFlags {
   std::optional<uint64_t> epochs;
@@ -54,132 +59,160 @@ struct TrainFlags {
 
 void AddJobFileFlag(Flags& flags, std::string& file) {
   flags.Value({"--job", "FILE",
-               "job, cluster, preemption and checkpoint as a scenario says "
-               "them; what is said here comes before it"},
+               "Read the settings job, cluster, preemption and checkpoint from "
+               "a YAML file with the keys of a scenario (gauntlet help "
+               "scenarios). Flags override the file."},
               ReadText(file));
 }
 
 void AddStartFlags(Flags& flags, StartOptions& start) {
   flags.Value({"--init-from", "PATH",
-               "begin with the weights of a checkpoint (DIR/step-…), an export "
-               "or a weights file; which they are is part of the job (the "
-               "seed's)"},
+               "Start from the weights of a checkpoint (DIR/step-…), an "
+               "--export folder or a weights file. The choice is part of the "
+               "job (default: random weights from the seed)."},
               ReadText(start.weights));
   flags.Switch({"--init-allow-missing", "",
-                "if the models differ, load the tensors that both have; the "
-                "others start from the seed",
+                "If the models differ, load the tensors that both have. The "
+                "others start from the seed.",
                 "--init-partial"},
                [&start] { start.partial = PartialWeights::kAllow; });
 }
 
 void AddHorizonFlags(Flags& flags, TrainFlags& told) {
-  flags.Value({"--epochs", "N", "train until so many epochs are complete (1)"},
-              ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
-  flags.Value({"--steps", "N", "train until so many steps are taken"},
+  flags.Value(
+      {"--epochs", "N", "Train until N epochs are complete (the preset's)."},
+      ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value({"--steps", "N", "Train until N steps are complete."},
               ReadWhole(told.horizon.steps, uint64_t{1}, kMaxSteps));
   flags.Value({"--stop-at-step", "N",
-               "as if preempted there: save, exit 143; the next run goes on"},
+               "Save at step N and exit with 143, as after a preemption. The "
+               "next run resumes there."},
               ReadWhole(told.command.options.horizon.stop_at_step, uint64_t{1},
                         kMaxSteps));
   flags.Switch(
       {"--stop-on-nan", "",
-       "stop at the step whose loss is infinite or NaN, and save no "
-       "such state: exit 9 (default: warn once and continue)"},
+       "Stop at the first infinite or NaN loss with exit code 9. That state is "
+       "not saved (default: warn once and continue)."},
       [&told] { told.command.options.on_not_finite = OnNotFinite::kStop; });
 }
 
-void AddMachineFlags(Flags& flags, TrainFlags& told) {
+void AddWorkerFlags(Flags& flags, TrainFlags& told) {
   TrainCommand& command = told.command;
   KernelOptions& kernels = command.options.kernels;
-  flags.Value(
-      {"--workers", "N", "processes started here that share the replicas (1)"},
-      ReadWhole(command.workers, 1, kMaxWorkers));
-  flags.Value({"--threads", "N", "of each worker (1)"},
+  flags.Value({"--workers", "N",
+               "Start N worker processes on this host. They share the replicas "
+               "(1)."},
+              ReadWhole(command.workers, 1, kMaxWorkers));
+  flags.Value({"--threads", "N", "Compute threads of each worker (1)."},
               ReadWhole(kernels.threads, 1, 256));
-  flags.Value({"--isa", "NAME", "auto, scalar, avx2, avx512; same bits (auto)"},
+  flags.Value({"--device", "NAME",
+               "Device to compute on: cpu, cuda, auto (cuda if there is one) "
+               "or emulated (the CUDA kernels on the CPU, slow). The results "
+               "are bitwise identical (cpu)."},
+              ReadChoice<DeviceKind>(kernels.device,
+                                     {{"cpu", DeviceKind::kCpu},
+                                      {"cuda", DeviceKind::kCuda},
+                                      {"auto", DeviceKind::kAuto},
+                                      {"emulated", DeviceKind::kEmulated}}));
+}
+
+void AddComputeFlags(Flags& flags, TrainCommand& command) {
+  KernelOptions& kernels = command.options.kernels;
+  flags.Value({"--isa", "NAME",
+               "CPU instruction set: auto, scalar, avx2 or avx512. The results "
+               "are bitwise identical (auto)."},
               ReadChoice<Isa>(kernels.isa, {{"auto", Isa::kAuto},
                                             {"scalar", Isa::kScalar},
                                             {"avx2", Isa::kAvx2},
                                             {"avx512", Isa::kAvx512}}));
   flags.Value(
       {"--math", "NAME",
-       "canonical; fast: another library's products, with bits of their "
-       "own; fast-tf32: those of a GPU's TensorFloat-32 (canonical)"},
+       "Matrix products: canonical, fast (vendor BLAS) or fast-tf32 "
+       "(TensorFloat-32 on a GPU). The last two are not bitwise compatible "
+       "with canonical and cannot write checkpoints (canonical)."},
       ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
                                       {"fast", Math::kFast},
                                       {"fast-tf32", Math::kFastTf32}}));
-  flags.Value({"--device", "NAME",
-               "cpu, cuda, auto (cuda where there is one), or emulated: cuda's "
-               "kernels on the CPU, slowly; same bits (cpu)"},
-              ReadChoice<DeviceKind>(kernels.device,
-                                     {{"cpu", DeviceKind::kCpu},
-                                      {"cuda", DeviceKind::kCuda},
-                                      {"auto", DeviceKind::kAuto},
-                                      {"emulated", DeviceKind::kEmulated}}));
   flags.Value(
       {"--collective", "NAME",
-       "how gradients are summed: ring (over the network), nccl (from "
-       "GPU to GPU), auto (nccl where each worker has a GPU of its "
-       "own); same bits (auto)"},
+       "Gradient sum: ring (over the network), nccl (from GPU to GPU) or auto "
+       "(nccl if each worker has a GPU of its own). The results are bitwise "
+       "identical (auto)."},
       ReadChoice<CollectiveChoice>(command.options.cluster.collective,
                                    {{"ring", CollectiveChoice::kRing},
                                     {"nccl", CollectiveChoice::kNccl},
                                     {"auto", CollectiveChoice::kAuto}}));
-  AddMembershipFlags(flags, command.launcher);
   flags.Value({"--steps-per-execution", "N",
-               "save and stop only after each N steps; same bits (1)"},
+               "Save and stop only after each N steps. The results are bitwise "
+               "identical (1)."},
               ReadWhole(command.options.steps_per_execution, uint64_t{1},
                         uint64_t{1'000'000}));
+}
+
+void AddRestartFlags(Flags& flags, TrainFlags& told) {
+  AddMembershipFlags(flags, told.command.launcher);
   flags.Value({"--max-restarts", "N",
-               "of the whole run (100); 10 in a row without a new step "
-               "end it too, each after a longer pause"},
+               "Limit of restarts in the whole run (100). 10 restarts in a row "
+               "without a new step also end it. Each pause is longer than the "
+               "one before."},
               ReadWhole(told.max_restarts, 0, 1000));
+}
+
+void AddPreemptionFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--grace", "TIME",
-               "from a notice to the kill: train on while it is enough for a "
-               "save (save and leave at once)"},
+               "Time from a preemption notice to the kill: training continues "
+               "while enough of it is left for a save (default: save and exit "
+               "at once)."},
               ReadTime(told.grace));
-  AddNoticeFlags(flags, command.options.preemption);
+  AddNoticeFlags(flags, told.command.options.preemption);
 }
 
 void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
-               "exit code after a termination notice and a save: retry (143)"},
+               "Exit code after a preemption notice and a save (143)."},
               ReadWhole(codes.preempted, 1, 255));
   flags.Value({"--permanent-failure-code", "N",
-               "exit code instead of 1, 2, 7, 8 and 9, which a retry cannot "
-               "fix (an unreadable command line still exits with 2)",
+               "Exit code instead of 1, 2, 7, 8 and 9, which a retry cannot "
+               "fix. A usage error still exits with 2.",
                "--no-requeue-code"},
               ReadWhole(codes.no_requeue, 1, 255));
 }
 
 void AddOutputFlags(Flags& flags, TrainFlags& told) {
   TrainCommand& command = told.command;
-  flags.Value({"--digest-every", "N",
-               "log a state digest each N steps (only at saves and the end)"},
-              ReadWhole(command.options.digest_every, uint64_t{0}, kMaxSteps));
-  flags.Value({"--tensorboard", "DIR", "curves for TensorBoard, in a folder"},
+  flags.Value({"--export", "DIR",
+               "Write the trained model there as safetensors and JSON."},
+              ReadText(command.options.export_directory));
+  flags.Value({"--tensorboard", "DIR", "Write curves for TensorBoard there."},
               ReadText(command.options.summary.directory));
   flags.Value({"--tensorboard-every", "N",
-               "steps between two points of the loss (100)"},
+               "Steps between two points of the loss curve (100)."},
               ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
-  flags.Value({"--export", "DIR",
-               "the trained model as safetensors and JSON, once it is done"},
-              ReadText(command.options.export_directory));
-  flags.Value(
-      {"--events", "DIR", "a file of events for each incarnation of a worker"},
-      ReadText(command.events_directory));
-  flags.Value({"--logs", "DIR", "a log for each incarnation of a worker"},
-              ReadText(command.logs_directory));
-  flags.Value({"--plan", "FILE", "faults to inject (what gauntlet run uses)"},
+  flags.Switch({"--no-progress", "", "Print no progress, only events."},
+               [&command] { command.progress = ProgressChoice::kOff; });
+  flags.Switch({"--json", "", "Print the result as one JSON object."},
+               [&command] { command.output = OutputFormat::kJson; });
+}
+
+// The interface to a harness.
+void AddHarnessFlags(Flags& flags, TrainCommand& command) {
+  flags.Value({"--plan", "FILE",
+               "Inject the faults of a plan (gauntlet explore writes plans)."},
               ReadText(command.plan_file));
   flags.Value({"--plan-state", "DIR",
-               "where all incarnations note which have fired (a new one, "
-               "removed at the end)"},
+               "Record there which faults have fired, for all incarnations "
+               "(default: a new folder, removed at the end)."},
               ReadText(command.plan_state_directory));
-  flags.Switch({"--no-progress", "", "no progress, only what is worth a line"},
-               [&command] { command.progress = ProgressChoice::kOff; });
-  flags.Switch({"--json", "", "the result as one JSON object"},
-               [&command] { command.output = OutputFormat::kJson; });
+  flags.Value({"--events", "DIR",
+               "Write one event file for each incarnation of a worker."},
+              ReadText(command.events_directory));
+  flags.Value(
+      {"--logs", "DIR", "Write one log for each incarnation of a worker."},
+      ReadText(command.logs_directory));
+  flags.Value({"--digest-every", "N",
+               "Log a digest of the state each N steps (default: at saves and "
+               "at the end)."},
+              ReadWhole(command.options.digest_every, uint64_t{0}, kMaxSteps));
 }
 
 Status CheckStart(const StartOptions& start) {
@@ -190,11 +223,15 @@ Status CheckStart(const StartOptions& start) {
 }
 
 // An epoch has at least one step, so a number of steps bounds the epochs too.
+// Without either the preset is trained to its end.
 void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
   if (told.horizon.steps) horizon.max_steps = told.horizon.steps;
   std::optional<uint64_t> epochs = told.horizon.epochs;
   if (!epochs && told.from_file) epochs = told.from_file->epochs;
-  horizon.epochs = epochs.value_or(horizon.max_steps.value_or(1));
+  if (!epochs) epochs = horizon.max_steps;
+  const std::string preset = told.from_file ? told.from_file->preset
+                                            : told.job.preset.value_or("tiny");
+  horizon.epochs = epochs ? *epochs : PresetRunOf(preset).epochs;
 }
 
 Status CheckStore(const TrainFlags& told) {
@@ -301,25 +338,46 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   return told;
 }
 
+void AddGroups(Flags& flags, TrainFlags& told) {
+  TrainCommand& command = told.command;
+  flags.Section("Job");
+  AddJobFlags(flags, told.job);
+  AddStartFlags(flags, command.options.start);
+  AddJobFileFlag(flags, told.job_file);
+  flags.Section("Length");
+  AddHorizonFlags(flags, told);
+  flags.Section("Workers");
+  AddWorkerFlags(flags, told);
+  flags.Section("Checkpoints");
+  AddStoreFlags(flags, command.options.checkpoint, told.store);
+  flags.Section("Output");
+  AddOutputFlags(flags, told);
+  flags.Section("Optimizer", GroupPage::kOwn);
+  AddOptimizerFlags(flags, told.job);
+  flags.Section("Data", GroupPage::kOwn);
+  AddDataFlags(flags, told.job);
+  flags.Section("Compute", GroupPage::kOwn);
+  AddComputeFlags(flags, command);
+  flags.Section("Restarts", GroupPage::kOwn);
+  AddRestartFlags(flags, told);
+  flags.Section("Preemption", GroupPage::kOwn);
+  AddPreemptionFlags(flags, told);
+  flags.Section("Cluster", GroupPage::kOwn);
+  AddClusterFlags(flags, command);
+  AddRequeueFlags(flags, command.requeue);
+  flags.Section("Security", GroupPage::kOwn);
+  AddSecurityFlags(flags, command);
+  flags.Section("Harness", GroupPage::kOwn);
+  AddHarnessFlags(flags, command);
+}
+
 Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
                                std::string& help) {
   Flags flags({.command = "train",
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
               verb);
-  AddJobFileFlag(flags, told.job_file);
-  flags.Section(
-      "Options of the job: with others, a run does not go on from its "
-      "checkpoints");
-  AddJobFlags(flags, told.job);
-  AddStartFlags(flags, told.command.options.start);
-  flags.Section("Other options");
-  AddHorizonFlags(flags, told);
-  AddMachineFlags(flags, told);
-  AddClusterFlags(flags, told.command);
-  AddRequeueFlags(flags, told.command.requeue);
-  AddStoreFlags(flags, told.command.options.checkpoint, told.store);
-  AddOutputFlags(flags, told);
+  AddGroups(flags, told);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) help = flags.Help();
   return outcome;

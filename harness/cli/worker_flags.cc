@@ -6,28 +6,31 @@ namespace gauntlet {
 
 Result<Command> ParseWorker(const VerbArguments& verb) {
   WorkerCommand command;
-  Flags flags({.command = "worker",
-               .summary = "One worker of a cluster; its place is in TF_CONFIG.",
-               .examples = ""},
-              verb);
-  flags.Value({"--options", "FILE", "what to train and how, as JSON"},
+  Flags flags(
+      {.command = "worker",
+       .summary = "Run one worker of a cluster, with its place in TF_CONFIG. "
+                  "For launchers: people use gauntlet train.",
+       .examples = "Example:\n  gauntlet worker --options options.json"},
+      verb);
+  flags.Value({"--options", "FILE", "Options of the training run, as JSON."},
               ReadText(command.options_file));
-  flags.Value({"--worker", "N", "identity across restarts (the rank)"},
+  flags.Value({"--worker", "N", "Identity across restarts (the rank)."},
               ReadWhole(command.worker, 0, 4095));
-  flags.Value({"--life", "N", "1 for the first incarnation (1)"},
+  flags.Value({"--life", "N", "Number of the incarnation, from 1 (1)."},
               ReadWhole(command.life, 1, 1'000'000));
-  flags.Value({"--events", "FILE", "where to log events"},
+  flags.Value({"--events", "FILE", "Write events there."},
               ReadText(command.events_file));
-  flags.Value({"--plan", "FILE", "faults to inject"},
+  flags.Value({"--plan", "FILE", "Inject the faults of this plan."},
               ReadText(command.plan_file));
-  flags.Value({"--plan-state", "DIR", "where the run notes which have fired"},
+  flags.Value({"--plan-state", "DIR", "Record there which faults have fired."},
               ReadText(command.plan_state_directory));
-  flags.Value({"--launcher-fd", "N", "open descriptor to write progress to"},
-              ReadWhole(command.launcher_fd, 0, 65535));
   flags.Value(
-      {"--launch", "NAME", "of the launch; later ones have later names"},
-      ReadText(command.launch));
-  flags.Value({"--claimed", "N", "a generation that this launch has claimed"},
+      {"--launcher-fd", "N", "Open file descriptor that takes progress."},
+      ReadWhole(command.launcher_fd, 0, 65535));
+  flags.Value({"--launch", "NAME",
+               "Name of the launch; later launches have later names."},
+              ReadText(command.launch));
+  flags.Value({"--claimed", "N", "Generation that this launch has claimed."},
               ReadWhole(command.claimed, uint64_t{0}, uint64_t{1} << 53));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)

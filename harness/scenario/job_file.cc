@@ -90,6 +90,7 @@ JobFile Read(const YamlNode& document, const JobFile& defaults,
   reader.Count("seed", one.seed);
   ReadSetup(reader, one, diagnostics);
   JobFile read = {.train = one.train, .cluster = one.cluster};
+  reader.Choice("preset", read.preset);
   const MapReader job = reader.Map("job");
   if (reader.Map("cluster").Find("workers") != nullptr) {
     read.workers = one.cluster.workers;

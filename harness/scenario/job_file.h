@@ -27,6 +27,7 @@ struct JobFile {
   std::optional<int> workers;
   std::optional<int> replicas;
   std::optional<uint64_t> epochs;
+  std::string preset = "tiny";
   bool says_checkpoint = false;
 };
 

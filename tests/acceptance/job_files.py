@@ -51,7 +51,8 @@ def options_come_first(run):
                             "--batch", 16, "--seed", 9)
     expect_equal("epochs", told["epochs"], 1)
     run.stored = False
-    same = run.train_to_end("--batch", 16, "--seed", 9, *OPTIONS[6:])
+    same = run.train_to_end("--epochs", 1, "--batch", 16, "--seed", 9,
+                            *OPTIONS[6:])
     expect_equal("digest", same["digest"], told["digest"])
 
 

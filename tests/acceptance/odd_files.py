@@ -182,7 +182,7 @@ def ls_ends_as_verify_where_a_run_would_stop(run):
         expect("a run stops: w/checkpoint: edited: line 1: " in done.stdout
                and "remove the file w/checkpoint\n" in done.stdout,
                done.stdout)
-    expect("2 where a run would be refused" in " ".join(gauntlet(
+    expect("2: a run would be refused" in " ".join(gauntlet(
         run, "ckpt", "--help").stdout.split()), "help")
 
 

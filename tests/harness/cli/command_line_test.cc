@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/job/preset_run.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
 
@@ -32,8 +33,12 @@ T Parsed(const Words& words) {
   return std::get<T>(line->command);
 }
 
-TEST(CommandLineTest, NothingAtAllShowsCommandsAndExamples) {
+TEST(CommandLineTest, NothingAtAllShowsCommandsInGroups) {
   const std::string text = Parsed<PrintTextCommand>({}).text;
+  EXPECT_THAT(text, HasSubstr("\nStart: gauntlet run --demo\n\nRun and "
+                              "search:\n  run "));
+  EXPECT_LT(text.find("  show "), text.find("\nTrain:\n"));
+  EXPECT_LT(text.find("  ckpt "), text.find("\nSet up:\n"));
   for (const char* verb : {"train", "run", "replay", "ckpt", "evaluate", "list",
                            "judge", "show", "upgrade", "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
@@ -136,22 +141,37 @@ TEST(CommandLineTest, AMistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
               testing::StartsWith("gauntlet train: --epochs: expected "));
   EXPECT_EQ(said({"ckpt", "ls"}),
             "gauntlet ckpt ls: expected DIR: gauntlet ckpt ls DIR");
-  EXPECT_EQ(said({"xyzzy"}), "gauntlet: unknown command 'xyzzy'");
+  EXPECT_THAT(said({"xyzzy"}),
+              testing::StartsWith("gauntlet: unknown command 'xyzzy'; "
+                                  "commands: run, explore, "));
 }
 
-TEST(CommandLineTest, TheHelpOfTrainSaysWhatBelongsToTheJob) {
-  const std::string text = Parsed<PrintTextCommand>({"train", "--help"}).text;
-  const size_t job = text.find("Options of the job");
-  const size_t others = text.find("Other options");
-  ASSERT_NE(job, std::string::npos);
-  ASSERT_NE(others, std::string::npos);
-  for (const char* flag : {"--seed", "--batch", "--data", "--replicas"}) {
-    EXPECT_GT(text.find(flag), job) << flag;
-    EXPECT_LT(text.find(flag), others) << flag;
+TEST(CommandLineTest, HelpOfTrainGroupsItsOptions) {
+  const std::string text =
+      Parsed<PrintTextCommand>({"train", "--help=all"}).text;
+  const auto group = [&text](const std::string& title) {
+    return text.find("\n" + title + ":\n");
+  };
+  const auto flag = [&text](const std::string& name) {
+    return text.find("\n  " + name + " ");
+  };
+  for (const char* name : {"--seed", "--batch", "--data", "--replicas"}) {
+    EXPECT_GT(flag(name), group("Job")) << name;
+    EXPECT_LT(flag(name), group("Length")) << name;
   }
-  for (const char* flag : {"--epochs", "--workers", "--ckpt"}) {
-    EXPECT_GT(text.find(std::string("  ") + flag), others) << flag;
-  }
+  EXPECT_GT(flag("--epochs"), group("Length"));
+  EXPECT_GT(flag("--ckpt"), group("Checkpoints"));
+  EXPECT_GT(flag("--rank"), group("Cluster"));
+}
+
+TEST(CommandLineTest, WithoutALengthThePresetIsTrainedToItsEnd) {
+  const auto epochs = [](Words words) {
+    words.insert(words.begin(), "train");
+    return Parsed<TrainCommand>(words).options.horizon.epochs;
+  };
+  EXPECT_EQ(epochs({}), PresetRunOf("tiny").epochs);
+  EXPECT_EQ(epochs({"--preset", "cnn"}), PresetRunOf("cnn").epochs);
+  EXPECT_EQ(epochs({"--preset", "cnn", "--epochs", "2"}), 2u);
 }
 
 TEST(CommandLineTest, HelpIsGivenOnASubcommand) {
@@ -161,7 +181,9 @@ TEST(CommandLineTest, HelpIsGivenOnASubcommand) {
 TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
   const std::vector<BadLine> cases = {
       {{"trian"}, "unknown command 'trian'; did you mean train?"},
-      {{"xyzzy"}, "unknown command 'xyzzy'"},
+      {{"fuzz"}, "unknown command 'fuzz'; did you mean gauntlet explore?"},
+      {{"a.yaml"},
+       "unknown command 'a.yaml'; did you mean gauntlet run a.yaml?"},
       {{"--verison"}, "unknown option '--verison'; did you mean --version?"},
       {{"--color"}, "--color: expected a value after it"},
       {{"--color", "red", "doctor"},
@@ -595,6 +617,12 @@ TEST_F(JobFileFlagTest, StepsBoundTheEpochsWhereNobodySaysHowMany) {
   EXPECT_EQ(Told({}).options.horizon.epochs, 30u);
   EXPECT_EQ(Told({"--steps", "7"}).options.horizon.epochs, 7u);
   EXPECT_EQ(Told({"--epochs", "2"}).options.horizon.max_steps, 30u);
+}
+
+TEST_F(JobFileFlagTest, WithoutALengthItsPresetIsTrainedToItsEnd) {
+  std::ofstream(file_) << "preset: dnn\n";
+  EXPECT_EQ(Told({}).options.horizon.epochs, PresetRunOf("dnn").epochs);
+  EXPECT_EQ(Told({"--preset", "cnn-short"}).options.horizon.epochs, 3u);
 }
 
 TEST_F(JobFileFlagTest, WhatItCannotSayIsNamed) {
