@@ -93,7 +93,11 @@ bool IsShownBySlices(RecordKind kind) {
 class ProcessTracer {
  public:
   ProcessTracer(size_t life, TraceModel& model)
-      : model_(model), life_(life), events_(model.record.lives[life].events) {}
+      : model_(model),
+        life_(life),
+        events_(model.record.lives[life].events),
+        end_ns_(model.processes[life].end_ns),
+        saves_(SavesOf(model.record.lives[life], end_ns_)) {}
 
   void Trace() {
     if (events_.empty()) return;
@@ -104,11 +108,13 @@ class ProcessTracer {
       if (!IsShownBySlices(Now().kind)) AddInstant(i);
       TraceMembership();
       TraceTraining();
+      TraceSaves(i);
       TraceCheckpoints();
       TraceLauncher();
     }
     now_ = events_.size() - 1;
-    EndMembership(model_.lifetimes[life_].end_ns);
+    TraceSaves(std::nullopt);
+    EndMembership(end_ns_);
     EndPauses();
   }
 
@@ -146,7 +152,8 @@ class ProcessTracer {
     const std::string_view noun =
         life.worker == kLauncherWorker ? "launch" : "incarnation";
     AddSlice(TraceTrack::kControl, "incarnation",
-             fmt::format("{} {}", noun, life.life), model_.lifetimes[life_]);
+             fmt::format("{} {}", noun, life.life),
+             {model_.processes[life_].begin_ns, end_ns_});
   }
 
   // Claims and meetings.
@@ -244,25 +251,31 @@ class ProcessTracer {
     return span;
   }
 
+  // Those that the event ended; nullopt: the end of the process.
+  void TraceSaves(std::optional<size_t> end) {
+    for (const SaveSpan& save : saves_) {
+      if (save.end != end) continue;
+      if (!save.begin) {
+        if (save.state == SaveSpan::State::kCommitted) AddInstant(*end);
+        continue;
+      }
+      const std::string name = fmt::format("save of step {}", save.step);
+      const TimeSpan span = {save.begin_ns, save.end_ns};
+      if (save.state == SaveSpan::State::kCutShort) {
+        AddCutShort(TraceTrack::kCheckpoint, "save", name, span);
+        model_.slices.back().event = PlaceOf(*save.begin);
+      } else {
+        AddSlice(
+            TraceTrack::kCheckpoint, "save",
+            save.state == SaveSpan::State::kFailed ? name + " (failed)" : name,
+            span);
+      }
+    }
+  }
+
   void TraceCheckpoints() {
     const RecordEvent& now = Now();
     switch (now.kind) {
-      case RecordKind::kSaveBegin:
-        Begin(std::to_string(now.step));
-        break;
-      case RecordKind::kSaveAcknowledged:
-      case RecordKind::kSaveFailed:
-        if (const auto begin_ns =
-                End({RecordKind::kSaveBegin, std::to_string(now.step)})) {
-          const bool failed = now.kind == RecordKind::kSaveFailed;
-          AddSlice(TraceTrack::kCheckpoint, "save",
-                   fmt::format("save of step {}{}", now.step,
-                               failed ? " (failed)" : ""),
-                   {*begin_ns, now.t_ns});
-        } else if (now.kind == RecordKind::kSaveAcknowledged) {
-          AddInstant(now_);
-        }
-        break;
       case RecordKind::kLoaded:
       case RecordKind::kLoadFailed:
         AddLoad();
@@ -309,7 +322,8 @@ class ProcessTracer {
   void Begin(std::string about) {
     const Operation operation = {Now().kind, std::move(about)};
     const auto open = open_.find(operation);
-    if (open != open_.end()) Abandon(*open, Now().t_ns);
+    // The end of the one before is unknown.
+    if (open != open_.end()) AddInstant(open->second);
     open_[operation] = now_;
   }
   // Time at which the operation began, if it is in progress.
@@ -320,19 +334,9 @@ class ProcessTracer {
     open_.erase(open);
     return begin_ns;
   }
-  // Only a save lasts until its process ends: of others the end may be unknown.
-  void Abandon(const std::pair<const Operation, size_t>& open, int64_t end_ns) {
-    const RecordEvent& begin = events_[open.second];
-    if (begin.kind != RecordKind::kSaveBegin) return AddInstant(open.second);
-    AddCutShort(TraceTrack::kCheckpoint, "save",
-                fmt::format("save of step {}", begin.step),
-                {begin.t_ns, end_ns});
-    model_.slices.back().event = PlaceOf(open.second);
-  }
-
   // The worker leaves its generation, or ends.
   void EndMembership(int64_t end_ns) {
-    for (const auto& open : open_) Abandon(open, end_ns);
+    for (const auto& [operation, begin] : open_) AddInstant(begin);
     open_.clear();
     if (meeting_ns_) {
       AddCutShort(TraceTrack::kCommunication, "meeting", "meeting",
@@ -362,10 +366,9 @@ class ProcessTracer {
   }
   // The blamed worker may not start again: the pause was as long as was said.
   void EndPauses() {
-    const int64_t end_ns = model_.lifetimes[life_].end_ns;
     for (const size_t begin : pauses_) {
       const RecordEvent& pause = events_[begin];
-      AddPause(begin, std::min(pause.t_ns + pause.limit_ns, end_ns));
+      AddPause(begin, std::min(pause.t_ns + pause.limit_ns, end_ns_));
     }
   }
   void AddPause(size_t begin, int64_t end_ns) {
@@ -379,6 +382,8 @@ class ProcessTracer {
   TraceModel& model_;
   const size_t life_;
   const std::vector<RecordEvent>& events_;
+  const int64_t end_ns_;
+  const std::vector<SaveSpan> saves_;
   size_t now_ = 0;
   size_t segment_ = 0;
   std::optional<int64_t> meeting_ns_;   // begin of the meeting in progress
@@ -390,51 +395,31 @@ class ProcessTracer {
   std::vector<size_t> pauses_;  // kRestarting events
 };
 
-// Times from the first event; within a process they never decrease.
-void CountTimesFromTheFirst(TraceModel& model) {
+// The event lists of all processes: workers, launchers, the machine.
+std::vector<std::vector<RecordEvent>*> EventListsOf(Record& record) {
+  std::vector<std::vector<RecordEvent>*> lists = {&record.machine};
+  for (LifeEvents& life : record.lives) lists.push_back(&life.events);
+  for (LauncherRun& run : record.launchers) lists.push_back(&run.events);
+  return lists;
+}
+
+// Times from the first event; within a process they never decrease. Returns the
+// time of the first event.
+int64_t CountTimesFromTheFirst(Record& record) {
   std::optional<int64_t> first_ns;
-  for (const LifeEvents& life : model.record.lives) {
-    for (const RecordEvent& event : life.events) {
+  for (const auto* events : EventListsOf(record)) {
+    for (const RecordEvent& event : *events) {
       first_ns = std::min(first_ns.value_or(event.t_ns), event.t_ns);
     }
   }
-  model.first_event_ns = first_ns.value_or(0);
-  for (LifeEvents& life : model.record.lives) {
+  for (auto* events : EventListsOf(record)) {
     int64_t last_ns = 0;
-    for (RecordEvent& event : life.events) {
-      last_ns = std::max(last_ns, event.t_ns - model.first_event_ns);
+    for (RecordEvent& event : *events) {
+      last_ns = std::max(last_ns, event.t_ns - *first_ns);
       event.t_ns = last_ns;
     }
   }
-}
-
-// Times at which processes ended: by the machine, or else by the launcher.
-std::map<std::pair<int, int>, int64_t> EndsOfProcesses(const Record& record) {
-  std::map<std::pair<int, int>, int64_t> ends;
-  for (const RecordKind kind :
-       {RecordKind::kProcessEnded, RecordKind::kExited}) {
-    for (const LifeEvents& life : record.lives) {
-      if (life.worker >= 0) continue;
-      for (const RecordEvent& event : life.events) {
-        if (event.kind == kind && event.about &&
-            event.reason != RecordReason::kUnreachable) {
-          ends.emplace(std::pair(*event.about, event.incarnation), event.t_ns);
-        }
-      }
-    }
-  }
-  return ends;
-}
-
-void FindLifetimes(TraceModel& model) {
-  const auto ends = EndsOfProcesses(model.record);
-  for (const LifeEvents& life : model.record.lives) {
-    TimeSpan& span = model.lifetimes.emplace_back();
-    if (life.events.empty()) continue;
-    span = {life.events.front().t_ns, life.events.back().t_ns};
-    const auto end = ends.find({life.worker, life.life});
-    if (end != ends.end()) span.end_ns = std::max(span.end_ns, end->second);
-  }
+  return first_ns.value_or(0);
 }
 
 void AddArrows(TraceModel& model) {
@@ -488,11 +473,13 @@ bool IsIncident(RecordKind kind) {
 }
 
 TraceModel TraceModelOf(const Record& record) {
-  TraceModel model = {.record = WithLaunchers(record)};
+  Record counted = record;
+  TraceModel model;
+  model.first_event_ns = CountTimesFromTheFirst(counted);
+  model.record = WithLaunchers(counted);
   model.record.lives.push_back(
-      {.worker = kMachineEmitter, .events = record.machine});
-  CountTimesFromTheFirst(model);
-  FindLifetimes(model);
+      {.worker = kMachineEmitter, .events = counted.machine});
+  model.processes = ProcessSpansOf(model.record);
   for (size_t life = 0; life < model.record.lives.size(); ++life) {
     ProcessTracer(life, model).Trace();
   }

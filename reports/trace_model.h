@@ -11,6 +11,7 @@
 
 #include "harness/record/record.h"
 #include "reports/causes.h"
+#include "reports/process_spans.h"
 
 namespace gauntlet {
 
@@ -69,9 +70,9 @@ struct TraceModel {
   // The record with launchers and the machine as processes. Times count from
   // the first event and never decrease within a process.
   Record record;
-  int64_t first_event_ns = 0;       // in the original record
-  std::vector<TimeSpan> lifetimes;  // of Record::lives
-  std::vector<TraceSlice> slices;   // by process, then by their ends
+  int64_t first_event_ns = 0;          // in the original record
+  std::vector<ProcessSpan> processes;  // of Record::lives
+  std::vector<TraceSlice> slices;      // by process, then by their ends
   std::vector<TraceInstant> instants;
   std::vector<TracePosition> positions;  // but those that steps set
   std::vector<TraceArrow> arrows;  // both ends have markers among the slices

@@ -38,15 +38,15 @@ bool IsBefore(const TraceSlice& a, const TraceSlice& b) {
 
 // Each process's lowest slot that is free during its lifetime.
 std::vector<size_t> SlotsOf(const TraceModel& model) {
-  std::vector<size_t> by_begin(model.lifetimes.size());
+  std::vector<size_t> by_begin(model.processes.size());
   for (size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
   std::ranges::stable_sort(by_begin, {}, [&model](size_t life) {
-    return model.lifetimes[life].begin_ns;
+    return model.processes[life].begin_ns;
   });
   std::vector<size_t> slots(by_begin.size());
   std::map<int, std::vector<int64_t>> free_from;
   for (const size_t life : by_begin) {
-    const TimeSpan& span = model.lifetimes[life];
+    const ProcessSpan& span = model.processes[life];
     std::vector<int64_t>& ends = free_from[model.record.lives[life].worker];
     const auto slot = std::ranges::find_if(
         ends, [&span](int64_t end_ns) { return end_ns <= span.begin_ns; });

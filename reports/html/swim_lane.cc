@@ -7,11 +7,11 @@
 #include "reports/counted.h"
 #include "reports/html/lane_layout.h"
 #include "reports/html/lane_marks.h"
-#include "reports/html/lanes.h"
 #include "reports/html/symbols.h"
 #include "reports/html/text.h"
 #include "reports/html/time_axis.h"
 #include "reports/html/training_position.h"
+#include "reports/process_spans.h"
 #include "reports/timeline.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,12 +31,14 @@ std::vector<int> EmittersOf(const Record& record) {
 }
 
 TimeAxis AxisOf(const Record& record,
-                const std::vector<Incarnation>& incarnations) {
+                const std::vector<ProcessSpan>& processes) {
   std::vector<int64_t> times;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) times.push_back(event.t_ns);
   }
-  for (const Incarnation& one : incarnations) times.push_back(one.end_ns);
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (!record.lives[i].events.empty()) times.push_back(processes[i].end_ns);
+  }
   TimeAxisOptions options = {.width = LaneLayout::kAxisWidth,
                              .apart = TimesOfMarks(record)};
   // With many marks they get less room each.
@@ -54,15 +56,15 @@ std::string Symbol(std::string_view id, const PicturePoint& at,
       at.x, at.y, HtmlText(text));
 }
 
-std::string SaveText(const SaveInterval& save) {
+std::string SaveText(const SaveSpan& save) {
   switch (save.state) {
-    case SaveInterval::State::kCommitted:
+    case SaveSpan::State::kCommitted:
       return fmt::format("checkpoint of step {} committed after {}", save.step,
                          DurationText(save.end_ns - save.begin_ns));
-    case SaveInterval::State::kFailed:
+    case SaveSpan::State::kFailed:
       return fmt::format("save of step {} failed after {}", save.step,
                          DurationText(save.end_ns - save.begin_ns));
-    case SaveInterval::State::kStarted:
+    case SaveSpan::State::kCutShort:
       return fmt::format("save of step {} started, not committed", save.step);
   }
   return "";
@@ -73,8 +75,8 @@ class SwimLanePicture {
   SwimLanePicture(const Record& record, const SwimLaneOptions& options)
       : record_(WithLaunchers(record)),
         options_(options),
-        incarnations_(IncarnationsOf(record_)),
-        axis_(AxisOf(record_, incarnations_)),
+        processes_(ProcessSpansOf(record_)),
+        axis_(AxisOf(record_, processes_)),
         segments_(TrainingSegmentsOf(record_)) {
     layout_.emitters = EmittersOf(record_);
     if (layout_.emitters.size() > options_.most_lanes) {
@@ -84,15 +86,15 @@ class SwimLanePicture {
     for (const TrainingSegment& segment : segments_) {
       last_step_ = std::max(last_step_, segment.points.back().step);
     }
-    for (const LifeEvents& life : record_.lives) {
-      for (const SaveInterval& save : SavesOf(life)) {
+    for (size_t i = 0; i < record_.lives.size(); ++i) {
+      saves_.push_back(SavesOf(record_.lives[i], processes_[i].end_ns));
+      for (const SaveSpan& save : saves_.back()) {
         last_step_ = std::max(last_step_, save.step);
-        saves_.push_back(save);
       }
     }
   }
 
-  bool empty() const { return incarnations_.empty(); }
+  bool empty() const { return layout_.emitters.empty(); }
 
   std::string Figure() const {
     std::string out = R"(<figure class="swim"><div class="picture">)";
@@ -124,9 +126,11 @@ class SwimLanePicture {
 
   std::string Description() const {
     std::vector<uint64_t> committed;
-    for (const SaveInterval& save : saves_) {
-      if (save.state == SaveInterval::State::kCommitted) {
-        committed.push_back(save.step);
+    for (const std::vector<SaveSpan>& saves : saves_) {
+      for (const SaveSpan& save : saves) {
+        if (save.state == SaveSpan::State::kCommitted) {
+          committed.push_back(save.step);
+        }
       }
     }
     std::string text = fmt::format(
@@ -224,30 +228,33 @@ class SwimLanePicture {
     constexpr double kApart = 3;
     std::string out;
     PicturePoint last = {-kApart, 0};
-    for (const SaveInterval& save : saves_) {
-      if (save.state == SaveInterval::State::kFailed) continue;
-      const PicturePoint at = {X(save.end_ns), StepY(save.step)};
-      if (std::abs(at.x - last.x) < kApart) continue;
-      last = at;
-      const bool committed = save.state == SaveInterval::State::kCommitted;
-      out += Symbol(committed ? kCommittedSymbol : kStartedSymbol, at,
-                    SaveText(save));
+    for (const std::vector<SaveSpan>& saves : saves_) {
+      for (const SaveSpan& save : saves) {
+        if (save.state == SaveSpan::State::kFailed) continue;
+        const bool committed = save.state == SaveSpan::State::kCommitted;
+        const PicturePoint at = {X(committed ? save.end_ns : save.begin_ns),
+                                 StepY(save.step)};
+        if (std::abs(at.x - last.x) < kApart) continue;
+        last = at;
+        out += Symbol(committed ? kCommittedSymbol : kStartedSymbol, at,
+                      SaveText(save));
+      }
     }
     return out;
   }
 
   std::string Bars() const {
     std::string out;
-    for (const Incarnation& one : incarnations_) {
-      const LifeEvents& life = record_.lives[one.life];
-      if (!layout_.HasLane(life.worker)) continue;
-      out += Bar(one) + StepTicksOf(life) + SavesInLane(life);
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      const LifeEvents& life = record_.lives[i];
+      if (life.events.empty() || !layout_.HasLane(life.worker)) continue;
+      out += Bar(life, processes_[i]) + StepTicksOf(life) +
+             SavesInLane(life.worker, saves_[i]);
     }
     return out;
   }
 
-  std::string Bar(const Incarnation& one) const {
-    const LifeEvents& life = record_.lives[one.life];
+  std::string Bar(const LifeEvents& life, const ProcessSpan& one) const {
     const double begin = X(one.begin_ns);
     const double end = X(one.end_ns);
     const double top = layout_.BarTop(life.worker);
@@ -297,26 +304,28 @@ class SwimLanePicture {
     return out;
   }
 
-  std::string SavesInLane(const LifeEvents& life) const {
+  std::string SavesInLane(int worker,
+                          const std::vector<SaveSpan>& saves) const {
     constexpr double kApart = 6;
-    const double y = layout_.BarTop(life.worker) + LaneLayout::kBarHeight - 6;
+    const double y = layout_.BarTop(worker) + LaneLayout::kBarHeight - 6;
     std::string out;
     double drawn = -kApart;
-    for (const SaveInterval& save : SavesOf(life)) {
+    for (const SaveSpan& save : saves) {
       const double begin = X(save.begin_ns);
       const double end = X(save.end_ns);
       if (end < drawn + kApart) continue;
       drawn = end;
-      if (end - begin >= kApart) {
+      const bool is_long = end - begin >= kApart;
+      if (is_long) {
         out +=
             fmt::format(R"(<path class="saving" d="M{:.1f} {:.1f}H{:.1f}"/>)",
                         begin, y, end);
+      }
+      if (is_long || save.state == SaveSpan::State::kCutShort) {
         out += Symbol(kStartedSymbol, {begin, y}, SaveText(save));
       }
-      if (save.state == SaveInterval::State::kCommitted) {
+      if (save.state == SaveSpan::State::kCommitted) {
         out += Symbol(kCommittedSymbol, {end, y}, SaveText(save));
-      } else if (save.state == SaveInterval::State::kStarted) {
-        out += Symbol(kStartedSymbol, {end, y}, SaveText(save));
       }
     }
     return out;
@@ -372,11 +381,11 @@ class SwimLanePicture {
 
   const Record record_;
   const SwimLaneOptions options_;
-  const std::vector<Incarnation> incarnations_;
+  const std::vector<ProcessSpan> processes_;  // of record_.lives
   const TimeAxis axis_;
   const std::vector<TrainingSegment> segments_;
   LaneLayout layout_;
-  std::vector<SaveInterval> saves_;
+  std::vector<std::vector<SaveSpan>> saves_;  // of record_.lives
   uint64_t last_step_ = 0;
   size_t hidden_lanes_ = 0;
 };

@@ -1,9 +1,7 @@
 #include "reports/chrome_trace.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/reports/sample_record.h"
+#include "tests/reports/trace_rules.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -33,113 +32,17 @@ using Thread = std::pair<int64_t, int64_t>;  // pid, tid
 
 Thread ThreadOf(const json& event) { return {event["pid"], event["tid"]}; }
 
-int64_t Nanoseconds(const json& us) {
-  return std::llround(us.get<double>() * 1e3);
+// The trace, which keeps the format's rules.
+json Checked(const std::string& text) {
+  EXPECT_THAT(TraceViolations(text), IsEmpty());
+  json trace = json::parse(text);
+  EXPECT_EQ(trace["displayTimeUnit"], "ms");
+  EXPECT_TRUE(trace["otherData"].is_object());
+  return trace;
 }
 
-struct Span {
-  int64_t begin = 0;
-  int64_t end = 0;
-};
-
-// Checks a trace against the rules of the format that viewers depend on.
-class TraceChecker {
- public:
-  explicit TraceChecker(const std::string& text) : trace_(json::parse(text)) {}
-
-  const json& Check() {
-    EXPECT_EQ(trace_["displayTimeUnit"], "ms");
-    EXPECT_TRUE(trace_["otherData"].is_object());
-    for (const json& event : trace_["traceEvents"]) CheckEvent(event);
-    CheckNames();
-    CheckNesting();
-    for (const json& event : trace_["traceEvents"]) {
-      if (event["ph"] == "s" || event["ph"] == "f") CheckArrowEnd(event);
-    }
-    for (const auto& [id, ends] : arrows_) {
-      EXPECT_EQ(ends.size(), 2u) << id;
-      EXPECT_LE(ends.at("s"), ends.at("f")) << id;
-    }
-    return trace_;
-  }
-
- private:
-  void CheckEvent(const json& event) {
-    for (const char* key : {"ph", "pid", "tid", "ts", "name"}) {
-      EXPECT_TRUE(event.contains(key)) << event;
-    }
-    EXPECT_GE(event["ts"].get<double>(), 0) << event;
-    const std::string phase = event["ph"];
-    EXPECT_THAT((std::vector<std::string>{"X", "i", "C", "M", "s", "f"}),
-                Contains(phase));
-    if (phase == "M") {
-      names_[event["name"]].insert(ThreadOf(event));
-      return;
-    }
-    used_.insert(ThreadOf(event));
-    EXPECT_EQ(event.value("s", ""), phase == "i" ? "p" : "");
-    EXPECT_TRUE(phase != "C" || event["args"]["step"].is_number());
-    if (phase != "X") return;
-    EXPECT_GE(event["dur"].get<double>(), 0) << event;
-    const int64_t begin = Nanoseconds(event["ts"]);
-    slices_[ThreadOf(event)].push_back(
-        {begin, begin + Nanoseconds(event["dur"])});
-  }
-
-  void CheckNames() {
-    std::set<int64_t> named;
-    for (const Thread& thread : names_["process_name"]) {
-      EXPECT_TRUE(named.insert(thread.first).second) << "named twice";
-    }
-    std::set<int64_t> numbers;
-    for (const Thread& thread : names_["thread_name"]) {
-      EXPECT_TRUE(numbers.insert(thread.second).second) << "tid used twice";
-    }
-    EXPECT_EQ(names_["thread_name"], names_["thread_sort_index"]);
-    EXPECT_EQ(names_["process_name"], names_["process_sort_index"]);
-    for (const Thread& thread : used_) {
-      EXPECT_TRUE(named.contains(thread.first)) << thread.first;
-      EXPECT_TRUE(names_["thread_name"].contains(thread)) << thread.second;
-    }
-  }
-
-  void CheckNesting() {
-    for (auto& [thread, spans] : slices_) {
-      std::ranges::sort(spans, {}, [](const Span& span) {
-        return std::pair(span.begin, -span.end);
-      });
-      std::vector<Span> open;
-      for (const Span& span : spans) {
-        while (!open.empty() && open.back().end <= span.begin) open.pop_back();
-        EXPECT_TRUE(open.empty() || span.end <= open.back().end)
-            << "tid " << thread.second << ": " << span.begin << "-" << span.end
-            << " overlaps " << open.back().begin << "-" << open.back().end;
-        open.push_back(span);
-      }
-    }
-  }
-
-  void CheckArrowEnd(const json& event) {
-    const int64_t t = Nanoseconds(event["ts"]);
-    const std::string phase = event["ph"];
-    EXPECT_TRUE(arrows_[event["id"]].emplace(phase, t).second) << event;
-    EXPECT_EQ(event.value("bp", ""), phase == "f" ? "e" : "");
-    const auto contains = [t](const Span& span) {
-      return span.begin <= t && t < span.end;
-    };
-    EXPECT_TRUE(std::ranges::any_of(slices_[ThreadOf(event)], contains))
-        << event;
-  }
-
-  const json trace_;
-  std::map<std::string, std::set<Thread>> names_;
-  std::set<Thread> used_;
-  std::map<Thread, std::vector<Span>> slices_;
-  std::map<int64_t, std::map<std::string, int64_t>> arrows_;
-};
-
 json TraceOf(const Record& record, const ChromeTraceOptions& options = {}) {
-  return TraceChecker(RenderChromeTrace(record, options)).Check();
+  return Checked(RenderChromeTrace(record, options));
 }
 
 // "worker 0/compute: step 1 [0.5+9.5]", times in ms.
@@ -397,7 +300,7 @@ TEST(ChromeTraceTest, StepsAreMerged_WhenTheTraceIsTooLarge) {
   constexpr size_t kMaxBytes = 200'000;
   const std::string text = RenderChromeTrace(record, {.max_bytes = kMaxBytes});
   EXPECT_LE(text.size(), kMaxBytes);
-  const json thin = TraceChecker(text).Check();
+  const json thin = Checked(text);
   const std::vector<std::string> slices = Shown(thin, "X");
   EXPECT_THAT(slices, Contains(StartsWith("worker 0/compute: steps 10-19 [")));
   EXPECT_THAT(slices, Contains(StartsWith("worker 0/compute: step 500 [")));
