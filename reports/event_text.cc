@@ -1,11 +1,12 @@
 #include "reports/event_text.h"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
+#include "harness/record/value_text.h"
+#include "reports/process_spans.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -18,10 +19,6 @@ std::string InBrackets(std::string_view text) {
 
 std::string AfterColon(std::string_view text) {
   return text.empty() ? "" : fmt::format(": {}", text);
-}
-
-float Loss(const RecordEvent& event) {
-  return std::bit_cast<float>(event.loss_bits);
 }
 
 std::string FaultText(const Record& record, const RecordEvent& event) {
@@ -91,13 +88,14 @@ std::string TextOfTraining(const RecordEvent& event) {
       return fmt::format("resumes from memory at step {}{}", event.step,
                          InBrackets(event.detail));
     case RecordKind::kStep:
-      return fmt::format("step {}, loss {:.4f}", event.step, Loss(event));
+      return fmt::format("step {}, loss {}", event.step,
+                         FloatText(event.loss_bits));
     case RecordKind::kEvaluated:
-      return fmt::format("evaluated at step {}, loss {:.4f}", event.step,
-                         Loss(event));
+      return fmt::format("evaluated at step {}, loss {}", event.step,
+                         FloatText(event.loss_bits));
     case RecordKind::kEpochEnd:
-      return fmt::format("{} ends, loss {:.4f}", EpochName(event.epoch),
-                         Loss(event));
+      return fmt::format("{} ends, loss {}", EpochName(event.epoch),
+                         FloatText(event.loss_bits));
     case RecordKind::kNotFinite:
       return fmt::format("not finite at step {}{}", event.step,
                          AfterColon(event.detail));
@@ -154,19 +152,9 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
 }
 
 std::string TextOfExit(const RecordEvent& event) {
-  constexpr int64_t kBySignal = 128;
-  const int worker = event.about.value_or(0);
-  switch (event.reason) {
-    case RecordReason::kSignal:
-      return fmt::format("worker {} was killed by signal {}", worker,
-                         event.count - kBySignal);
-    case RecordReason::kUnreachable:
-      return fmt::format("worker {} is out of reach: given up", worker);
-    case RecordReason::kNotStarted:
-      return fmt::format("worker {} could not be started", worker);
-    default:
-      return fmt::format("worker {} exited with code {}", worker, event.count);
-  }
+  return fmt::format(
+      "worker {} {}{}", event.about.value_or(0), EndingText(event),
+      event.reason == RecordReason::kUnreachable ? ": given up" : "");
 }
 
 std::string TextOfLauncher(const RecordEvent& event) {

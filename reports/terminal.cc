@@ -72,7 +72,8 @@ class Block {
 // Further findings of one invariant seldom say anything new.
 constexpr size_t kShownFindings = 2;
 
-void AddReport(const InvariantReport& report, Block& block) {
+void AddReport(const CaseResult& result, const InvariantReport& report,
+               Block& block) {
   const size_t shown = std::min(report.findings.size(), kShownFindings);
   for (const Finding& finding : std::span(report.findings).first(shown)) {
     block.Add("broken", fmt::format("{} ({}): {}", finding.invariant,
@@ -82,6 +83,11 @@ void AddReport(const InvariantReport& report, Block& block) {
     block.Add("broken",
               fmt::format("{}: {} more of {} checked", report.invariant,
                           report.breaches - shown, report.instances));
+  }
+  for (const Consequence& one : result.consequences) {
+    if (one.invariant != report.invariant) continue;
+    block.Add("broken",
+              fmt::format("{} follows: {}", report.invariant, one.why));
   }
 }
 
@@ -142,7 +148,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   if (!result.cause.empty()) block.Add("cause", result.cause);
   for (const std::string& line : verdict.story) block.Add("story", line);
   for (const InvariantReport& report : verdict.invariants) {
-    AddReport(report, block);
+    AddReport(result, report, block);
   }
   for (const Finding& finding : verdict.broken_expectations) {
     block.Add("expected", finding.message);

@@ -69,18 +69,32 @@ std::optional<TensorDifference> CompareTensor(const TensorView& first,
   if (std::ranges::equal(first.bytes, second.bytes)) return std::nullopt;
   difference.elements = first.bytes.size() / DTypeBytes(first.dtype);
   for (size_t i = 0; i < difference.elements; ++i) {
+    if (ElementAt(first, i) != ElementAt(second, i)) ++difference.differing;
+  }
+  const ElementDifference element = CompareElements(first, second, 1).front();
+  difference.first_element = element.element;
+  difference.first_hex = Hex(element.first_bits, first.dtype);
+  difference.second_hex = Hex(element.second_bits, first.dtype);
+  difference.ulps = element.ulps;
+  return difference;
+}
+
+std::vector<ElementDifference> CompareElements(const TensorView& first,
+                                               const TensorView& second,
+                                               size_t most) {
+  std::vector<ElementDifference> differences;
+  const size_t elements = first.bytes.size() / DTypeBytes(first.dtype);
+  for (size_t i = 0; i < elements && differences.size() < most; ++i) {
     const uint64_t a = ElementAt(first, i);
     const uint64_t b = ElementAt(second, i);
-    if (a == b || difference.differing++ > 0) continue;
-    difference.first_element = i;
-    difference.first_hex = Hex(a, first.dtype);
-    difference.second_hex = Hex(b, first.dtype);
+    if (a == b) continue;
+    differences.push_back({.element = i, .first_bits = a, .second_bits = b});
     if (first.dtype == DType::kF32) {
-      difference.ulps =
+      differences.back().ulps =
           UlpDistance(static_cast<uint32_t>(a), static_cast<uint32_t>(b));
     }
   }
-  return difference;
+  return differences;
 }
 
 std::vector<TensorDifference> CompareTensors(

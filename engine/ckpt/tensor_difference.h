@@ -34,7 +34,19 @@ std::optional<TensorDifference> CompareTensor(const TensorView& first,
 std::vector<TensorDifference> CompareTensors(
     std::span<const TensorView> first, std::span<const TensorView> second);
 
-// The same for two float32 bit patterns.
+// One element that differs.
+struct ElementDifference {
+  uint64_t element = 0;
+  uint64_t first_bits = 0;
+  uint64_t second_bits = 0;
+  std::optional<uint64_t> ulps;  // as TensorDifference::ulps
+};
+// The first `most` elements that differ. REQUIRES: equal types and shapes.
+std::vector<ElementDifference> CompareElements(const TensorView& first,
+                                               const TensorView& second,
+                                               size_t most);
+
+// ulps of two float32 bit patterns.
 std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second);
 
 }  // namespace gauntlet

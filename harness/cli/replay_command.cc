@@ -180,18 +180,12 @@ void Replayer::Show(Ink ink, std::string_view word, std::string_view text) {
              text);
 }
 
-// Operations can be looked into in the simulated world only.
 Status Replayer::Explain(const SuiteItem& item, const Record& now) {
-  if (!FirstDeparture(now)) return OkStatus();
-  const bool real = item.world == WorldKind::kReal;
-  Record simulated = now;
-  if (real) {
-    ASSIGN_OR_RETURN(simulated, Run({.one = item.one}));
+  ASSIGN_OR_RETURN(const Explanation explanation,
+                   ExplainTrajectory(item.one, now, references_));
+  if (!explanation.cause.empty()) {
+    fmt::print(console_.out, "  {}\n", explanation.cause);
   }
-  ASSIGN_OR_RETURN(const std::string text,
-                   ExplainTrajectory(item.one, simulated, references_));
-  fmt::print(console_.out, "  {}{}\n", real ? "in the simulated world: " : "",
-             text.empty() ? "it stays with the reference" : text);
   return OkStatus();
 }
 

@@ -94,10 +94,10 @@ Status SaveResult(const RunResult& result, const fs::path& directory,
 
 // Operations are looked into by another run; where that is impossible, the
 // findings have to do.
-std::string Cause(const Case& one, const Record& record,
-                  References& references) {
-  const Result<std::string> cause = ExplainTrajectory(one, record, references);
-  return cause.ok() ? *cause : "";
+Explanation Explain(const Case& one, const Record& record,
+                    References& references) {
+  Result<Explanation> found = ExplainTrajectory(one, record, references);
+  return found.ok() ? *std::move(found) : Explanation();
 }
 
 class Runner {
@@ -134,7 +134,7 @@ class Runner {
              [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
          .slow = [&](const SuiteItem& item) { ShowSlow(item, items); },
          .interrupted = [&] { return host_.TerminationNotices() > 0; },
-         .explain = Cause},
+         .explain = Explain},
         [&](const CaseResult& one) { Show(one, NameWidth(items)); });
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)

@@ -6,6 +6,7 @@
 
 #include "chaos/inject/plan.h"
 #include "engine/world/fault_point.h"
+#include "harness/cli/case_logs.h"
 #include "harness/cli/shell_word.h"
 #include "harness/cli/stored_records.h"
 #include "harness/record/record_file.h"
@@ -80,6 +81,7 @@ Status WriteReport(const RunCommand& command, const RunResult& result,
   return WriteTextFile(directory / kReportFileName,
                        RenderHtml({.result = result,
                                    .load = RecordOf,
+                                   .logs = LogsOf,
                                    .command = CommandOf(command),
                                    .catalogue = WholeCatalogue()}));
 }

@@ -11,6 +11,7 @@
 
 #include "engine/ckpt/tensor_difference.h"
 #include "harness/oracle/moment.h"
+#include "harness/record/value_text.h"
 #include "harness/run/reference.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,61 +56,82 @@ std::string Coordinates(uint64_t index, const std::vector<uint64_t>& shape) {
   return fmt::format("[{}]", fmt::join(at, ","));
 }
 
-std::optional<ValueDifference> CompareValues(const Tensor& found,
-                                             const Tensor& expected) {
+DifferingElement ToDifferingElement(const ElementDifference& element,
+                                    const Tensor& tensor) {
+  const auto decimal = [&tensor](uint64_t bits) {
+    switch (tensor.dtype) {
+      case DType::kF32:
+        return DecimalOfFloat(static_cast<uint32_t>(bits));
+      case DType::kI64:
+        return fmt::to_string(static_cast<int64_t>(bits));
+      default:
+        return fmt::to_string(bits);
+    }
+  };
+  const auto hex = [&tensor](uint64_t bits) {
+    return fmt::format("{:0{}x}", bits, 2 * DTypeBytes(tensor.dtype));
+  };
+  return {.index = Coordinates(element.element, tensor.shape),
+          .found = decimal(element.first_bits),
+          .found_bits = hex(element.first_bits),
+          .expected = decimal(element.second_bits),
+          .expected_bits = hex(element.second_bits),
+          .ulps = element.ulps};
+}
+
+// Lists at most so many elements that differ.
+std::optional<DifferingTensor> CompareValues(const Tensor& found,
+                                             const Tensor& expected,
+                                             size_t most) {
   const auto tensors = CompareTensor(ViewOf(found), ViewOf(expected));
   if (!tensors) return std::nullopt;
-  ValueDifference difference = {.where = expected.name};
+  DifferingTensor difference = {.name = expected.name};
   if (!tensors->kind.empty()) {
-    difference.found = tensors->kind;
+    difference.mismatch = tensors->kind;
     return difference;
   }
-  difference.element = Coordinates(tensors->first_element, expected.shape);
-  difference.found = tensors->first_hex;
-  difference.expected = tensors->second_hex;
-  difference.ulps = tensors->ulps;
-  difference.differing = tensors->differing;
   difference.elements = tensors->elements;
+  difference.differing = tensors->differing;
+  for (const ElementDifference& element :
+       CompareElements(ViewOf(found), ViewOf(expected), most)) {
+    difference.first.push_back(ToDifferingElement(element, expected));
+  }
   return difference;
 }
 
-std::optional<ValueDifference> CompareStates(
-    const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
-  for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
-    if (auto difference = CompareValues(found[i], expected[i])) {
-      return difference;
+std::optional<StateDifference> CompareStates(
+    int worker, const std::vector<Tensor>& found,
+    const std::vector<Tensor>& expected) {
+  StateDifference difference = {
+      .worker = worker, .compared = std::min(found.size(), expected.size())};
+  size_t room = kListedElements;
+  for (size_t i = 0; i < difference.compared; ++i) {
+    auto tensor = CompareValues(found[i], expected[i], room);
+    if (!tensor) continue;
+    room -= tensor->first.size();
+    if (difference.differing++ < kListedTensors) {
+      difference.tensors.push_back(*std::move(tensor));
     }
   }
-  return std::nullopt;
-}
-
-std::optional<ValueDifference> CompareBefore(const StepTrace& broken,
-                                             const StepTrace& reference) {
-  auto difference = CompareStates(broken.before, reference.before);
-  if (!difference) return std::nullopt;
-  difference->where = "tensor " + difference->where;
-  difference->worker = broken.worker;
+  if (difference.tensors.empty()) return std::nullopt;
   return difference;
 }
 
 // What the operation wrote into the state last.
-std::optional<ValueDifference> CompareAfter(const StepTrace& broken,
+std::optional<StateDifference> CompareAfter(const StepTrace& broken,
                                             const StepTrace& reference) {
-  auto difference = CompareStates(broken.after, reference.after);
+  auto difference = CompareStates(broken.worker, broken.after, reference.after);
   if (!difference) return std::nullopt;
-  const std::string& name = difference->where;
+  const std::string& name = difference->tensors.front().name;
   const bool counted = name.starts_with("position/") ||
                        name.starts_with("metrics/") ||
                        name.starts_with("history/") || name == "rng/key";
-  difference->where =
-      fmt::format("operation {}, tensor {}",
-                  counted ? "bookkeeping" : "optimizer update", name);
-  difference->worker = broken.worker;
+  difference->operation = counted ? "bookkeeping" : "optimizer update";
   return difference;
 }
 
 // Of one operation, in the order of replicas.
-std::optional<ValueDifference> CompareOutput(
+std::optional<StateDifference> CompareOutput(
     const std::vector<StepTrace>& broken, const TracedOutput& expected) {
   for (const StepTrace& trace : broken) {
     for (const TracedOutput& found : trace.outputs) {
@@ -117,12 +139,15 @@ std::optional<ValueDifference> CompareOutput(
           found.values.name != expected.values.name) {
         continue;
       }
-      auto difference = CompareValues(found.values, expected.values);
-      if (!difference) continue;
-      difference->where = "operation " + difference->where;
-      difference->replica = found.replica;
-      difference->worker = trace.worker;
-      return difference;
+      auto tensor =
+          CompareValues(found.values, expected.values, kListedElements);
+      if (!tensor) continue;
+      return StateDifference{.operation = expected.values.name,
+                             .replica = found.replica,
+                             .worker = trace.worker,
+                             .compared = 1,
+                             .differing = 1,
+                             .tensors = {*std::move(tensor)}};
     }
   }
   return std::nullopt;
@@ -142,30 +167,53 @@ std::vector<const TracedOutput*> ByOperation(const StepTrace& reference) {
   return outputs;
 }
 
-std::string ValueText(const ValueDifference& value) {
-  std::string text = value.where;
-  if (value.replica >= 0) text += fmt::format(", replica {}", value.replica);
-  text += fmt::format(", worker {}", value.worker);
-  if (!value.element.empty()) text += ", element " + value.element;
-  text += ": " + value.found;
-  if (value.expected.empty()) return text;
-  text += ", expected " + value.expected;
+std::string DifferenceText(const StateDifference& difference) {
+  std::string text = WhereText(difference);
+  if (difference.replica >= 0) {
+    text += fmt::format(", replica {}", difference.replica);
+  }
+  text += fmt::format(", worker {}", difference.worker);
+  const DifferingTensor& tensor = difference.tensors.front();
+  if (tensor.first.empty()) return text + ": " + tensor.mismatch;
+  const DifferingElement& value = tensor.first.front();
+  if (!value.index.empty()) text += ", element " + value.index;
+  text +=
+      fmt::format(": {}, expected {}", ValueText(value.found, value.found_bits),
+                  ValueText(value.expected, value.expected_bits));
   if (value.ulps) text += fmt::format(" ({} ulp)", *value.ulps);
-  if (value.elements > 1) {
-    text += fmt::format("; {} of {} values differ", value.differing,
-                        value.elements);
+  if (tensor.elements > 1) {
+    text += fmt::format("; {} of {} values differ", tensor.differing,
+                        tensor.elements);
   }
   return text;
 }
 
 std::string PlaceText(const Departure& departure) {
   switch (departure.kind) {
+    case RecordKind::kResumed:
+      return fmt::format("the state loaded at step {}", departure.step);
+    case RecordKind::kCarriedOn:
+      return fmt::format("the state taken at step {}", departure.step);
+    case RecordKind::kInitialized:
+      return "the initial state";
     case RecordKind::kEvaluated:
       return fmt::format("evaluation after step {}", departure.step);
     case RecordKind::kEpochEnd:
       return fmt::format("end of the epoch after step {}", departure.step);
     default:
       return fmt::format("step {}", departure.step);
+  }
+}
+
+// What comes of a differing start shows in the operation that follows it.
+void SetPlaces(Divergence& divergence) {
+  const Departure& departure = divergence.departure;
+  if (divergence.first) divergence.first->place = PlaceText(departure);
+  if (divergence.then) {
+    divergence.then->place =
+        IsOfStart(departure.kind)
+            ? fmt::format("the operation after step {}", departure.step)
+            : PlaceText(departure);
   }
 }
 
@@ -237,15 +285,18 @@ std::optional<Departure> FirstDeparture(const Record& record) {
   return first;
 }
 
-std::optional<ValueDifference> CompareStarts(
+std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference) {
   for (const StepTrace& trace : broken) {
-    if (auto difference = CompareBefore(trace, reference)) return difference;
+    if (auto difference =
+            CompareStates(trace.worker, trace.before, reference.before)) {
+      return difference;
+    }
   }
   return std::nullopt;
 }
 
-std::optional<ValueDifference> CompareOperations(
+std::optional<StateDifference> CompareOperations(
     const std::vector<StepTrace>& broken, const StepTrace& reference) {
   for (const TracedOutput* output : ByOperation(reference)) {
     if (auto difference = CompareOutput(broken, *output)) return difference;
@@ -280,29 +331,34 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                            .first = CompareStarts(broken, reference[0]),
                            .then = CompareOperations(broken, reference[0])};
   if (!divergence.first) divergence.first.swap(divergence.then);
+  SetPlaces(divergence);
   return divergence;
+}
+
+std::string WhereText(const StateDifference& difference) {
+  const std::string& tensor = difference.tensors.front().name;
+  if (difference.operation.empty()) return "tensor " + tensor;
+  return difference.operation == tensor
+             ? "operation " + tensor
+             : fmt::format("operation {}, tensor {}", difference.operation,
+                           tensor);
 }
 
 std::string DescribeDivergence(const Divergence& divergence) {
   const Departure& departure = divergence.departure;
   if (IsOfStart(departure.kind)) {
-    const std::string what =
-        departure.kind == RecordKind::kResumed
-            ? fmt::format("the state loaded at step {} differs", departure.step)
-        : departure.kind == RecordKind::kCarriedOn
-            ? fmt::format("the state taken at step {} differs", departure.step)
-            : "the initial state differs";
+    const std::string what = PlaceText(departure) + " differs";
     if (!divergence.first) {
       return fmt::format("{}: worker {}, incarnation {}", what,
                          departure.worker, departure.life);
     }
-    std::string text = what + ": " + ValueText(*divergence.first);
-    if (divergence.then) text += "; then " + ValueText(*divergence.then);
+    std::string text = what + ": " + DifferenceText(*divergence.first);
+    if (divergence.then) text += "; then " + DifferenceText(*divergence.then);
     return text;
   }
   if (divergence.first) {
     return fmt::format("first difference: {}, {}", PlaceText(departure),
-                       ValueText(*divergence.first));
+                       DifferenceText(*divergence.first));
   }
   return fmt::format(
       "first difference: {}, worker {}, incarnation {}; made again, its "

@@ -12,6 +12,7 @@
 
 #include "engine/data/dataset.h"
 #include "harness/explore/step_recorder.h"
+#include "harness/record/difference.h"
 #include "harness/record/record.h"
 #include "harness/run/run_plan.h"
 #include "harness/run/sim_run.h"
@@ -29,33 +30,23 @@ struct Departure {
 };
 std::optional<Departure> FirstDeparture(const Record& record);
 
-// One value of the broken run beside the reference's.
-struct ValueDifference {
-  std::string where;     // "operation gradient of dense0/kernel", "tensor x"
-  int replica = -1;      // -1: of none alone
-  int worker = 0;        // of the broken run
-  std::string element;   // "[3,17]"; "" for a scalar
-  std::string found;     // hex; or, with no `expected`, what is wrong at all
-  std::string expected;  // hex
-  std::optional<uint64_t> ulps;
-  uint64_t differing = 0;  // elements of that output
-  uint64_t elements = 0;
-};
-
 struct Divergence {
   Departure departure;
   // nullopt: the runs that were made again show no difference there.
-  std::optional<ValueDifference> first;
+  std::optional<StateDifference> first;
   // Where `first` is of a state that was loaded: what comes of it in the
   // operation that follows.
-  std::optional<ValueDifference> then;
+  std::optional<StateDifference> then;
 };
 
-// "first difference: step 11, operation …, replica 3, element [5,2]: 3f9d70a4,
-// expected 3f9d70a3 (1 ulp); 512 of 4096 values differ". A state that was
-// loaded: "the state loaded at step 10 differs: tensor rng/key …", and behind
-// "; then" the first operation that it shows in.
+// "first difference: step 11, operation …, replica 3, element [5,2]: 1.23
+// (0x3f9d70a4), expected 1.2299999 (0x3f9d70a3) (1 ulp); 512 of 4096 values
+// differ". A state that was loaded: "the state loaded at step 10 differs:
+// tensor rng/key …", and behind "; then" the first operation that it shows in.
 std::string DescribeDivergence(const Divergence& divergence);
+
+// "operation gradient of dense0/kernel", "tensor rng/key".
+std::string WhereText(const StateDifference& difference);
 
 // Makes both runs again; the departure is the simulated run's of the plan.
 // `planted` looks into the broken run's steps, and may change them. An error if
@@ -64,13 +55,13 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);
 
-// The first tensor of the state before in which the traces differ; those of the
-// broken run are of all workers.
-std::optional<ValueDifference> CompareStarts(
+// The state before, of the first worker of the broken run that has another one
+// than the reference.
+std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 // The first operation, in the order of a step, whose output differs; then the
 // state that is left.
-std::optional<ValueDifference> CompareOperations(
+std::optional<StateDifference> CompareOperations(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 
 }  // namespace gauntlet

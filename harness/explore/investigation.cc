@@ -132,7 +132,7 @@ Cause Investigation::CauseOf(const Laboratory& laboratory,
   if (!data.ok()) return cause;
   const Result<Divergence> divergence = FindDivergence(run, **data, *departure);
   if (divergence.ok() && divergence->first) {
-    cause.first_difference = divergence->first->where;
+    cause.first_difference = WhereText(*divergence->first);
   }
   return cause;
 }

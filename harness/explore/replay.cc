@@ -6,6 +6,9 @@
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
 #include "harness/run/event_difference.h"
+#include "harness/run/run_log.h"
+#include "harness/run/sim_run.h"
+#include "harness/scenario/requirements.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -25,6 +28,28 @@ std::optional<Finding> FirstFinding(const Verdict& verdict) {
 std::string NameOf(const std::optional<Finding>& finding) {
   if (!finding) return "no finding";
   return fmt::format("{} {}", finding->invariant, finding->name);
+}
+
+// The case of a real run, run again in the simulated world.
+Record Simulate(const RunPlan& plan, const DataSplit& data,
+                const GoldenTrajectory& golden) {
+  FiberPool pool;
+  Record record = {.world = std::string(WorldKindName(WorldKind::kSimulated)),
+                   .golden = golden};
+  AdoptLog(RunSimulated(pool, plan, data), record);
+  return record;
+}
+
+Result<Explanation> Explain(const RunPlan& plan, const DataSplit& data,
+                            const Record& simulated) {
+  const std::optional<Departure> departure = FirstDeparture(simulated);
+  if (!departure) return Explanation();
+  ASSIGN_OR_RETURN(const Divergence divergence,
+                   FindDivergence(plan, data, *departure));
+  Explanation explanation = {.cause = DescribeDivergence(divergence)};
+  if (divergence.first) explanation.differences.push_back(*divergence.first);
+  if (divergence.then) explanation.differences.push_back(*divergence.then);
+  return explanation;
 }
 
 }  // namespace
@@ -68,16 +93,24 @@ std::string FirstReplayDifference(const Record& recorded, const Record& now) {
                      VerdictLine(after));
 }
 
-Result<std::string> ExplainTrajectory(const Case& one, const Record& record,
+Result<Explanation> ExplainTrajectory(const Case& one, const Record& record,
                                       References& references) {
-  const std::optional<Departure> departure = FirstDeparture(record);
-  if (!departure) return std::string();
+  if (!FirstDeparture(record)) return Explanation();
   const RunPlan plan = PlanOf(one);
   ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
                    references.DataOf(plan.train.job.data));
-  ASSIGN_OR_RETURN(const Divergence divergence,
-                   FindDivergence(plan, *data, *departure));
-  return DescribeDivergence(divergence);
+  if (record.world == WorldKindName(WorldKind::kSimulated))
+    return Explain(plan, *data, record);
+  if (std::string why = WhyNotHere(one, CapabilitiesOf(WorldKind::kSimulated));
+      !why.empty()) {
+    return FailedPrecondition(std::move(why));
+  }
+  ASSIGN_OR_RETURN(Explanation explanation,
+                   Explain(plan, *data, Simulate(plan, *data, record.golden)));
+  explanation.cause = "in the simulated world: " +
+                      (explanation.cause.empty() ? "it stays with the reference"
+                                                 : explanation.cause);
+  return explanation;
 }
 
 }  // namespace gauntlet

@@ -7,6 +7,7 @@
 
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
+#include "harness/run/case_runner.h"
 #include "harness/run/reference.h"
 #include "harness/scenario/scenario.h"
 
@@ -26,10 +27,12 @@ std::string VerdictLine(const Verdict& verdict, const Finding& shown);
 // finding are.
 std::string FirstReplayDifference(const Record& recorded, const Record& now);
 
-// For a simulated run of the case whose state left the reference's: the first
-// step, operation, replica and value, in a line (DescribeDivergence); "" where
-// it never left it.
-Result<std::string> ExplainTrajectory(const Case& one, const Record& record,
+// For a run of the case whose state left the reference's: the first
+// step, operation, replica and value, in a line (DescribeDivergence), with the
+// values; empty where it never left it. A real run is made again in the
+// simulated world, as only there operations can be looked into; the line says
+// so then.
+Result<Explanation> ExplainTrajectory(const Case& one, const Record& record,
                                       References& references);
 
 }  // namespace gauntlet

@@ -7,6 +7,7 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/last_words.h"
+#include "harness/record/value_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -134,8 +135,8 @@ void CheckTrend(const Record& record, Expectations& check) {
   }
   const auto& [first, last] = *trend;
   if (record.expect.loss_falls && !(LossOf(last) < LossOf(first))) {
-    check.Broken("loss", fmt::format("less than {}", LossOf(first)),
-                 fmt::to_string(LossOf(last)));
+    check.Broken("loss", "less than " + FloatText(first.loss_bits),
+                 FloatText(last.loss_bits));
   }
   if (record.expect.accuracy_rises && last.count <= first.count) {
     check.Broken("accuracy", fmt::format("more than {} correct", first.count),

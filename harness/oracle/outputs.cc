@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "harness/oracle/reference.h"
+#include "harness/record/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -100,8 +101,8 @@ class Outputs {
     const bool is_loss = point.tag == kStepLoss || point.tag == kEpochLoss;
     if (!is_loss || expected->loss_bits == point.bits) return;
     Breach("value", point,
-           fmt::format("is {:08x}, expected {:08x}", point.bits,
-                       expected->loss_bits));
+           fmt::format("is {}, expected {}", FloatText(point.bits),
+                       FloatText(expected->loss_bits)));
   }
 
   void CheckReadable() {

@@ -9,6 +9,7 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/last_words.h"
 #include "harness/oracle/training_model.h"
+#include "harness/record/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -38,12 +39,12 @@ void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
   if (result == expected && event.step == step) return;
   checks_.trajectory.Breach(
       "result",
-      fmt::format("the result is {}: {}, step {}, loss {:08x}, state {}, "
-                  "expected {}: {}, step {}, loss {:08x}, state {}",
+      fmt::format("the result is {}: {}, step {}, loss {}, state {}, "
+                  "expected {}: {}, step {}, loss {}, state {}",
                   result.status, EpochsCompleted(result.epochs), result.steps,
-                  result.loss_bits, result.digest, expected.status,
+                  FloatText(result.loss_bits), result.digest, expected.status,
                   EpochsCompleted(expected.epochs), expected.steps,
-                  expected.loss_bits, expected.digest));
+                  FloatText(expected.loss_bits), expected.digest));
 }
 
 void TrainingModel::Stop(const Emitter& by, Worker& worker,

@@ -6,6 +6,7 @@
 #include "engine/epoch_text.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
+#include "harness/record/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -232,8 +233,8 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
   if (event.loss_bits != 0 && event.loss_bits != worker.loss_bits) {
     checks_.trajectory.Breach(
         "loss",
-        fmt::format("{}: loss {:08x}, expected {:08x}", Where(by, event),
-                    event.loss_bits, worker.loss_bits));
+        fmt::format("{}: loss {}, expected {}", Where(by, event),
+                    FloatText(event.loss_bits), FloatText(worker.loss_bits)));
   }
   if (Generation* const generation = Of(worker);
       generation != nullptr && !generation->not_finite_at) {

@@ -6,6 +6,7 @@
 
 #include "engine/epoch_text.h"
 #include "harness/oracle/training_model.h"
+#include "harness/record/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -71,9 +72,9 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
     Check& check = ends_epoch ? checks_.epochs : checks_.trajectory;
     check.Breach(
         ends_epoch ? "metrics" : "loss",
-        fmt::format("{}: loss {:08x} and {} correct, expected {:08x} and {}",
-                    Where(by, event), event.loss_bits, event.count,
-                    entry.loss_bits, entry.count));
+        fmt::format("{}: loss {} and {} correct, expected {} and {}",
+                    Where(by, event), FloatText(event.loss_bits), event.count,
+                    FloatText(entry.loss_bits), entry.count));
   }
   if (event.epoch != entry.epoch || event.position != entry.position) {
     checks_.trajectory.Breach(
@@ -99,11 +100,11 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
   }
   checks_.replicas_agree.Breach(
       "replica-mismatch",
-      fmt::format("{} at step {}: {} has state {} and loss {:08x}, {} has {} "
-                  "and {:08x}",
+      fmt::format("{} at step {}: {} has state {} and loss {}, {} has {} "
+                  "and {}",
                   RecordKindName(event.kind), event.step, NameOf(first.by),
-                  first.event->digest, first.event->loss_bits, NameOf(by),
-                  event.digest, event.loss_bits));
+                  first.event->digest, FloatText(first.event->loss_bits),
+                  NameOf(by), event.digest, FloatText(event.loss_bits)));
 }
 
 // Only the chief reports progress to its launcher.

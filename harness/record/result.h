@@ -7,9 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "harness/record/difference.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
+
+// How violations of an invariant follow from the first difference of a state:
+// "each later state and loss is computed from what differs".
+struct Consequence {
+  std::string invariant;
+  std::string why;
+
+  bool operator==(const Consequence&) const = default;
+};
 
 struct CaseResult {
   std::string name;      // unique: "kill[workers=2,mode=sync]"
@@ -24,6 +34,11 @@ struct CaseResult {
   // One sentence: where the state first differs from the reference's, down to
   // the tensor and the value. "": it does not, or nobody looked.
   std::string cause;
+  // The values behind it: of the first state or operation that differs and, if
+  // that is a loaded state, of the operation that follows.
+  std::vector<StateDifference> differences;
+  std::vector<Consequence> consequences;  // of the first of them
+  LossDifferences losses;                 // of a case that failed
   Verdict verdict;
 
   bool operator==(const CaseResult&) const = default;

@@ -41,6 +41,66 @@ void Describe(Archive& a, typename Archive::template Ref<Verdict> verdict) {
 }
 
 template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<DifferingElement> element) {
+  a.Field("index", element.index);
+  a.Field("found", element.found);
+  a.Field("found_bits", element.found_bits);
+  a.Field("expected", element.expected);
+  a.Field("expected_bits", element.expected_bits);
+  a.Field("ulps", element.ulps);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<DifferingTensor> tensor) {
+  a.Field("name", tensor.name);
+  a.Field("mismatch", tensor.mismatch);
+  a.Field("elements", tensor.elements);
+  a.Field("differing", tensor.differing);
+  a.Field("first", tensor.first);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<StateDifference> difference) {
+  a.Field("place", difference.place);
+  a.Field("operation", difference.operation);
+  a.Field("replica", difference.replica);
+  a.Field("worker", difference.worker);
+  a.Field("compared", difference.compared);
+  a.Field("differing", difference.differing);
+  a.Field("tensors", difference.tensors);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<LossDifference> loss) {
+  a.Field("place", loss.place);
+  a.Field("worker", loss.worker);
+  a.Field("incarnation", loss.incarnation);
+  a.Field("found", loss.found);
+  a.Field("found_bits", loss.found_bits);
+  a.Field("expected", loss.expected);
+  a.Field("expected_bits", loss.expected_bits);
+  a.Field("ulps", loss.ulps);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<LossDifferences> losses) {
+  a.Field("compared", losses.compared);
+  a.Field("differing", losses.differing);
+  a.Field("first", losses.first);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<Consequence> consequence) {
+  a.Field("invariant", consequence.invariant);
+  a.Field("why", consequence.why);
+}
+
+template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("name", result.name);
   a.Field("scenario", result.scenario);
@@ -52,6 +112,9 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("timeline", result.timeline);
   a.Field("directory", result.directory);
   a.Field("cause", result.cause);
+  a.Field("differences", result.differences);
+  a.Field("consequences", result.consequences);
+  a.Field("losses", result.losses);
   Describe(a, result.verdict);
 }
 

@@ -7,7 +7,9 @@
 
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
+#include "harness/run/consequences.h"
 #include "harness/run/event_difference.h"
+#include "harness/run/loss_differences.h"
 #include "harness/run/real_run.h"
 #include "harness/run/sim_run.h"
 #include "harness/run/text_file.h"
@@ -205,9 +207,17 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     outcome.final_digest = record.launchers.back().result->digest;
   }
   Verdict& verdict = outcome.result.verdict;
-  if (place.explain && verdict.kind == VerdictKind::kFail &&
-      place.world == WorldKind::kSimulated) {
-    outcome.result.cause = place.explain(one, record, references);
+  if (place.explain && verdict.kind == VerdictKind::kFail) {
+    Explanation explanation = place.explain(one, record, references);
+    outcome.result.cause = std::move(explanation.cause);
+    if (!explanation.differences.empty()) {
+      outcome.result.consequences =
+          ConsequencesOf(explanation.differences.front(), verdict);
+    }
+    outcome.result.differences = std::move(explanation.differences);
+  }
+  if (verdict.kind == VerdictKind::kFail) {
+    outcome.result.losses = CompareLosses(record);
   }
   const Status kept = Tidy(one, place, record, verdict);
   // Where the record has no room, workers may have had none for what they say:

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "harness/record/result.h"
 #include "harness/run/reference.h"
@@ -17,15 +18,20 @@ namespace gauntlet {
 // executor's to place.
 RunPlan PlanOf(const Case& one);
 
+// Where a run's state first leaves its reference's: a line, and the values.
+struct Explanation {
+  std::string cause;
+  std::vector<StateDifference> differences;
+};
+
 struct CasePlace {
   WorldKind world = WorldKind::kSimulated;
   std::string program;    // for real processes
   std::string directory;  // of this case's files; exists, absolute
   std::string replay;     // the command that repeats it; empty: by its file
   std::function<bool()> interrupted = [] { return false; };
-  // Returns CaseResult::cause of a simulated run that failed; null: nobody
-  // looks.
-  std::function<std::string(const Case&, const Record&, References&)> explain;
+  // Explains a run that failed; null: nobody looks.
+  std::function<Explanation(const Case&, const Record&, References&)> explain;
 };
 
 struct CaseOutcome {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "harness/record/value_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -49,7 +50,7 @@ std::string DescribeEvent(const PlacedEvent& placed) {
     add("phase", RecordPhaseName(event.phase));
   }
   if (event.count != 0) add("count", event.count);
-  if (event.loss_bits != 0) add("loss", fmt::format("{:08x}", event.loss_bits));
+  if (event.loss_bits != 0) add("loss", FloatText(event.loss_bits));
   if (!event.digest.empty()) add("state", event.digest);
   if (!event.path.empty()) text += ", " + event.path;
   if (!event.detail.empty()) text += ", " + event.detail;

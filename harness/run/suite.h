@@ -32,7 +32,7 @@ struct SuiteOptions {
   // Asked now and then: nothing more is begun, and what runs is cut off.
   std::function<bool()> interrupted = [] { return false; };
   // CasePlace::explain.
-  std::function<std::string(const Case&, const Record&, References&)> explain;
+  std::function<Explanation(const Case&, const Record&, References&)> explain;
 };
 
 // Runs them and calls `done` (one call at a time) as each is over. The results

@@ -4,11 +4,15 @@
 #include <cmath>
 #include <set>
 
+#include "harness/record/invariants.h"
 #include "reports/counted.h"
 #include "reports/html/case_table.h"
 #include "reports/html/coverage_matrix.h"
+#include "reports/html/difference_table.h"
 #include "reports/html/swim_lane.h"
 #include "reports/html/text.h"
+#include "reports/timeline.h"
+#include "reports/timeline_table.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -94,11 +98,29 @@ std::string MoreText(size_t more) {
   return fmt::format("<li class=\"muted\">{} more</li>", GroupedDigits(more));
 }
 
-std::string ReportHtml(const InvariantReport& report) {
-  std::string out = fmt::format("<dt><code>{}</code> {} in {}</dt><dd><ul>",
+// The rule that the check is of, and why it fails.
+std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
+  std::string out;
+  for (const InvariantInfo& info : AllInvariants()) {
+    if (info.name != invariant) continue;
+    out = fmt::format("<p class=\"muted\">Rule: {}.</p>",
+                      HtmlText(info.description));
+  }
+  for (const Consequence& one : result.consequences) {
+    if (one.invariant != invariant) continue;
+    out +=
+        fmt::format("<p>It follows from the cause: {}.</p>", HtmlText(one.why));
+  }
+  return out;
+}
+
+std::string ReportHtml(const CaseResult& result,
+                       const InvariantReport& report) {
+  std::string out = fmt::format("<dt><code>{}</code> {} in {}</dt><dd>{}<ul>",
                                 HtmlText(report.invariant),
                                 GroupedCount(report.breaches, "violation"),
-                                GroupedCount(report.instances, "check"));
+                                GroupedCount(report.instances, "check"),
+                                WhyHtml(result, report.invariant));
   const size_t shown = std::min(report.findings.size(), kMostFindings);
   for (size_t i = 0; i < shown; ++i) {
     const Finding& finding = report.findings[i];
@@ -109,12 +131,13 @@ std::string ReportHtml(const InvariantReport& report) {
   return out + "</ul></dd>\n";
 }
 
-std::string FailedChecks(const Verdict& verdict) {
+std::string FailedChecks(const CaseResult& result) {
+  const Verdict& verdict = result.verdict;
   std::string reports;
   std::string passed;
   for (const InvariantReport& report : verdict.invariants) {
     if (report.breaches > 0 || !report.findings.empty()) {
-      reports += ReportHtml(report);
+      reports += ReportHtml(result, report);
     } else if (report.instances > 0) {
       passed += fmt::format("{}{} ({})", passed.empty() ? "" : ", ",
                             HtmlText(report.invariant),
@@ -186,6 +209,34 @@ std::string Story(const Verdict& verdict) {
   return out + "</ol></details>\n";
 }
 
+// What `gauntlet show` prints; whole lines of it.
+std::string TimelineHtml(const Record& record) {
+  constexpr size_t kMostBytes = 48 * 1024;
+  constexpr int kWidth = 140;
+  const Timeline timeline = TimelineOf(record, {});
+  if (timeline.rows.empty()) return "";
+  const std::string text = RenderTimeline(timeline, {.width = kWidth});
+  std::string lines;
+  bool is_cut = false;
+  for (size_t begin = 0; begin < text.size() && !is_cut;) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines += HtmlText(std::string_view(text).substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+    is_cut = lines.size() > kMostBytes;
+  }
+  std::string out = fmt::format(
+      "<details class=\"timeline\"><summary>Timeline, {}</summary>\n"
+      "<pre tabindex=\"0\">{}</pre>\n",
+      GroupedCount(timeline.rows.size(), "row"), lines);
+  if (is_cut) {
+    out +=
+        "<p class=\"muted\">The timeline is cut here; <code>gauntlet "
+        "show</code>"
+        " prints all of it.</p>\n";
+  }
+  return out + "</details>\n";
+}
+
 std::string Places(const CaseResult& result) {
   std::string out =
       fmt::format("<p class=\"muted\">Scenario <code>{}:{}</code>",
@@ -241,12 +292,15 @@ std::string RenderCaseSection(const CaseResult& result,
                   VerdictWord(kind), options.id, is_open ? " open" : "");
   out += Heading(result) + CauseHtml(result);
   if (kind != VerdictKind::kSkip || record) out += Picture(record, options);
-  out += FailedChecks(result.verdict) + UnmetExpectations(result.verdict);
+  out += RenderDifferences(result) + FailedChecks(result) +
+         UnmetExpectations(result.verdict);
   if (record) out += PlannedFaults(*record);
   if (!result.replay.empty()) {
     out += "<h4>Repeat this case</h4>\n" + RenderCommand(result.replay);
   }
-  return out + Story(result.verdict) + Places(result) + "</details>\n";
+  out += Story(result.verdict);
+  if (record) out += TimelineHtml(*record);
+  return out + RenderLogTails(options.logs) + Places(result) + "</details>\n";
 }
 
 }  // namespace gauntlet

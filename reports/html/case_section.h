@@ -1,13 +1,16 @@
-// The section of one case: its cause, picture, checks and how to repeat it.
+// The section of one case: its cause, the values that differ, picture, checks,
+// how to repeat it, timeline and logs.
 #ifndef GAUNTLET_REPORTS_HTML_CASE_SECTION_H_
 #define GAUNTLET_REPORTS_HTML_CASE_SECTION_H_
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/record/record.h"
 #include "harness/record/result.h"
+#include "reports/html/log_tails.h"
 
 namespace gauntlet {
 
@@ -15,6 +18,7 @@ struct CaseSectionOptions {
   std::string id;  // unique in the page
   // Bound on the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
+  std::vector<LogTail> logs = {};  // of the case's processes
 };
 
 // A <details> element; open unless the case passed or was skipped. Its size is

@@ -116,7 +116,25 @@ button:disabled { opacity: .45; }
   overflow-wrap: anywhere; }
 .never-fired { color: var(--unsure); font-weight: 600; }
 .fired { color: var(--muted); }
-.story summary { cursor: pointer; margin: 12px 0 0; }
+h5 { font-size: 13px; margin: 10px 0 2px; }
+.values { max-height: 22em; overflow: auto; margin: 4px 0 10px;
+  border-bottom: 1px solid var(--line); }
+.values thead th { position: sticky; top: 0; background: var(--card); }
+.differences { border-collapse: separate; border-spacing: 0; font-size: 13px; }
+.differences caption { text-align: left; color: var(--muted);
+  padding: 4px 0; }
+.differences th { text-align: left; font-weight: 400; }
+.differences thead th { color: var(--muted); border-bottom: 2px solid
+  var(--line); white-space: nowrap; }
+.differences th, .differences td { padding: 2px 16px 2px 0;
+  vertical-align: top; }
+.differences code { white-space: nowrap; }
+.differences .number { text-align: right; }
+.case pre { background: var(--page); border: 1px solid var(--line);
+  border-radius: 6px; padding: 6px 10px; margin: 4px 0; overflow: auto;
+  max-height: 40em; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo,
+  monospace; }
+.timeline summary, .logs summary, .story summary { cursor: pointer; margin: 12px 0 0; }
 .command { display: flex; gap: 8px; align-items: center; margin: 4px 0;
   background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: 6px 10px; }
@@ -206,6 +224,7 @@ figcaption p { font-size: 13px; }
   .filters label:first-child { flex: 1 0 100%; }
 }
 @media print {
+  .values, .case pre { max-height: none; }
   body { font-size: 12px; }
   main { max-width: none; padding: 0; }
   .filters, .pager, .copy, .toggles { display: none; }

@@ -111,7 +111,9 @@ class RecordParts {
     with_section_.insert(i);
     html_ += RenderCaseSection(
         one, record,
-        {.id = SectionId(i), .most_picture_bytes = limits_.picture_bytes});
+        {.id = SectionId(i),
+         .most_picture_bytes = limits_.picture_bytes,
+         .logs = input_.logs ? input_.logs(one) : std::vector<LogTail>()});
   }
 
   const HtmlReportInput& input_;

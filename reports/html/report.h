@@ -7,10 +7,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/record/record.h"
 #include "harness/record/result.h"
 #include "reports/html/coverage_matrix.h"
+#include "reports/html/log_tails.h"
 
 namespace gauntlet {
 
@@ -18,6 +20,8 @@ struct HtmlReportInput {
   const RunResult& result;
   // The record of a case; nullopt: none is kept. Called once per case at most.
   std::function<std::optional<Record>(const CaseResult&)> load;
+  // Ends of the logs of a case that failed; null: none are kept.
+  std::function<std::vector<LogTail>(const CaseResult&)> logs = {};
   std::string command = {};  // that repeats the run; empty: none
   FaultCatalogue catalogue = {};
 };

@@ -17,6 +17,41 @@ CaseResult Passed() {
                                 .recomputed_steps = 1}}};
 }
 
+StateDifference Difference() {
+  return {.place = "the state loaded at step 50",
+          .compared = 12,
+          .differing = 2,
+          .tensors = {{.name = "rng/key",
+                       .elements = 1,
+                       .differing = 1,
+                       .first = {{.found = "18446744073709551614",
+                                  .found_bits = "fffffffffffffffe",
+                                  .expected = "1",
+                                  .expected_bits = "0000000000000001"}}},
+                      {.name = "dense1/kernel",
+                       .elements = 4096,
+                       .differing = 512,
+                       .first = {{.index = "[3,17]",
+                                  .found = "1.23",
+                                  .found_bits = "3f9d70a4",
+                                  .expected = "1.2299999",
+                                  .expected_bits = "3f9d70a3",
+                                  .ulps = 1}}}}};
+}
+
+LossDifferences Losses() {
+  return {.compared = 40,
+          .differing = 30,
+          .first = {{.place = "step 51",
+                     .worker = 1,
+                     .incarnation = 2,
+                     .found = "2.3025851",
+                     .found_bits = "40135d8e",
+                     .expected = "2.5",
+                     .expected_bits = "40200000",
+                     .ulps = 828018}}};
+}
+
 CaseResult Failed() {
   Verdict verdict{
       .kind = VerdictKind::kFail,
@@ -40,6 +75,11 @@ CaseResult Failed() {
           .replay = "gauntlet replay 7f3a/torn-manifest",
           .timeline = "/runs/7f3a/timeline.json.gz",
           .cause = "the state loaded at step 50 differs: tensor rng/key",
+          .differences = {Difference()},
+          .consequences = {{"trajectory",
+                            "each later state and loss is computed from what "
+                            "differs"}},
+          .losses = Losses(),
           .verdict = verdict};
 }
 

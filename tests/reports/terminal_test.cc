@@ -27,6 +27,7 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
             worker 0, life 2  resumed from step 50
   broken    trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
             trajectory: 6 more of 300 checked
+            trajectory follows: each later state and loss is computed from what differs
   expected  restarts: expected exactly 1, found 2
   replay    gauntlet replay 7f3a/torn-manifest
   timeline  /runs/7f3a/timeline.json.gz  (ui.perfetto.dev)

@@ -1,5 +1,7 @@
 #include "engine/ckpt/inspect.h"
 
+#include <span>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -200,6 +202,21 @@ TEST(UlpDistanceTest, CountsFloatsBetween) {
   EXPECT_EQ(UlpDistance(0x00000000, 0x80000000), 1u);
   EXPECT_EQ(UlpDistance(0x80000001, 0x00000001), 3u);
   EXPECT_EQ(UlpDistance(0x7fc00000, 0x3f800000), std::nullopt);
+}
+
+TEST(CompareElementsTest, ListsTheFirstThatDiffer) {
+  const float first[] = {1, 2, 3, 4};
+  const float second[] = {1, 2.5, 3, 5};
+  const auto view = [](const float(&values)[4]) {
+    return TensorView{.shape = {4}, .bytes = std::as_bytes(std::span(values))};
+  };
+  const auto all = CompareElements(view(first), view(second), 9);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].element, 1u);
+  EXPECT_EQ(all[0].first_bits, 0x40000000u);
+  EXPECT_EQ(all[0].ulps, uint64_t{1} << 21);
+  EXPECT_EQ(all[1].element, 3u);
+  EXPECT_EQ(CompareElements(view(first), view(second), 1).size(), 1u);
 }
 
 TEST(CompareTensorsTest, NamesTensorsThatOnlyOneHasAndOtherShapes) {

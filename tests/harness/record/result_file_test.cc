@@ -8,6 +8,19 @@ namespace {
 
 using testing::HasSubstr;
 
+DifferingTensor Tensor() {
+  return {.name = "loss",
+          .mismatch = "m",
+          .elements = 5,
+          .differing = 2,
+          .first = {{.index = "[1]",
+                     .found = "-0",
+                     .found_bits = "80000000",
+                     .expected = "0",
+                     .expected_bits = "00000000",
+                     .ulps = 1}}};
+}
+
 RunResult FullResult() {
   Verdict verdict{.kind = VerdictKind::kFail,
                   .reason = "store",
@@ -36,6 +49,24 @@ RunResult FullResult() {
                      .replay = "gauntlet replay a",
                      .timeline = "t",
                      .directory = "d",
+                     .cause = "c",
+                     .differences = {{.place = "step 3",
+                                      .operation = "loss",
+                                      .replica = 2,
+                                      .worker = 1,
+                                      .compared = 9,
+                                      .differing = 3,
+                                      .tensors = {Tensor()}}},
+                     .consequences = {{"store", "why"}},
+                     .losses = {.compared = 4,
+                                .differing = 1,
+                                .first = {{.place = "step 3",
+                                           .worker = 1,
+                                           .incarnation = 2,
+                                           .found = "nan",
+                                           .found_bits = "7fc00000",
+                                           .expected = "1",
+                                           .expected_bits = "3f800000"}}},
                      .verdict = verdict}},
           .not_run = 1};
 }

@@ -1,0 +1,135 @@
+#include "reports/html/difference_table.h"
+
+#include <string_view>
+
+#include "harness/record/value_text.h"
+#include "reports/counted.h"
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kLongestName = 200;
+
+std::string Name(std::string_view name) { return HtmlText(name, kLongestName); }
+
+std::string Value(const std::string& decimal, const std::string& bits) {
+  return fmt::format("<td><code>{}</code></td>",
+                     HtmlText(ValueText(decimal, bits), kLongestName));
+}
+
+std::string Ulps(const std::optional<uint64_t>& ulps) {
+  return fmt::format("<td class=\"number\">{}</td>",
+                     ulps ? GroupedDigits(*ulps) : "–");
+}
+
+// A row that names a tensor, and says of the rest of its cells what is true of
+// all its elements.
+std::string Remark(std::string_view name, std::string_view text) {
+  return fmt::format(
+      "<tr><th scope=\"row\"><code>{}</code></th><td colspan=\"4\" "
+      "class=\"muted\">{}</td></tr>\n",
+      name, text);
+}
+
+std::string Table(const std::string& caption, std::string_view first_columns,
+                  const std::string& rows) {
+  return fmt::format(
+      "<div class=\"scroll values\" tabindex=\"0\" role=\"group\" "
+      "aria-label=\"differing values\"><table class=\"differences\">"
+      "<caption>{}</caption>\n<thead><tr>{}<th scope=\"col\">Found</th>"
+      "<th scope=\"col\">Expected</th><th scope=\"col\" class=\"number\">"
+      "Distance in ulps</th></tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
+      caption, first_columns, rows);
+}
+
+std::string ElementRows(const DifferingTensor& tensor) {
+  const std::string name = Name(tensor.name);
+  if (!tensor.mismatch.empty()) {
+    return Remark(name, HtmlText("other type or shape: " + tensor.mismatch));
+  }
+  std::string rows;
+  for (const DifferingElement& element : tensor.first) {
+    rows += fmt::format(
+        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td>{}{}{}</tr>\n",
+        name, element.index.empty() ? "scalar" : Name(element.index),
+        Value(element.found, element.found_bits),
+        Value(element.expected, element.expected_bits), Ulps(element.ulps));
+  }
+  if (tensor.differing > tensor.first.size()) {
+    rows += Remark(name, fmt::format("{}{} of {} differ",
+                                     tensor.first.empty() ? "" : "in all ",
+                                     GroupedDigits(tensor.differing),
+                                     GroupedCount(tensor.elements, "element")));
+  }
+  return rows;
+}
+
+std::string CaptionOf(const StateDifference& difference) {
+  std::string text = HtmlText(difference.place);
+  if (!difference.operation.empty()) {
+    text +=
+        fmt::format(", operation <code>{}</code>", Name(difference.operation));
+  }
+  if (difference.replica >= 0) {
+    text += fmt::format(", replica {}", difference.replica);
+  }
+  text += fmt::format(", worker {}", difference.worker);
+  if (difference.compared > 1) {
+    text +=
+        fmt::format(": {} of {} differ", GroupedDigits(difference.differing),
+                    GroupedCount(difference.compared, "tensor"));
+  }
+  return text;
+}
+
+std::string StateTable(const StateDifference& difference) {
+  std::string rows;
+  for (const DifferingTensor& tensor : difference.tensors) {
+    rows += ElementRows(tensor);
+  }
+  if (difference.differing > difference.tensors.size()) {
+    rows += fmt::format(
+        "<tr><td colspan=\"5\" class=\"muted\">{} not listed</td></tr>\n",
+        GroupedCount(difference.differing - difference.tensors.size(),
+                     "differing tensor"));
+  }
+  return Table(CaptionOf(difference),
+               "<th scope=\"col\">Tensor</th><th scope=\"col\">Element</th>",
+               rows);
+}
+
+std::string LossTable(const LossDifferences& losses) {
+  std::string rows;
+  for (const LossDifference& loss : losses.first) {
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>worker {}, incarnation {}</td>"
+        "{}{}{}</tr>\n",
+        Name(loss.place), loss.worker, loss.incarnation,
+        Value(loss.found, loss.found_bits),
+        Value(loss.expected, loss.expected_bits), Ulps(loss.ulps));
+  }
+  return Table(
+      fmt::format(
+          "losses: {} of {} differ{}", GroupedDigits(losses.differing),
+          GroupedDigits(losses.compared),
+          losses.differing > losses.first.size()
+              ? fmt::format(", the first {} are listed", losses.first.size())
+              : ""),
+      "<th scope=\"col\">Loss of</th><th scope=\"col\">Reported by</th>", rows);
+}
+
+}  // namespace
+
+std::string RenderDifferences(const CaseResult& result) {
+  std::string tables;
+  for (const StateDifference& difference : result.differences) {
+    tables += StateTable(difference);
+  }
+  if (result.losses.differing > 0) tables += LossTable(result.losses);
+  if (tables.empty()) return "";
+  return "<h4>Differences from the reference run</h4>\n" + tables;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,28 @@
+// Ends of the logs of a run's processes.
+#ifndef GAUNTLET_REPORTS_HTML_LOG_TAILS_H_
+#define GAUNTLET_REPORTS_HTML_LOG_TAILS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gauntlet {
+
+struct LogTail {
+  std::string name;    // of the process: "worker 0, incarnation 2"
+  uint64_t bytes = 0;  // of the whole log
+  std::string end;     // its last bytes
+};
+
+inline constexpr size_t kMostLogLines = 20;  // of one log
+// No more bytes of a log's end are looked at.
+inline constexpr size_t kMostLogBytes = 64 * 1024;
+
+// The last lines of each log, as a <details> element; logs that are empty are
+// named. Empty: there are no logs.
+std::string RenderLogTails(const std::vector<LogTail>& logs);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_LOG_TAILS_H_

@@ -1,0 +1,141 @@
+// Parts of a case's section: differing values, logs, timeline.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/record/value_text.h"
+#include "reports/html/case_section.h"
+#include "reports/html/difference_table.h"
+#include "reports/html/log_tails.h"
+#include "tests/reports/markup_check.h"
+#include "tests/reports/sample_record.h"
+#include "tests/reports/sample_result.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+CaseResult Failed() { return SampleResult().cases[3]; }
+
+TEST(DifferenceTableTest, ShowsValuesWithBitsAndDistance) {
+  const std::string html = RenderDifferences(Failed());
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html, HasSubstr("the state loaded at step 50, worker 0: 2 of 12 "
+                              "tensors differ"));
+  EXPECT_THAT(html,
+              HasSubstr("<code>rng/key</code></th><td>scalar</td>"
+                        "<td><code>18446744073709551614 (0xfffffffffffffffe)"
+                        "</code></td><td><code>1 (0x0000000000000001)</code>"
+                        "</td><td class=\"number\">–</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>[3,17]</td><td><code>1.23 (0x3f9d70a4)"
+                              "</code></td><td><code>1.2299999 (0x3f9d70a3)"
+                              "</code></td><td class=\"number\">1</td>"));
+}
+
+TEST(DifferenceTableTest, CountsWhatIsNotListed) {
+  CaseResult failed = Failed();
+  failed.differences[0].differing = 5;
+  const std::string html = RenderDifferences(failed);
+  EXPECT_THAT(html, HasSubstr("in all 512 of 4,096 elements differ"));
+  EXPECT_THAT(html, HasSubstr("3 differing tensors not listed"));
+  EXPECT_THAT(html, HasSubstr("losses: 30 of 40 differ, the first 1 are"));
+}
+
+TEST(DifferenceTableTest, ShowsLosses) {
+  EXPECT_THAT(RenderDifferences(Failed()),
+              HasSubstr("step 51</th><td>worker 1, incarnation 2</td>"
+                        "<td><code>2.3025851 (0x40135d8e)</code></td>"));
+}
+
+TEST(DifferenceTableTest, TensorOfAnotherShapeIsNamed) {
+  CaseResult failed = Failed();
+  failed.differences[0].tensors = {
+      {.name = "a", .mismatch = "U32 [2] against F32 [2]"}};
+  EXPECT_THAT(RenderDifferences(failed),
+              HasSubstr("other type or shape: U32 [2] against F32 [2]"));
+}
+
+TEST(DifferenceTableTest, IsEmpty_WhereNothingDiffers) {
+  EXPECT_EQ(RenderDifferences(SampleResult().cases[0]), "");
+}
+
+TEST(ValueTextTest, FloatIsADecimalWithItsBits) {
+  EXPECT_EQ(FloatText(0x40135d8e), "2.3025851 (0x40135d8e)");
+  EXPECT_EQ(FloatText(0x7fc00000), "nan (0x7fc00000)");
+  EXPECT_EQ(FloatText(0), "0 (0x00000000)");
+}
+
+std::string Lines(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i) {
+    text += "line " + std::to_string(i) + "\n";
+  }
+  return text;
+}
+
+LogTail Log(const std::string& text) {
+  return {.name = "worker 0, incarnation 1", .bytes = text.size(), .end = text};
+}
+
+TEST(LogTailsTest, ShowsTheLastLines) {
+  const std::string html = RenderLogTails({Log(Lines(134))});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html,
+              HasSubstr("worker 0, incarnation 1: the last 20 lines of "));
+  EXPECT_THAT(html, HasSubstr(">line 115\n"));
+  EXPECT_THAT(html, HasSubstr("line 134\n</pre>"));
+  EXPECT_THAT(html, Not(HasSubstr("line 114\n")));
+}
+
+TEST(LogTailsTest, PartOfALineIsLeftOut) {
+  LogTail log = Log("rtial\nwhole\n");
+  log.bytes = 1'000'000;
+  const std::string html = RenderLogTails({log});
+  EXPECT_THAT(html, AllOf(HasSubstr("whole"), Not(HasSubstr("rtial"))));
+}
+
+TEST(LogTailsTest, NamesEmptyLogs) {
+  EXPECT_THAT(RenderLogTails({Log(""), Log("a\n")}),
+              HasSubstr("Empty: worker 0, incarnation 1."));
+  EXPECT_EQ(RenderLogTails({}), "");
+}
+
+TEST(LogTailsTest, TextIsEscapedAndItsSizeBounded) {
+  std::vector<LogTail> logs(300, Log(HostileText() + Lines(30)));
+  for (LogTail& log : logs) log.end += std::string(1'000'000, '<');
+  const std::string html = RenderLogTails(logs);
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_LT(html.size(), 600'000u);
+  EXPECT_THAT(html, HasSubstr("284 further logs not shown"));
+}
+
+TEST(CaseSectionTest, ShowsRulesConsequencesTimelineAndLogs) {
+  const std::string html =
+      RenderCaseSection(Failed(), SampleRecord(),
+                        {.id = "case-3", .logs = {Log("last words\n")}});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  for (const char* part :
+       {"Rule: every digest and loss of every incarnation equals",
+        "It follows from the cause: each later state",
+        "Differences from the reference run", "<details class=\"timeline\">",
+        "crash fires: crash worker 1 at step.end", "last words\n"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+}
+
+TEST(CaseSectionTest, LongTimelineIsCut) {
+  Record record = SampleRecord();
+  RecordEvent notice = {.kind = RecordKind::kNotice};
+  notice.t_ns = record.lives[1].events.back().t_ns;
+  record.lives[1].events.insert(record.lives[1].events.end() - 1, 2'000,
+                                notice);
+  const std::string html = RenderCaseSection(Failed(), record, {.id = "a"});
+  EXPECT_THAT(html, HasSubstr("The timeline is cut here"));
+  EXPECT_LT(html.size(), 600'000u);
+}
+
+}  // namespace
+}  // namespace gauntlet
