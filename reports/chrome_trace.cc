@@ -157,10 +157,11 @@ class StepMerger {
 class TraceWriter {
  public:
   TraceWriter(const TraceModel& model, const Thinning& thinning,
-              size_t max_bytes)
+              const ChromeTraceOptions& options)
       : model_(model),
         thinning_(thinning),
-        max_bytes_(max_bytes),
+        max_bytes_(options.max_bytes),
+        lacking_events_(options.lacking_events),
         slices_(StepMerger(model, thinning).Merge(model.slices)),
         threads_(AssignThreads(model, slices_)) {
     for (size_t i = 0; i < model.arrows.size(); ++i) {
@@ -326,6 +327,7 @@ class TraceWriter {
     for (const TraceSlice& slice : slices_) {
       if (slice.steps > 1) step_slices += slice.steps - 1;
     }
+    if (lacking_events_ > 0) left_out["first_events"] = lacking_events_;
     if (step_slices > 0) left_out["step_slices"] = step_slices;
     if (thinning_.keeps_routine) return left_out;
     left_out["routine_slices"] =
@@ -341,6 +343,7 @@ class TraceWriter {
   const TraceModel& model_;
   const Thinning thinning_;
   const size_t max_bytes_;
+  const uint64_t lacking_events_;
   std::vector<TraceSlice> slices_;
   const TraceThreads threads_;
   std::multimap<EventPlace, Arrow> arrows_;
@@ -356,7 +359,7 @@ std::string RenderChromeTrace(const Record& record,
   const TraceModel model = TraceModelOf(record);
   std::string trace;
   for (const Thinning& thinning : kThinnings) {
-    TraceWriter writer(model, thinning, options.max_bytes);
+    TraceWriter writer(model, thinning, options);
     trace = writer.Write();
     if (!writer.IsTooLarge()) break;
   }

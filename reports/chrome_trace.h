@@ -3,6 +3,7 @@
 #define GAUNTLET_REPORTS_CHROME_TRACE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "harness/record/record.h"
@@ -17,6 +18,8 @@ struct ChromeTraceOptions {
   // up to all steps between two incidents, and then routine events left out.
   // Faults, saves, losses and arrows stay, even if they exceed the limit.
   size_t max_bytes = size_t{64} << 20;
+  // Number of events that the record lacks: the first ones of each process.
+  uint64_t lacking_events = 0;
 };
 
 // JSON: {"displayTimeUnit":"ms","traceEvents":[…],"otherData":{…}}.

@@ -25,6 +25,7 @@
 #include "harness/cli/train_command.h"
 #include "harness/cli/train_outcome.h"
 #include "harness/cli/train_progress.h"
+#include "harness/cli/train_trace.h"
 #include "harness/cli/worker_process.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -259,16 +260,22 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
   ASSIGN_OR_RETURN(
       const std::string events,
       EventsFile(real.storage, command.events_directory, place.spec));
+  WorkerTrace trace(real.clock);
+  const bool traces = !command.trace_file.empty();
   return WorkHere(real, {.host = host,
                          .options = command.options,
                          .place = place.spec,
                          .reporter = reporter,
                          .events_file = events,
+                         .events = traces ? &trace.events() : nullptr,
                          .plan = {.file = command.plan_file,
                                   .state = command.plan_state_directory},
                          .on_formed = [&watch] { watch.End(); },
                          .on_end =
-                             [&reporter](const WorkerEnd& end) {
+                             [&](const WorkerEnd& end) {
+                               if (traces) {
+                                 trace.Write(command, place.spec, console);
+                               }
                                reporter.End(end.exit, end.reason);
                              }});
 }

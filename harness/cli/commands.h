@@ -38,6 +38,7 @@ struct TrainCommand {
   RequeueCodes requeue;
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
+  std::string trace_file;        // of a Chrome trace; empty: none
   std::string plan_file;         // empty: no faults
   // Where the run notes what fired; empty: a directory made for it.
   std::string plan_state_directory;

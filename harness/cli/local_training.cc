@@ -2,13 +2,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "engine/api/start_weights.h"
-#include "engine/ckpt/store_names.h"
 #include "engine/data/dataset.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/event_file.h"
@@ -21,7 +19,9 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/output_places.h"
 #include "harness/cli/plan_file.h"
+#include "harness/cli/temporary_directory.h"
 #include "harness/cli/train_command.h"
+#include "harness/cli/train_trace.h"
 #include "harness/record/event.h"
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -31,8 +31,6 @@
 
 namespace gauntlet {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Whatever was built or installed under this name: the same program.
 constexpr const char* kThisProgram = "/proc/self/exe";
@@ -69,36 +67,6 @@ class Handout {
   const Descriptor fd_;
 };
 
-// A directory of this run alone: a run after it begins with no fault fired.
-class TemporaryDirectory {
- public:
-  static Result<std::unique_ptr<TemporaryDirectory>> Make() {
-    std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    if (error) return IoError(fmt::format("$TMPDIR: {}", error.message()));
-    RETURN_IF_ERROR(Annotate(CheckPath(parent.string()), "$TMPDIR"));
-    std::string path = parent / "gauntlet-plan-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) {
-      return PosixError(errno, path, "mkdtemp");
-    }
-    return std::unique_ptr<TemporaryDirectory>(
-        new TemporaryDirectory(std::move(path)));
-  }
-  ~TemporaryDirectory() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
-
-  const std::string path_;
-};
-
 // What would otherwise be found out by each worker at once.
 Status CheckData(Storage& storage, const DataSpec& data) {
   if (data.kind == DataKind::kDigits) return OkStatus();
@@ -131,7 +99,7 @@ Result<PlanForWorkers> PreparePlan(Storage& storage,
   if (!plan.ok()) return Annotate(plan.status(), "--plan");
   prepared.plan = *std::move(plan);
   if (prepared.state.empty()) {
-    ASSIGN_OR_RETURN(prepared.own_state, TemporaryDirectory::Make());
+    ASSIGN_OR_RETURN(prepared.own_state, TemporaryDirectory::Make("plan"));
     prepared.state = prepared.own_state->path();
   }
   return prepared;
@@ -192,6 +160,11 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));
   RETURN_IF_ERROR(MakeOutputPlaces(real.storage, command));
+  std::unique_ptr<LocalTrace> trace;
+  if (!command.trace_file.empty()) {
+    ASSIGN_OR_RETURN(trace, LocalTrace::Prepare(command));
+    command.events_directory = trace->events_directory();
+  }
   ASSIGN_OR_RETURN(const auto handout,
                    Handout::Make(TrainOptionsToJson(options)));
   LocalWorkerOptions workers{
@@ -212,6 +185,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   World logged = {real.clock, real.storage, real.network, real.tasks,
                   real.host,  real.faults,  *events,      real.entropy};
   const int exit_code = RunTrain(command, logged, processes, console);
+  if (trace) trace->Write(command, console);
   if (plan && exit_code == static_cast<int>(ExitCode::kHeld)) {
     SayWhatNeverFired(*plan, console);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,28 @@ Status CheckOutputPlace(Storage& storage, const std::string& directory) {
       fmt::format("{}: {}", directory, std::strerror(errno)));
 }
 
+Status CheckOutputFile(const std::string& file) {
+  if (file.empty()) return OkStatus();
+  const std::string parent = ParentDirectory(file);
+  const bool is_there = access(file.c_str(), F_OK) == 0;
+  const std::string& written = is_there ? file : parent;
+  if (access(written.c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
+    return IoError(fmt::format("{}: {}", file, std::strerror(errno)));
+  }
+  std::error_code error;
+  const std::filesystem::file_status found =
+      std::filesystem::status(file, error);
+  if (std::filesystem::is_directory(found)) {
+    return IoError(fmt::format("{}: expected a file, found a folder", file));
+  }
+  // /dev/null and a terminal take all text; a pipe waits for its reader.
+  if (!is_there || std::filesystem::is_regular_file(found) ||
+      std::filesystem::is_character_file(found)) {
+    return OkStatus();
+  }
+  return IoError(fmt::format("{}: expected a regular file", file));
+}
+
 Status CheckOutputPlaces(Storage& storage, const TrainCommand& command) {
   const std::array<std::pair<std::string_view, const std::string*>, 5> places =
       {{{"--events", &command.events_directory},
@@ -70,7 +93,7 @@ Status CheckOutputPlaces(Storage& storage, const TrainCommand& command) {
   for (const auto& [flag, directory] : places) {
     RETURN_IF_ERROR(Annotate(CheckOutputPlace(storage, *directory), flag));
   }
-  return OkStatus();
+  return Annotate(CheckOutputFile(command.trace_file), "--trace");
 }
 
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command) {

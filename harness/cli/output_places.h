@@ -14,6 +14,10 @@ namespace gauntlet {
 // else kInvalidArgument says what stands there.
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
+// The file can be written, made or replaced, or is not asked for (""); else
+// kIoError says what stands there.
+Status CheckOutputFile(const std::string& file);
+
 // All of the command's, likewise, with the flag in front: "--ckpt: run:
 // opendir: it is a link to /mnt/run, which does not exist". --export is not
 // among them (MakeChiefPlaces).

@@ -1,9 +1,7 @@
 #include "harness/cli/run_command.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -12,10 +10,10 @@
 #include "engine/digest.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
-#include "engine/world/directories.h"
 #include "harness/cli/case_list.h"
 #include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/run_report.h"
 #include "harness/cli/shell_word.h"
@@ -31,7 +29,6 @@
 #include "reports/terminal.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -51,27 +48,6 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
   if (!error) fs::rename(link, runs / "latest", error);
   if (!error) return OkStatus();
   return IoError(fmt::format("{}/latest: {}", runs.string(), error.message()));
-}
-
-// Before the cases run, not after.
-Status CheckCanBeWritten(const std::string& file) {
-  if (file.empty()) return OkStatus();
-  const std::string parent = ParentDirectory(file);
-  const bool is_there = access(file.c_str(), F_OK) == 0;
-  const std::string& written = is_there ? file : parent;
-  if (access(written.c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
-    return IoError(fmt::format("{}: {}", file, std::strerror(errno)));
-  }
-  std::error_code error;
-  const fs::file_status found = fs::status(file, error);
-  if (fs::is_directory(found)) {
-    return IoError(fmt::format("{}: expected a file, found a folder", file));
-  }
-  // /dev/null and a terminal take all text; a pipe waits for its reader.
-  if (!is_there || fs::is_regular_file(found) || fs::is_character_file(found)) {
-    return OkStatus();
-  }
-  return IoError(fmt::format("{}: expected a regular file", file));
 }
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
@@ -271,7 +247,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
                            "; --runs DIR says another place");
   }
   const fs::path& directory = *made;
-  if (const Status junit = CheckCanBeWritten(command.junit_file); !junit.ok()) {
+  if (const Status junit = CheckOutputFile(command.junit_file); !junit.ok()) {
     std::error_code ignored;
     fs::remove(directory, ignored);
     return Annotate(junit, "--junit");

@@ -9,10 +9,10 @@
 #include "engine/status.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/stored_records.h"
+#include "harness/cli/train_trace.h"
 #include "harness/run/text_file.h"
 #include "reports/chrome_trace.h"
 #include "reports/counted.h"
-#include "reports/gzip.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
@@ -37,9 +37,10 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
 }
 
 Status WriteTrace(const ShowCommand& command, const Record& record) {
-  return Annotate(
-      WriteTextFile(command.trace_file, Gzip(RenderChromeTrace(record))),
-      "--trace");
+  return Annotate(WriteTextFile(command.trace_file,
+                                TraceFileBytes(command.trace_file,
+                                               RenderChromeTrace(record))),
+                  "--trace");
 }
 
 Result<Timeline> ShownTimeline(const ShowCommand& command,

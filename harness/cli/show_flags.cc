@@ -114,8 +114,8 @@ Result<Command> ParseShow(const VerbArguments& verb) {
               ReadText(command.runs_directory));
   flags.Section("Output");
   flags.Value({"--trace", "FILE",
-               "Write a Chrome trace for ui.perfetto.dev (gzip) instead of the "
-               "table."},
+               "Write a Chrome trace for ui.perfetto.dev instead of the table, "
+               "compressed if the name ends in .gz."},
               ReadText(command.trace_file));
   flags.Value({"--width", "N", "Characters of a line (the terminal's)."},
               ReadWhole<std::optional<int>, int>(command.width, 40, 10'000));

@@ -58,6 +58,7 @@ Status CheckPlaces(Storage& storage, const TrainCommand& command) {
            {.role = "--tensorboard", .path = options.summary.directory},
            {.role = "--events", .path = command.events_directory},
            {.role = "--logs", .path = command.logs_directory},
+           {.role = "--trace", .path = command.trace_file},
            {.role = "--plan-state", .path = command.plan_state_directory}}});
 }
 

@@ -188,6 +188,11 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--tensorboard-every", "N",
                "Steps between two points of the loss curve (100)."},
               ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value({"--trace", "FILE",
+               "Write the run's timeline as a Chrome trace for ui.perfetto.dev "
+               "at the end, compressed if the name ends in .gz; on a cluster "
+               "one for each worker, FILE-worker-N-life-N."},
+              ReadText(command.trace_file));
   flags.Switch({"--no-progress", "", "Print no progress, only events."},
                [&command] { command.progress = ProgressChoice::kOff; });
   flags.Switch({"--json", "", "Print the result as one JSON object."},

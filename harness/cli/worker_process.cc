@@ -97,11 +97,12 @@ Status ProtectNetwork(RealWorld& real, const TlsFiles& files) {
 // Passes events on, and says when the first state is there.
 class FormedSignal final : public EventLog {
  public:
-  FormedSignal(EventLog& events, const std::function<void()>& on_formed)
-      : events_(events), on_formed_(on_formed) {}
+  FormedSignal(EventLog& events, const WorkerRun& run)
+      : events_(events), also_(run.events), on_formed_(run.on_formed) {}
 
   void Emit(LogEvent event) override {
     const EventKind kind = event.kind;
+    if (also_ != nullptr) also_->Emit(event);
     events_.Emit(std::move(event));
     const bool formed =
         kind == EventKind::kInitialized || kind == EventKind::kResumed;
@@ -110,6 +111,7 @@ class FormedSignal final : public EventLog {
 
  private:
   EventLog& events_;
+  EventLog* const also_;
   const std::function<void()>& on_formed_;
 };
 
@@ -143,7 +145,7 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
   RETURN_IF_ERROR(ProtectNetwork(real, options.cluster.tls));
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
-  FormedSignal events(*log, run.on_formed);
+  FormedSignal events(*log, run);
   const ProcessIdentity self = {.worker = run.place.worker,
                                 .life = run.place.life,
                                 .rank = run.place.rank};

@@ -13,6 +13,7 @@
 #include "engine/train/progress_reporter.h"
 #include "engine/train/worker.h"
 #include "engine/train/worker_processes.h"
+#include "engine/world/event_log.h"
 
 namespace gauntlet {
 
@@ -28,7 +29,8 @@ struct WorkerRun {
   const TrainOptions& options;
   const WorkerSpec& place;
   ProgressReporter& reporter;
-  std::string events_file;  // empty: no events
+  std::string events_file;     // empty: no events
+  EventLog* events = nullptr;  // gets the events too; null: none does
   PlanPlace plan;
   // Once the cluster stands and the state is there; may be empty.
   std::function<void()> on_formed;

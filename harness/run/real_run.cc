@@ -17,6 +17,7 @@
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
+#include "harness/run/event_folder.h"
 #include "harness/run/launch_sequence.h"
 #include "harness/run/metadata_server.h"
 #include "harness/run/oom_kills.h"
@@ -90,24 +91,6 @@ std::string TextIn(const nlohmann::json& json, const char* key) {
 double NumberIn(const nlohmann::json& json, const char* key) {
   const auto field = json.find(key);
   return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
-}
-
-// Who and which life of "worker-1-life-2.jsonl".
-using LifeKey = std::pair<int, int>;
-
-// Of the files that processes of the run have in a folder.
-std::vector<std::pair<LifeKey, fs::path>> FilesOfLives(const fs::path& folder) {
-  std::vector<std::pair<LifeKey, fs::path>> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    LifeKey key;
-    const std::string name = entry.path().filename();
-    if (std::sscanf(name.c_str(), "worker-%d-life-%d", &key.first,
-                    &key.second) == 2) {
-      files.emplace_back(key, entry.path());
-    }
-  }
-  return files;
 }
 
 // The last line that is a JSON object; words for people may stand behind it.
@@ -266,7 +249,7 @@ Status RealRun::RunEarlier() {
 int RealRun::LivesSoFar() const {
   int lives = 0;
   for (const char* folder : {"events", "logs"}) {
-    for (const auto& [key, path] : FilesOfLives(directory_ / folder)) {
+    for (const auto& [key, path] : FilesOfWorkers(directory_ / folder)) {
       lives = std::max(lives, key.second);
     }
   }
@@ -391,14 +374,14 @@ Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
 // could say a word: its life left nothing, and is one all the same.
 Status RealRun::CollectLives() {
   std::map<LifeKey, LifeEvents> lives;
-  for (const auto& [key, path] : FilesOfLives(directory_ / "logs")) {
+  for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};
     const std::string log = ReadTextFile(path);
     if (const std::string_view line = RanOutIn(log); !line.empty()) {
       log_.harness_error = fmt::format("{}: {}", path.string(), line);
     }
   }
-  for (const auto& [key, path] : FilesOfLives(directory_ / "events")) {
+  for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};
     const std::string text = ReadTextFile(path);
     if (text.find('\n') == text.npos) continue;

@@ -1,0 +1,66 @@
+// `gauntlet train --trace FILE`: the timeline of a training run for
+// ui.perfetto.dev.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_TRACE_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_TRACE_H_
+
+#include <memory>
+#include <string>
+
+#include "engine/status.h"
+#include "engine/train/worker_processes.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
+#include "harness/cli/event_memory.h"
+#include "harness/cli/temporary_directory.h"
+#include "harness/run/event_folder.h"
+
+namespace gauntlet {
+
+// What launcher and workers of this machine do, from the files of their events.
+class LocalTrace {
+ public:
+  // The files are those of --events, or in a temporary directory. REQUIRES: the
+  // command has a trace file, and CheckPlaces (train_command.h) found nothing
+  // wrong with it.
+  static Result<std::unique_ptr<LocalTrace>> Prepare(
+      const TrainCommand& command);
+
+  // Where launcher and workers are to write their events.
+  const std::string& events_directory() const { return events_directory_; }
+
+  // Writes what was trained since Prepare to the command's trace file. Without
+  // the trace the training is as good: an error is a line on standard error.
+  void Write(const TrainCommand& command, Console& console) const;
+
+ private:
+  LocalTrace() = default;
+
+  std::unique_ptr<TemporaryDirectory> own_;  // null: --events
+  std::string events_directory_;
+  FileLengths before_;  // of files of earlier runs
+};
+
+// What this process does as a worker of a cluster.
+class WorkerTrace {
+ public:
+  explicit WorkerTrace(const Clock& clock);
+
+  EventLog& events() { return events_; }
+
+  // Writes it beside the traces of the other workers, as LocalTrace does.
+  void Write(const TrainCommand& command, const WorkerSpec& place,
+             Console& console) const;
+
+ private:
+  EventMemory events_;
+};
+
+// "trace-worker-1-life-2.json.gz" for "trace.json.gz".
+std::string TraceFileOfWorker(const std::string& file, int worker, int life);
+
+// As a trace file has it: compressed if the name ends in ".gz".
+std::string TraceFileBytes(const std::string& file, std::string trace);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_TRACE_H_
