@@ -10,6 +10,7 @@ that are no shell (checkouts, artifacts, stashes) are the folder that all share.
 import argparse
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,7 @@ class Workspace:
             (scenarios / f"{name}.yaml").write_text(text)
         (scenarios / "expects-too-much.yaml").write_text(FAILING)
         self.steps = 0
+        self.apart = True  # each part has a workspace of its own
         self._missing = [
             (f"{verb} {option}", pattern) for verb, option, pattern in PENDING
             if option not in self._help(verb)]
@@ -103,6 +105,8 @@ class Workspace:
         """All parts; exactly one has the failed case."""
         codes = []
         for part in range(1, PARTS + 1):
+            if self.apart:
+                shutil.rmtree(self.folder / "shards", ignore_errors=True)
             code, printed = self.run(script, {
                 "SCENARIOS": "scenarios", "WORLD": "sim", "CASES": 100,
                 **variables_of(part)})
@@ -111,8 +115,16 @@ class Workspace:
             for name in self._results():
                 expect((self.folder / f"shards/{part}/{name}").is_file(),
                        f"part {part}: no {name}: {printed}")
+            if self.apart:
+                self._gather(part)
         expect(sorted(codes) == ([0, 1] if may_fail else [0, 0]),
                f"exit codes of the parts: {codes}")
+
+    def _gather(self, part):
+        """As artifacts of all parts come to the job that merges them."""
+        gathered = self.folder / "gathered" / str(part)
+        gathered.parent.mkdir(exist_ok=True)
+        (self.folder / "shards" / str(part)).rename(gathered)
 
     def _results(self):
         names = ["result.json", "junit.xml", "report.html"]
@@ -122,6 +134,9 @@ class Workspace:
         if not self.merges:
             print("left out: report --merge: the program has it not yet")
             return
+        if self.apart:
+            shutil.rmtree(self.folder / "shards")
+            (self.folder / "gathered").rename(self.folder / "shards")
         code, printed = self.run(script, {})
         expect(code == 1, f"merge: exit code {code}: {printed}")
         for name in self._results():
@@ -175,30 +190,29 @@ def jenkins(workspace):
     expect(text.count("{") == text.count("}"), "braces")
     shard, = re.findall(r"sh '''\n(.*?)'''", text, re.S)
     merge, = re.findall(r"sh '([^'].*)'", text)
-    workspace_shards = workspace.folder / "shards"
-
-    def stashed(script):
-        """Each part runs in a workspace of its own: here they share one."""
-        line = "rm -rf shards runs/latest"
-        expect(line in script, "a part removes what an earlier build left")
-        return textwrap.dedent(script.replace(line, "rm -rf runs/latest"))
-
-    workspace.run_parts(stashed(shard), lambda part: {
+    workspace.run_parts(textwrap.dedent(shard), lambda part: {
         "SHARD": part, "SHARDS": PARTS}, may_fail=True)
-    expect(workspace_shards.is_dir(), "shards")
     workspace.run_merge(merge)
 
 
 def slurm(workspace):
+    workspace.apart = False
     script = (RECIPES / "slurm-array.sh").read_text()
     expect(re.search(r"^#SBATCH .*--array=1-", script, re.M), "no array")
     workspace.run_parts(script, lambda part: {
         "SLURM_ARRAY_TASK_ID": part, "SLURM_ARRAY_TASK_COUNT": PARTS},
         may_fail=False)
-    workspace.run_merge((RECIPES / "slurm-merge.sh").read_text())
+    merge = (RECIPES / "slurm-merge.sh").read_text()
+    workspace.run_merge(merge)
+    # As submitted once more in the same folder.
+    workspace.run_parts(script, lambda part: {
+        "SLURM_ARRAY_TASK_ID": part, "SLURM_ARRAY_TASK_COUNT": PARTS},
+        may_fail=False)
+    workspace.run_merge(merge)
 
 
 def kubernetes(workspace):
+    workspace.apart = False
     campaign, merge = load("kubernetes.yaml")
     expect(campaign["spec"]["completionMode"] == "Indexed", "Indexed")
     container, = campaign["spec"]["template"]["spec"]["containers"]
