@@ -65,7 +65,8 @@ std::string DetailsOf(const Verdict& verdict) {
   return text;
 }
 
-void AppendOutcome(const Verdict& verdict, std::string& out) {
+void AppendOutcome(const CaseResult& one, std::string& out) {
+  const Verdict& verdict = one.verdict;
   const std::string reason = EscapeXml(verdict.reason);
   switch (verdict.kind) {
     case VerdictKind::kPass:
@@ -75,8 +76,8 @@ void AppendOutcome(const Verdict& verdict, std::string& out) {
       return;
     case VerdictKind::kFail:
       out += fmt::format(
-          "      <failure message=\"{}\" type=\"invariant\">{}</failure>\n",
-          reason, EscapeXml(DetailsOf(verdict)));
+          "      <failure message=\"{}\" type=\"{}\">{}</failure>\n", reason,
+          one.flaky ? "flaky" : "invariant", EscapeXml(DetailsOf(verdict)));
       return;
     case VerdictKind::kError:
       out += fmt::format(
@@ -86,6 +87,31 @@ void AppendOutcome(const Verdict& verdict, std::string& out) {
   }
 }
 
+// Readers of JUnit files have no common element for a flaky case.
+void AppendFlaky(const CaseResult& one, std::string& out) {
+  if (!one.flaky) return;
+  out += fmt::format(
+      "      <properties>\n"
+      "        <property name=\"flaky\" value=\"{}\"/>\n"
+      "      </properties>\n",
+      EscapeXml(one.verdict.reason));
+}
+
+std::string TriesText(const CaseResult& one) {
+  std::string text;
+  for (size_t i = 0; i < one.tries.size(); ++i) {
+    const CaseTry& each = one.tries[i];
+    text += fmt::format("try {}: {} {}  {}\n", i + 1,
+                        VerdictKindName(each.verdict.kind), each.verdict.reason,
+                        each.directory);
+  }
+  // A <failure> has the details of the first failure already.
+  if (one.flaky && one.verdict.kind == VerdictKind::kPass) {
+    text += "first failure:\n" + DetailsOf(one.tries.front().verdict);
+  }
+  return text;
+}
+
 void AppendCase(const CaseResult& one, const std::string& name,
                 std::string& out) {
   out += fmt::format(
@@ -93,8 +119,9 @@ void AppendCase(const CaseResult& one, const std::string& name,
       "file=\"{}\" line=\"{}\">\n",
       EscapeXml(name), EscapeXml(one.scenario), one.seconds,
       EscapeXml(one.file), one.line);
-  AppendOutcome(one.verdict, out);
-  std::string said;
+  AppendFlaky(one, out);
+  AppendOutcome(one, out);
+  std::string said = TriesText(one);
   if (!one.replay.empty()) said += fmt::format("replay: {}\n", one.replay);
   if (!one.timeline.empty()) {
     said += fmt::format("[[ATTACHMENT|{}]]\n", one.timeline);

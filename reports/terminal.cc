@@ -1,7 +1,9 @@
 #include "reports/terminal.h"
 
 #include <algorithm>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "reports/counted.h"
 #include "reports/event_text.h"
@@ -12,13 +14,37 @@ namespace {
 
 constexpr size_t kMaxNameWidth = 48;
 
-std::string Painted(std::string_view text, VerdictKind kind, Colour colour) {
+// ECMA-48, "select graphic rendition".
+constexpr std::string_view kGreen = "32";
+constexpr std::string_view kRed = "1;31";
+constexpr std::string_view kMagenta = "1;35";
+constexpr std::string_view kBrightYellow = "1;33";
+constexpr std::string_view kYellow = "33";
+
+std::string_view SgrOf(const CaseResult& one) {
+  if (one.flaky) return kBrightYellow;
+  switch (one.verdict.kind) {
+    case VerdictKind::kPass:
+      return kGreen;
+    case VerdictKind::kFail:
+      return kRed;
+    case VerdictKind::kError:
+      return kMagenta;
+    case VerdictKind::kSkip:
+      return kYellow;
+  }
+  return kGreen;
+}
+
+std::string Painted(std::string_view text, std::string_view sgr,
+                    Colour colour) {
   if (colour == Colour::kOff) return std::string(text);
-  const char* code = "32";  // green
-  if (kind == VerdictKind::kFail) code = "1;31";
-  if (kind == VerdictKind::kError) code = "1;35";
-  if (kind == VerdictKind::kSkip) code = "33";
-  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", sgr, text);
+}
+
+// "PASS", "FLAKY".
+std::string_view WordOf(const CaseResult& one) {
+  return one.flaky ? "FLAKY" : VerdictKindName(one.verdict.kind);
 }
 
 // "1.9s"; "14ms" where that would be nothing.
@@ -91,6 +117,15 @@ void AddReport(const CaseResult& result, const InvariantReport& report,
   }
 }
 
+void AddTries(const CaseResult& result, Block& block) {
+  for (const CaseTry& one : result.tries) {
+    std::string line = fmt::format("{} {}", VerdictKindName(one.verdict.kind),
+                                   SecondsText(one.seconds));
+    if (!one.verdict.reason.empty()) line += "  " + one.verdict.reason;
+    block.Add("tries", line + "  " + one.directory);
+  }
+}
+
 // What a line of a case says beside its word.
 struct CaseColumns {
   const std::string& world;
@@ -118,9 +153,9 @@ std::string RenderOpening(const RunResult& result) {
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour) {
   const VerdictKind kind = result.verdict.kind;
-  const std::string word = fmt::format("{:<6}", VerdictKindName(kind));
+  const std::string word = fmt::format("{:<6}", WordOf(result));
   return RenderColumns(
-      Painted(word, kind, colour),
+      Painted(word, SgrOf(result), colour),
       {.world = result.world,
        .name = result.name,
        .name_width = width,
@@ -139,13 +174,13 @@ std::string RenderSlowLine(const std::string& name, const std::string& world,
 
 std::string RenderFailure(const CaseResult& result, Colour colour) {
   const Verdict& verdict = result.verdict;
-  std::string out =
-      fmt::format("{} {} ({})   {}:{}\n",
-                  Painted(VerdictKindName(verdict.kind), verdict.kind, colour),
-                  PlainText(result.name), PlainText(result.world),
-                  PlainText(result.file), result.line);
+  std::string out = fmt::format("{} {} ({})   {}:{}\n",
+                                Painted(WordOf(result), SgrOf(result), colour),
+                                PlainText(result.name), PlainText(result.world),
+                                PlainText(result.file), result.line);
   Block block;
   if (!result.cause.empty()) block.Add("cause", result.cause);
+  AddTries(result, block);
   for (const std::string& line : verdict.story) block.Add("story", line);
   for (const InvariantReport& report : verdict.invariants) {
     AddReport(result, report, block);
@@ -170,27 +205,61 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   return out + std::move(block).Take();
 }
 
+bool NeedsExplanation(const CaseResult& one) {
+  return one.flaky || one.verdict.kind == VerdictKind::kFail ||
+         one.verdict.kind == VerdictKind::kError;
+}
+
+std::string RenderCounts(const CaseCounts& counts, Colour colour) {
+  struct Part {
+    uint64_t cases;
+    std::string_view word;
+    std::string_view sgr;  // empty: not painted
+  };
+  const Part parts[] = {{counts.passed, "passed", ""},
+                        {counts.flaky, "flaky", kBrightYellow},
+                        {counts.failed, "failed", kRed},
+                        {counts.inconclusive, "inconclusive", kMagenta},
+                        {counts.not_run, "not run", kMagenta},
+                        {counts.skipped, "skipped", ""}};
+  std::string out;
+  for (const Part& part : parts) {
+    if (part.cases == 0) continue;
+    const std::string text = fmt::format("{} {}", part.cases, part.word);
+    if (!out.empty()) out += ", ";
+    out += part.sgr.empty() ? text : Painted(text, part.sgr, colour);
+  }
+  return out;
+}
+
 std::string RenderSummary(const RunResult& result, Colour colour) {
-  const VerdictCounts counts = CountVerdicts(result);
-  std::string out = fmt::format("{} in {:.1f}s: {} passed",
-                                Counted(result.cases.size(), "case"),
-                                result.seconds, counts.passed);
-  if (counts.failed > 0) {
-    out += ", " + Painted(fmt::format("{} FAILED", counts.failed),
-                          VerdictKind::kFail, colour);
+  const CaseCounts counts = CountCases(result);
+  const std::string begin = fmt::format(
+      "{} in {:.1f}s: ", Counted(result.cases.size(), "case"), result.seconds);
+  // Of none that passed the line says so too.
+  const std::string none = counts.passed == 0 ? "0 passed" : "";
+  const std::string rest = RenderCounts(counts, colour);
+  return begin + none + (none.empty() || rest.empty() ? "" : ", ") + rest +
+         "\n";
+}
+
+std::string RenderSlowest(const RunResult& result, size_t most) {
+  std::vector<const CaseResult*> slowest;
+  for (const CaseResult& one : result.cases) {
+    const bool ran = one.verdict.kind != VerdictKind::kSkip && one.seconds > 0;
+    if (ran) slowest.push_back(&one);
   }
-  const uint64_t unjudged =
-      counts.errors - std::min(counts.errors, result.not_run);
-  if (unjudged > 0) {
-    out += ", " + Painted(fmt::format("{} inconclusive", unjudged),
-                          VerdictKind::kError, colour);
+  std::ranges::stable_sort(slowest, std::ranges::greater(),
+                           [](const CaseResult* one) { return one->seconds; });
+  if (slowest.size() > most) slowest.resize(most);
+  if (slowest.empty()) return "";
+  std::string out =
+      fmt::format("slowest {}:\n", Counted(slowest.size(), "case"));
+  for (const CaseResult* one : slowest) {
+    out += fmt::format("{:>8} {:<4} {}\n", SecondsText(one->seconds),
+                       PlainText(one->world), PlainText(one->name));
   }
-  if (result.not_run > 0) {
-    out += ", " + Painted(fmt::format("{} not run", result.not_run),
-                          VerdictKind::kError, colour);
-  }
-  if (counts.skipped > 0) out += fmt::format(", {} skipped", counts.skipped);
-  return out + "\n";
+  return out;
 }
 
 std::string RenderVerdicts(const RunResult& result, Colour colour) {
@@ -201,10 +270,7 @@ std::string RenderVerdicts(const RunResult& result, Colour colour) {
   }
   out += "\n";
   for (const CaseResult& one : result.cases) {
-    if (one.verdict.kind == VerdictKind::kFail ||
-        one.verdict.kind == VerdictKind::kError) {
-      out += RenderFailure(one, colour) + "\n";
-    }
+    if (NeedsExplanation(one)) out += RenderFailure(one, colour) + "\n";
   }
   return out + RenderSummary(result, colour);
 }

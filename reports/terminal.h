@@ -2,10 +2,12 @@
 #ifndef GAUNTLET_REPORTS_TERMINAL_H_
 #define GAUNTLET_REPORTS_TERMINAL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "harness/record/result.h"
+#include "reports/case_counts.h"
 
 namespace gauntlet {
 
@@ -20,12 +22,19 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
 // "SLOW   real  kill[workers=2]  >30.0s": while it runs. `limit` in seconds.
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width);
-// What is known of a case that failed or has no verdict: what is broken, the
-// story, how to repeat it.
+// Returns true iff the case failed, is inconclusive or is flaky.
+bool NeedsExplanation(const CaseResult& one);
+// What is known of such a case: its cause, what is broken, the story, its
+// tries, how to repeat it.
 std::string RenderFailure(const CaseResult& result, Colour colour);
-// "20 cases in 11.8s: 15 passed, 1 FAILED, 1 inconclusive, 1 not run, 2
-// skipped".
+// "18 passed, 1 flaky, 1 failed": what there is none of is left out.
+std::string RenderCounts(const CaseCounts& counts, Colour colour);
+// "20 cases in 11.8s: 14 passed, 1 flaky, 1 failed, 1 inconclusive, 1 not run,
+// 2 skipped".
 std::string RenderSummary(const RunResult& result, Colour colour);
+// "slowest 2 cases:", and a line for each with its seconds, world and name;
+// empty if none ran.
+std::string RenderSlowest(const RunResult& result, size_t most);
 
 // The lines of all cases, the failures and the summary, of a run that is over.
 std::string RenderVerdicts(const RunResult& result, Colour colour);

@@ -21,13 +21,23 @@ struct Consequence {
   bool operator==(const Consequence&) const = default;
 };
 
+// One of several runs of a case: gauntlet run --retries.
+struct CaseTry {
+  Verdict verdict;
+  double seconds = 0;
+  std::string directory;  // as CaseResult::directory
+  std::string cause;      // as CaseResult::cause
+
+  bool operator==(const CaseTry&) const = default;
+};
+
 struct CaseResult {
   std::string name;      // unique: "kill[workers=2,mode=sync]"
   std::string scenario;  // the scenario's name
   std::string file;
   uint64_t line = 0;
-  std::string world;  // "real" or "sim"
-  double seconds = 0;
+  std::string world;      // "real" or "sim"
+  double seconds = 0;     // of all tries together
   std::string replay;     // command that repeats the case; empty: none
   std::string timeline;   // path of a trace file; empty: none
   std::string directory;  // of the case's files; empty: none kept
@@ -39,6 +49,10 @@ struct CaseResult {
   std::vector<StateDifference> differences;
   std::vector<Consequence> consequences;  // of the first of them
   LossDifferences losses;                 // of a case that failed
+  // A first try did not pass and a later one did. The verdict is kFail, or
+  // kPass where the run was told that flaky cases pass.
+  bool flaky = false;
+  std::vector<CaseTry> tries;  // in order; empty: the case ran once
   Verdict verdict;
 
   bool operator==(const CaseResult&) const = default;
@@ -63,6 +77,7 @@ struct VerdictCounts {
   uint64_t failed = 0;
   uint64_t errors = 0;
   uint64_t skipped = 0;
+  uint64_t flaky = 0;  // counted in `passed` or `failed` too
 };
 VerdictCounts CountVerdicts(const RunResult& result);
 

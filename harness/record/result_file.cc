@@ -101,6 +101,14 @@ void Describe(Archive& a,
 }
 
 template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<CaseTry> one) {
+  Describe(a, one.verdict);
+  a.Field("seconds", one.seconds);
+  a.Field("directory", one.directory);
+  a.Field("cause", one.cause);
+}
+
+template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("name", result.name);
   a.Field("scenario", result.scenario);
@@ -115,6 +123,8 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("differences", result.differences);
   a.Field("consequences", result.consequences);
   a.Field("losses", result.losses);
+  a.Field("flaky", result.flaky);
+  a.Field("tries", result.tries);
   Describe(a, result.verdict);
 }
 
@@ -136,6 +146,7 @@ void Describe(Archive& a,
   a.Field("failed", counts.failed);
   a.Field("errors", counts.errors);
   a.Field("skipped", counts.skipped);
+  a.Field("flaky", counts.flaky);
 }
 
 namespace {
@@ -145,6 +156,7 @@ constexpr std::string_view kSchema = "gauntlet.result/v2";
 VerdictCounts CountVerdicts(const RunResult& result) {
   VerdictCounts counts;
   for (const CaseResult& one : result.cases) {
+    if (one.flaky) ++counts.flaky;
     switch (one.verdict.kind) {
       case VerdictKind::kPass:
         ++counts.passed;

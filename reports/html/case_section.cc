@@ -48,7 +48,7 @@ const Finding* FirstFinding(const Verdict& verdict) {
 }
 
 std::string Heading(const CaseResult& result) {
-  const std::string_view word = VerdictWord(result.verdict.kind);
+  const std::string_view word = CaseWord(result);
   std::string meta = result.world;
   if (result.verdict.kind != VerdictKind::kSkip) {
     meta += fmt::format(" · {} · {}", FactsText(result.verdict.facts),
@@ -63,8 +63,10 @@ std::string Heading(const CaseResult& result) {
 
 std::string CauseHtml(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
-  std::string out =
-      fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(CauseOf(verdict)));
+  // The reason of several tries says what they came to.
+  const std::string said =
+      result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
+  std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
   if (!result.cause.empty()) {
     return out + fmt::format("<p>Cause: {}</p>\n", HtmlText(result.cause));
   }
@@ -237,6 +239,17 @@ std::string TimelineHtml(const Record& record) {
   return out + "</details>\n";
 }
 
+std::string Tries(const CaseResult& result) {
+  if (result.tries.empty()) return "";
+  std::string out = "<h4>Tries</h4>\n<ol class=\"tries\">";
+  for (const CaseTry& one : result.tries) {
+    out += fmt::format("<li>{} {} <code>{}</code></li>",
+                       VerdictWord(one.verdict.kind),
+                       HtmlText(one.verdict.reason), HtmlText(one.directory));
+  }
+  return out + "</ol>\n";
+}
+
 std::string Places(const CaseResult& result) {
   std::string out =
       fmt::format("<p class=\"muted\">Scenario <code>{}:{}</code>",
@@ -286,11 +299,11 @@ std::string RenderCaseSection(const CaseResult& result,
                               const CaseSectionOptions& options) {
   const VerdictKind kind = result.verdict.kind;
   const bool is_open =
-      kind == VerdictKind::kFail || kind == VerdictKind::kError;
+      kind == VerdictKind::kFail || kind == VerdictKind::kError || result.flaky;
   std::string out =
-      fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n",
-                  VerdictWord(kind), options.id, is_open ? " open" : "");
-  out += Heading(result) + CauseHtml(result);
+      fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n", CaseWord(result),
+                  options.id, is_open ? " open" : "");
+  out += Heading(result) + CauseHtml(result) + Tries(result);
   if (kind != VerdictKind::kSkip || record) out += Picture(record, options);
   out += RenderDifferences(result) + FailedChecks(result) +
          UnmetExpectations(result.verdict);

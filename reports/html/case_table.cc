@@ -19,12 +19,13 @@ constexpr size_t kStaticRows = 50;
 constexpr size_t kLongestName = 160;
 constexpr size_t kLongestReason = 240;
 
-constexpr std::array kVerdictOrder = {VerdictKind::kFail, VerdictKind::kError,
-                                      VerdictKind::kPass, VerdictKind::kSkip};
+// CaseWord's, in the order of the table.
+constexpr std::array<std::string_view, 5> kWordOrder = {
+    "failed", "flaky", "inconclusive", "passed", "skipped"};
 
-size_t RankOf(VerdictKind kind) {
-  return static_cast<size_t>(std::ranges::find(kVerdictOrder, kind) -
-                             kVerdictOrder.begin());
+size_t RankOf(const CaseResult& one) {
+  return static_cast<size_t>(std::ranges::find(kWordOrder, CaseWord(one)) -
+                             kWordOrder.begin());
 }
 
 struct Column {
@@ -69,7 +70,7 @@ std::string Dump(const json& value) {
 json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
   const RunFacts& facts = one.verdict.facts;
   return json::array(
-      {CutText(one.name, kLongestName), RankOf(one.verdict.kind),
+      {CutText(one.name, kLongestName), RankOf(one),
        texts.IndexOf(CutText(one.world, kLongestName)), facts.faults_fired,
        facts.restarts, facts.recomputed_steps,
        static_cast<int64_t>(std::llround(one.seconds * 1000)),
@@ -88,7 +89,7 @@ std::string StaticRow(const CaseResult& one, int64_t section) {
     name = fmt::format("<a href=\"#{}\">{}</a>",
                        SectionId(static_cast<size_t>(section)), name);
   }
-  const std::string_view word = VerdictWord(one.verdict.kind);
+  const std::string_view word = CaseWord(one);
   const std::array<std::string, 8> cells = {
       name,
       fmt::format("<span class=\"badge {0}\">{0}</span>", word),
@@ -111,9 +112,8 @@ std::string Filters(const SharedTexts& worlds) {
       "<label>Search <input type=\"search\" id=\"search\" "
       "placeholder=\"name or reason\" autocomplete=\"off\"></label>\n"
       "<label>Verdict <select id=\"verdict\"><option value=\"\">all</option>";
-  for (size_t i = 0; i < kVerdictOrder.size(); ++i) {
-    out += fmt::format("<option value=\"{}\">{}</option>", i,
-                       VerdictWord(kVerdictOrder[i]));
+  for (size_t i = 0; i < kWordOrder.size(); ++i) {
+    out += fmt::format("<option value=\"{}\">{}</option>", i, kWordOrder[i]);
   }
   out +=
       "</select></label>\n<label>World <select id=\"world\">"
@@ -143,26 +143,11 @@ constexpr std::string_view kPager =
 
 }  // namespace
 
-std::string_view VerdictWord(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kPass:
-      return "passed";
-    case VerdictKind::kFail:
-      return "failed";
-    case VerdictKind::kError:
-      return "inconclusive";
-    case VerdictKind::kSkip:
-      return "skipped";
-  }
-  return "";
-}
-
 std::vector<size_t> CasesByVerdict(const RunResult& result) {
   std::vector<size_t> order(result.cases.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&result](size_t i) {
-    return RankOf(result.cases[i].verdict.kind);
-  });
+  std::ranges::stable_sort(
+      order, {}, [&result](size_t i) { return RankOf(result.cases[i]); });
   return order;
 }
 

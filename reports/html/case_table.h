@@ -5,17 +5,14 @@
 #include <cstddef>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/record/result.h"
+#include "reports/case_counts.h"  // words of verdicts, which are CSS classes
 
 namespace gauntlet {
 
-// "failed", "passed", "inconclusive", "skipped": also the CSS class.
-std::string_view VerdictWord(VerdictKind kind);
-
-// Indices of the cases: failed ones first, then inconclusive, passed and
+// Indices of the cases: failed ones first, then flaky, inconclusive, passed and
 // skipped ones, each in the order of the run.
 std::vector<size_t> CasesByVerdict(const RunResult& result);
 

@@ -8,7 +8,8 @@ const std::string_view kPageScript = R"js(
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  const verdicts = ["failed", "inconclusive", "passed", "skipped"];
+  const verdicts = ["failed", "flaky", "inconclusive", "passed",
+    "skipped"];
   const columns = ["name", "verdict", "world", "faults", "restarts",
     "recomputed", "duration", "reason"];
   const titles = { faults: "faults", restarts: "restarts",

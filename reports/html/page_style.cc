@@ -8,6 +8,7 @@ const std::string_view kPageStyle = R"css(
   --page: #fff; --card: #f6f8fa; --text: #1c2024; --muted: #59636e;
   --line: #d5dae0; --link: #1f5fae; --focus: #1f5fae;
   --good: #1a7f4b; --bad: #c0272d; --unsure: #8a4fb5; --skip: #7d6410;
+  --flaky: #a04a00;
   --bar: #d3e2f5; --bar-line: #7fa6d6; --step: #2f66a8; --again: #b86a00;
   --gap: #e6e9ee; --restart: #0f7c8a; --notice: #8a4fb5; --arrow: #59636e;
   --s1: #d3ead9; --s2: #a9d8b9; --s3: #6fbb8c; --s4: #2e8b57; --hole: #eceff2;
@@ -18,6 +19,7 @@ const std::string_view kPageStyle = R"css(
     --page: #14171a; --card: #1b1f24; --text: #e6e8ea; --muted: #a0a9b3;
     --line: #343b43; --link: #80b4f5; --focus: #80b4f5;
     --good: #4cc38a; --bad: #ff7b7b; --unsure: #c79bf0; --skip: #d9b44a;
+    --flaky: #ffa45c;
     --bar: #233a55; --bar-line: #4d7db5; --step: #8fbbee; --again: #f0a94a;
     --gap: #262c33; --restart: #4fc3d2; --notice: #c79bf0; --arrow: #a0a9b3;
     --s1: #1d3a2a; --s2: #235338; --s3: #2c7049; --s4: #3a9a63; --hole: #1f242a;
@@ -53,6 +55,7 @@ button:disabled { opacity: .45; }
 .proportions span { min-width: 4px; border-radius: 3px; }
 .proportions .passed { background: var(--good); }
 .proportions .failed { background: var(--bad); }
+.proportions .flaky { background: var(--flaky); }
 .proportions .inconclusive, .proportions .not-run { background: var(--unsure); }
 .proportions .skipped { background: var(--skip); }
 .counts, .facts { display: flex; flex-wrap: wrap; gap: 6px 28px; margin: 0; }
@@ -60,6 +63,7 @@ button:disabled { opacity: .45; }
 .counts dt, .facts dt { color: var(--muted); font-size: 13px; }
 .counts dd { margin: 0; font-size: 22px; font-weight: 600; }
 .counts .failed dd { color: var(--bad); }
+.counts .flaky dd { color: var(--flaky); }
 .counts .passed dd { color: var(--good); }
 .counts .inconclusive dd, .counts .not-run dd { color: var(--unsure); }
 .counts .skipped dd { color: var(--skip); }
@@ -74,6 +78,7 @@ button:disabled { opacity: .45; }
 }
 .badge.passed { color: var(--good); }
 .badge.failed { color: var(--bad); }
+.badge.flaky { color: var(--flaky); }
 .badge.inconclusive { color: var(--unsure); }
 .badge.skipped { color: var(--skip); }
 
@@ -103,6 +108,7 @@ button:disabled { opacity: .45; }
   border-left: 4px solid var(--line); border-radius: 8px; margin: 10px 0;
   padding: 0 16px; }
 .case.failed { border-left-color: var(--bad); }
+.case.flaky { border-left-color: var(--flaky); }
 .case.passed { border-left-color: var(--good); }
 .case.inconclusive { border-left-color: var(--unsure); }
 .case.skipped { border-left-color: var(--skip); }

@@ -1,6 +1,5 @@
 #include "reports/html/report.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -23,13 +22,13 @@ struct Count {
 };
 
 std::vector<Count> CountsOf(const RunResult& result) {
-  const VerdictCounts counts = CountVerdicts(result);
-  const uint64_t not_run = std::min(counts.errors, result.not_run);
+  const CaseCounts counts = CountCases(result);
   return {{"failed", "failed", counts.failed},
-          {"inconclusive", "inconclusive", counts.errors - not_run},
+          {"flaky", "flaky", counts.flaky},
+          {"inconclusive", "inconclusive", counts.inconclusive},
           {"passed", "passed", counts.passed},
           {"skipped", "skipped", counts.skipped},
-          {"not-run", "not run", not_run}};
+          {"not-run", "not run", counts.not_run}};
 }
 
 std::string TitleOf(const RunResult& result) {

@@ -91,6 +91,22 @@ TEST(HtmlReportTest, CountsCasesThatWereNotRun) {
                         "run</h1>"));
 }
 
+TEST(HtmlReportTest, FlakyCase_HasItsOwnWord) {
+  RunResult result = SampleResult();
+  result.cases.push_back(FlakyCase(FlakyVerdict::kPasses));
+  const std::string html = Render(result);
+  EXPECT_THAT(html, HasSubstr("<h1>5 cases: 1 failed, 1 flaky, 1 "
+                              "inconclusive, 1 passed, 1 skipped</h1>"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"badge flaky\">flaky</span>"));
+  EXPECT_THAT(html, HasSubstr("<option value=\"1\">flaky</option>"));
+  EXPECT_THAT(html, HasSubstr("<details class=\"case flaky\" id=\"case-4\" "
+                              "open>"));
+  EXPECT_THAT(html, HasSubstr("<p class=\"cause\">failed 1 of 2 tries: "));
+  EXPECT_THAT(html, HasSubstr("<li>passed  <code>/runs/7f3a/torn-manifest~"));
+  EXPECT_EQ(CaseData(html)["rows"][1][1], 1) << "after the failed one";
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+}
+
 TEST(HtmlReportTest, LoadsNothing) {
   const std::string html = Render(SampleResult());
   EXPECT_THAT(ValuesOf(html, "href"), Each(StartsWith("#")));

@@ -13,6 +13,7 @@ namespace gauntlet {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kGolden[] = R"xml(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="gauntlet" tests="4" failures="1" errors="1" skipped="1" time="4.168">
@@ -73,6 +74,27 @@ TEST(JunitTest, NamesAreUnique) {
   EXPECT_THAT(xml, HasSubstr("name=\"a (sim)\""));
   EXPECT_THAT(xml, HasSubstr("name=\"a (sim) #2\""));
   EXPECT_THAT(xml, HasSubstr("name=\"a (real)\""));
+}
+
+TEST(JunitTest, FlakyCase_FailsWithAllTries) {
+  RunResult result;
+  result.cases = {FlakyCase(FlakyVerdict::kFails)};
+  const std::string xml = RenderJunit(result);
+  EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<failure message=\"failed 1 of 2 tries: "
+                             "trajectory, restarts\" type=\"flaky\">"));
+  EXPECT_THAT(xml, HasSubstr("try 2: PASS   /runs/7f3a/torn-manifest~try-2"));
+}
+
+TEST(JunitTest, FlakyCase_PassesWithItsFirstFailureAsText) {
+  RunResult result;
+  result.cases = {FlakyCase(FlakyVerdict::kPasses)};
+  const std::string xml = RenderJunit(result);
+  EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"0\""));
+  EXPECT_THAT(xml, HasSubstr("<property name=\"flaky\" value=\"failed 1 of 2 "
+                             "tries: trajectory, restarts\"/>"));
+  EXPECT_THAT(xml, HasSubstr("first failure:\ntrajectory (state-digest): "));
+  EXPECT_THAT(xml, Not(HasSubstr("<failure")));
 }
 
 TEST(JunitTest, EscapesWhatXmlCannotHold) {

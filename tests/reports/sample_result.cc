@@ -109,4 +109,15 @@ RunResult SampleResult() {
                     Failed()}};
 }
 
+CaseResult FlakyCase(FlakyVerdict verdict) {
+  CaseResult failed = Failed();
+  failed.directory = "/runs/7f3a/torn-manifest.real";
+  CaseResult passed = failed;
+  passed.seconds = 1.0;
+  passed.directory = "/runs/7f3a/torn-manifest~try-2.real";
+  passed.cause.clear();
+  passed.verdict = {.kind = VerdictKind::kPass, .facts = {.faults_fired = 1}};
+  return JoinTries({failed, passed}, verdict);
+}
+
 }  // namespace gauntlet

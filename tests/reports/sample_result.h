@@ -2,11 +2,14 @@
 #ifndef GAUNTLET_TESTS_REPORTS_SAMPLE_RESULT_H_
 #define GAUNTLET_TESTS_REPORTS_SAMPLE_RESULT_H_
 
+#include "harness/record/case_tries.h"
 #include "harness/record/result.h"
 
 namespace gauntlet {
 
 RunResult SampleResult();
+// A case that failed first and then passed, as result of both tries.
+CaseResult FlakyCase(FlakyVerdict verdict);
 
 }  // namespace gauntlet
 

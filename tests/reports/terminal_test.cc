@@ -8,8 +8,10 @@
 namespace gauntlet {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr char kGolden[] =
     R"(4 scenarios, 4 cases, run 7f3a, seed 42
@@ -32,7 +34,7 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
   replay    gauntlet replay 7f3a/torn-manifest
   timeline  /runs/7f3a/timeline.json.gz  (ui.perfetto.dev)
 
-4 cases in 11.8s: 1 passed, 1 FAILED, 1 inconclusive, 1 skipped
+4 cases in 11.8s: 1 passed, 1 failed, 1 inconclusive, 1 skipped
 )";
 
 TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
@@ -56,7 +58,7 @@ TEST(TerminalTest, WhatWasNotRunIsCountedApart) {
   result.cases.push_back(result.cases[2]);
   result.not_run = 1;
   EXPECT_THAT(RenderSummary(result, Colour::kOff),
-              HasSubstr("1 FAILED, 1 inconclusive, 1 not run, 1 skipped\n"));
+              HasSubstr("1 failed, 1 inconclusive, 1 not run, 1 skipped\n"));
 }
 
 TEST(TerminalTest, ARunReadsLikeThis) {
@@ -82,6 +84,50 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
 TEST(TerminalTest, ACaseThatStillRunsStandsInTheColumnsOfTheOthers) {
   EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20),
             "SLOW   real kill[workers=2]      >30.0s  it still runs\n");
+}
+
+TEST(TerminalTest, FlakyCase_HasALineAndABlockOfItsOwn) {
+  const CaseResult flaky = FlakyCase(FlakyVerdict::kFails);
+  EXPECT_EQ(RenderCaseLine(flaky, 13, Colour::kOff),
+            "FLAKY  real torn-manifest   3.2s  failed 1 of 2 tries: "
+            "trajectory, restarts\n");
+  const std::string block = RenderFailure(flaky, Colour::kOff);
+  EXPECT_THAT(block, StartsWith("FLAKY torn-manifest (real)   "));
+  EXPECT_THAT(block, HasSubstr(R"(
+  tries     FAIL 2.2s  trajectory, restarts  /runs/7f3a/torn-manifest.real
+            PASS 1.0s  /runs/7f3a/torn-manifest~try-2.real
+)"));
+}
+
+TEST(TerminalTest, FlakyCase_CountsAsFailedUnlessItPasses) {
+  RunResult result;
+  result.cases = {SampleResult().cases[0], FlakyCase(FlakyVerdict::kFails)};
+  EXPECT_THAT(RenderSummary(result, Colour::kOff),
+              EndsWith(": 1 passed, 1 flaky\n"));
+  EXPECT_EQ(ExitCodeOf(result), 1);
+  result.cases[1] = FlakyCase(FlakyVerdict::kPasses);
+  EXPECT_THAT(RenderSummary(result, Colour::kOff),
+              EndsWith(": 1 passed, 1 flaky\n"));
+  EXPECT_EQ(ExitCodeOf(result), 0);
+  EXPECT_TRUE(NeedsExplanation(result.cases[1]));
+}
+
+TEST(TerminalTest, SummaryWithoutAPassSaysSo) {
+  RunResult result;
+  result.cases = {SampleResult().cases[3]};
+  EXPECT_THAT(RenderSummary(result, Colour::kOff),
+              EndsWith(": 0 passed, 1 failed\n"));
+  EXPECT_THAT(RenderSummary({}, Colour::kOff), EndsWith(": 0 passed\n"));
+}
+
+TEST(TerminalTest, SlowestCasesComeFirst) {
+  EXPECT_EQ(RenderSlowest(SampleResult(), 2),
+            "slowest 2 cases:\n"
+            "    2.2s real torn-manifest\n"
+            "    1.9s real crash-mid-save[workers=2]\n");
+  EXPECT_THAT(RenderSlowest(SampleResult(), 9), StartsWith("slowest 3 cases:"))
+      << "a skipped case takes no time";
+  EXPECT_EQ(RenderSlowest({}, 2), "");
 }
 
 TEST(TerminalTest, TheExitCodeSaysTheWorst) {

@@ -151,7 +151,7 @@ TEST_F(RunCommandTest, WhatWasNotRunAsEnoughHadFailedStaysOpen) {
     out_.str("");
     EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
     EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 3 cases, "));
-    EXPECT_THAT(out_.str(), HasSubstr("1 FAILED, 2 not run"));
+    EXPECT_THAT(out_.str(), HasSubstr("1 failed, 2 not run"));
   }
 }
 

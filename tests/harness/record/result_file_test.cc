@@ -49,7 +49,7 @@ RunResult FullResult() {
                      .replay = "gauntlet replay a",
                      .timeline = "t",
                      .directory = "d",
-                     .cause = "c",
+                     .cause = "tensor w",
                      .differences = {{.place = "step 3",
                                       .operation = "loss",
                                       .replica = 2,
@@ -67,6 +67,11 @@ RunResult FullResult() {
                                            .found_bits = "7fc00000",
                                            .expected = "1",
                                            .expected_bits = "3f800000"}}},
+                     .flaky = true,
+                     .tries = {{.verdict = verdict,
+                                .seconds = 0.25,
+                                .directory = "d1",
+                                .cause = "tensor v"}},
                      .verdict = verdict}},
           .not_run = 1};
 }
@@ -82,6 +87,26 @@ TEST(ResultFileTest, SaysItsSchemaAndCountsFirst) {
               testing::StartsWith("{\n  \"schema\": \"gauntlet.result/v2\",\n"
                                   "  \"counts\": {\n    \"passed\": 0,\n"
                                   "    \"failed\": 1,"));
+}
+
+TEST(ResultFileTest, CountsAFlakyCaseByItsVerdictAndApart) {
+  RunResult result = FullResult();
+  result.cases.push_back({.verdict = {.kind = VerdictKind::kPass}});
+  VerdictCounts counts = CountVerdicts(result);
+  EXPECT_EQ(counts.failed, 1u);
+  EXPECT_EQ(counts.flaky, 1u);
+  result.cases[0].verdict.kind = VerdictKind::kPass;
+  counts = CountVerdicts(result);
+  EXPECT_EQ(counts.passed, 2u);
+  EXPECT_EQ(counts.flaky, 1u);
+}
+
+TEST(ResultFileTest, ReadsAResultWithoutTries) {
+  const Parsed<RunResult> read = ReadResult(
+      R"({"schema":"gauntlet.result/v2","cases":[{"name":"a"}]})", "r");
+  ASSERT_TRUE(read.ok()) << read.error;
+  EXPECT_FALSE(read.value->cases[0].flaky);
+  EXPECT_TRUE(read.value->cases[0].tries.empty());
 }
 
 TEST(ResultFileTest, NamesWhatIsWrong) {

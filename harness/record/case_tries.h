@@ -1,0 +1,31 @@
+// Several runs of one case in the real world: gauntlet run --retries.
+#ifndef GAUNTLET_HARNESS_RECORD_CASE_TRIES_H_
+#define GAUNTLET_HARNESS_RECORD_CASE_TRIES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+// Verdict on a flaky case: one whose first try did not pass and a later one
+// did.
+enum class FlakyVerdict : uint8_t { kFails, kPasses };
+
+// Name of the folder of a try: "CASE.real", then "CASE~try-2.real". No case's
+// name has a '~'.
+std::string FolderOfTry(std::string_view case_name, std::string_view world,
+                        int number);
+
+// Returns the one result of all tries of a case. Several of them give the
+// details of the first failure, or of the try that passed where the case
+// passes, and a reason that begins with "failed 1 of 2 tries".
+// REQUIRES: there is one; only the last may have passed.
+CaseResult JoinTries(const std::vector<CaseResult>& tries, FlakyVerdict flaky);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_CASE_TRIES_H_
