@@ -1,5 +1,6 @@
 #include "harness/run/suite.h"
 
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -54,19 +55,27 @@ class Suite {
  private:
   std::optional<size_t> NextItem();
   void Work();
-  CaseOutcome RunItem(size_t index);
-  void Finish(size_t index, CaseOutcome outcome);
-  void CompareWorlds(CaseOutcome& outcome);
+  std::vector<CaseOutcome> RunItem(size_t index);
+  CaseOutcome RunTry(const SuiteItem& item, int number);
+  std::string Explain(const Case& one, const Record& record,
+                      const std::string& replay);
+  bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
+  void Finish(size_t index, const std::vector<CaseOutcome>& tries);
+  // Returns the result, failed if the other world's is known and another one.
+  // REQUIRES: mutex_ is held.
+  CaseResult Compared(const CaseOutcome& outcome) const;
 
   const std::vector<SuiteItem>& items_;
   const SuiteOptions& options_;
   const std::function<void(const CaseResult&)>& done_;
   References references_;
+  std::atomic<int> explained_{0};
   std::mutex mutex_;  // of what is below, but for the watch
   size_t next_ = 0;
   int failures_ = 0;
   std::vector<std::optional<CaseResult>> results_;
-  std::map<std::string, CaseOutcome> by_name_;  // of the first world to end
+  // Last try in the first world to end.
+  std::map<std::string, CaseOutcome> by_name_;
   SlowWatch watch_;
 };
 
@@ -80,36 +89,80 @@ std::optional<size_t> Suite::NextItem() {
   return next_++;
 }
 
-CaseOutcome Suite::RunItem(size_t index) {
+std::string Suite::Explain(const Case& one, const Record& record,
+                           const std::string& replay) {
+  if (explained_.fetch_add(1) < options_.explain_most) {
+    return options_.explain(one, record, references_);
+  }
+  return fmt::format("not looked for, as {} {} before this one failed{}{}",
+                     options_.explain_most,
+                     options_.explain_most == 1 ? "case" : "cases",
+                     replay.empty() ? "" : "; this finds it: ", replay);
+}
+
+CaseOutcome Suite::RunTry(const SuiteItem& item, int number) {
+  const std::string directory = fmt::format(
+      "{}/{}", options_.directory,
+      FolderOfTry(item.one.name, WorldKindName(item.world), number));
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  CasePlace place = {.world = item.world,
+                     .program = options_.program,
+                     .directory = directory,
+                     .replay = options_.replay ? options_.replay(item) : "",
+                     .interrupted = options_.interrupted};
+  if (options_.explain) {
+    place.explain = [this, &place](const Case& one, const Record& record,
+                                   References&) {
+      return Explain(one, record, place.replay);
+    };
+  }
+  return RunCase(item.one, place, CapabilitiesFor(item, options_.directory),
+                 references_);
+}
+
+bool Suite::NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome) {
+  if (item.world != WorldKind::kReal) return false;
+  const std::lock_guard lock(mutex_);
+  const VerdictKind kind = Compared(outcome).verdict.kind;
+  return kind == VerdictKind::kFail || kind == VerdictKind::kError;
+}
+
+// Empty: it was cut off.
+std::vector<CaseOutcome> Suite::RunItem(size_t index) {
   const SuiteItem& item = items_[index];
   const AtWork at(fmt::format("{} ({}), {}:{}", item.one.name,
                               WorldKindName(item.world), item.one.file,
                               item.one.line));
-  const std::string directory = fmt::format(
-      "{}/{}.{}", options_.directory, item.one.name, WorldKindName(item.world));
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  return RunCase(item.one,
-                 {.world = item.world,
-                  .program = options_.program,
-                  .directory = directory,
-                  .replay = options_.replay ? options_.replay(item) : "",
-                  .interrupted = options_.interrupted,
-                  .explain = options_.explain},
-                 CapabilitiesFor(item, options_.directory), references_);
+  options_.begins(item);
+  std::vector<CaseOutcome> tries;
+  for (int number = 1; number <= options_.retries + 1; ++number) {
+    watch_.Begins(index, item.one.timeouts.slow);
+    CaseOutcome outcome = RunTry(item, number);
+    watch_.Ends(index);
+    // What was cut off has no verdict.
+    if (options_.interrupted()) break;
+    tries.push_back(std::move(outcome));
+    if (!NeedsRetry(item, tries.back())) break;
+  }
+  return tries;
 }
 
-void Suite::CompareWorlds(CaseOutcome& outcome) {
-  const auto [other, first] = by_name_.emplace(outcome.result.name, outcome);
-  if (first || other->second.result.world == outcome.result.world) return;
-  Verdict& verdict = outcome.result.verdict;
+CaseResult Suite::Compared(const CaseOutcome& outcome) const {
+  CaseResult result = outcome.result;
+  const auto other = by_name_.find(result.name);
+  if (other == by_name_.end() || other->second.result.world == result.world) {
+    return result;
+  }
   const Verdict& there = other->second.result.verdict;
   const auto says_nothing = [](const Verdict& one) {
     return one.kind == VerdictKind::kSkip || one.kind == VerdictKind::kError;
   };
-  const bool agree = verdict.kind == there.kind &&
+  const bool agree = result.verdict.kind == there.kind &&
                      outcome.final_digest == other->second.final_digest;
-  if (says_nothing(verdict) || says_nothing(there) || agree) return;
+  if (says_nothing(result.verdict) || says_nothing(there) || agree) {
+    return result;
+  }
   const auto end = [](const CaseOutcome& one) {
     const Verdict& said = one.result.verdict;
     return fmt::format(
@@ -118,29 +171,29 @@ void Suite::CompareWorlds(CaseOutcome& outcome) {
                                  : "final state " + one.final_digest,
         said.kind == VerdictKind::kFail ? " (" + said.reason + ")" : "");
   };
-  verdict.reason =
+  result.verdict.reason =
       fmt::format("the worlds disagree: {} in the {} world, {} here",
                   end(other->second), other->second.result.world, end(outcome));
-  verdict.kind = VerdictKind::kFail;
+  result.verdict.kind = VerdictKind::kFail;
+  return result;
 }
 
-void Suite::Finish(size_t index, CaseOutcome outcome) {
+void Suite::Finish(size_t index, const std::vector<CaseOutcome>& tries) {
+  if (tries.empty()) return;
   const std::lock_guard lock(mutex_);
-  // What was cut off has no verdict.
-  if (options_.interrupted()) return;
-  CompareWorlds(outcome);
-  const VerdictKind kind = outcome.result.verdict.kind;
+  std::vector<CaseResult> results;
+  for (const CaseOutcome& one : tries) results.push_back(Compared(one));
+  CaseResult result = JoinTries(results, options_.flaky);
+  by_name_.emplace(result.name, tries.back());
+  const VerdictKind kind = result.verdict.kind;
   if (kind == VerdictKind::kFail || kind == VerdictKind::kError) ++failures_;
-  done_(outcome.result);
-  results_[index] = std::move(outcome.result);
+  done_(result);
+  results_[index] = std::move(result);
 }
 
 void Suite::Work() {
   while (const std::optional<size_t> index = NextItem()) {
-    watch_.Begins(*index, items_[*index].one.timeouts.slow);
-    CaseOutcome outcome = RunItem(*index);
-    watch_.Ends(*index);
-    Finish(*index, std::move(outcome));
+    Finish(*index, RunItem(*index));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/record/case_tries.h"
 #include "harness/record/result.h"
 #include "harness/run/case_runner.h"
 
@@ -26,19 +27,29 @@ struct SuiteOptions {
   std::string build;
   // The command that repeats an item once it is over; null: by its file.
   std::function<std::string(const SuiteItem&)> replay;
+  // Called of an item that begins, in the thread that runs it.
+  std::function<void(const SuiteItem&)> begins = [](const SuiteItem&) {};
   // Called of an item that still runs after its Timeouts::slow: in a thread of
   // its own, and perhaps while `done` is.
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};
   // Asked now and then: nothing more is begun, and what runs is cut off.
   std::function<bool()> interrupted = [] { return false; };
-  // CasePlace::explain.
+  // CasePlace::explain, which runs a case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
+  // Number of failed cases that it is called for; the others name the command
+  // that does the same.
+  int explain_most = 20;
+  // A case of the real world that failed or is inconclusive is run again, at
+  // most so many times and until it passes. JoinTries makes one result of it.
+  int retries = 0;
+  FlakyVerdict flaky = FlakyVerdict::kFails;
 };
 
 // Runs them and calls `done` (one call at a time) as each is over. The results
 // come in the order of the items; those that were not run are left out. Where a
 // case ran in both worlds and the verdicts or the final states differ, the
-// later of the two is a failure that says so.
+// later of the two is a failure that says so. Of a case that was cut off in a
+// retry, the tries before count.
 std::vector<CaseResult> RunSuite(
     const std::vector<SuiteItem>& items, const SuiteOptions& options,
     const std::function<void(const CaseResult&)>& done);

@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 class SuiteTest : public testing::Test {
@@ -37,6 +38,24 @@ class SuiteTest : public testing::Test {
     std::vector<SuiteItem> items;
     for (const Case& one : cases) items.push_back({.one = one});
     return items;
+  }
+
+  // A program that is no trainer: it starts as a worker and exits with 7.
+  void UseBrokenProgram() {
+    const std::string program = scratch_ / "broken";
+    std::ofstream(program)
+        << "#!/bin/sh\n"
+           "echo '{\"kind\":\"header\",\"schema\":"
+           "\"gauntlet.events/v2\",\"worker\":0,\"incarnation\":1}' > "
+           "$7/worker-0-life-1.jsonl\n"
+           "echo '{\"kind\":\"worker_started\",\"t_ns\":1}' >> "
+           "$7/worker-0-life-1.jsonl\n"
+           "exit 7\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    options_.program = program;
+  }
+  static SuiteItem Real(const Case& one) {
+    return {.one = one, .world = WorldKind::kReal};
   }
 
   ScratchDirectory scratch_;
@@ -103,22 +122,9 @@ TEST_F(SuiteTest, EachCaseHasAFolderOfItsOwn) {
   EXPECT_TRUE(std::filesystem::exists(scratch_ / "b.sim/record.jsonl"));
 }
 
-// A program that is no trainer: the real world says something else than the
-// simulated one.
 TEST_F(SuiteTest, WorldsThatDisagreeAreAFailure) {
-  const std::string program = scratch_ / "liar";
-  std::ofstream(program)
-      << "#!/bin/sh\n"
-         "echo '{\"kind\":\"header\",\"schema\":"
-         "\"gauntlet.events/v2\",\"worker\":0,\"incarnation\":1}' > "
-         "$7/worker-0-life-1.jsonl\n"
-         "echo '{\"kind\":\"worker_started\",\"t_ns\":1}' >> "
-         "$7/worker-0-life-1.jsonl\n"
-         "exit 7\n";
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  options_.program = program;
-  const auto results = Run(
-      {{.one = CleanCase()}, {.one = CleanCase(), .world = WorldKind::kReal}});
+  UseBrokenProgram();
+  const auto results = Run({{.one = CleanCase()}, Real(CleanCase())});
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(
@@ -134,6 +140,78 @@ TEST_F(SuiteTest, AWorldThatCannotDoItDoesNotDisagree) {
       Run({{.one = one}, {.one = one, .world = WorldKind::kReal}});
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kSkip);
+}
+
+TEST_F(SuiteTest, RetriesAFailedRealCaseAndKeepsEachTry) {
+  UseBrokenProgram();
+  options_.retries = 2;
+  const auto results = Run({Real(CleanCase("a"))});
+  ASSERT_EQ(results[0].tries.size(), 3u);
+  EXPECT_FALSE(results[0].flaky);
+  EXPECT_EQ(results[0].verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(results[0].verdict.reason, StartsWith("failed 3 of 3 tries: "));
+  EXPECT_THAT(done_, ElementsAre("a"));
+  for (const char* folder : {"a.real", "a~try-2.real", "a~try-3.real"}) {
+    const std::filesystem::path path = scratch_ / folder;
+    EXPECT_TRUE(std::filesystem::exists(path / "record.jsonl")) << folder;
+  }
+}
+
+TEST_F(SuiteTest, ComparesEachTryWithTheOtherWorld) {
+  UseBrokenProgram();
+  options_.retries = 1;
+  const auto results = Run({{.one = CleanCase()}, Real(CleanCase())});
+  ASSERT_EQ(results[1].tries.size(), 2u);
+  for (const CaseTry& one : results[1].tries) {
+    EXPECT_THAT(one.verdict.reason, StartsWith("the worlds disagree: PASS"));
+  }
+}
+
+TEST_F(SuiteTest, NeverRetriesASimulatedCase) {
+  options_.retries = 2;
+  const auto results = Run(Items({WrongCase("a"), IdleCase("b")}));
+  for (const CaseResult& one : results) EXPECT_TRUE(one.tries.empty());
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "a~try-2.sim"));
+}
+
+// The notice comes in the retry.
+TEST_F(SuiteTest, KeepsTheTriesBeforeAnInterruptedRetry) {
+  UseBrokenProgram();
+  options_.retries = 5;
+  options_.interrupted = [this] {
+    return std::filesystem::exists(scratch_ / "a~try-2.real");
+  };
+  const auto results = Run({Real(CleanCase("a")), Real(CleanCase("b"))});
+  ASSERT_THAT(NamesOf(results), ElementsAre("a"));
+  EXPECT_EQ(results[0].verdict.kind, VerdictKind::kFail);
+}
+
+TEST_F(SuiteTest, SaysWhichCaseBegins) {
+  std::vector<std::string> begun;
+  options_.begins = [&](const SuiteItem& item) {
+    EXPECT_EQ(begun.size(), done_.size());
+    begun.push_back(item.one.name);
+  };
+  Run(Items({CleanCase("a"), CleanCase("b")}));
+  EXPECT_THAT(begun, ElementsAre("a", "b"));
+}
+
+// An explanation runs the case once more.
+TEST_F(SuiteTest, ExplainsTheFirstFailuresOnly) {
+  options_.explain_most = 1;
+  options_.replay = [](const SuiteItem& item) {
+    return "gauntlet replay " + item.one.name;
+  };
+  options_.explain = [](const Case& one, const Record&, References&) {
+    return "cause of " + one.name;
+  };
+  const auto results =
+      Run(Items({CleanCase("a"), WrongCase("b"), WrongCase("d")}));
+  EXPECT_EQ(results[0].cause, "");
+  EXPECT_EQ(results[1].cause, "cause of b");
+  EXPECT_EQ(results[2].cause,
+            "not looked for, as 1 case before this one failed; this finds it: "
+            "gauntlet replay d");
 }
 
 }  // namespace
