@@ -57,7 +57,7 @@ class Suite {
   void Work();
   std::vector<CaseOutcome> RunItem(size_t index);
   CaseOutcome RunTry(const SuiteItem& item, int number);
-  std::string Explain(const Case& one, const Record& record,
+  Explanation Explain(const Case& one, const Record& record,
                       const std::string& replay);
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
   void Finish(size_t index, const std::vector<CaseOutcome>& tries);
@@ -89,15 +89,16 @@ std::optional<size_t> Suite::NextItem() {
   return next_++;
 }
 
-std::string Suite::Explain(const Case& one, const Record& record,
+Explanation Suite::Explain(const Case& one, const Record& record,
                            const std::string& replay) {
   if (explained_.fetch_add(1) < options_.explain_most) {
     return options_.explain(one, record, references_);
   }
-  return fmt::format("not looked for, as {} {} before this one failed{}{}",
-                     options_.explain_most,
-                     options_.explain_most == 1 ? "case" : "cases",
-                     replay.empty() ? "" : "; this finds it: ", replay);
+  return {.cause =
+              fmt::format("not looked for, as {} {} before this one failed{}{}",
+                          options_.explain_most,
+                          options_.explain_most == 1 ? "case" : "cases",
+                          replay.empty() ? "" : "; this finds it: ", replay)};
 }
 
 CaseOutcome Suite::RunTry(const SuiteItem& item, int number) {

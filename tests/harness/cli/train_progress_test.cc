@@ -6,19 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/harness/cli/set_clock.h"
+
 namespace gauntlet {
 namespace {
 
 using std::chrono::milliseconds;
-
-class SetClock final : public Clock {
- public:
-  Time Now() const override { return now; }
-  int64_t UnixSeconds() const override { return 0; }
-  void SleepUntil(Time deadline) override { now = deadline; }
-
-  Time now{};
-};
 
 constexpr TerminalFacts kTerminal = {.is_terminal = true, .utf8 = true};
 

@@ -1,0 +1,122 @@
+#include "harness/cli/old_runs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uid_t kNobody = 65534;
+
+class OldRunsTest : public testing::Test {
+ protected:
+  fs::path runs() const { return scratch_.path(); }
+  fs::path Make(const std::string& name) {
+    fs::create_directories(runs() / name / "a.sim");
+    return runs() / name;
+  }
+  fs::path MakeFinished(const std::string& name) {
+    const fs::path run = Make(name);
+    EXPECT_TRUE(WriteTextFile(run / "result.json", "{}").ok());
+    return run;
+  }
+  std::vector<std::string> Left() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(runs())) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+  ScratchDirectory scratch_;
+};
+
+TEST(IsRunIdTest, TakesWhatARunIsNamed) {
+  for (const char* id : {"20261121T104300-77", "20261121T104300-7.12"}) {
+    EXPECT_TRUE(IsRunId(id)) << id;
+  }
+  for (const char* name :
+       {"", "latest", ".cache", "20261121T104300", "20261121T104300-",
+        "20261121T104300-7.", "20261121T104300-7.x", "2026112T104300-77",
+        "20261121-104300-77", "20261121T104300-77 copy"}) {
+    EXPECT_FALSE(IsRunId(name)) << name;
+  }
+}
+
+TEST_F(OldRunsTest, RemovesTheOldestBeyondTheLimit) {
+  for (const char* id : {"20260103T000000-1", "20260101T000000-9",
+                         "20260102T000000-5", "20260104T000000-2"}) {
+    MakeFinished(id);
+  }
+  const RunsRemoved old = RemoveOldRuns(runs(), 2);
+  EXPECT_EQ(old.removed, 2u);
+  EXPECT_EQ(old.kept, 2u);
+  EXPECT_EQ(old.problem, "");
+  EXPECT_THAT(Left(), ElementsAre("20260103T000000-1", "20260104T000000-2"));
+}
+
+TEST_F(OldRunsTest, LeavesAloneWhatIsNoFinishedRun) {
+  Make("20260101T000000-1");  // without a result: of a search, or still running
+  MakeFinished("my-runs");
+  const fs::path elsewhere = MakeFinished("elsewhere");
+  fs::create_directory_symlink(elsewhere, runs() / "20260102T000000-1");
+  MakeFinished("20260103T000000-1");
+  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 0u);
+  EXPECT_EQ(Left().size(), 5u);
+}
+
+TEST_F(OldRunsTest, KeepsTheTargetOfLatest) {
+  MakeFinished("20260101T000000-1");
+  MakeFinished("20260102T000000-1");
+  MakeFinished("20260103T000000-1");
+  fs::create_directory_symlink("20260101T000000-1", runs() / "latest");
+  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 1u);
+  EXPECT_THAT(Left(),
+              ElementsAre("20260101T000000-1", "20260103T000000-1", "latest"));
+}
+
+TEST_F(OldRunsTest, KeepsARunThatIsBeingWritten) {
+  const fs::path old = MakeFinished("20260101T000000-1");
+  MakeFinished("20260102T000000-1");
+  {
+    const RunLock lock(old);
+    const RunsRemoved none = RemoveOldRuns(runs(), 1);
+    EXPECT_EQ(none.removed, 0u);
+    EXPECT_EQ(none.problem, "");
+  }
+  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 1u);
+}
+
+TEST_F(OldRunsTest, NamesTheRunThatCannotBeRemoved) {
+  const uid_t user = geteuid();  // permissions do not bind root
+  const fs::path old = MakeFinished("20260101T000000-1");
+  MakeFinished("20260102T000000-1");
+  fs::permissions(old, fs::perms(0555));
+  fs::permissions(runs(), fs::perms(0755));
+  ASSERT_EQ(seteuid(user == 0 ? kNobody : user), 0);
+  const RunsRemoved result = RemoveOldRuns(runs(), 1);
+  ASSERT_EQ(seteuid(user), 0);
+  EXPECT_EQ(result.removed, 0u);
+  EXPECT_THAT(result.problem, HasSubstr("20260101T000000-1: "));
+  fs::permissions(old, fs::perms::owner_all);
+  EXPECT_TRUE(fs::exists(old / "result.json"));
+}
+
+TEST_F(OldRunsTest, NoFolderIsNothingToRemove) {
+  EXPECT_EQ(RemoveOldRuns(runs() / "none", 1).removed, 0u);
+}
+
+}  // namespace
+}  // namespace gauntlet
