@@ -20,6 +20,7 @@ std::atomic<int> termination_notices{0};
 std::atomic<int> interrupts{0};
 constexpr int64_t kNone = -1;
 std::atomic<int64_t> first_notice_ns{kNone};  // of SystemClock
+std::atomic<int> second_interrupt_code{-1};   // -1: the process goes on
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler may touch lock-free atomics only");
@@ -30,7 +31,11 @@ void CountNotice(int signal) {
   int64_t none = kNone;
   first_notice_ns.compare_exchange_strong(
       none, int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec);
-  if (signal == SIGINT) interrupts.fetch_add(1, std::memory_order_relaxed);
+  if (signal == SIGINT &&
+      interrupts.fetch_add(1, std::memory_order_relaxed) > 0) {
+    const int code = second_interrupt_code.load();
+    if (code >= 0) _exit(code);
+  }
   termination_notices.fetch_add(1, std::memory_order_release);
 }
 
@@ -88,6 +93,8 @@ void InstallSignalHandlers() {
   SetHandler(SIGXFSZ, SIG_IGN);
   Release({SIGTERM, SIGINT, SIGHUP});
 }
+
+void ExitOnSecondInterrupt(int code) { second_interrupt_code = code; }
 
 void InstallNoticeSignal(std::string_view name) {
   const int signal = NumberOf(name);

@@ -28,6 +28,10 @@ void InstallSignalHandlers();
 // Makes one more signal a notice: one of NoticeSignals(). REQUIRES: it is.
 void InstallNoticeSignal(std::string_view name);
 
+// From the second SIGINT on, the process ends at once with this exit code: for
+// a command that does everything it has to at the first one.
+void ExitOnSecondInterrupt(int code);
+
 // What is held still means what it always does.
 void ReleaseSignals();
 

@@ -53,7 +53,7 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
 }
 
 // The cases that did not hold in the last run, by name and world.
-using FailedBefore = std::set<std::pair<std::string, std::string>>;
+using CaseKeys = std::set<std::pair<std::string, std::string>>;
 
 // Returns the name of the case that a repetition is of: "a" for "a(2of3)".
 std::string_view WithoutTime(std::string_view name) {
@@ -70,7 +70,7 @@ std::string_view WithoutTime(std::string_view name) {
   return is_time ? name.substr(0, begin) : name;
 }
 
-Result<FailedBefore> LastFailures(const RunCommand& command) {
+Result<CaseKeys> LastFailures(const RunCommand& command) {
   const fs::path file =
       fs::path(command.runs_directory) / "latest" / "result.json";
   std::error_code error;
@@ -82,7 +82,7 @@ Result<FailedBefore> LastFailures(const RunCommand& command) {
   if (!last.ok()) {
     return InvalidArgument("--last-failed: " + last.error);
   }
-  FailedBefore failed;
+  CaseKeys failed;
   for (const CaseResult& one : last.value->cases) {
     if (one.verdict.kind == VerdictKind::kFail ||
         one.verdict.kind == VerdictKind::kError) {
@@ -168,7 +168,13 @@ class Selection {
         Add(one, WorldKind::kReal, items);
       }
     }
-    return Shard(items);
+    // A shard's own run says what failed there: the filter comes second.
+    items = Shard(items);
+    if (command_.last_failed) {
+      std::erase_if(
+          items, [this](const SuiteItem& item) { return !FailedBefore(item); });
+    }
+    return items;
   }
 
  private:
@@ -180,12 +186,17 @@ class Selection {
            });
   }
 
+  // A repetition did if any of its case did.
+  bool FailedBefore(const SuiteItem& item) const {
+    const std::string_view name = command_.repeat > 1
+                                      ? WithoutTime(item.one.name)
+                                      : std::string_view(item.one.name);
+    return failed_before_.contains(
+        {std::string(name), std::string(WorldKindName(item.world))});
+  }
+
   void Add(const Case& one, WorldKind world,
            std::vector<SuiteItem>& items) const {
-    const std::string name(WorldKindName(world));
-    if (command_.last_failed && !failed_before_.contains({one.name, name})) {
-      return;
-    }
     for (int i = 1; i <= command_.repeat; ++i) {
       SuiteItem item = {.one = one, .world = world};
       if (command_.device) ComputeOn(*command_.device, item.one);
@@ -210,7 +221,7 @@ class Selection {
   const RunCommand& command_;
   std::vector<LabelMatcher> labels_;  // any of them; empty: all cases
   ShardChoice shard_;
-  FailedBefore failed_before_;
+  CaseKeys failed_before_;
 };
 
 }  // namespace

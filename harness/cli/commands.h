@@ -16,6 +16,7 @@
 #include "harness/cli/data_place.h"
 #include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
+#include "harness/record/case_tries.h"
 #include "reports/timeline.h"
 
 namespace gauntlet {
@@ -153,10 +154,14 @@ struct RunCommand {
   int jobs = 1;                      // real runs at a time
   int max_failures = 0;              // stop after so many; 0: never
   int repeat = 1;                    // each case so many times
-  bool last_failed = false;          // only what did not hold in the last run
+  int retries = 0;                   // of a real case that does not pass
+  FlakyVerdict flaky = FlakyVerdict::kFails;
+  bool last_failed = false;  // only what did not hold in the last run
   ShardChoice shard;
   std::string runs_directory = ".gauntlet/runs";
-  std::string junit_file;  // a copy, beside the run's own
+  std::optional<uint64_t> keep_runs = 100;  // nullopt: all
+  std::optional<uint64_t> durations;        // slowest cases to list; 0: all
+  std::string junit_file;                   // a copy, beside the run's own
   bool demo = false;
   bool strict = false;  // a skip is not good enough
   bool lists = false;   // the cases, and runs none

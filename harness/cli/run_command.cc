@@ -1,21 +1,30 @@
 #include "harness/cli/run_command.h"
 
-#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <mutex>
 #include <set>
 #include <span>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "engine/digest.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
+#include "engine/real/system_clock.h"
 #include "harness/cli/case_list.h"
 #include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/old_runs.h"
 #include "harness/cli/output_places.h"
 #include "harness/cli/run_directory.h"
+#include "harness/cli/run_progress.h"
 #include "harness/cli/run_report.h"
+#include "harness/cli/run_time_left.h"
 #include "harness/cli/shell_word.h"
 #include "harness/explore/replay.h"
 #include "harness/record/result_file.h"
@@ -76,63 +85,82 @@ Explanation Explain(const Case& one, const Record& record,
   return found.ok() ? *std::move(found) : Explanation();
 }
 
+// The result of the run before this one; empty where there is none.
+RunResult EarlierResult(const fs::path& runs) {
+  const fs::path file = runs / "latest" / "result.json";
+  Parsed<RunResult> earlier = ReadResult(ReadTextFile(file), file.string());
+  return earlier.ok() ? std::move(*earlier.value) : RunResult();
+}
+
+// Calls `tick` ten times a second until it goes out of scope.
+class Ticker {
+ public:
+  explicit Ticker(std::function<void()> tick)
+      : tick_(std::move(tick)),
+        thread_([this](const std::stop_token& stop) { Tick(stop); }) {}
+
+ private:
+  void Tick(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, std::chrono::milliseconds(100),
+                             [&] { return stop.stop_requested(); })) {
+      tick_();
+    }
+  }
+
+  const std::function<void()> tick_;
+  std::jthread thread_;  // last: it is stopped first
+};
+
 class Runner {
  public:
-  Runner(const RunCommand& command, Console& console)
+  // `directory` is the run's own.
+  Runner(const RunCommand& command, const std::vector<SuiteItem>& items,
+         const fs::path& directory, Console& console)
       : command_(command),
+        items_(items),
+        directory_(directory),
         console_(console),
         text_(command.output == OutputFormat::kText),
-        colour_(console.out_style.colored() ? Colour::kOn : Colour::kOff) {}
+        colour_(console.out_style.colored() ? Colour::kOn : Colour::kOff),
+        draws_(text_ && console.err_style.animates()),
+        progress_(clock_, console,
+                  draws_ ? ProgressChoice::kAuto : ProgressChoice::kOff,
+                  items.size(),
+                  RunTimeLeft(items, command.jobs,
+                              draws_ ? EarlierResult(directory.parent_path())
+                                     : RunResult())) {}
 
-  // `directory` is the run's own.
-  Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items,
-                  const fs::path& directory) {
-    RunResult result = {
-        .seed = command_.seed, .build = BuildId(), .scenarios = scenarios};
-    const fs::path runs = directory.parent_path();
-    result.run = directory.filename().string();
+  Result<int> Run(uint64_t scenarios) {
+    RunResult result = {.run = directory_.filename().string(),
+                        .seed = command_.seed,
+                        .build = BuildId(),
+                        .scenarios = scenarios};
     if (text_) {
-      fmt::print(console_.out, "{}, {}, run {}\n",
-                 Counted(scenarios, "scenario"), Counted(items.size(), "case"),
-                 result.run);
-      console_.out << std::flush;
+      progress_.Print(fmt::format("{}, {}, run {}\n",
+                                  Counted(scenarios, "scenario"),
+                                  Counted(items_.size(), "case"), result.run));
     }
-    const auto begin = std::chrono::steady_clock::now();
-    result.cases = RunSuite(
-        items,
-        {.jobs = command_.jobs,
-         .max_failures = command_.max_failures,
-         .program = kThisProgram,
-         .directory = directory,
-         .cache_directory = runs / ".cache",
-         .build = result.build,
-         .replay =
-             [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
-         .slow = [&](const SuiteItem& item) { ShowSlow(item, items); },
-         .interrupted = [&] { return host_.TerminationNotices() > 0; },
-         .explain = Explain},
-        [&](const CaseResult& one) { Show(one, NameWidth(items)); });
-    result.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-            .count();
+    RunCases(result);
     const size_t ran = result.cases.size();
-    const bool interrupted = host_.TerminationNotices() > 0;
-    AddThoseLeft(items,
-                 std::string(interrupted ? kWasInterrupted
+    const bool interrupted =
+        host_.TerminationNotices() > 0 && ran < items_.size();
+    AddThoseLeft(std::string(interrupted ? kWasInterrupted
                                          : "not run: enough had failed"),
                  result.cases);
     result.not_run = result.cases.size() - ran;
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
-    RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
-    RETURN_IF_ERROR(WriteReport(command_, result, directory));
-    const Status linked = LinkLatest(runs, result.run);
+    RETURN_IF_ERROR(SaveResult(result, directory_, command_.junit_file));
+    RETURN_IF_ERROR(WriteReport(command_, result, directory_));
+    const Status linked = LinkLatest(directory_.parent_path(), result.run);
     if (interrupted) {
-      fmt::print(console_.err,
-                 "gauntlet run: interrupted after {} of {} cases\n", ran,
-                 items.size());
+      SayInterrupted(ran);
       return static_cast<int>(ExitCode::kInterrupted);
     }
+    RemoveOld();
     const int code = ExitCodeFor(result, command_);
     // A case that failed is worse news than a link that could not be set.
     if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(linked);
@@ -143,6 +171,45 @@ class Runner {
   }
 
  private:
+  void RunCases(RunResult& result) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Ticker ticker([this] { Tick(); });
+    result.cases = RunSuite(
+        items_,
+        {.jobs = command_.jobs,
+         .max_failures = command_.max_failures,
+         .program = kThisProgram,
+         .directory = directory_,
+         .cache_directory = directory_.parent_path() / ".cache",
+         .build = result.build,
+         .replay =
+             [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
+         .begins = [this](const SuiteItem& item) { progress_.Begin(item); },
+         .slow = [this](const SuiteItem& item) { ShowSlow(item); },
+         .interrupted = [this] { return host_.TerminationNotices() > 0; },
+         .explain = Cause,
+         .retries = command_.retries,
+         .flaky = command_.flaky},
+        [this](const CaseResult& one) { Show(one); });
+    progress_.Stop();
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+            .count();
+  }
+
+  void Tick() {
+    if (!draws_) return;
+    if (host_.TerminationNotices() == 0) {
+      progress_.Redraw();
+    } else if (!said_notice_) {
+      said_notice_ = true;
+      progress_.PrintMessage(
+          "gauntlet run: interrupted, saving what has run; Ctrl-C again ends "
+          "at once\n");
+      progress_.Stop();
+    }
+  }
+
   // The command that repeats the item of this run.
   std::string ReplayOf(const SuiteItem& item, const std::string& run) const {
     const bool real = item.world == WorldKind::kReal;
@@ -154,13 +221,13 @@ class Runner {
     if (elsewhere) command += " --runs " + ShellWord(command_.runs_directory);
     return command;
   }
+
   // What was left has no verdict: --last-failed takes it up.
-  static void AddThoseLeft(const std::vector<SuiteItem>& items,
-                           const std::string& why,
-                           std::vector<CaseResult>& cases) {
+  void AddThoseLeft(const std::string& why,
+                    std::vector<CaseResult>& cases) const {
     std::set<std::pair<std::string, std::string>> ran;
     for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
-    for (const SuiteItem& item : items) {
+    for (const SuiteItem& item : items_) {
       const std::string world(WorldKindName(item.world));
       if (ran.contains({item.one.name, world})) continue;
       cases.push_back(
@@ -173,18 +240,17 @@ class Runner {
     }
   }
 
-  void Show(const CaseResult& one, size_t width) {
-    if (!text_) return;
-    console_.out << RenderCaseLine(one, width, colour_) << std::flush;
+  void Show(const CaseResult& one) {
+    progress_.End(one);
+    if (text_) progress_.Print(RenderCaseLine(one, NameWidth(items_), colour_));
   }
 
-  void ShowSlow(const SuiteItem& item, const std::vector<SuiteItem>& items) {
+  void ShowSlow(const SuiteItem& item) {
     const double limit =
         std::chrono::duration<double>(item.one.timeouts.slow).count();
-    console_.err << RenderSlowLine(item.one.name,
-                                   std::string(WorldKindName(item.world)),
-                                   limit, NameWidth(items))
-                 << std::flush;
+    progress_.PrintMessage(
+        RenderSlowLine(item.one.name, std::string(WorldKindName(item.world)),
+                       limit, NameWidth(items_)));
   }
 
   // Of the cases, the first `ran` have a story.
@@ -194,19 +260,59 @@ class Runner {
       return;
     }
     for (const CaseResult& one : std::span(result.cases).first(ran)) {
-      if (one.verdict.kind == VerdictKind::kFail ||
-          one.verdict.kind == VerdictKind::kError) {
+      if (NeedsExplanation(one)) {
         console_.out << '\n' << RenderFailure(one, colour_);
       }
     }
     console_.out << '\n' << RenderSummary(result, colour_);
+    if (!command_.durations) return;
+    const uint64_t most = *command_.durations;
+    console_.out << RenderSlowest(result,
+                                  most == 0 ? result.cases.size() : most);
+  }
+
+  // --last-failed takes up the cases that were not run and those that failed.
+  void SayInterrupted(size_t ran) {
+    const CaseCounts counts = progress_.counts();
+    const std::string came_to = RenderCounts(counts, Colour::kOff);
+    const bool some_failed =
+        counts.failed + counts.flaky + counts.inconclusive > 0;
+    fmt::print(console_.err,
+               "gauntlet run: interrupted after {} of {} cases{}{}; results "
+               "and report in {}/{}. Run the cases left{}: {} --last-failed\n",
+               ran, items_.size(), came_to.empty() ? "" : ": ", came_to,
+               command_.runs_directory, directory_.filename().string(),
+               some_failed ? " and those that failed" : "",
+               CommandOf(command_));
+  }
+
+  void RemoveOld() {
+    if (!command_.keep_runs) return;
+    const RunsRemoved old =
+        RemoveOldRuns(directory_.parent_path(), *command_.keep_runs);
+    if (old.removed > 0) {
+      fmt::print(console_.err, "gauntlet run: removed {}, {} kept\n",
+                 Counted(old.removed, "old run"), old.kept);
+    }
+    if (!old.problem.empty()) {
+      fmt::print(console_.err,
+                 "gauntlet run: note: cannot remove an old run: {}; "
+                 "--keep-runs all keeps them\n",
+                 old.problem);
+    }
   }
 
   const RunCommand& command_;
+  const std::vector<SuiteItem>& items_;
+  const fs::path directory_;
   Console& console_;
   RealHost host_;
+  SystemClock clock_;
   const bool text_;
   const Colour colour_;
+  const bool draws_;
+  RunProgress progress_;
+  bool said_notice_ = false;  // of the ticker's thread
 };
 
 Result<int> LoadAndRun(const RunCommand& command, Console& console) {
@@ -252,8 +358,9 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     fs::remove(directory, ignored);
     return Annotate(junit, "--junit");
   }
+  const RunLock lock(directory);
   const Result<int> code =
-      Runner(command, console).Run(loaded.scenarios, items, directory);
+      Runner(command, items, directory, console).Run(loaded.scenarios);
   if (code.ok()) return code;
   fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
   return static_cast<int>(ExitCode::kNoVerdict);
@@ -263,6 +370,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
 
 int RunScenarios(const RunCommand& command, Console& console) {
   InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
   InstallCrashNotice();
   const Result<int> exit_code = LoadAndRun(command, console);
   if (exit_code.ok()) return *exit_code;

@@ -14,6 +14,10 @@ constexpr std::string_view kExamples =
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
 Every run leaves report.html, result.json, junit.xml and its records in
 .gauntlet/runs/latest.
+A case that needed several tries has a folder for each: CASE.real, then
+CASE~try-2.real.
+The first 20 simulated cases that fail are run again to find the cause; the
+others name the command that finds it.
 Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
 
 // "2/4".
@@ -29,6 +33,20 @@ FlagReader ReadShard(ShardChoice& target) {
       return ExpectedValue("I/N with I from 1 to N", text);
     }
     target = {.index = *part, .count = *parts};
+    return OkStatus();
+  };
+}
+
+// "100", or "all".
+FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {
+  return [&target](const std::string& text) -> Status {
+    target.reset();
+    if (text == "all") return OkStatus();
+    const Result<uint64_t> runs = ParseWhole<uint64_t>(text, 1, 1'000'000);
+    if (!runs.ok()) {
+      return ExpectedValue("all, or a whole number from 1 to 1000000", text);
+    }
+    target = *runs;
     return OkStatus();
   };
 }
@@ -78,6 +96,15 @@ void AddHow(Flags& flags, RunCommand& command) {
                                       {"cuda", DeviceKind::kCuda}}));
   flags.Value({"-j,--jobs", "N", "runs in real processes at a time (1)"},
               ReadWhole(command.jobs, 1, 256));
+  flags.Value({"--retries", "N",
+               "run a case of the real world that failed or is inconclusive "
+               "again, up to 10 times; a simulated case is never retried (0)"},
+              ReadWhole(command.retries, 0, 10));
+  flags.Value({"--flaky", "fail|pass",
+               "verdict on a case that passed in a retry (fail)"},
+              ReadChoice<FlakyVerdict>(command.flaky,
+                                       {{"fail", FlakyVerdict::kFails},
+                                        {"pass", FlakyVerdict::kPasses}}));
   flags.Switch({"-x,--exit-first", "", "stop after the first failure"},
                [&command] { command.max_failures = 1; });
   flags.Value({"--repeat", "N", "each case so many times (1)"},
@@ -91,6 +118,13 @@ void AddHow(Flags& flags, RunCommand& command) {
 void AddOutput(Flags& flags, RunCommand& command) {
   flags.Value({"--runs", "DIR", "where runs are kept (.gauntlet/runs)"},
               ReadText(command.runs_directory));
+  flags.Value(
+      {"--keep-runs", "N|all", "remove the oldest runs beyond so many (100)"},
+      ReadKeptRuns(command.keep_runs));
+  flags.Value({"--durations", "N",
+               "list the N slowest cases after the summary; 0: all"},
+              ReadWhole<std::optional<uint64_t>, uint64_t>(command.durations, 0,
+                                                           1'000'000));
   flags.Value({"--junit", "FILE", "a copy of the run's junit.xml"},
               ReadText(command.junit_file));
   flags.Switch({"--json", "", "the result as JSON"},

@@ -17,9 +17,7 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
 
-// Returns the command that runs the same cases again.
 std::string CommandOf(const RunCommand& command) {
   std::string text = "gauntlet run";
   if (command.demo) text += " --demo";
@@ -41,8 +39,18 @@ std::string CommandOf(const RunCommand& command) {
   }
   if (command.seed) text += fmt::format(" --seed {}", *command.seed);
   if (command.repeat > 1) text += fmt::format(" --repeat {}", command.repeat);
+  if (command.retries > 0) {
+    text += fmt::format(" --retries {}", command.retries);
+  }
+  if (command.flaky == FlakyVerdict::kPasses) text += " --flaky pass";
+  if (command.jobs > 1) text += fmt::format(" -j {}", command.jobs);
+  if (command.runs_directory != RunCommand().runs_directory) {
+    text += " --runs " + ShellWord(command.runs_directory);
+  }
   return text;
 }
+
+namespace {
 
 std::optional<Record> RecordOf(const CaseResult& one) {
   if (one.directory.empty()) return std::nullopt;

@@ -12,6 +12,9 @@ namespace gauntlet {
 
 inline constexpr std::string_view kReportFileName = "report.html";
 
+// Returns the command that runs the same cases again.
+std::string CommandOf(const RunCommand& command);
+
 // Writes timeline.json.gz into the folder of a case that failed and names it in
 // the result. A trace that cannot be written is left out.
 void AddTrace(CaseResult& one);

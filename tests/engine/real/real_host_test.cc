@@ -24,6 +24,17 @@ TEST(RealHostTest, CountsTerminationNoticesAndExitsWithTheCodeGiven) {
   EXPECT_EQ(end.signal, 0);
 }
 
+TEST(RealHostTest, SecondInterrupt_EndsTheProcessWhereThatIsWanted) {
+  TestProcess child({"notices", "9", "130"});
+  ASSERT_EQ(child.ReadLine(), "ready");
+  child.Send(SIGINT);
+  EXPECT_EQ(child.ReadLine(), "notice 1, 1 at the terminal");
+  child.Send(SIGTERM);
+  EXPECT_EQ(child.ReadLine(), "notice 2, 1 at the terminal");
+  child.Send(SIGINT);
+  EXPECT_EQ(child.Await().code, 130);
+}
+
 TEST(RealHostTest, ANoticeBeforeTheHandlersAreThereIsNotLost) {
   TestProcess child({"starting"});
   ASSERT_EQ(child.ReadLine(), "starting");

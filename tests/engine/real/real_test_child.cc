@@ -122,11 +122,13 @@ int StartSlowly(const Arguments&) {
   return 0;
 }
 
-// notices [LAST]: counts termination notices; tells when ready and at each one.
+// notices [LAST [CODE]]: counts termination notices; tells when ready and at
+// each one. With CODE, the second interrupt ends it.
 int AwaitNotices(const Arguments& arguments) {
   const int last = arguments.empty() ? 2 : std::stoi(arguments[0]);
   InstallSignalHandlers();
   InstallNoticeSignal("SIGUSR1");
+  if (arguments.size() > 1) ExitOnSecondInterrupt(std::stoi(arguments[1]));
   RealHost host;
   CHECK(!host.FirstNotice(), "told before anybody could");
   Tell("ready");

@@ -793,6 +793,33 @@ TEST(CommandLineTest, RunTakesPathsLabelsAndShard) {
   EXPECT_TRUE(command.strict);
 }
 
+TEST(CommandLineTest, RunTakesRetriesAndWhatIsKept) {
+  const auto command =
+      Parsed<RunCommand>({"run", "a.yaml", "--retries", "2", "--flaky", "pass",
+                          "--keep-runs", "all", "--durations", "3"});
+  EXPECT_EQ(command.retries, 2);
+  EXPECT_EQ(command.flaky, FlakyVerdict::kPasses);
+  EXPECT_EQ(command.keep_runs, std::nullopt);
+  EXPECT_EQ(command.durations, 3u);
+  const auto plain = Parsed<RunCommand>({"run", "a.yaml"});
+  EXPECT_EQ(plain.retries, 0);
+  EXPECT_EQ(plain.flaky, FlakyVerdict::kFails);
+  EXPECT_EQ(plain.keep_runs, 100u);
+  EXPECT_EQ(plain.durations, std::nullopt);
+}
+
+TEST(CommandLineTest, RunRefusesRetriesAndLimitsOutOfRange) {
+  const std::vector<Words> wrong = {
+      {"--retries", "11"},  {"--retries", "-1"},     {"--flaky", "maybe"},
+      {"--keep-runs", "0"}, {"--keep-runs", "none"}, {"--durations", "x"}};
+  for (const Words& flag : wrong) {
+    const Result<CommandLine> line =
+        ParseCommandLine(Words{"run", "a.yaml", flag[0], flag[1]});
+    ASSERT_FALSE(line.ok()) << flag[0] << " " << flag[1];
+    EXPECT_THAT(line.status().message(), HasSubstr(flag[0] + ": expected"));
+  }
+}
+
 TEST(CommandLineTest, ALabelDoesNotSwallowThePathsBehindIt) {
   const auto command = Parsed<RunCommand>({"run", "-L", "smoke", "a.yaml"});
   EXPECT_THAT(command.labels, ElementsAre("smoke"));

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class RunCommandTest : public testing::Test {
  protected:
@@ -33,6 +34,15 @@ class RunCommandTest : public testing::Test {
             file, SmallScenario("expect: {outcome: " + outcome + "}\n", name))
             .ok());
     return (folder() / where).string();
+  }
+
+  size_t CountRuns() const {
+    size_t folders = 0;
+    for (const auto& entry : fs::directory_iterator(folder() / "runs")) {
+      const bool hidden = entry.path().filename().string().starts_with('.');
+      if (entry.is_directory() && !entry.is_symlink() && !hidden) ++folders;
+    }
+    return folders;
   }
 
   ScratchDirectory scratch_;
@@ -186,15 +196,49 @@ TEST_F(RunCommandTest, WhatWorkersComputeOnMayBeSaidForAll) {
 
 TEST_F(RunCommandTest, ARunHasAFolderOfItsOwnEvenInTheSameSecond) {
   command_.paths = {Write("d1", "a")};
-  size_t folders = 0;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
   }
-  for (const auto& entry : fs::directory_iterator(folder() / "runs")) {
-    const bool hidden = entry.path().filename().string().starts_with('.');
-    if (entry.is_directory() && !entry.is_symlink() && !hidden) ++folders;
+  EXPECT_EQ(CountRuns(), 3u);
+}
+
+TEST_F(RunCommandTest, RemovesOldRunsBeyondTheLimit) {
+  command_.paths = {Write("d1", "a")};
+  for (const std::optional<uint64_t> keep : {std::optional<uint64_t>(), {2}}) {
+    command_.keep_runs = keep;
+    for (int i = 0; i < 3; ++i) {
+      err_.str("");
+      EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+    }
+    EXPECT_EQ(CountRuns(), keep ? 2u : 3u);
   }
-  EXPECT_EQ(folders, 3u);
+  EXPECT_EQ(err_.str(), "gauntlet run: removed 1 old run, 2 kept\n");
+}
+
+TEST_F(RunCommandTest, ListsTheSlowestCasesAfterTheSummary) {
+  command_.paths = {Write("d1", "a"), Write("d2", "b")};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), Not(HasSubstr("slowest")));
+  for (const uint64_t most : {1u, 0u}) {
+    out_.str("");
+    command_.durations = most;
+    EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(most == 1 ? "\nslowest 1 case:\n"
+                                                : "\nslowest 2 cases:\n"));
+  }
+}
+
+// Each shard's run says what failed in that shard.
+TEST_F(RunCommandTest, LastFailedOfAShardIsTheWholeOfWhatFailedThere) {
+  for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
+  command_.paths = {Write("d1", "d", "recovers")};
+  command_.shard = {.index = 2, .count = 2};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 2 cases, "));
+  command_.last_failed = true;
+  out_.str("");
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 2 cases, "));
 }
 
 }  // namespace

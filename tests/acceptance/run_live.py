@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""A run of scenarios while a person watches it, and interrupts it.
+
+Retries in the real world, the status line of a terminal, and the command that
+an interrupted run names.
+"""
+
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
+
+INTERRUPTED = 130
+ERASE = "\r\x1b[K"
+
+
+def write_scenarios(run, holds):
+    """One of each name, which waits in step 2 for so long."""
+    scenarios = run.directory / "scenarios"
+    scenarios.mkdir()
+    for name, hold in holds.items():
+        (scenarios / f"{name}.yaml").write_text(
+            "schema: gauntlet/v2\n"
+            f"name: {name}\npreset: tiny\n"
+            "job: {epochs: 1, replicas: 1}\n"
+            "cluster: {workers: 1}\n"
+            "faults:\n"
+            "  - id: wait\n"
+            "    at: {worker: 0, point: step.begin, step: 2}\n"
+            "    do: slow\n"
+            f"    with: {{latency: {hold}}}\n"
+            "expect: {outcome: completes}\n")
+
+
+def wait_until(what, happened):
+    deadline = time.monotonic() + DEADLINE_S
+    while not happened():
+        expect(time.monotonic() < deadline, f"{what} did not happen")
+        time.sleep(0.02)
+
+
+def reach_step(run, case):
+    wait_until(f"a step of {case}", lambda: any(
+        '"step"' in events.read_text()
+        for events in run.directory.glob(
+            f".gauntlet/runs/*/{case}.real/events/*")))
+
+
+def start(run, *arguments, **streams):
+    return subprocess.Popen(
+        [run.program, "run", "scenarios", "--world", "real", *arguments],
+        cwd=run.directory, stdin=subprocess.DEVNULL, text=True,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
+
+
+def kill_launcher(program):
+    """The trainer that the run has started."""
+    children = f"/proc/{program.pid}/task/{program.pid}/children"
+    with open(children, encoding="ascii") as file:
+        for child in file.read().split():
+            os.kill(int(child), signal.SIGKILL)
+
+
+def result_of(run):
+    return json.loads(
+        (run.directory / ".gauntlet/runs/latest/result.json").read_text())
+
+
+def run_with_a_flaky_case(run, *arguments):
+    write_scenarios(run, {"a": "3s"})
+    program = start(run, "--retries", "2", *arguments)
+    reach_step(run, "a")
+    kill_launcher(program)
+    said, errors = program.communicate(timeout=DEADLINE_S)
+    expect(re.search(r"^FLAKY  real a .*(failed|inconclusive in) 1 of 2 tries: ",
+                     said, re.M), said + errors)
+    return program.returncode, said
+
+
+def a_flaky_case_fails(run):
+    code, said = run_with_a_flaky_case(run)
+    expect_equal("exit code", code, 1)
+    expect(": 0 passed, 1 flaky\n" in said, said)
+    [case] = result_of(run)["cases"]
+    expect_equal("verdict", (case["verdict"], case["flaky"]), ("FAIL", True))
+    expect_equal("verdicts of tries", case["tries"][-1]["verdict"], "PASS")
+    for one in case["tries"]:
+        expect(os.path.exists(one["directory"] + "/record.jsonl"), one)
+    expect_equal("last try", os.path.basename(case["tries"][1]["directory"]),
+                 "a~try-2.real")
+    runs = run.directory / ".gauntlet/runs/latest"
+    expect(' failures="1"' in (runs / "junit.xml").read_text(), "junit")
+    expect('badge flaky' in (runs / "report.html").read_text(), "report")
+
+
+def a_flaky_case_passes_where_told(run):
+    code, said = run_with_a_flaky_case(run, "--flaky", "pass")
+    expect_equal("exit code", code, 0)
+    [case] = result_of(run)["cases"]
+    expect_equal("verdict", (case["verdict"], case["flaky"]), ("PASS", True))
+    junit = (run.directory / ".gauntlet/runs/latest/junit.xml").read_text()
+    expect('<property name="flaky"' in junit, junit)
+    expect("<failure" not in junit and "first failure:" in junit, junit)
+
+
+def read_all(terminal):
+    text = b""
+    while True:
+        try:
+            read = os.read(terminal, 65536)
+        except OSError:  # the last program has closed it
+            return text.decode()
+        if not read:
+            return text.decode()
+        text += read
+
+
+def a_terminal_has_a_status_line(run):
+    write_scenarios(run, {"a": "1s", "b": "1ms"})
+    for streams in ({"stderr"}, {"stdout", "stderr"}):
+        terminal, program_end = pty.openpty()
+        program = start(run, "--color", "never",
+                        **{name: program_end for name in streams})
+        os.close(program_end)
+        shown = read_all(terminal)
+        os.close(terminal)
+        lines = program.stdout.read() if "stdout" not in streams else shown
+        expect_equal("exit code", program.wait(), 0)
+        expect(f"{ERASE}[0/2]  running: a" in shown, repr(shown))
+        # What is rewritten is gone in the end.
+        left = re.sub(r"[^\n]*" + re.escape(ERASE), "", shown)
+        expect("running:" not in left, repr(left))
+        expect("PASS   real a" in lines.replace(ERASE, ""), repr(lines))
+    # The second run of the two knows how long a case takes.
+    expect(" left" in shown, repr(shown))
+
+
+def nothing_is_rewritten_elsewhere(run):
+    write_scenarios(run, {"a": "1ms"})
+    said, errors = start(run).communicate(timeout=DEADLINE_S)
+    expect("\r" not in said + errors, said + errors)
+    terminal, program_end = pty.openpty()
+    program = start(run, "--json", stderr=program_end)
+    os.close(program_end)
+    shown = read_all(terminal)
+    os.close(terminal)
+    program.communicate(timeout=DEADLINE_S)
+    expect_equal("lines beside JSON", shown, "")
+
+
+def an_interrupted_run_names_the_command_for_the_rest(run):
+    write_scenarios(run, {"a": "1ms", "b": "90s", "c": "1ms"})
+    program = start(run)
+    reach_step(run, "b")
+    program.send_signal(signal.SIGINT)
+    said, errors = program.communicate(timeout=DEADLINE_S)
+    expect_equal("exit code", program.returncode, INTERRUPTED)
+    told = re.search(
+        r"interrupted after 1 of 3 cases: 1 passed; results and report in "
+        r"(\S+)\. Run the cases left: (gauntlet run .* --last-failed)\n",
+        errors)
+    expect(told, errors)
+    expect((run.directory / told[1] / "report.html").exists(), told[1])
+    slow = run.directory / "scenarios/b.yaml"
+    slow.write_text(slow.read_text().replace("90s", "1ms"))
+    done = subprocess.run(
+        [run.program, *shlex.split(told[2])[1:]], cwd=run.directory,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    expect_equal("cases", [one["name"] for one in result_of(run)["cases"]],
+                 ["b", "c"])
+
+
+CHECKS = (
+    a_flaky_case_fails,
+    a_flaky_case_passes_where_told,
+    a_terminal_has_a_status_line,
+    nothing_is_rewritten_elsewhere,
+    an_interrupted_run_names_the_command_for_the_rest,
+)
+
+
+def main():
+    options = parser(__doc__, 1, "not used").parse_args()
+    cases = Cases(options)
+    cases.run_all([(check.__name__.replace("_", "-"), check)
+                   for check in CHECKS])
+    return cases.exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
