@@ -16,6 +16,7 @@ import sys
 import time
 
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
+from unread_output import full_pipe
 
 INTERRUPTED = 130
 ERASE = "\r\x1b[K"
@@ -179,12 +180,36 @@ def an_interrupted_run_names_the_command_for_the_rest(run):
                  ["b", "c"])
 
 
+def a_second_interrupt_ends_at_once(run):
+    """Without it, the end waits for the reader of standard output."""
+    write_scenarios(run, {"a": "90s"})
+    for interrupts in (1, 2):
+        with full_pipe() as (_, write):
+            interrupt(run, f"runs-{interrupts}", write, interrupts)
+
+
+def interrupt(run, runs, output, interrupts):
+    program = start(run, "--json", "--runs", runs, stdout=output)
+    wait_until("a worker", lambda: any(
+        run.directory.glob(f"{runs}/*/a.real/events/*")))
+    program.send_signal(signal.SIGINT)
+    wait_until("a report", lambda: any(
+        run.directory.glob(f"{runs}/*/report.html")))
+    if interrupts == 2:
+        program.send_signal(signal.SIGINT)
+    _, errors = program.communicate(timeout=DEADLINE_S)
+    expect_equal("exit code", program.returncode, INTERRUPTED)
+    expect_equal(f"waited for a reader ({errors})",
+                 "output is blocked" in errors, interrupts == 1)
+
+
 CHECKS = (
     a_flaky_case_fails,
     a_flaky_case_passes_where_told,
     a_terminal_has_a_status_line,
     nothing_is_rewritten_elsewhere,
     an_interrupted_run_names_the_command_for_the_rest,
+    a_second_interrupt_ends_at_once,
 )
 
 
