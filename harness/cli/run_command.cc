@@ -187,7 +187,7 @@ class Runner {
          .begins = [this](const SuiteItem& item) { progress_.Begin(item); },
          .slow = [this](const SuiteItem& item) { ShowSlow(item); },
          .interrupted = [this] { return host_.TerminationNotices() > 0; },
-         .explain = Cause,
+         .explain = Explain,
          .retries = command_.retries,
          .flaky = command_.flaky},
         [this](const CaseResult& one) { Show(one); });

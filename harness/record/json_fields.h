@@ -102,6 +102,7 @@ struct EnumNames<VerdictKind> {
 // Greatest time or duration that a reader takes, 36 years: judges and timelines
 // add a few of them.
 inline constexpr int64_t kMaxNs = int64_t{1} << 60;
+inline constexpr double kMaxSeconds = 1e9;  // likewise
 
 template <typename T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
@@ -252,6 +253,10 @@ class JsonReader {
     } else if constexpr (std::is_floating_point_v<T>) {
       if (!json.is_number()) return Expected(key, "a number", json);
       value = json.get<T>();
+      const bool is_time = std::string_view(key).ends_with("seconds");
+      if (is_time && !(value >= 0 && value <= static_cast<T>(kMaxSeconds))) {
+        return Expected(key, "a time from 0 to 1e9 s", json);
+      }
     } else if constexpr (std::is_integral_v<T>) {
       Integer(json, key, value);
     } else {

@@ -62,6 +62,7 @@ struct RunResult {
   std::string run;               // id
   std::optional<uint64_t> seed;  // of all cases; nullopt: each has its own
   std::string build;             // of the program
+  std::string command = {};      // that repeats the run; empty: not known
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;

@@ -133,6 +133,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunResult> result) {
   a.Field("run", result.run);
   a.Field("seed", result.seed);
   a.Field("build", result.build);
+  a.Field("command", result.command);
   a.Field("scenarios", result.scenarios);
   a.Field("seconds", result.seconds);
   a.Field("not_run", result.not_run);

@@ -38,6 +38,7 @@ RunResult FullResult() {
   return {.run = "7f3a",
           .seed = 42,
           .build = "b",
+          .command = "gauntlet run a",
           .scenarios = 1,
           .seconds = 1.5,
           .cases = {{.name = "a[b=1]",
@@ -117,6 +118,16 @@ TEST(ResultFileTest, NamesWhatIsWrong) {
                  "r")
           .error,
       HasSubstr("r: cases.line: expected a whole number"));
+}
+
+TEST(ResultFileTest, RefusesTimesThatAreNone) {
+  for (const char* seconds : {"-1", "1e300", "true", "2000000000"}) {
+    const std::string text =
+        std::string(R"({"schema":"gauntlet.result/v2","seconds":)") + seconds +
+        "}";
+    EXPECT_THAT(ReadResult(text, "r").error, HasSubstr("r: seconds: expected"))
+        << seconds;
+  }
 }
 
 TEST(ResultFileTest, NeverTakesATruncatedFileForAWholeOne) {
