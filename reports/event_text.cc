@@ -226,9 +226,23 @@ std::string EventText(const Record& record, const LifeEvents& life,
 }
 
 std::string PlainText(std::string_view text) {
-  std::string plain(text);
-  for (char& c : plain) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  std::string plain;
+  plain.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next =
+        static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == '\n' || byte == '\r' || byte == '\t') {
+      plain += ' ';
+    } else if (byte < 0x20 || byte == 0x7f) {
+      plain += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
+      // U+0080 to U+009F: to a terminal U+009B is as good as ESC [.
+      plain += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      plain += text[i];
+    }
   }
   return plain;
 }

@@ -14,8 +14,8 @@ namespace gauntlet {
 std::string EventText(const Record& record, const LifeEvents& life,
                       const RecordEvent& event);
 
-// Text of files and workers as it may stand in a terminal: control characters
-// become spaces.
+// Text of files and workers as it may stand in a terminal: ends of lines and
+// tabs become spaces, other control characters are escaped, such as \x1b.
 std::string PlainText(std::string_view text);
 
 }  // namespace gauntlet

@@ -144,10 +144,10 @@ std::string RenderColumns(const std::string& word, const CaseColumns& columns) {
 }  // namespace
 
 std::string RenderOpening(const RunResult& result) {
-  return fmt::format("{}, {}, run {}{}\n",
-                     Counted(result.scenarios, "scenario"),
-                     Counted(result.cases.size(), "case"), result.run,
-                     result.seed ? fmt::format(", seed {}", *result.seed) : "");
+  return fmt::format(
+      "{}, {}, run {}{}\n", Counted(result.scenarios, "scenario"),
+      Counted(result.cases.size(), "case"), PlainText(result.run),
+      result.seed ? fmt::format(", seed {}", *result.seed) : "");
 }
 
 std::string RenderCaseLine(const CaseResult& result, size_t width,

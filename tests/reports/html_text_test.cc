@@ -19,7 +19,7 @@ TEST(HtmlTextTest, EscapesMarkupAndQuotes) {
 TEST(HtmlTextTest, ReplacesControlCharactersAndBrokenUtf8) {
   EXPECT_EQ(HtmlText("a\nb\x01"
                      "c\x7f"),
-            "a b c ");
+            "a b\\x01c\\x7f");
   EXPECT_EQ(HtmlText("\xff"
                      "a\xc3"),
             "\xEF\xBF\xBD"
