@@ -1,0 +1,37 @@
+// Failed and inconclusive cases of a run, for reports that list them.
+#ifndef GAUNTLET_REPORTS_FAILURES_H_
+#define GAUNTLET_REPORTS_FAILURES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+// Returns true iff the verdict changes the exit code of the run: the case
+// failed or is inconclusive.
+bool IsFailure(const CaseResult& one);
+
+// Returns true iff the case was not begun, because the run ended before.
+bool WasNotBegun(const CaseResult& one);
+
+// Pointers into the result: failed cases first, then inconclusive ones; without
+// those that were not begun.
+std::vector<const CaseResult*> FailuresOf(const RunResult& result);
+
+// One sentence: the cause if one is known, else the first violation, else the
+// reason of the verdict.
+std::string FailureCause(const CaseResult& one);
+
+// "failed", "inconclusive": the verdict in a sentence.
+std::string VerdictInWords(const CaseResult& one);
+
+// "1.9s"; "14ms" where that would be nothing.
+std::string CaseSecondsText(double seconds);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_FAILURES_H_

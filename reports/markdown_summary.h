@@ -1,0 +1,45 @@
+// summary.md: the verdicts of a run as Markdown, for the job summary of GitHub
+// Actions and for comments on pull requests.
+#ifndef GAUNTLET_REPORTS_MARKDOWN_SUMMARY_H_
+#define GAUNTLET_REPORTS_MARKDOWN_SUMMARY_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/record/record.h"
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+inline constexpr std::string_view kSummaryFileName = "summary.md";
+
+struct MarkdownSummaryInput {
+  const RunResult& result;
+  // The record of a case; nullopt: none is kept. Null: there are none.
+  std::function<std::optional<Record>(const CaseResult&)> load = {};
+};
+
+// GitHub drops a summary of more than 1 MiB.
+struct MarkdownLimits {
+  size_t bytes = 900 * 1024;
+  size_t rows = 200;    // of the table of failures
+  size_t details = 20;  // failures with a timeline
+};
+
+// Counts, a table of the failures with their causes, and for the first ones
+// cause, timeline and replay command. It says how many are left out. Equal
+// inputs give equal bytes.
+std::string RenderMarkdownSummary(const MarkdownSummaryInput& input,
+                                  const MarkdownLimits& limits = {});
+
+// Text from outside for a line of Markdown, a cell of a table or an element of
+// HTML: no character of it has a meaning there. Text of more than `most` bytes
+// ends in "…".
+std::string MarkdownText(std::string_view text, size_t most);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_MARKDOWN_SUMMARY_H_
