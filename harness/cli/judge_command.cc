@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/utf8.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/stored_records.h"
 #include "harness/oracle/judge.h"
@@ -93,10 +94,9 @@ Result<CaseResult> JudgeFile(const std::string& file) {
 
 int RunJudge(const JudgeCommand& command, Console& console) {
   const auto fail = [&console](const Status& status) {
-    fmt::print(console.err, "gauntlet judge: {}\n", status.message());
-    return static_cast<int>(status.code() == Code::kNotFound
-                                ? ExitCode::kNothingSelected
-                                : ExitCode::kUsage);
+    fmt::print(console.err, "gauntlet judge: {}\n",
+               EscapeBytes(status.message()));
+    return static_cast<int>(ExitCode::kUsage);
   };
   RecordFinder found;
   for (const std::string& path : command.paths) {

@@ -9,6 +9,7 @@
 #include "engine/digest.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
+#include "engine/utf8.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/replay_target.h"
 #include "harness/cli/run_directory.h"
@@ -170,14 +171,14 @@ void Replayer::Announce(const ReplayTarget& target) {
       recorded += fmt::format(" by another build ({})", target.build);
     }
   }
-  fmt::print(console_.out, "{} ({}): {}, {}\n", target.item.one.name,
-             real ? "real" : "sim",
+  fmt::print(console_.out, "{} ({}): {}, {}\n",
+             EscapeBytes(target.item.one.name), real ? "real" : "sim",
              Counted(target.item.one.plan.faults.size(), "fault"), recorded);
 }
 
 void Replayer::Show(Ink ink, std::string_view word, std::string_view text) {
   fmt::print(console_.out, "{}: {}\n", console_.out_style.Paint(ink, word),
-             text);
+             EscapeBytes(text));
 }
 
 Status Replayer::Explain(const SuiteItem& item, const Record& now) {
@@ -257,7 +258,8 @@ Result<bool> Replayer::ReplayCrashState(const std::string& file) {
 }
 
 int Fail(Console& console, const Status& status, ExitCode code) {
-  fmt::print(console.err, "gauntlet replay: {}\n", status.message());
+  fmt::print(console.err, "gauntlet replay: {}\n",
+             EscapeBytes(status.message()));
   return static_cast<int>(code);
 }
 

@@ -57,6 +57,12 @@ Result<Case> CaseOf(const Record& record, const fs::path& folder,
     return NotFound(fmt::format("{}: there is no case {} in it any more",
                                 file.string(), record.case_name));
   }
+  // Its folder has that name.
+  if (record.case_name.find('/') != std::string::npos) {
+    return Annotate(
+        ExpectedValue("the name of a case, without a slash", record.case_name),
+        (folder / kRecordFileName).string() + ": case_name");
+  }
   Case one = std::move(*found);
   // `gauntlet run --seed` may have said another one than the file.
   if (const auto recorded = PlanFromJson(record.plan_json); recorded.ok()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/status.h"
+#include "engine/utf8.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/stored_records.h"
 #include "harness/cli/train_trace.h"
@@ -58,10 +59,13 @@ Result<Timeline> ShownTimeline(const ShowCommand& command,
 }
 
 Status Show(const ShowCommand& command, Console& console) {
-  ASSIGN_OR_RETURN(
-      const std::filesystem::path file,
-      FindRecordFile(command.target, command.runs_directory, command.world));
-  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+  const Result<std::filesystem::path> found =
+      FindRecordFile(command.target, command.runs_directory, command.world);
+  if (!found.ok()) return InvalidArgument(found.status().message());
+  const std::filesystem::path& file = *found;
+  const Result<Record> read = LoadRecord(file);
+  if (!read.ok()) return InvalidArgument(read.status().message());
+  const Record& record = *read;
   if (!command.trace_file.empty()) return WriteTrace(command, record);
   ASSIGN_OR_RETURN(const Timeline timeline,
                    ShownTimeline(command, file, record));
@@ -88,7 +92,7 @@ TableStyle TableStyleOf(const TerminalStyle& style) {
 int RunShow(const ShowCommand& command, Console& console) {
   const Status shown = Show(command, console);
   if (shown.ok()) return static_cast<int>(ExitCode::kHeld);
-  fmt::print(console.err, "gauntlet show: {}\n", shown.message());
+  fmt::print(console.err, "gauntlet show: {}\n", EscapeBytes(shown.message()));
   return static_cast<int>(shown.code() == Code::kNotFound
                               ? ExitCode::kNothingSelected
                               : ExitCode::kUsage);

@@ -11,8 +11,8 @@ namespace gauntlet {
 // As wide as the terminal; line art where it has UTF-8 and colour is wanted.
 TableStyle TableStyleOf(const TerminalStyle& style);
 
-// Returns 0; 2 if the record cannot be read or has no such worker; 4 if there
-// is no such record, or no event is in the range.
+// Returns 0; 2 if there is no such record, or it cannot be read, or has no such
+// worker; 4 if no event is in the range.
 int RunShow(const ShowCommand& command, Console& console);
 
 }  // namespace gauntlet

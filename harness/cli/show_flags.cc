@@ -26,8 +26,8 @@ from the order of the events. They are no verdict: gauntlet judge gives those.
 --from and --to take a step, or a time since the first event. With a step, an
 event counts at the last step that its worker had reached.
 Lines are as wide as the terminal. Without UTF-8, or if NO_COLOR is set, the
-arrows are ASCII. Exit code 2: no sound record; 4: no record, or no event in the
-range.)";
+arrows are ASCII. Exit code 2: there is no such record, or it is damaged; 4: no
+event in the range.)";
 
 constexpr int kMostWorkers = 1'000'000;
 

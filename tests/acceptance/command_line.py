@@ -471,7 +471,7 @@ def a_case_is_shown_as_a_table(run):
         expect(shown.stdout.isascii(), "ASCII where there is no terminal")
         expect(max(map(len, shown.stdout.splitlines())) <= 140, "line length")
     wrong = gauntlet(run, "show", "latest/two")
-    expect_equal("exit code where there is no such case", wrong.returncode, 4)
+    expect_equal("exit code where there is no such case", wrong.returncode, 2)
     expect_lines("stderr", wrong.stderr, 1)
     wrong = gauntlet(run, "show", "s.yaml")
     expect_equal("exit code of what is no record", wrong.returncode, 2)

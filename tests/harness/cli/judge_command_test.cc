@@ -104,7 +104,7 @@ TEST_F(JudgeCommandTest, RefusesARecordOfAnotherVersion) {
 }
 
 TEST_F(JudgeCommandTest, NamesAFolderWithoutARecord) {
-  EXPECT_EQ(Judge(scratch_.path()), 4);
+  EXPECT_EQ(Judge(scratch_.path()), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in or below it"));
   EXPECT_EQ(Judge("no-such-file"), 2);
 }

@@ -102,11 +102,11 @@ TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
 
 TEST_F(ShowCommandTest, NamesWhatIsMissing) {
   Run({"a"});
-  EXPECT_EQ(Show({"latest/nope"}), 4);
+  EXPECT_EQ(Show({"latest/nope"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("case 'nope': there is none; there is a"));
-  EXPECT_EQ(Show({"./nope.jsonl"}), 4);
+  EXPECT_EQ(Show({"./nope.jsonl"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("there is no such record"));
-  EXPECT_EQ(Show({scratch_.path()}), 4);
+  EXPECT_EQ(Show({scratch_.path()}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in it"));
 }
 
