@@ -162,6 +162,7 @@ struct RunCommand {
   std::optional<uint64_t> keep_runs = 100;  // nullopt: all
   std::optional<uint64_t> durations;        // slowest cases to list; 0: all
   std::string junit_file;                   // a copy, beside the run's own
+  bool github = false;  // summary and annotations for GitHub Actions
   bool demo = false;
   bool strict = false;  // a skip is not good enough
   bool lists = false;   // the cases, and runs none
@@ -235,6 +236,24 @@ struct ShowCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+enum class ReportTask : uint8_t { kRender, kList, kMerge, kCompare };
+
+// Renders results of runs that are over.
+struct ReportCommand {
+  ReportTask task = ReportTask::kRender;
+  // A result.json, a run's folder or the beginning of its name: one for
+  // kRender, any number for kMerge, two for kCompare, none for kList.
+  std::vector<std::string> runs;
+  std::string runs_directory = ".gauntlet/runs";
+  std::string out_directory;  // kMerge
+  // Outputs of kRender and kMerge; empty: none.
+  std::string html_file;
+  std::string junit_file;
+  std::string summary_file;
+  bool github = false;
+  OutputFormat output = OutputFormat::kText;
+};
+
 // "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
 // topic.
 struct HelpCommand {
@@ -246,13 +265,12 @@ struct PrintTextCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand,
-                 WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
-                 CheckpointDiffCommand, CheckpointExportCommand,
-                 CheckpointPredictCommand, EvaluateCommand, ListCommand,
-                 DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-                 JudgeCommand, ShowCommand, UpgradeCommand, ValidateCommand>;
+using Command = std::variant<
+    PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand, WorkerCommand,
+    CheckpointListCommand, CheckpointVerifyCommand, CheckpointDiffCommand,
+    CheckpointExportCommand, CheckpointPredictCommand, EvaluateCommand,
+    ListCommand, DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
+    JudgeCommand, ShowCommand, ReportCommand, UpgradeCommand, ValidateCommand>;
 
 }  // namespace gauntlet
 

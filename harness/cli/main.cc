@@ -25,6 +25,7 @@
 #include "harness/cli/model_commands.h"
 #include "harness/cli/output_writer.h"
 #include "harness/cli/replay_command.h"
+#include "harness/cli/report_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/show_command.h"
 #include "harness/cli/upgrade_command.h"
@@ -125,6 +126,9 @@ struct Execute {
   }
   int operator()(const ShowCommand& command) const {
     return RunShow(command, console);
+  }
+  int operator()(const ReportCommand& command) const {
+    return RunReport(command, console);
   }
   int operator()(const UpgradeCommand& command) const {
     PosixStorage storage;

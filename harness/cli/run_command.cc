@@ -19,6 +19,7 @@
 #include "harness/cli/case_list.h"
 #include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/github_outputs.h"
 #include "harness/cli/old_runs.h"
 #include "harness/cli/output_places.h"
 #include "harness/cli/run_directory.h"
@@ -137,6 +138,7 @@ class Runner {
     RunResult result = {.run = directory_.filename().string(),
                         .seed = command_.seed,
                         .build = BuildId(),
+                        .command = CommandOf(command_),
                         .scenarios = scenarios};
     if (text_) {
       progress_.Print(fmt::format("{}, {}, run {}\n",
@@ -154,8 +156,11 @@ class Runner {
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory_, command_.junit_file));
-    RETURN_IF_ERROR(WriteReport(command_, result, directory_));
-    const Status linked = LinkLatest(directory_.parent_path(), result.run);
+    RETURN_IF_ERROR(WriteReport(result, directory_));
+    Status linked = LinkLatest(directory_.parent_path(), result.run);
+    if (command_.github && linked.ok()) {
+      linked = PostToGithub(result, GithubStepOfEnvironment(), console_);
+    }
     if (interrupted) {
       SayInterrupted(ran);
       return static_cast<int>(ExitCode::kInterrupted);

@@ -12,8 +12,8 @@ constexpr std::string_view kExamples =
   gauntlet run scenarios/gpu --device cuda --world real
     gauntlet run scenarios -L 'smoke and not slow' --list
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
-Every run leaves report.html, result.json, junit.xml and its records in
-.gauntlet/runs/latest.
+Every run leaves report.html, summary.md, result.json, junit.xml and its records
+in .gauntlet/runs/latest.
 A case that needed several tries has a folder for each: CASE.real, then
 CASE~try-2.real.
 The first 20 simulated cases that fail are run again to find the cause; the
@@ -127,6 +127,10 @@ void AddOutput(Flags& flags, RunCommand& command) {
                                                            1'000'000));
   flags.Value({"--junit", "FILE", "a copy of the run's junit.xml"},
               ReadText(command.junit_file));
+  flags.Switch({"--github", "",
+                "append summary.md to $GITHUB_STEP_SUMMARY and print failures "
+                "as annotations, for GitHub Actions"},
+               [&command] { command.github = true; });
   flags.Switch({"--json", "", "the result as JSON"},
                [&command] { command.output = OutputFormat::kJson; });
 }
@@ -145,6 +149,11 @@ Result<Command> ParseRun(const VerbArguments& verb) {
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
+  if (command.github && command.output == OutputFormat::kJson) {
+    return InvalidArgument(
+        "--github cannot be combined with --json: both print to standard "
+        "output");
+  }
   if (command.demo && !command.paths.empty()) {
     return InvalidArgument("--demo cannot be combined with paths");
   }

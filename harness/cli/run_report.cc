@@ -8,15 +8,30 @@
 #include "engine/world/fault_point.h"
 #include "harness/cli/case_logs.h"
 #include "harness/cli/shell_word.h"
-#include "harness/cli/stored_records.h"
-#include "harness/record/record_file.h"
+#include "harness/cli/stored_runs.h"
 #include "harness/run/text_file.h"
 #include "reports/chrome_trace.h"
 #include "reports/gzip.h"
 #include "reports/html/report.h"
+#include "reports/markdown_summary.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+
+namespace {
+
+FaultCatalogue WholeCatalogue() {
+  FaultCatalogue catalogue;
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    catalogue.kinds.emplace_back(info.name);
+  }
+  for (const PointInfo& info : AllPoints()) {
+    catalogue.points.emplace_back(info.name);
+  }
+  return catalogue;
+}
+
+}  // namespace
 
 std::string CommandOf(const RunCommand& command) {
   std::string text = "gauntlet run";
@@ -50,32 +65,9 @@ std::string CommandOf(const RunCommand& command) {
   return text;
 }
 
-namespace {
-
-std::optional<Record> RecordOf(const CaseResult& one) {
-  if (one.directory.empty()) return std::nullopt;
-  Result<Record> record =
-      LoadRecord(std::filesystem::path(one.directory) / kRecordFileName);
-  if (!record.ok()) return std::nullopt;
-  return *std::move(record);
-}
-
-FaultCatalogue WholeCatalogue() {
-  FaultCatalogue catalogue;
-  for (const FaultKindInfo& info : AllFaultKinds()) {
-    catalogue.kinds.emplace_back(info.name);
-  }
-  for (const PointInfo& info : AllPoints()) {
-    catalogue.points.emplace_back(info.name);
-  }
-  return catalogue;
-}
-
-}  // namespace
-
 void AddTrace(CaseResult& one) {
   if (one.verdict.kind != VerdictKind::kFail) return;
-  const std::optional<Record> record = RecordOf(one);
+  const std::optional<Record> record = StoredRecordOf(one);
   if (!record) return;
   const std::string file =
       std::filesystem::path(one.directory) / kChromeTraceFileName;
@@ -84,14 +76,21 @@ void AddTrace(CaseResult& one) {
   }
 }
 
-Status WriteReport(const RunCommand& command, const RunResult& result,
+std::string RenderReport(const RunResult& result) {
+  return RenderHtml({.result = result,
+                     .load = StoredRecordOf,
+                     .logs = LogsOf,
+                     .command = result.command,
+                     .catalogue = WholeCatalogue()});
+}
+
+Status WriteReport(const RunResult& result,
                    const std::filesystem::path& directory) {
-  return WriteTextFile(directory / kReportFileName,
-                       RenderHtml({.result = result,
-                                   .load = RecordOf,
-                                   .logs = LogsOf,
-                                   .command = CommandOf(command),
-                                   .catalogue = WholeCatalogue()}));
+  RETURN_IF_ERROR(
+      WriteTextFile(directory / kReportFileName, RenderReport(result)));
+  return WriteTextFile(
+      directory / kSummaryFileName,
+      RenderMarkdownSummary({.result = result, .load = StoredRecordOf}));
 }
 
 }  // namespace gauntlet

@@ -1,8 +1,10 @@
-// report.html of a run, and traces of its failed cases.
+// report.html and summary.md of a run, and traces of its failed cases.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_REPORT_H_
 #define GAUNTLET_HARNESS_CLI_RUN_REPORT_H_
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "engine/status.h"
 #include "harness/cli/commands.h"
@@ -19,9 +21,14 @@ std::string CommandOf(const RunCommand& command);
 // the result. A trace that cannot be written is left out.
 void AddTrace(CaseResult& one);
 
-// Writes it into the run's folder, from the result and the records of its
-// cases, which are in their folders there.
-Status WriteReport(const RunCommand& command, const RunResult& result,
+// Returns the command that runs the same cases again.
+std::string CommandOf(const RunCommand& command);
+
+// report.html of a result whose cases have their records in their directories.
+std::string RenderReport(const RunResult& result);
+
+// Writes report.html and summary.md into the run's folder.
+Status WriteReport(const RunResult& result,
                    const std::filesystem::path& directory);
 
 }  // namespace gauntlet

@@ -484,8 +484,35 @@ def a_case_is_shown_as_a_table(run):
         expect(column in traced.stdout, f"its events: {column}")
 
 
+def stored_runs_are_reported(run):
+    """Of two shards: each, merged, listed, compared."""
+    scenario = ("schema: gauntlet/v2\nname: {}\npreset: tiny\n"
+                "job: {{epochs: 1, replicas: 2}}\ncluster: {{workers: 2}}\n"
+                "expect: {{outcome: {}}}\n")
+    for name, outcome in (("good", "completes"), ("bad", "recovers")):
+        (run.directory / f"{name}.yaml").write_text(
+            scenario.format(name, outcome))
+    shards = []
+    for shard in ("1/2", "2/2"):
+        runs = "runs-" + shard[0]
+        gauntlet(run, "run", "good.yaml", "bad.yaml", "--world", "sim",
+                 "--shard", shard, "--runs", runs)
+        shards.append(runs + "/latest")
+    merged = gauntlet(run, "report", "--merge", *shards, "--out", "merged")
+    expect_equal(f"exit code of --merge ({merged.stderr})", merged.returncode, 1)
+    for words, code in ((["merged"], 1), (["merged", "--html", "r.html"], 1),
+                        ([shards[1]], 0), (["--list", "--runs", "runs-1"], 0),
+                        (["--compare", shards[1], "merged"], 1),
+                        (["none"], 2), (["merged/good.sim"], 2)):
+        done = gauntlet(run, "report", *words)
+        expect_equal(f"exit code of report {words} ({done.stderr})",
+                     done.returncode, code)
+        expect_lines("stderr", done.stderr, 1 if code == 2 else 0)
+
+
 CHECKS = (
     a_case_is_shown_as_a_table,
+    stored_runs_are_reported,
     what_ignores_hangups_goes_on,
     closed_streams_stay_closed,
     who_does_not_restart_says_start_again,

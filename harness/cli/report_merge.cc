@@ -1,0 +1,96 @@
+#include "harness/cli/report_merge.h"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/cli/run_directory.h"
+#include "harness/cli/run_report.h"
+#include "harness/record/base_name.h"
+#include "harness/record/merged_result.h"
+#include "harness/record/result_file.h"
+#include "harness/run/text_file.h"
+#include "reports/junit.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<RunResult> LoadAndMerge(const ReportCommand& command,
+                               const std::string& run) {
+  std::vector<ResultPart> parts;
+  for (const std::string& target : command.runs) {
+    ASSIGN_OR_RETURN(StoredRun stored,
+                     LoadStoredRun(target, command.runs_directory));
+    parts.push_back({.result = std::move(stored.result), .name = target});
+  }
+  Parsed<RunResult> merged = MergeResults(parts, run);
+  if (!merged.ok()) return InvalidArgument(merged.error);
+  return *std::move(merged.value);
+}
+
+// The folder of the case in `out`, under its own name where that is free.
+fs::path PlaceIn(const fs::path& out, const CaseResult& one) {
+  const fs::path name(BaseName(one.directory));
+  fs::path place = out / name;
+  for (int i = 2; fs::exists(place); ++i) {
+    place = out / fmt::format("{}.{}{}", name.stem().string(), i,
+                              name.extension().string());
+  }
+  return place;
+}
+
+// Links are left out: they lead out of the folder.
+Status CopyFilesOf(CaseResult& one, const fs::path& out) {
+  if (one.directory.empty()) return OkStatus();
+  const fs::path place = PlaceIn(out, one);
+  std::error_code error;
+  fs::copy(one.directory, place,
+           fs::copy_options::recursive | fs::copy_options::skip_symlinks,
+           error);
+  if (error) {
+    return IoError(fmt::format("{}: cannot be copied to {}: {}", one.directory,
+                               place.string(), error.message()));
+  }
+  MoveCase(place, one);
+  return OkStatus();
+}
+
+Status WriteRun(RunResult& result, const fs::path& out) {
+  for (CaseResult& one : result.cases) {
+    RETURN_IF_ERROR(CopyFilesOf(one, out));
+  }
+  RETURN_IF_ERROR(WriteTextFile(out / kResultFileName, ResultToJson(result)));
+  RETURN_IF_ERROR(WriteTextFile(out / "junit.xml", RenderJunit(result)));
+  return WriteReport(result, out);
+}
+
+void Empty(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    fs::remove_all(entry.path(), error);
+  }
+}
+
+}  // namespace
+
+Result<StoredRun> MergeRuns(const ReportCommand& command) {
+  ASSIGN_OR_RETURN(const fs::path wanted,
+                   AbsoluteFolder(command.out_directory));
+  const fs::path out = (wanted / "").lexically_normal().parent_path();
+  ASSIGN_OR_RETURN(RunResult result,
+                   LoadAndMerge(command, out.filename().string()));
+  RETURN_IF_ERROR(
+      MakeFindingsDirectory(out.string(), command.runs_directory).status());
+  if (const Status written = WriteRun(result, out); !written.ok()) {
+    Empty(out);
+    return written;
+  }
+  return StoredRun{.folder = out, .result = std::move(result)};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,130 @@
+#include "harness/cli/stored_runs.h"
+
+#include <system_error>
+#include <utility>
+
+#include "engine/real/posix_storage.h"
+#include "harness/cli/flags.h"
+#include "harness/cli/run_directory.h"
+#include "harness/cli/shell_word.h"
+#include "harness/cli/stored_records.h"
+#include "harness/record/base_name.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result_file.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxResultBytes = size_t{1} << 30;
+
+// Why this path is no run.
+Status NoRunAt(const fs::path& path) {
+  if (!IsFolder(path)) {
+    std::error_code error;
+    return fs::exists(path, error)
+               ? InvalidArgument(fmt::format(
+                     "{}: expected a {} or the folder of a run, found what is "
+                     "no regular file",
+                     Quoted(path.string()), kResultFileName))
+               : NotFound(fmt::format("{}: there is no such file or folder",
+                                      Quoted(path.string())));
+  }
+  if (IsFolder(path / kFindingsFolder)) {
+    return InvalidArgument(fmt::format(
+        "{}: expected the folder of a run, found that of an exploration, which "
+        "has no {}",
+        Quoted(path.string()), kResultFileName));
+  }
+  return NotFound(fmt::format(
+      "{}: expected a {} in it, found none; gauntlet run leaves one in the "
+      "folder of each run",
+      Quoted(path.string()), kResultFileName));
+}
+
+Result<fs::path> FindResultFile(const std::string& target,
+                                const fs::path& runs) {
+  const fs::path path = target;
+  if (IsFile(path)) return path;
+  if (IsFile(path / kResultFileName)) return path / kResultFileName;
+  const bool is_path = LooksLikeAPath(target) || IsFolder(path) ||
+                       target.find('/') != std::string::npos;
+  if (is_path) return NoRunAt(path);
+  ASSIGN_OR_RETURN(const std::string run, PickRun(target, runs));
+  if (IsFile(runs / run / kResultFileName)) return runs / run / kResultFileName;
+  return NoRunAt(runs / run);
+}
+
+// The folder of the case in that of its run, by the last part of its path; "":
+// there is none.
+fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
+  std::string_view name = directory;
+  while (name.ends_with('/')) name.remove_suffix(1);
+  name = BaseName(name);
+  if (name.empty() || name == "." || name == "..") return "";
+  fs::path folder = run / name;
+  return IsFolder(folder) ? folder : "";
+}
+
+// Paths stay as they were written where they still lead into the run's folder.
+void TakePlaces(const fs::path& run, CaseResult& one) {
+  if (one.directory.empty()) {
+    one.timeline.clear();
+    return;
+  }
+  const fs::path folder = FolderOfCase(run, one.directory);
+  std::error_code error;
+  if (folder.empty() || !fs::equivalent(folder, one.directory, error)) {
+    return MoveCase(folder, one);
+  }
+  if (fs::path(one.timeline).parent_path() != fs::path(one.directory)) {
+    one.timeline.clear();
+  }
+}
+
+}  // namespace
+
+void MoveCase(const fs::path& directory, CaseResult& one) {
+  const std::string trace(BaseName(one.timeline));
+  one.timeline.clear();
+  one.directory = directory.string();
+  if (directory.empty()) return;
+  if (!trace.empty() && IsFile(directory / trace)) {
+    one.timeline = (directory / trace).string();
+  }
+  if (!one.replay.empty() && IsFile(directory / kRecordFileName)) {
+    one.replay = "gauntlet replay " + ShellWord(one.directory);
+  }
+}
+
+Result<StoredRun> LoadStoredRun(const std::string& target,
+                                const fs::path& runs) {
+  ASSIGN_OR_RETURN(const fs::path file, FindResultFile(target, runs));
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file.string(), kMaxResultBytes));
+  Parsed<RunResult> result = ReadResult(text, file.string());
+  if (!result.ok()) return InvalidArgument(result.error);
+  std::error_code error;
+  const fs::path real = fs::canonical(
+      file.parent_path().empty() ? fs::path(".") : file.parent_path(), error);
+  if (error) {
+    return IoError(fmt::format("{}: {}", file.string(), error.message()));
+  }
+  ASSIGN_OR_RETURN(fs::path folder, AbsoluteFolder(real));
+  StoredRun run = {.folder = std::move(folder),
+                   .result = *std::move(result.value)};
+  for (CaseResult& one : run.result.cases) TakePlaces(run.folder, one);
+  return run;
+}
+
+std::optional<Record> StoredRecordOf(const CaseResult& one) {
+  if (one.directory.empty()) return std::nullopt;
+  Result<Record> record = LoadRecord(fs::path(one.directory) / kRecordFileName);
+  if (!record.ok()) return std::nullopt;
+  return *std::move(record);
+}
+
+}  // namespace gauntlet
