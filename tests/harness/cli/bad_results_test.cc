@@ -128,6 +128,14 @@ TEST_F(BadResultsTest, WhatIsNotThereIsNamed) {
   }
 }
 
+TEST_F(BadResultsTest, AnExplorationIsNoRun) {
+  fs::create_directories(runs() + "/x/findings");
+  for (const char* command : {"report", "show"}) {
+    ExpectRefused(With(command, "x"));
+    EXPECT_THAT(err_.str(), HasSubstr("exploration"));
+  }
+}
+
 TEST_F(BadResultsTest, HostileNamesAreEscaped) {
   const std::string folder = RunCase("a", "recovers");
   const std::string json_name = "<script>../\\u001b[2J\\n\\u009b";

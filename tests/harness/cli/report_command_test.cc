@@ -194,6 +194,17 @@ std::string Refused(std::vector<std::string> words) {
   return line.status().message();
 }
 
+TEST(ReportFlagsTest, RunPrintsAnnotationsOrJson) {
+  const std::vector<std::string> words = {"run", "--demo", "--github"};
+  const Result<CommandLine> line = ParseCommandLine(words);
+  ASSERT_TRUE(line.ok()) << line.status().ToString();
+  EXPECT_TRUE(std::get<RunCommand>(line->command).github);
+  const Result<CommandLine> both = ParseCommandLine(
+      std::vector<std::string>{"run", "--demo", "--github", "--json"});
+  EXPECT_THAT(both.status().message(),
+              HasSubstr("--github cannot be combined with --json"));
+}
+
 TEST(ReportFlagsTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(Refused({"a", "b"}), HasSubstr("expected one RUN, found 2"));
   EXPECT_THAT(Refused({""}), HasSubstr("RUN: a run or its folder, found ''"));
