@@ -39,8 +39,9 @@ TEST(CommandLineTest, NothingAtAllShowsCommandsInGroups) {
                               "search:\n  run "));
   EXPECT_LT(text.find("  show "), text.find("\nTrain:\n"));
   EXPECT_LT(text.find("  ckpt "), text.find("\nSet up:\n"));
-  for (const char* verb : {"train", "run", "replay", "ckpt", "evaluate", "list",
-                           "judge", "show", "report", "upgrade", "doctor", "help"}) {
+  for (const char* verb :
+       {"train", "run", "replay", "ckpt", "evaluate", "list", "judge", "show",
+        "report", "upgrade", "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(text, HasSubstr("gauntlet run --demo"));
