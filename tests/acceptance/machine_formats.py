@@ -197,7 +197,22 @@ class Formats:
         self.check_trace(run.directory / "shown.json")
         self.checker.check("result", json.loads(
             call(run, "judge", latest, "--json", code=FAILED)))
+        self.reports(run, suite)
         return f"{len(result['cases'])} cases"
+
+    def reports(self, run, suite):
+        """Of stored runs: listed, compared, merged."""
+        call(run, "run", suite, "-k", "passes", "--world", "sim", "--runs",
+             "other")
+        self.checker.check("runs", json.loads(
+            call(run, "report", "--list", "--json")))
+        self.checker.check("comparison", json.loads(
+            call(run, "report", "--compare", "other/latest", "latest",
+                 "--json", code=FAILED)))
+        self.checker.check("result", json.loads(
+            call(run, "report", "--merge", "latest", "--out", "merged",
+                 "--json", code=FAILED)))
+        self.check_junit(run.directory / "merged/junit.xml")
 
     @staticmethod
     def failed_cases_say_what_differs(result):
