@@ -1,9 +1,7 @@
 #include "harness/cli/case_selection.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -14,6 +12,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/label_expression.h"
 #include "harness/cli/scenario_files.h"
+#include "harness/cli/shard_flag.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
 #include <fmt/format.h>
@@ -93,43 +92,6 @@ Result<CaseKeys> LastFailures(const RunCommand& command) {
   return failed;
 }
 
-// Variables by which a test runner divides tests. The index counts from 0; the
-// program creates the status file to say that it takes part.
-struct ShardVariables {
-  const char* total;
-  const char* index;
-  const char* status_file;
-};
-constexpr std::array kShardVariables = {
-    ShardVariables{"TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX",
-                   "TEST_SHARD_STATUS_FILE"},  // Bazel
-    ShardVariables{"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX",
-                   "GTEST_SHARD_STATUS_FILE"}};
-
-Result<ShardChoice> ShardOf(
-    const std::function<const char*(const char*)>& variable) {
-  for (const ShardVariables& names : kShardVariables) {
-    const char* const total = variable(names.total);
-    const char* const index = variable(names.index);
-    if (total == nullptr && index == nullptr) continue;
-    const Result<int> count =
-        ParseWhole(total == nullptr ? "" : total, 1, 100'000);
-    const Result<int> at = ParseWhole(index == nullptr ? "" : index, 0,
-                                      count.ok() ? *count - 1 : 0);
-    if (!count.ok() || !at.ok()) {
-      return InvalidArgument(fmt::format(
-          "expected {} from 1 and {} from 0 below it, found '{}' and '{}'",
-          names.total, names.index, total == nullptr ? "" : total,
-          index == nullptr ? "" : index));
-    }
-    if (const char* const file = variable(names.status_file)) {
-      std::ofstream created(file);
-    }
-    return ShardChoice{.index = *at + 1, .count = *count};
-  }
-  return ShardChoice();
-}
-
 // A life of the job on the CPU stays there.
 void ComputeOn(DeviceKind device, Case& one) {
   KernelOptions& kernels = one.train.kernels;
@@ -150,7 +112,7 @@ class Selection {
     }
     shard_ = command_.shard;
     if (shard_.count == 1) {
-      ASSIGN_OR_RETURN(shard_, ShardOf(variable));
+      ASSIGN_OR_RETURN(shard_, ShardFromEnvironment(variable));
     }
     if (!command_.last_failed) return OkStatus();
     ASSIGN_OR_RETURN(failed_before_, LastFailures(command_));

@@ -17,6 +17,7 @@
 #include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
 #include "harness/record/case_tries.h"
+#include "harness/run/shard_choice.h"
 #include "reports/timeline.h"
 
 namespace gauntlet {
@@ -134,12 +135,6 @@ struct DoctorCommand {
 
 enum class WorldChoice : uint8_t { kReal, kSimulated, kBoth };
 
-// The i-th of n parts of what was selected; 1 <= index <= count.
-struct ShardChoice {
-  int index = 1;
-  int count = 1;
-};
-
 enum class NothingSelected : uint8_t { kFails, kPasses };
 
 struct RunCommand {
@@ -198,11 +193,13 @@ struct ExploreCommand {
   bool time_given = false;  // then the base's undisturbed runs count too
   std::optional<uint64_t> cases;
   std::optional<uint64_t> only_case;  // kMixed, kRandom
-  bool trace = false;                 // print the timeline of only_case
-  std::optional<uint64_t> seed = 1;   // nullopt: any
-  int jobs = 1;                       // threads
-  uint64_t twice_every = 16;          // 0: no case is run twice
-  size_t stop_after = 10;             // findings; 0: never
+  uint64_t first_case = 0;            // likewise: number to begin with
+  ShardChoice shard;
+  bool trace = false;                // print the timeline of only_case
+  std::optional<uint64_t> seed = 1;  // nullopt: any
+  int jobs = 1;                      // threads
+  uint64_t twice_every = 16;         // 0: no case is run twice
+  size_t stop_after = 10;            // findings; 0: never
   bool require_marks = false;
   bool all_gaps = false;
   std::string runs_directory = ".gauntlet/runs";

@@ -1,5 +1,6 @@
 // The options of `gauntlet run`.
 #include "harness/cli/flags.h"
+#include "harness/cli/shard_flag.h"
 #include "harness/cli/verbs.h"
 
 namespace gauntlet {
@@ -19,23 +20,6 @@ CASE~try-2.real.
 The first 20 simulated cases that fail are run again to find the cause; the
 others name the command that finds it.
 Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
-
-// "2/4".
-FlagReader ReadShard(ShardChoice& target) {
-  return [&target](const std::string& text) -> Status {
-    const size_t slash = text.find('/');
-    const std::string index = text.substr(0, slash);
-    const std::string count =
-        slash == std::string::npos ? "" : text.substr(slash + 1);
-    const Result<int> parts = ParseWhole(count, 1, 100'000);
-    const Result<int> part = ParseWhole(index, 1, parts.ok() ? *parts : 1);
-    if (!parts.ok() || !part.ok()) {
-      return ExpectedValue("I/N with I from 1 to N", text);
-    }
-    target = {.index = *part, .count = *parts};
-    return OkStatus();
-  };
-}
 
 // "100", or "all".
 FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {

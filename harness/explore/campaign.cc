@@ -47,8 +47,9 @@ class Campaign {
     }
     report_.space.points.assign(points.begin(), points.end());
     if (options.mode == CampaignMode::kNth) {
-      nth_ = std::make_unique<NthPlans>(spaces_, options.seed);
+      nth_ = std::make_unique<NthPlans>(spaces_, options.seed, options.shard);
     }
+    report_.next_case = options.first_case;
   }
 
   Result<CampaignReport> Run() {
@@ -133,17 +134,7 @@ class Campaign {
   }
 
   std::vector<ExploreCase> NextRound() {
-    if (nth_ != nullptr) {
-      // What comes behind a round is known once all of it was run.
-      if (shortened_) return {};
-      std::vector<ExploreCase> round = nth_->NextRound();
-      report_.progress = nth_->Progress();
-      const uint64_t left =
-          options_.max_cases.value_or(UINT64_MAX) - report_.cases;
-      shortened_ = round.size() > left;
-      if (shortened_) round.resize(left);
-      return round;
-    }
+    if (nth_ != nullptr) return NextRoundOfSweep();
     std::vector<ExploreCase> round;
     if (options_.only_case) {
       if (report_.cases > 0) return round;
@@ -151,10 +142,30 @@ class Campaign {
       report_.only = round.front();
       return round;
     }
-    const uint64_t first = report_.cases;
-    const uint64_t end =
-        std::min(first + kRandomRound, options_.max_cases.value_or(UINT64_MAX));
-    for (uint64_t n = first; n < end; ++n) round.push_back(RandomCase(n));
+    const uint64_t begin = report_.next_case;
+    const uint64_t most = options_.max_cases.value_or(UINT64_MAX);
+    const uint64_t end = most > UINT64_MAX - options_.first_case
+                             ? UINT64_MAX
+                             : options_.first_case + most;
+    const auto count = static_cast<uint64_t>(options_.shard.count);
+    const uint64_t range = std::min(end - begin, kRandomRound * count);
+    for (uint64_t n = begin; n < begin + range; ++n) {
+      if (options_.shard.Takes(n)) round.push_back(RandomCase(n));
+    }
+    return round;
+  }
+
+  std::vector<ExploreCase> NextRoundOfSweep() {
+    // What comes behind a round is known once all of it was run.
+    if (shortened_) return {};
+    std::vector<ExploreCase> round = nth_->NextRound();
+    report_.progress = nth_->Progress();
+    uint64_t left = options_.max_cases.value_or(UINT64_MAX) - report_.cases;
+    for (size_t i = 0; i < round.size(); ++i) {
+      if (!round[i].counts || left-- > 0) continue;
+      shortened_ = true;
+      round.resize(i);
+    }
     return round;
   }
 
@@ -167,10 +178,14 @@ class Campaign {
         if (!crew.WillRun(i)) return;
       }
       StopWhereDue(crew);
-      if (one->cut) continue;
-      Add(*one);
+      // Those behind it are not counted, so that next_case is exact.
+      if (one->cut) return;
       if (nth_ != nullptr) nth_->Learn(*one);
-      if (!one->wrong.empty()) {
+      if (round[i].counts) {
+        Add(*one);
+        report_.coverage.AddPlan(round[i].plan);
+      }
+      if (round[i].counts && !one->wrong.empty()) {
         while (!crew.Pause(kPatience)) StopWhereDue(crew);
         const AtWork at(NameOf(round[i]));
         Investigate(round[i], *one);
@@ -242,6 +257,7 @@ class Campaign {
 
   void Add(const CaseReport& one) {
     ++report_.cases;
+    if (!options_.only_case) report_.next_case = one.number + 1;
     if (!one.skipped.empty()) {
       ++report_.skipped[one.skipped];
       return;
@@ -258,6 +274,10 @@ class Campaign {
     for (size_t i = 0; i < report_.marks.size(); ++i) {
       report_.marks[i] += one.marks[i] ? 1 : 0;
     }
+    report_.curve.Add({.cases = report_.cases,
+                       .points = report_.coverage.PointsHit().size(),
+                       .pairs = report_.coverage.pairs().size(),
+                       .goals = GoalsReached(report_)});
   }
 
   // What is wrong with the case is new, or one more of a known finding.
@@ -298,6 +318,11 @@ class Campaign {
 };
 
 }  // namespace
+
+uint64_t GoalsReached(const CampaignReport& report) {
+  return static_cast<uint64_t>(std::ranges::count_if(
+      report.marks, [](uint64_t count) { return count > 0; }));
+}
 
 Result<CampaignReport> RunCampaign(const Case& base,
                                    const CampaignOptions& options,

@@ -17,6 +17,7 @@
 #include "engine/world/clock.h"
 #include "harness/explore/campaign_finding.h"
 #include "harness/explore/coverage.h"
+#include "harness/explore/coverage_curve.h"
 #include "harness/explore/crash_states.h"
 #include "harness/explore/explore_case.h"
 #include "harness/explore/marks.h"
@@ -24,6 +25,7 @@
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
 #include "harness/run/reference.h"
+#include "harness/run/shard_choice.h"
 
 namespace gauntlet {
 
@@ -34,6 +36,11 @@ struct CampaignOptions {
   uint64_t seed = 1;
   std::optional<uint64_t> only_case;  // random: nothing but this number
   bool keep_record = false;           // of only_case
+  uint64_t first_case = 0;            // random: number to begin with
+  // The shards together have the cases of the whole exploration, each once;
+  // not so if a limit of time ends one. Not of only_case.
+  ShardChoice shard = {};
+  // random: of all shards together; else of this one.
   std::optional<uint64_t> max_cases;
   std::optional<Duration> time;  // real; shrinking counts
   int threads = 1;
@@ -63,6 +70,7 @@ enum class CampaignEnd : uint8_t {
 struct CampaignReport {
   CampaignEnd end = CampaignEnd::kExhausted;
   uint64_t cases = 0;
+  uint64_t next_case = 0;  // random: number of the first that is not done
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
   // Of the cases: those with anything wrong; those that held; those whose
@@ -78,6 +86,7 @@ struct CampaignReport {
   std::map<size_t, uint64_t> by_faults_fired;
   std::map<std::string, uint64_t> by_outcome;
   Coverage coverage;
+  CoverageCurve curve;
   std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
   std::vector<CampaignFinding> findings;  // there when it has ended
   std::string progress;                   // nth: how far it is
@@ -89,6 +98,9 @@ struct CampaignReport {
   std::optional<CrashStateReport> crash_states;
   std::string why_no_crash_states;  // "": they were searched, or not asked for
 };
+
+// Number of coverage goals that a case reached.
+uint64_t GoalsReached(const CampaignReport& report);
 
 class CampaignObserver {
  public:

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "chaos/inject/plan.h"
@@ -15,8 +16,11 @@
 namespace gauntlet {
 
 struct CampaignFinding {
-  size_t number = 0;             // from 1 on
-  Finding what;                  // of the shrunken plan
+  size_t number = 0;  // from 1 on
+  Finding what;       // of the shrunken plan
+  // Where the state first differs from the reference's, down to the value, in
+  // one sentence; "": it does not, or no second run shows it.
+  std::string cause;
   std::vector<Breach> symptoms;  // all that this plan breaks
   uint64_t case_number = 0;      // the first that found it
   uint64_t cases = 1;            // how many did

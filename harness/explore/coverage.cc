@@ -131,6 +131,7 @@ void Coverage::Add(uint64_t number, const std::vector<FiredFault>& fired,
     const FiredFault& fault = fired[i];
     if (++fired_[{fault.point, fault.kind, fault.phase}] == 1) {
       last_new_ = number;
+      points_.insert(fault.point);
     }
     if (i > 0) pairs_.emplace(fired[i - 1].point, fault.point);
   }
@@ -139,10 +140,10 @@ void Coverage::Add(uint64_t number, const std::vector<FiredFault>& fired,
   }
 }
 
-std::set<Point> Coverage::PointsHit() const {
-  std::set<Point> points;
-  for (const auto& [key, count] : fired_) points.insert(std::get<Point>(key));
-  return points;
+void Coverage::AddPlan(const FaultPlan& plan) {
+  for (const Fault& fault : plan.faults) {
+    ++planned_[{fault.site.point, fault.kind}];
+  }
 }
 
 std::set<FaultKind> Coverage::KindsFired() const {

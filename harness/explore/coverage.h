@@ -56,6 +56,8 @@ class Coverage {
   // Of case `number`. Cases come in ascending order.
   void Add(uint64_t number, const std::vector<FiredFault>& fired,
            const std::vector<uint64_t>& instances);
+  // The faults of a case's plan, whether they fire or not.
+  void AddPlan(const FaultPlan& plan);
 
   using Key = std::tuple<Point, FaultKind, FaultPhase>;
   const std::map<Key, uint64_t>& fired() const { return fired_; }
@@ -65,11 +67,17 @@ class Coverage {
   // The last case that reached a (point, kind, phase) that none before had.
   uint64_t last_new() const { return last_new_; }
 
-  std::set<Point> PointsHit() const;
+  // Faults planned, by the place that the plan names.
+  const std::map<std::pair<Point, FaultKind>, uint64_t>& planned() const {
+    return planned_;
+  }
+  const std::set<Point>& PointsHit() const { return points_; }
   std::set<FaultKind> KindsFired() const;
 
  private:
   std::map<Key, uint64_t> fired_;
+  std::map<std::pair<Point, FaultKind>, uint64_t> planned_;
+  std::set<Point> points_;  // at which a fault fired
   std::set<std::pair<Point, Point>> pairs_;
   std::vector<uint64_t> instances_;  // by the order of AllInvariants()
   uint64_t last_new_ = 0;

@@ -248,6 +248,7 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
     if (only_ && (only_->names != id.names || only_->files != id.files)) {
       return true;
     }
+    if (!options_.shard.Takes(image.hash.high)) return true;
     ++counts.images_enumerated;
     const auto build = [&] { images.Build(image, image_); };
     const auto [known, is_new] = run.seen.try_emplace(image.hash);
@@ -364,11 +365,14 @@ Status Exploration::PrepareRot(PartRun& run) {
                       .may_refuse = checkpoints < 2});
   if (run.owed.cold_start == MayBeginAnew::kYes) run.owed.may_refuse = false;
   const auto files = ListFiles(image_);
+  uint64_t place = 0;
   for (size_t file = 0; file < files.size(); ++file) {
     for (const size_t bit : BitsOfRot(files[file].second->file->data.size())) {
       const bool wanted =
           !only_ || (only_->operation == file && only_->names == bit);
-      if (wanted) run.places.push_back({.file = file, .bit = bit});
+      if (wanted && options_.shard.Takes(place++)) {
+        run.places.push_back({.file = file, .bit = bit});
+      }
     }
   }
   return OkStatus();

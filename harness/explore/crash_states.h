@@ -44,6 +44,7 @@
 #include "chaos/sim/sim_disk.h"
 #include "engine/status.h"
 #include "harness/run/reference.h"
+#include "harness/run/shard_choice.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
@@ -140,6 +141,9 @@ struct CrashStateOptions {
   std::string only;          // a finding's id: nothing but this image
   uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
   uint64_t max_images = 0;   // distinct ones, then it stops; 0: no limit
+  // Distinct images that are looked at, each with all its cuts. The cuts and
+  // what is left out are counted by every shard.
+  ShardChoice shard = {};
   // Called now and then, between images; null: never. The report is the one
   // that is being made.
   std::function<Proceed(const CrashStateReport&)> on_progress;

@@ -93,8 +93,8 @@ void Crew::Work() {
     // Not touched by others while a case of it is at work.
     const ExploreCase& one = cases_[*index];
     const AtWork at(options_.name_of(one));
-    const bool twice =
-        options_.twice_every > 0 && one.number % options_.twice_every == 0;
+    const bool twice = one.counts && options_.twice_every > 0 &&
+                       one.number % options_.twice_every == 0;
     CaseReport report = Examine(*laboratories.Of(one.setup).value(), one,
                                 twice ? Runs::kTwice : Runs::kOnce);
     {

@@ -18,6 +18,9 @@ struct ExploreCase {
   uint64_t number = 0;  // from 0 on, in the order of the exploration
   size_t setup = 0;     // which of SetupsOf(base)
   FaultPlan plan;
+  // False: another shard counts the case; it is run as later cases follow from
+  // what it does.
+  bool counts = true;
 };
 
 // Fewer workers, and no bound of the membership above them.

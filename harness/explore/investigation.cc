@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "harness/explore/divergence.h"
+#include "harness/explore/finding_files.h"
 #include "harness/explore/plain_places.h"
+#include "harness/explore/replay.h"
 #include "harness/explore/shrink_setup.h"
 #include "harness/run/case_runner.h"
 
@@ -50,7 +52,12 @@ uint64_t Investigation::Add(
     CampaignFinding& finding = findings_[index];
     const bool is_new = findings_.size() > before;
     if (shown.insert(index).second && !is_new) ++finding.cases;
-    if (is_new) found(finding);
+    if (is_new) {
+      const Result<std::string> cause =
+          ExplainTrajectory(FindingCase(finding), finding.record, references_);
+      if (cause.ok()) finding.cause = *cause;
+      found(finding);
+    }
     // Nothing else of it can be looked into.
     if (finding.what.name == kNotAgain) return 1;
   }
@@ -100,6 +107,7 @@ Laboratory& Investigation::LaboratoryOf(const ExploreCase& one) {
 
 CampaignFinding Investigation::Unshrunken(const ExploreCase& one) const {
   return {.what = {},
+          .cause = {},
           .symptoms = {},
           .case_number = one.number,
           .setup = setups_[one.setup],

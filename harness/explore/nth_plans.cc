@@ -80,8 +80,9 @@ bool Contains(const std::vector<FaultKind>& kinds, FaultKind kind) {
 
 }  // namespace
 
-NthPlans::NthPlans(std::vector<PlanSpace> spaces, uint64_t seed)
-    : spaces_(std::move(spaces)), seed_(seed) {
+NthPlans::NthPlans(std::vector<PlanSpace> spaces, uint64_t seed,
+                   ShardChoice shard)
+    : spaces_(std::move(spaces)), seed_(seed), shard_(shard) {
   MakeSingles();
 }
 
@@ -96,11 +97,16 @@ std::vector<Fault> NthPlans::FaultsAt(Point point) const {
 }
 
 void NthPlans::AddSeries(Fault fault) {
-  fault.site.worker = kChief;
-  series_.push_back({.fault = fault});
-  if (space().workers < 2) return;
-  fault.site.worker = space().workers - 1;
-  series_.push_back({.fault = std::move(fault)});
+  const auto add = [&](int worker) {
+    fault.site.worker = worker;
+    // Begins with another shard at each beginning: some have few series.
+    const bool counts = shard_.Takes(series_.size() + beginning_);
+    series_.push_back({.fault = fault,
+                       .alive = counts || part_ == Part::kSingles,
+                       .counts = counts});
+  };
+  add(kChief);
+  if (space().workers > 1) add(space().workers - 1);
 }
 
 void NthPlans::MakeSingles() {
@@ -226,6 +232,7 @@ std::vector<ExploreCase> NthPlans::NextRound() {
     ExploreCase& one = round.emplace_back();
     one.number = next_number_++;
     one.setup = setup_;
+    one.counts = series.counts;
     one.plan.seed = seed_;
     if (part_ == Part::kPairs) {
       one.plan.faults = beginnings_[beginning_].faults;
@@ -305,7 +312,9 @@ std::string NthPlans::Left() const {
   }
   size_t left = 0;
   for (size_t i = beginning_; i < beginnings_.size(); ++i) {
-    left += i == beginning_ ? Alive() : SecondsBehind(beginnings_[i]);
+    left += i == beginning_ ? Alive()
+                            : SecondsBehind(beginnings_[i]) /
+                                  static_cast<size_t>(shard_.count);
   }
   return fmt::format("{} of {} beginnings of pairs, at least {} cases",
                      beginnings_.size() - beginning_, beginnings_.size(), left);

@@ -19,6 +19,11 @@
 // A beginning is gone through in rounds. In round n each (point, worker, kind)
 // that still fired at occurrence n - 1 has its n-th. What a round is depends on
 // the reports of those before it and on nothing else.
+//
+// Shards divide the sweep by (point, worker, kind). The single faults show
+// which beginnings there are, so each shard runs all of them and counts its
+// own; the cases behind the beginnings are run by one shard each. Numbers of
+// cases are a shard's own.
 #ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 
@@ -34,6 +39,7 @@
 
 #include "harness/explore/case_report.h"
 #include "harness/explore/explore_case.h"
+#include "harness/run/shard_choice.h"
 
 namespace gauntlet {
 
@@ -41,7 +47,8 @@ class NthPlans {
  public:
   // `spaces` are of the set-ups, in their order, at least one. Pairs only where
   // max_faults > 1, and those behind damage where it is > 2.
-  NthPlans(std::vector<PlanSpace> spaces, uint64_t seed);
+  NthPlans(std::vector<PlanSpace> spaces, uint64_t seed,
+           ShardChoice shard = {});
 
   // The next cases; empty: the sweep is done. To be called again once all of
   // them are reported to Learn.
@@ -60,6 +67,7 @@ class NthPlans {
   struct Series {
     Fault fault;
     bool alive = true;
+    bool counts = true;  // it is in the shard
   };
   enum class Follows : uint8_t { kInRecovery, kInSameLife };
   // What a second fault comes behind.
@@ -92,6 +100,7 @@ class NthPlans {
 
   const std::vector<PlanSpace> spaces_;
   const uint64_t seed_;
+  const ShardChoice shard_;
   size_t setup_ = 0;
   std::set<Point> reached_;  // by any fault
   enum class Part : uint8_t { kSingles, kPairs, kDone } part_ = Part::kSingles;

@@ -60,6 +60,53 @@ TEST_P(EveryProfile, ASaveAndEveryRecoverySurviveEveryCut) {
   }
 }
 
+// Sums of what shards have looked at, of one window on one disk.
+struct Looked {
+  uint64_t distinct = 0;
+  uint64_t enumerated = 0;
+  uint64_t failed = 0;
+  uint64_t failed_outcomes = 0;
+
+  bool operator==(const Looked&) const = default;
+
+  void Add(const CrashStateReport& report) {
+    for (const CrashStateCounts& counts : report.counts) {
+      distinct += counts.images_distinct;
+      enumerated += counts.images_enumerated;
+    }
+    failed += report.images_failed;
+    failed_outcomes += report.outcomes_failed;
+  }
+};
+
+TEST(CrashStatesTest, ShardsTogetherLookAtEachStateOnce) {
+  CrashStateOptions options = {
+      .profiles = {kWeak},
+      .windows = {CrashWindow::kSave, CrashWindow::kRot},
+      .bound = {.names_up_to = 4, .combinations_up_to = 4},
+      .max_findings = 10'000};
+  const std::vector<PlantedBug> bugs = {PlantedBug::kSkipManifestSync};
+  const CrashStateReport whole = Explore(options, bugs);
+  std::multiset<std::string> expected;
+  for (const auto& finding : whole.findings) expected.insert(finding.id);
+  EXPECT_GT(expected.size(), 3u);
+  EXPECT_EQ(expected.size(), whole.images_failed);
+  Looked all;
+  Looked sum;
+  all.Add(whole);
+  std::multiset<std::string> found;
+  for (int index = 1; index <= 3; ++index) {
+    options.shard = {.index = index, .count = 3};
+    const CrashStateReport part = Explore(options, bugs);
+    EXPECT_TRUE(part.finished());
+    EXPECT_EQ(part.counts[0].points, whole.counts[0].points);
+    sum.Add(part);
+    for (const auto& finding : part.findings) found.insert(finding.id);
+  }
+  EXPECT_EQ(sum, all);
+  EXPECT_EQ(found, expected);
+}
+
 // The newest checkpoint or none, whatever is gone by then.
 TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
   const CrashStateReport report =
