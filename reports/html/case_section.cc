@@ -51,8 +51,8 @@ std::string Heading(const CaseResult& result) {
   const std::string_view word = CaseWord(result);
   std::string meta = result.world;
   if (result.verdict.kind != VerdictKind::kSkip) {
-    meta += fmt::format(" · {} · {}", FactsText(result.verdict.facts),
-                        DurationOf(result));
+    meta += " · " + FactsText(result.verdict.facts);
+    if (result.seconds > 0) meta += " · " + DurationOf(result);
   }
   return fmt::format(
       "<summary><h3><span class=\"badge {0}\">{0}</span> <span "

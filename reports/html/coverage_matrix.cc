@@ -39,17 +39,24 @@ std::set<std::string> FaultsThatFired(const Record& record) {
 
 CoverageMatrix::CoverageMatrix(const FaultCatalogue& catalogue)
     : kinds_(catalogue.kinds.begin(), catalogue.kinds.end()),
-      points_(catalogue.points.begin(), catalogue.points.end()) {}
+      points_(catalogue.points.begin(), catalogue.points.end()),
+      impossible_(catalogue.impossible) {}
 
 void CoverageMatrix::Add(const Record& record) {
   const std::set<std::string> fired = FaultsThatFired(record);
   for (const RecordFault& fault : record.faults) {
-    kinds_.insert(fault.kind);
-    points_.insert(fault.point);
-    Cell& cell = cells_[{fault.kind, fault.point}];
-    ++cell.planned;
-    if (fired.contains(fault.id)) ++cell.fired;
+    Add(fault.kind, fault.point, 1, fired.contains(fault.id) ? 1 : 0);
   }
+}
+
+void CoverageMatrix::Add(const std::string& kind, const std::string& point,
+                         uint64_t planned, uint64_t fired) {
+  kinds_.insert(kind);
+  points_.insert(point);
+  impossible_.erase({kind, point});
+  Cell& cell = cells_[{kind, point}];
+  cell.planned += planned;
+  cell.fired += fired;
 }
 
 const CoverageMatrix::Cell* CoverageMatrix::Find(
@@ -64,7 +71,8 @@ std::string CoverageMatrix::Row(const std::string& point) const {
   for (const std::string& kind : kinds_) {
     const Cell* cell = Find(kind, point);
     if (cell == nullptr) {
-      cells += "<td class=\"hole\"></td>";
+      cells += impossible_.contains({kind, point}) ? "<td></td>"
+                                                   : "<td class=\"hole\"></td>";
       continue;
     }
     total += cell->fired;
@@ -86,15 +94,17 @@ std::string CoverageMatrix::Row(const std::string& point) const {
 
 std::string CoverageMatrix::Render() const {
   if (kinds_.empty()) return "<p>No faults are planned.</p>\n";
-  const size_t pairs = kinds_.size() * points_.size();
+  const size_t pairs = kinds_.size() * points_.size() - impossible_.size();
   std::string out = fmt::format(
       "<p>{} of {} pairs of {} and {} are planned in a case. A number counts "
       "the faults that fired; <span class=\"key never\">0</span> marks faults "
       "that never fired, <span class=\"key hole\"></span> a hole: no case "
-      "plans the pair. Not every pair is possible.</p>\n",
+      "plans the pair. {}</p>\n",
       GroupedDigits(cells_.size()), GroupedDigits(pairs),
       GroupedCount(kinds_.size(), "fault kind"),
-      GroupedCount(points_.size(), "fault point"));
+      GroupedCount(points_.size(), "fault point"),
+      impossible_.empty() ? "Not every pair is possible."
+                          : "Pairs that make no fault have no mark.");
   out +=
       "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
       "aria-label=\"coverage matrix\"><table class=\"matrix\"><thead><tr>"

@@ -18,6 +18,8 @@ namespace gauntlet {
 struct FaultCatalogue {
   std::vector<std::string> kinds;   // "torn_write"
   std::vector<std::string> points;  // "ckpt.shard.write"
+  // Kinds and points that make no fault together. Empty: not known.
+  std::set<std::pair<std::string, std::string>> impossible = {};
 };
 
 class CoverageMatrix {
@@ -25,6 +27,9 @@ class CoverageMatrix {
   explicit CoverageMatrix(const FaultCatalogue& catalogue);
 
   void Add(const Record& record);
+  // Adds faults of one kind at one point; `fired` of `planned` fired.
+  void Add(const std::string& kind, const std::string& point, uint64_t planned,
+           uint64_t fired);
   // A table with a row for each point and a column for each kind.
   std::string Render() const;
 
@@ -39,6 +44,7 @@ class CoverageMatrix {
 
   std::set<std::string> kinds_;
   std::set<std::string> points_;  // empty text: a fault at no point
+  std::set<std::pair<std::string, std::string>> impossible_;
   std::map<std::pair<std::string, std::string>, Cell> cells_;
 };
 

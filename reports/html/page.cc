@@ -5,7 +5,8 @@
 
 namespace gauntlet {
 
-std::string HtmlPage(std::string_view title, std::string_view body) {
+std::string HtmlPage(std::string_view title, std::string_view body,
+                     std::string_view more_style) {
   return fmt::format(
       R"html(<!DOCTYPE html>
 <html lang="en">
@@ -15,14 +16,14 @@ std::string HtmlPage(std::string_view title, std::string_view body) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{}</title>
-<style>{}</style>
+<style>{}{}</style>
 </head>
 <body>
 {}<script>{}</script>
 </body>
 </html>
 )html",
-      HtmlText(title), kPageStyle, body, kPageScript);
+      HtmlText(title), kPageStyle, more_style, body, kPageScript);
 }
 
 }  // namespace gauntlet

@@ -8,8 +8,10 @@
 namespace gauntlet {
 
 // A whole document with style and script in it. `title` is plain text, `body`
-// is HTML. A content security policy forbids the page to load anything.
-std::string HtmlPage(std::string_view title, std::string_view body);
+// is HTML, `more_style` is CSS behind that of all pages. A content security
+// policy forbids the page to load anything.
+std::string HtmlPage(std::string_view title, std::string_view body,
+                     std::string_view more_style = "");
 
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;

@@ -16,7 +16,8 @@ const std::string_view kPageScript = R"js(
     recomputed: "recomputed steps" };
   const numeric = new Set(["faults", "restarts", "recomputed", "duration"]);
   const pageSize = 50;
-  const data = JSON.parse(byId("case-data").textContent);
+  const source = byId("case-data");  // null: the page has no table of cases
+  const data = source ? JSON.parse(source.textContent) : { rows: [] };
   const state = { sort: -1, descending: false, page: 0, rows: data.rows };
 
   const textOf = (row, column) =>
@@ -137,10 +138,15 @@ const std::string_view kPageScript = R"js(
 
   heads.forEach((head, column) =>
     head.firstChild.addEventListener("click", () => sortBy(column)));
-  byId("filters").addEventListener("input", select);
-  byId("filters").addEventListener("submit", (event) => event.preventDefault());
-  for (const [id, step] of [["previous", -1], ["next", 1]]) {
-    byId(id).addEventListener("click", () => { state.page += step; show(); });
+  if (source) {
+    byId("filters").addEventListener("input", select);
+    byId("filters").addEventListener("submit",
+      (event) => event.preventDefault());
+    for (const [id, step] of [["previous", -1], ["next", 1]]) {
+      byId(id).addEventListener("click", () => { state.page += step; show(); });
+    }
+    byId("filters").hidden = byId("pager").hidden = false;
+    show();
   }
   document.querySelectorAll(".copy").forEach((button) => {
     button.hidden = false;
@@ -159,13 +165,11 @@ const std::string_view kPageScript = R"js(
     if (section.open) scrollToFault(section);
     section.addEventListener("toggle", () => scrollToFault(section));
   });
-  byId("filters").hidden = byId("pager").hidden = false;
   addEventListener("hashchange", openTarget);
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[href^='#case-']");
+    const link = event.target.closest("a[href^='#']");
     if (link && link.hash === location.hash) openTarget();
   });
-  show();
   openTarget();
 })();
 )js";

@@ -1,0 +1,288 @@
+#include "reports/html/exploration_report.h"
+
+#include <algorithm>
+
+#include "reports/html/case_section.h"
+#include "reports/html/page.h"
+#include "reports/html/symbols.h"
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kStyle = R"css(
+.list { border-collapse: collapse; font-size: 14px; }
+.list th { text-align: left; font-weight: 500; color: var(--muted);
+  vertical-align: bottom; border-bottom: 2px solid var(--line);
+  padding: 4px 14px 4px 0; }
+.list td { vertical-align: top; border-bottom: 1px solid var(--line);
+  padding: 4px 14px 4px 0; overflow-wrap: normal; }
+.list code { overflow-wrap: normal; }
+.list td.wide { min-width: 12em; overflow-wrap: anywhere; }
+.list .number { text-align: right; white-space: nowrap; }
+.list .missed { color: var(--unsure); font-weight: 600; }
+.origin { margin: 18px 0 -6px; }
+)css";
+
+std::string Section(std::string_view id, std::string_view title,
+                    const std::string& html) {
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
+                     title, html);
+}
+
+struct Column {
+  std::string_view title;
+  std::string_view css_class = "";  // "number", "wide"
+};
+
+// A table that scrolls by itself; its cells are HTML.
+class List {
+ public:
+  List(std::string_view label, std::vector<Column> columns)
+      : label_(label), columns_(std::move(columns)) {}
+
+  void Add(const std::vector<std::string>& cells) {
+    rows_ += "<tr>";
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      rows_ += Tag("td", columns_[i].css_class, cells.at(i));
+    }
+    rows_ += "</tr>\n";
+  }
+
+  std::string Render() const {
+    std::string heads;
+    for (const Column& column : columns_) {
+      heads += Tag("th scope=\"col\"", column.css_class, column.title);
+    }
+    return fmt::format(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+        "aria-label=\"{}\"><table class=\"list\"><thead><tr>{}</tr></thead>\n"
+        "<tbody>\n{}</tbody></table></div>\n",
+        label_, heads, rows_);
+  }
+
+ private:
+  static std::string Tag(std::string_view tag, std::string_view css_class,
+                         std::string_view html) {
+    return fmt::format(
+        "<{}{}>{}</{}>", tag,
+        css_class.empty() ? "" : fmt::format(" class=\"{}\"", css_class), html,
+        tag.substr(0, tag.find(' ')));
+  }
+
+  const std::string_view label_;
+  const std::vector<Column> columns_;
+  std::string rows_;
+};
+
+std::string Lines(const std::vector<std::string>& lines) {
+  std::string html;
+  for (const std::string& line : lines) {
+    html += (html.empty() ? "" : "<br>") + HtmlText(line);
+  }
+  return html;
+}
+
+std::string IdOf(size_t finding) { return fmt::format("finding-{}", finding); }
+
+// The cause, or what the first failed check found.
+std::string CauseOf(const CaseResult& result) {
+  if (!result.cause.empty()) return result.cause;
+  for (const InvariantReport& report : result.verdict.invariants) {
+    if (!report.findings.empty()) return report.findings.front().message;
+  }
+  return result.verdict.reason;
+}
+
+class FindingsPart {
+ public:
+  FindingsPart(const ExplorationReport& report, const ExplorationLimits& limits)
+      : report_(report), limits_(limits) {
+    const auto& findings = report.findings;
+    while (sections_ < std::min(findings.size(), limits.sections) &&
+           html_.size() < limits.section_bytes) {
+      AddSection(findings[sections_]);
+    }
+    for (const ReportedCrashState& state : report.crash_findings) {
+      if (crash_sections_ >= limits.sections) break;
+      AddCrashSection(state);
+    }
+  }
+
+  std::string Render() const {
+    const size_t all = report_.findings.size() + report_.crash_findings.size();
+    if (all == 0) {
+      return Section("findings", "Findings", "<p>Nothing was found.</p>\n");
+    }
+    std::string html = SymbolDefinitions();
+    if (!report_.findings.empty()) html += Table();
+    const size_t shown = sections_ + crash_sections_;
+    if (shown < all) {
+      html += fmt::format(
+          "<p>{} of {} have a section: the limit is {} or {} bytes. Each is "
+          "stored as a file.</p>\n",
+          GroupedDigits(shown), GroupedCount(all, "finding"),
+          GroupedCount(limits_.sections, "section"),
+          GroupedDigits(limits_.section_bytes));
+    }
+    return Section("findings", "Findings", html + html_);
+  }
+
+ private:
+  std::string Table() const {
+    List list("findings", {{"finding", "number"},
+                           {"check"},
+                           {"cause", "wide"},
+                           {"faults that are left", "wide"}});
+    const size_t listed = std::min(report_.findings.size(), limits_.listed);
+    for (size_t i = 0; i < listed; ++i) {
+      const ReportedFinding& finding = report_.findings[i];
+      list.Add({i < sections_
+                    ? fmt::format("<a href=\"#{}\">{}</a>", IdOf(i + 1), i + 1)
+                    : fmt::format("{}", i + 1),
+                fmt::format("<code>{}</code>", HtmlText(finding.check)),
+                HtmlText(CauseOf(finding.result), 400), Lines(finding.faults)});
+    }
+    std::string html = list.Render();
+    if (listed < report_.findings.size()) {
+      html += fmt::format(
+          "<p>{} more.</p>\n",
+          GroupedCount(report_.findings.size() - listed, "finding"));
+    }
+    return html;
+  }
+
+  void AddSection(const ReportedFinding& finding) {
+    const std::optional<Record> record = finding.record == nullptr
+                                             ? std::nullopt
+                                             : std::optional(*finding.record);
+    html_ += fmt::format("<p class=\"muted origin\">Finding {}: {}</p>\n",
+                         ++sections_, HtmlText(finding.origin));
+    html_ += RenderCaseSection(
+        finding.result, record,
+        {.id = IdOf(sections_), .most_picture_bytes = limits_.picture_bytes});
+  }
+
+  void AddCrashSection(const ReportedCrashState& state) {
+    std::string survived;
+    for (const std::string& line : state.survived) {
+      survived += fmt::format("<li>{}</li>", HtmlText(line));
+    }
+    html_ += fmt::format(
+        "<details class=\"case failed\" id=\"crash-state-{}\" open>\n"
+        "<summary><h3><span class=\"badge failed\">failed</span> <span "
+        "class=\"name\">{}</span></h3></summary>\n<p class=\"cause\">{}</p>\n"
+        "<p>Expected: {}</p>\n<p>Found: {}</p>\n",
+        ++crash_sections_, HtmlText(state.id), HtmlText(state.event),
+        HtmlText(state.expected), HtmlText(state.found));
+    if (!survived.empty()) {
+      html_ += fmt::format("<h4>On the disk</h4>\n<ul>{}</ul>\n", survived);
+    }
+    if (!state.replay.empty()) {
+      html_ += "<h4>Repeat this</h4>\n" + RenderCommand(state.replay);
+    }
+    html_ += "</details>\n";
+  }
+
+  const ExplorationReport& report_;
+  const ExplorationLimits& limits_;
+  std::string html_;
+  size_t sections_ = 0;
+  size_t crash_sections_ = 0;
+};
+
+std::string GrowthPart(const ExplorationReport& report) {
+  std::string plots;
+  for (const StepPlot& plot : report.growth) plots += RenderStepPlot(plot);
+  return Section("growth", "Coverage over time",
+                 "<div class=\"plots\">\n" + plots + "</div>\n");
+}
+
+// Those that were never reached come first, then the rarest.
+std::string GoalsPart(const ExplorationReport& report) {
+  std::vector<ReportedGoal> goals = report.goals;
+  std::ranges::stable_sort(goals, {}, &ReportedGoal::cases);
+  const auto missed = std::ranges::count(goals, 0u, &ReportedGoal::cases);
+  List list("coverage goals",
+            {{"goal"}, {"cases", "number"}, {"meaning", "wide"}});
+  for (const ReportedGoal& goal : goals) {
+    list.Add({fmt::format("<code>{}</code>", HtmlText(goal.name)),
+              goal.cases > 0
+                  ? GroupedDigits(goal.cases)
+                  : fmt::format("<span class=\"missed\">never{}</span>",
+                                goal.rare ? " (rare)" : ""),
+              HtmlText(goal.description)});
+  }
+  return Section(
+      "goals", "Coverage goals",
+      fmt::format("<p>{} of {} were never reached. A rare goal may stay out of "
+                  "reach of an exploration of the usual length.</p>\n{}",
+                  GroupedDigits(static_cast<uint64_t>(missed)),
+                  GroupedCount(goals.size(), "goal"), list.Render()));
+}
+
+std::string CrashStatesPart(const ExplorationReport& report) {
+  List list("crash states", {{"disk"},
+                             {"window"},
+                             {"crash points", "number"},
+                             {"outcomes", "number"},
+                             {"distinct states", "number"},
+                             {"left out", "number"},
+                             {"refusals that were due", "number"},
+                             {""}});
+  for (const ReportedCrashWindow& one : report.crash_windows) {
+    list.Add({HtmlText(one.disk), HtmlText(one.window),
+              GroupedDigits(one.crash_points), GroupedDigits(one.outcomes),
+              GroupedDigits(one.states), fmt::format("{:.4g}", one.left_out),
+              GroupedDigits(one.refusals),
+              one.finished ? "" : "<span class=\"missed\">unfinished</span>"});
+  }
+  return Section("crash-states", "Crash states", list.Render());
+}
+
+std::string NotTriedPart(const ExplorationReport& report) {
+  List list("what was not tried", {{"what", "wide"}, {"why", "wide"}});
+  for (const NotTried& one : report.not_tried) {
+    list.Add({HtmlText(one.what), HtmlText(one.why)});
+  }
+  return Section("not-tried", "Not tried",
+                 report.not_tried.empty()
+                     ? "<p>Nothing that the mode tries was left out.</p>\n"
+                     : list.Render());
+}
+
+}  // namespace
+
+std::string RenderExploration(const ExplorationReport& report,
+                              const ExplorationLimits& limits) {
+  std::string links;
+  std::string parts;
+  const auto add = [&](std::string_view id, std::string_view title,
+                       const std::string& html) {
+    links += fmt::format("{}<a href=\"#{}\">{}</a>", links.empty() ? "" : " · ",
+                         id, title);
+    parts += html;
+  };
+  add("findings", "Findings", FindingsPart(report, limits).Render());
+  if (!report.growth.empty()) {
+    add("growth", "Coverage over time", GrowthPart(report));
+  }
+  if (!report.goals.empty()) add("goals", "Goals", GoalsPart(report));
+  if (report.coverage) {
+    add("coverage", "Fault coverage",
+        Section("coverage", "Fault coverage", report.coverage->Render()));
+  }
+  if (!report.crash_windows.empty()) {
+    add("crash-states", "Crash states", CrashStatesPart(report));
+  }
+  add("not-tried", "Not tried", NotTriedPart(report));
+  const std::string body = fmt::format(
+      "<main>\n{}<nav aria-label=\"parts of this page\">{}</nav>\n{}</main>\n",
+      RenderVerdictStrip(report.strip), links, parts);
+  return HtmlPage(fmt::format("Gauntlet exploration of {}: {}", report.base,
+                              report.strip.title),
+                  body, std::string(kStyle) + std::string(kStepPlotStyle));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,91 @@
+// report.html of an exploration: what was tried, what it reached and found, and
+// what was left out.
+#ifndef GAUNTLET_REPORTS_HTML_EXPLORATION_REPORT_H_
+#define GAUNTLET_REPORTS_HTML_EXPLORATION_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/record/record.h"
+#include "harness/record/result.h"
+#include "reports/html/coverage_matrix.h"
+#include "reports/html/step_plot.h"
+#include "reports/html/verdict_strip.h"
+
+namespace gauntlet {
+
+struct ReportedGoal {
+  std::string name;
+  std::string description;
+  bool rare = false;   // a usual exploration may miss it
+  uint64_t cases = 0;  // that reached it
+};
+
+// A plan that breaks something.
+struct ReportedFinding {
+  CaseResult result;  // of the shrunken plan, with its cause
+  const Record* record = nullptr;
+  std::string check;                // "trajectory (state-digest)"
+  std::vector<std::string> faults;  // of the shrunken plan, a line each
+  std::string origin;  // the cases that found it, and the shrinking
+};
+
+// A state of the disk that recovery gets wrong.
+struct ReportedCrashState {
+  std::string id;
+  std::string event;  // "power lost after …"
+  std::vector<std::string> survived;
+  std::string expected;
+  std::string found;
+  std::string replay;  // empty: no file of it
+};
+
+// The crash states of one window on one disk.
+struct ReportedCrashWindow {
+  std::string disk;
+  std::string window;
+  uint64_t crash_points = 0;
+  uint64_t outcomes = 0;
+  uint64_t states = 0;  // distinct
+  double left_out = 0;
+  uint64_t refusals = 0;  // that were due
+  bool finished = true;
+};
+
+struct NotTried {
+  std::string what;
+  std::string why;
+};
+
+struct ExplorationReport {
+  std::string base;
+  VerdictStrip strip;
+  std::vector<StepPlot> growth;  // of the coverage
+  std::vector<ReportedGoal> goals;
+  std::optional<CoverageMatrix> coverage;  // nullopt: of no fault points
+  std::vector<ReportedFinding> findings;
+  std::vector<ReportedCrashState> crash_findings;
+  std::vector<ReportedCrashWindow> crash_windows;
+  std::vector<NotTried> not_tried;
+};
+
+// The page states what is left out. It has at most section_bytes, and one
+// section more, beside what does not grow with the number of cases.
+struct ExplorationLimits {
+  size_t listed = 500;  // findings in the table
+  size_t sections = 50;
+  size_t section_bytes = 4 * 1024 * 1024;
+  size_t picture_bytes = 256 * 1024;  // of one
+};
+
+// Equal inputs give equal bytes.
+std::string RenderExploration(const ExplorationReport& report,
+                              const ExplorationLimits& limits = {});
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_EXPLORATION_REPORT_H_
