@@ -3,7 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "chaos/sim/durability_profile.h"
 #include "harness/cli/shell_word.h"
+#include "harness/scenario/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,31 +22,94 @@ std::string CommandForBase(const ExploreCommand& command) {
   return text;
 }
 
+void Add(std::string_view option, const std::string& value, std::string& text) {
+  text += fmt::format(" {} {}", option, value);
+}
+
+template <typename Number>
+void AddUnlessUsual(std::string_view option, Number ExploreCommand::*number,
+                    const ExploreCommand& command, std::string& text) {
+  if (command.*number == ExploreCommand().*number) return;
+  Add(option, std::to_string(command.*number), text);
+}
+
+template <typename Value>
+void AddNames(std::string_view option, const std::vector<Value>& values,
+              std::string_view (*name)(Value), std::string& text) {
+  if (values.empty()) return;
+  std::vector<std::string_view> names;
+  for (const Value value : values) names.push_back(name(value));
+  Add(option, fmt::to_string(fmt::join(names, ",")), text);
+}
+
+void AddPlanChoices(const ExploreCommand& command, std::string& text) {
+  AddNames("--kinds", command.kinds, FaultKindName, text);
+  AddNames("--points", command.points, PointName, text);
+  AddUnlessUsual("--max-faults", &ExploreCommand::max_faults, command, text);
+}
+
+void AddCrashStateChoices(const ExploreCommand& command, std::string& text) {
+  const CrashStateChoice& choice = command.crash_states;
+  AddNames("--profiles", choice.profiles, ProfileName, text);
+  if (choice.windows != AllCrashWindows()) {
+    AddNames("--windows", choice.windows, CrashWindowName, text);
+  }
+  if (choice.save != 0) Add("--save", std::to_string(choice.save), text);
+  if (choice.bound) Add("--max-states", std::to_string(*choice.bound), text);
+  if (!choice.id.empty()) Add("--id", ShellWord(choice.id), text);
+}
+
 }  // namespace
+
+std::string_view ExploreModeName(ExploreMode mode) {
+  switch (mode) {
+    case ExploreMode::kMixed:
+      return "mixed";
+    case ExploreMode::kRandom:
+      return "random";
+    case ExploreMode::kNth:
+      return "sweep";
+    case ExploreMode::kCrashStates:
+      return "crash-states";
+  }
+  return "";
+}
+
+std::string CommandForExploration(const ExploreCommand& command,
+                                  uint64_t seed) {
+  std::string text = CommandForBase(command);
+  const bool has_plans = command.mode != ExploreMode::kCrashStates;
+  if (command.mode != ExploreMode::kMixed) {
+    Add("--mode", std::string(ExploreModeName(command.mode)), text);
+  }
+  if (has_plans) AddPlanChoices(command, text);
+  AddCrashStateChoices(command, text);
+  AddUnlessUsual("--verify-determinism-every", &ExploreCommand::twice_every,
+                 command, text);
+  if (has_plans) Add("--seed", std::to_string(seed), text);
+  if (command.only_case)
+    Add("--case", std::to_string(*command.only_case), text);
+  AddUnlessUsual("--first-case", &ExploreCommand::first_case, command, text);
+  if (command.shard.count > 1) {
+    Add("--shard",
+        fmt::format("{}/{}", command.shard.index, command.shard.count), text);
+  }
+  if (command.cases) Add("--cases", std::to_string(*command.cases), text);
+  if (command.time_given) Add("--time", DurationToText(*command.time), text);
+  AddUnlessUsual("--stop-after", &ExploreCommand::stop_after, command, text);
+  AddUnlessUsual("--jobs", &ExploreCommand::jobs, command, text);
+  return text;
+}
 
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
                            uint64_t number) {
   if (command.mode == ExploreMode::kNth) return "";
   std::string text = CommandForBase(command);
-  const auto add = [&text](std::string_view option, const std::string& value) {
-    text += fmt::format(" {} {}", option, value);
-  };
-  std::vector<std::string_view> kinds;
-  for (const FaultKind kind : command.kinds) {
-    kinds.push_back(FaultKindName(kind));
-  }
-  if (!kinds.empty()) add("--kinds", fmt::to_string(fmt::join(kinds, ",")));
-  std::vector<std::string_view> points;
-  for (const Point point : command.points) points.push_back(PointName(point));
-  if (!points.empty()) add("--points", fmt::to_string(fmt::join(points, ",")));
-  if (command.max_faults != ExploreCommand().max_faults) {
-    add("--max-faults", std::to_string(command.max_faults));
-  }
-  if (command.twice_every != ExploreCommand().twice_every) {
-    add("--verify-determinism-every", std::to_string(command.twice_every));
-  }
-  add("--seed", std::to_string(seed));
-  add("--case", std::to_string(number));
+  AddPlanChoices(command, text);
+  AddUnlessUsual("--verify-determinism-every", &ExploreCommand::twice_every,
+                 command, text);
+  Add("--seed", std::to_string(seed), text);
+  Add("--case", std::to_string(number), text);
   return text;
 }
 

@@ -1,14 +1,20 @@
-// The command lines that try one case of an exploration once more.
+// The command lines that repeat an exploration, or one case of it.
 #ifndef GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "harness/cli/commands.h"
 
 namespace gauntlet {
 
+std::string_view ExploreModeName(ExploreMode mode);
+
+// The exploration itself. For a shell, as all of these; `seed` is the one that
+// was taken. Files that it writes to are left out.
+std::string CommandForExploration(const ExploreCommand& command, uint64_t seed);
 // For a shell; `seed` is the one that was taken. "": there is none in this
 // mode.
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,

@@ -12,10 +12,15 @@
 #include "harness/cli/case_command.h"
 #include "harness/cli/crash_states_text.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/explore_interruption.h"
+#include "harness/cli/explore_json.h"
+#include "harness/cli/explore_progress.h"
+#include "harness/cli/explore_report.h"
 #include "harness/cli/explore_text.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_states.h"
 #include "reports/counted.h"
+#include "reports/html/text.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
@@ -26,15 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-constexpr Duration kLineEvery = std::chrono::seconds(10);
-constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
-
-// Why it ended, and in what time.
-struct CrashStatesEnd {
-  std::string_view name;
-  double seconds = 0;
-};
 
 std::string RenderReport(const CrashStateReport& report,
                          const CrashStatesEnd& end) {
@@ -90,11 +86,13 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Says now and then how far it is, and when to stop.
+// Shows progress, and says when to stop.
 class Watch {
  public:
-  Watch(const ExploreCommand& command, Console& console)
-      : command_(command), console_(console) {}
+  Watch(const CrashStatesTask& task, Console& console)
+      : task_(task),
+        limits_{.time = task.time, .cases = task.command.cases},
+        progress_(clock_, console.err, console.err_style) {}
 
   double Seconds() const {
     return std::chrono::duration<double>(clock_.Now() - begin_).count();
@@ -102,19 +100,10 @@ class Watch {
   bool interrupted() const { return host_.TerminationNotices() > 0; }
 
   Proceed See(const CrashStateReport& report) {
-    const Time now = clock_.Now();
-    const bool animates = console_.err_style.animates();
-    if (now - last_ >= (animates ? kRedrawEvery : kLineEvery)) {
-      last_ = now;
-      const CrashStateTotals totals = TotalsOf(report);
-      fmt::print(console_.err,
-                 "{}{:.0f}s  {} crash points  {} states  failed {}{}",
-                 animates ? "\r\x1b[K" : "", Seconds(), totals.points,
-                 totals.distinct, report.images_failed, animates ? "" : "\n");
-      console_.err << std::flush;
-      shown_ = animates;
+    if (progress_.IsDue()) {
+      progress_.Show(StatusOf(report, Seconds(), limits_));
     }
-    late_ = command_.time && now - begin_ >= *command_.time;
+    late_ = task_.time && clock_.Now() - begin_ >= *task_.time;
     return interrupted() || late_ ? Proceed::kStop : Proceed::kGoOn;
   }
 
@@ -122,25 +111,22 @@ class Watch {
     if (report.complete()) return "done: all";
     if (report.finished()) return "done: all within --max-states";
     if (interrupted()) return "interrupted";
-    if (command_.stop_after > 0 &&
-        report.images_failed >= command_.stop_after) {
+    const size_t stop_after = task_.command.stop_after;
+    if (stop_after > 0 && report.images_failed >= stop_after) {
       return "stopped: enough findings";
     }
     return late_ ? "stopped by --time" : "stopped by --cases";
   }
 
-  void Clear() {
-    if (shown_) console_.err << "\r\x1b[K" << std::flush;
-  }
+  void Clear() { progress_.Clear(); }
 
  private:
-  const ExploreCommand& command_;
-  Console& console_;
+  const CrashStatesTask& task_;
+  const ExploreLimits limits_;
   SystemClock clock_;
   RealHost host_;
   const Time begin_ = clock_.Now();
-  Time last_ = begin_;
-  bool shown_ = false;
+  ExploreProgress progress_;
   bool late_ = false;
 };
 
@@ -177,7 +163,8 @@ CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command) {
                                .save = choice.save,
                                .only = choice.id,
                                .twice_every = command.twice_every,
-                               .max_images = command.cases.value_or(0)};
+                               .max_images = command.cases.value_or(0),
+                               .shard = command.shard};
   if (command.stop_after > 0) {
     options.max_findings = options.stop_after = command.stop_after;
   }
@@ -216,62 +203,88 @@ WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
   return written;
 }
 
-int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
-                         const fs::path& directory, References& references,
+namespace {
+
+int ExitWithout(const Status& status, const Watch& watch, const Case& base,
+                Console& console) {
+  if (watch.interrupted()) {
+    fmt::print(console.err, "gauntlet explore: interrupted\n");
+    return static_cast<int>(ExitCode::kInterrupted);
+  }
+  // Without it the base held.
+  const bool by_the_bug =
+      !base.plan.bugs.empty() && status.code() != Code::kInvalidArgument;
+  fmt::print(console.err, "gauntlet explore: {}{}\n", status.message(),
+             by_the_bug ? ", but with the planted bug" : "");
+  return static_cast<int>(status.code() == Code::kInvalidArgument
+                              ? ExitCode::kUsage
+                              : ExitCode::kNoVerdict);
+}
+
+// Writes report.html. Returns its path; empty: it cannot be written, which is
+// said.
+fs::path WritePage(const CrashStatesTask& task, const CrashStateReport& report,
+                   const std::vector<WrittenCrashFinding>& written,
+                   const CrashStatesEnd& end, Console& console) {
+  fs::path page = ReportFile(task.command, task.directory);
+  const Status status =
+      WriteReport(ReportOf({.base = task.base, .command = task.command}, report,
+                           written, end),
+                  page);
+  if (status.ok()) return page;
+  fmt::print(console.err, "gauntlet explore: {}\n", status.message());
+  return "";
+}
+
+}  // namespace
+
+int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
                          Console& console) {
-  std::ostream& talk =
-      command.output == OutputFormat::kText ? console.out : console.err;
-  talk << RenderCrashStatesHead(base, command.crash_states) << std::flush;
-  Watch watch(command, console);
+  const auto& [base, command, time, directory] = task;
+  const bool as_text = command.output == OutputFormat::kText;
+  std::ostream& talk = as_text ? console.out : console.err;
+  talk << RenderCrashStatesHead(base, command) << std::flush;
+  Watch watch(task, console);
   CrashStateOptions options = CrashStateOptionsOf(command);
   options.on_progress = [&](const CrashStateReport& report) {
     return watch.See(report);
   };
   options.name_of = [&](const std::string& id) {
-    return fmt::format("crash state {}: {}", id, CommandForImage(command, id));
+    return fmt::format("crash state {}: {}", id,
+                       CommandForImage(task.command, id));
   };
   const Result<CrashStateReport> report =
       ExploreCrashStates(base, references, options);
   watch.Clear();
-  if (!report.ok()) {
-    if (watch.interrupted()) {
-      fmt::print(console.err, "gauntlet explore: interrupted\n");
-      return static_cast<int>(ExitCode::kInterrupted);
-    }
-    // Without it the base held.
-    const bool by_the_bug = !base.plan.bugs.empty() &&
-                            report.status().code() != Code::kInvalidArgument;
-    fmt::print(console.err, "gauntlet explore: {}{}\n",
-               report.status().message(),
-               by_the_bug ? ", but with the planted bug" : "");
-    return static_cast<int>(report.status().code() == Code::kInvalidArgument
-                                ? ExitCode::kUsage
-                                : ExitCode::kNoVerdict);
-  }
+  if (!report.ok()) return ExitWithout(report.status(), watch, base, console);
   const CrashStatesEnd end = {.name = watch.EndOf(*report),
                               .seconds = watch.Seconds()};
-  Status write_status;
   std::vector<WrittenCrashFinding> written;
   for (const CrashStateFinding& finding : report->findings) {
     written.push_back(WriteCrashState(
         finding, written.size() + 1,
         {.base = base, .options = options, .directory = directory}));
-    if (!written.back().write_status.ok()) {
-      write_status = written.back().write_status;
+    const Status& status = written.back().write_status;
+    if (!status.ok()) {
+      fmt::print(console.err, "gauntlet explore: {}\n", status.message());
     }
+    if (as_text) console.out << RenderCrashFinding(written.back());
   }
-  if (command.output == OutputFormat::kJson) {
-    console.out << ToJson(base, *report, written, end);
-  } else {
-    for (const WrittenCrashFinding& finding : written) {
-      console.out << RenderCrashFinding(finding);
-    }
-    console.out << RenderReport(*report, end);
+  console.out << (as_text ? RenderReport(*report, end)
+                          : ToJson(base, *report, written, end));
+  const fs::path page = WritePage(task, *report, written, end, console);
+  if (watch.interrupted()) {
+    fmt::print(console.err, "gauntlet explore: {}",
+               RenderInterruption(
+                   GroupedCount(TotalsOf(*report).distinct, "crash state"),
+                   {.findings = written.size(),
+                    .directory = directory,
+                    .report = page},
+                   "the search begins anew with: " +
+                       CommandForExploration(command, 0)));
+    return static_cast<int>(ExitCode::kInterrupted);
   }
-  if (!write_status.ok()) {
-    fmt::print(console.err, "gauntlet explore: {}\n", write_status.message());
-  }
-  if (watch.interrupted()) return static_cast<int>(ExitCode::kInterrupted);
+  if (!page.empty()) fmt::print(talk, "  report       {}\n", page.string());
   const bool broken = report->images_failed > 0 || report->nondeterministic > 0;
   return static_cast<int>(broken ? ExitCode::kViolated : ExitCode::kHeld);
 }

@@ -4,6 +4,7 @@
 #define GAUNTLET_HARNESS_CLI_CRASH_STATES_COMMAND_H_
 
 #include <filesystem>
+#include <optional>
 
 #include "harness/cli/commands.h"
 #include "harness/cli/console.h"
@@ -27,11 +28,16 @@ WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
                                     size_t number,
                                     const CrashStatePlace& place);
 
+struct CrashStatesTask {
+  const Case& base;
+  const ExploreCommand& command;
+  std::optional<Duration> time;  // that is left
+  const std::filesystem::path& directory;
+};
 // Leaves what it finds in the directory. REQUIRES: InstallSignalHandlers was
 // called. Returns the exit code.
-int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
-                         const std::filesystem::path& directory,
-                         References& references, Console& console);
+int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
+                         Console& console);
 
 }  // namespace gauntlet
 

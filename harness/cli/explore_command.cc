@@ -1,6 +1,7 @@
 #include "harness/cli/explore_command.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -8,27 +9,28 @@
 #include <utility>
 #include <vector>
 
-#include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 #include "harness/cli/case_command.h"
 #include "harness/cli/crash_states_command.h"
 #include "harness/cli/exit_code.h"
-#include "harness/cli/explore_base.h"
+#include "harness/cli/explore_base_case.h"
 #include "harness/cli/explore_gaps.h"
+#include "harness/cli/explore_interruption.h"
+#include "harness/cli/explore_json.h"
 #include "harness/cli/explore_progress.h"
+#include "harness/cli/explore_report.h"
 #include "harness/cli/explore_text.h"
-#include "harness/cli/flags.h"
 #include "harness/cli/run_directory.h"
-#include "harness/cli/scenario_files.h"
+#include "harness/cli/shard_flag.h"
 #include "harness/cli/show_command.h"
-#include "harness/explore/base_check.h"
 #include "harness/explore/campaign.h"
 #include "harness/explore/finding_files.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
 #include "reports/counted.h"
+#include "reports/html/text.h"
 #include "reports/timeline.h"
 #include "reports/timeline_table.h"
 #include <fmt/format.h>
@@ -39,189 +41,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The one case to explore, or why there is none.
-struct LoadedBase {
-  std::optional<Case> one;
-  std::string problem;  // lines
-  ExitCode code = ExitCode::kUsage;
-};
-
-LoadedBase NoBase(std::string_view problem, ExitCode code) {
-  return {.one = std::nullopt,
-          .problem = fmt::format("gauntlet explore: {}\n", problem),
-          .code = code};
-}
-
-// The cases that the filter takes; one that has just this name is meant alone.
-std::vector<Case> Fitting(const std::vector<Case>& cases,
-                          const std::string& filter) {
-  std::vector<Case> fitting;
-  for (const Case& one : cases) {
-    if (one.name == filter) return {one};
-    if (one.name.find(filter) != one.name.npos) fitting.push_back(one);
-  }
-  return fitting;
-}
-
-LoadedBase PickBase(const LoadedFile& loaded, const std::string& name,
-                    const std::string& filter) {
-  const std::vector<Case> fitting = Fitting(loaded.cases, filter);
-  if (fitting.size() == 1) return {.one = fitting.front(), .problem = ""};
-  if (fitting.empty()) {
-    return NoBase(
-        fmt::format("nothing selected: of {} of {} none has {} in "
-                    "its name",
-                    Counted(loaded.cases.size(), "case"), name, Quoted(filter)),
-        ExitCode::kNothingSelected);
-  }
-  return NoBase(
-      fmt::format("{}: expected one case, found {}, such as {} and {}; --name "
-                  "picks one",
-                  name, fitting.size(), fitting[0].name, fitting[1].name),
-      ExitCode::kUsage);
-}
-
-LoadedBase LoadBase(const ExploreCommand& command, Console& console) {
-  if (command.base_file.empty()) {
-    const DemoScenario base = ExploreBase();
-    return PickBase(LoadScenarios(base.text, base.name), "the built-in base",
-                    command.name_filter);
-  }
-  PosixStorage storage;
-  const Result<std::string> text =
-      ReadFile(storage, command.base_file, kMaxScenarioBytes);
-  if (!text.ok()) return NoBase(text.status().message(), ExitCode::kUsage);
-  const LoadedFile loaded = LoadScenarios(*text, command.base_file);
-  console.err << RenderOldSpellings(loaded, command.base_file)
-              << RenderWarnings(loaded, command.base_file, *text);
-  if (loaded.errors.empty()) {
-    return PickBase(loaded, command.base_file, command.name_filter);
-  }
-  return {.one = std::nullopt,
-          .problem = RenderErrors(loaded, command.base_file, *text)};
-}
-
-// Looks after what comes before the first case: the base undisturbed, as it is
-// and in each set-up, which is as long as the base is. From one thread.
-class BaseWatch {
- public:
-  // `time` is for that and for all that follows.
-  BaseWatch(std::optional<Duration> time, Console& console)
-      : time_(time), console_(console) {}
-
-  // Whether to stop: somebody says so, or the time is over before the first
-  // case. Says that it is still at it, now and then.
-  bool Interrupted() {
-    if (host_.TerminationNotices() > 0) return true;
-    if (done_) return false;
-    const Time now = clock_.Now();
-    late_ = late_ || (time_ && now - begin_ >= *time_);
-    if (!late_ && now >= next_line_) {
-      fmt::print(console_.err,
-                 "gauntlet explore: {:.0f}s, still at the undisturbed run of "
-                 "the base\n",
-                 std::chrono::duration<double>(now - begin_).count());
-      console_.err << std::flush;
-      next_line_ = now + kLineEvery;
-    }
-    return late_;
-  }
-  // It was stopped as the time was over.
-  bool late() const { return late_; }
-  // The first case comes.
-  void Done() { done_ = true; }
-  // Of `time`, from now on.
-  std::optional<Duration> TimeLeft() const {
-    if (!time_) return std::nullopt;
-    return std::max(Duration(0), *time_ - (clock_.Now() - begin_));
-  }
-
- private:
-  static constexpr Duration kFirstLine = std::chrono::seconds(2);
-  static constexpr Duration kLineEvery = std::chrono::seconds(10);
-
-  const std::optional<Duration> time_;
-  Console& console_;
-  SystemClock clock_;
-  RealHost host_;
-  const Time begin_ = clock_.Now();
-  Time next_line_ = begin_ + kFirstLine;
-  bool late_ = false;
-  bool done_ = false;
-};
-
-// Nullopt: it holds undisturbed, and may be explored.
-std::optional<ExitCode> Unfit(const Case& base, References& references,
-                              const BaseWatch& watch, Console& console) {
-  const Result<BaseCheck> check = CheckBase(base, references);
-  if (!check.ok() && watch.late()) {
-    fmt::print(
-        console.err,
-        "gauntlet explore: inconclusive: the undisturbed run of the base, "
-        "as it is and in each set-up, takes longer than --time\n");
-    return ExitCode::kNoVerdict;
-  }
-  if (!check.ok() && references.interrupted()()) {
-    fmt::print(console.err, "gauntlet explore: interrupted\n");
-    return ExitCode::kInterrupted;
-  }
-  if (!check.ok()) {
-    fmt::print(console.err, "gauntlet explore: {}\n", check.status().message());
-    return ExitCode::kNoVerdict;
-  }
-  if (!check->skipped.empty()) {
-    fmt::print(console.err,
-               "gauntlet explore: {}: the simulated world cannot do it: {}\n",
-               base.name, check->skipped);
-    return ExitCode::kNoVerdict;
-  }
-  if (check->wrong.empty()) return std::nullopt;
-  fmt::print(console.err,
-             "gauntlet explore: {} does not hold undisturbed, so nothing was "
-             "tried: {}\n",
-             base.name, check->wrong);
-  return ExitCode::kViolated;
-}
-
-// Whether the command names kinds, and none of them can happen to the base.
-bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
-                   Console& console) {
-  const std::vector<FaultKind>& kinds = command.kinds;
-  const bool none = std::ranges::none_of(
-      kinds, [&](FaultKind kind) { return CanHappenTo(kind, base); });
-  if (kinds.empty() || !none) return false;
-  if (IsOfNetwork(kinds.front())) {
-    fmt::print(console.err,
-               "gauntlet explore: --kinds: {} keeps workers apart: expected a "
-               "base with at least 2 workers, found 1\n",
-               FaultKindName(kinds.front()));
-    return true;
-  }
-  fmt::print(console.err,
-             "gauntlet explore: --kinds: {} needs a device: expected a base "
-             "with cluster.device emulated, found {}\n",
-             FaultKindName(kinds.front()),
-             DeviceKindName(base.train.kernels.device));
-  return true;
-}
-
-// Whether the command names points, and no set-up made of the base gets to any.
-bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
-                    Console& console) {
-  if (command.points.empty()) return false;
-  for (const Case& setup : SetupsOf(base)) {
-    const std::vector<Point> met = SpaceOf(setup).points;
-    for (const Point point : command.points) {
-      if (std::ranges::find(met, point) != met.end()) return false;
-    }
-  }
-  fmt::print(console.err,
-             "gauntlet explore: --points: expected some that this base gets "
-             "to, found {}\n",
-             PointName(command.points.front()));
-  return true;
-}
 
 // States at each crash point in a mixed exploration, so that a turn is short
 // and all crash points have their turn within a minute.
@@ -242,15 +61,18 @@ std::optional<ExploreCommand> CrashStatesBeside(const ExploreCommand& command) {
   return beside;
 }
 
-CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
+CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
+                          std::optional<Duration> time) {
   CampaignOptions options = {.mode = command.mode == ExploreMode::kNth
                                          ? CampaignMode::kNth
                                          : CampaignMode::kRandom,
                              .seed = seed,
                              .only_case = command.only_case,
                              .keep_record = command.trace,
+                             .first_case = command.first_case,
+                             .shard = command.shard,
                              .max_cases = command.cases,
-                             .time = command.time,
+                             .time = time,
                              .threads = command.jobs,
                              .max_faults = command.max_faults,
                              .kinds = command.kinds,
@@ -270,53 +92,71 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
   return options;
 }
 
+// The limits of this shard alone.
+ExploreLimits LimitsOf(const CampaignOptions& options) {
+  ExploreLimits limits = {.time = options.time, .cases = options.max_cases};
+  if (options.only_case) limits.cases = 1;
+  if (options.mode == CampaignMode::kRandom && options.max_cases) {
+    const uint64_t most =
+        std::min(*options.max_cases, UINT64_MAX - options.first_case);
+    limits.cases =
+        options.shard.CountIn(options.first_case, options.first_case + most);
+  }
+  return limits;
+}
+
+// What is explored, and where its files go.
+struct Task {
+  const Case& base;
+  const ExploreCommand& command;
+  uint64_t seed = 0;
+  std::optional<Duration> time;  // that is left
+  const fs::path& directory;
+};
+
 class Explorer final : public CampaignObserver {
  public:
-  Explorer(const ExploreCommand& command, uint64_t seed,
-           const fs::path& directory, References& references, Console& console)
-      : command_(command),
-        seed_(seed),
+  Explorer(const Task& task, References& references, Console& console)
+      : task_(task),
+        command_(task.command),
         references_(references),
         console_(console),
-        text_(command.output == OutputFormat::kText),
-        directory_(directory),
-        options_(OptionsOf(command, seed)),
+        text_(command_.output == OutputFormat::kText),
+        options_(OptionsOf(command_, task.seed, task.time)),
+        limits_(LimitsOf(options_)),
         progress_(clock_, console.err, console.err_style) {}
 
-  Result<int> Run(const Case& base) {
-    std::ostream& talk = text_ ? console_.out : console_.err;
-    talk << RenderExploreHead(base, command_, seed_) << std::flush;
-    base_ = &base;
-    ASSIGN_OR_RETURN(const CampaignReport report,
-                     RunCampaign(base, options_, references_, clock_, *this));
+  Result<int> Run() {
+    talk() << RenderExploreHead(task_.base, command_, task_.seed) << std::flush;
+    ASSIGN_OR_RETURN(
+        const CampaignReport report,
+        RunCampaign(task_.base, options_, references_, clock_, *this));
     progress_.Clear();
+    const CampaignFiles files = {files_, crash_states_};
     if (text_) {
-      console_.out << RenderCampaign(base, report, command_);
+      console_.out << RenderCampaign(task_.base, report, command_);
       if (report.only_record) {
         console_.out << "\n"
                      << RenderTimeline(TimelineOf(*report.only_record, {}),
                                        TableStyleOf(console_.out_style));
       }
     } else {
-      console_.out << CampaignToJson(base, report, {files_, crash_states_},
-                                     command_, seed_);
+      console_.out << CampaignToJson(task_.base, report, files, command_,
+                                     task_.seed);
     }
-    if (!write_status_.ok()) {
-      fmt::print(console_.err, "gauntlet explore: {}\n",
-                 write_status_.message());
-    }
+    Close(report, files);
     return ExitCodeFor(report);
   }
 
   void Progress(const CampaignReport& report) override {
-    progress_.Show(report);
+    if (progress_.IsDue()) progress_.Show(StatusOf(report, limits_));
   }
 
   void Found(const CampaignFinding& finding) override {
     progress_.Clear();
     const Result<FindingFiles> files = WriteFinding(
-        finding, CommandForCase(command_, seed_, finding.case_number),
-        directory_);
+        finding, CommandForCase(command_, task_.seed, finding.case_number),
+        task_.directory);
     if (files.ok()) {
       files_.push_back(*files);
     } else {
@@ -324,26 +164,60 @@ class Explorer final : public CampaignObserver {
       files_.push_back(
           {.scenario = {}, .why_no_scenario = files.status().message()});
     }
-    std::ostream& talk = text_ ? console_.out : console_.err;
-    talk << RenderFound(finding, files_.back()) << std::flush;
+    talk() << RenderFound(finding, files_.back()) << std::flush;
   }
 
   void FoundCrashState(const CrashStateFinding& finding) override {
     progress_.Clear();
     crash_states_.push_back(WriteCrashState(finding, crash_states_.size() + 1,
-                                            {.base = *base_,
+                                            {.base = task_.base,
                                              .options = *options_.crash_states,
-                                             .directory = directory_}));
+                                             .directory = task_.directory}));
     if (!crash_states_.back().write_status.ok()) {
       write_status_ = crash_states_.back().write_status;
     }
-    std::ostream& talk = text_ ? console_.out : console_.err;
-    talk << RenderCrashFinding(crash_states_.back()) << std::flush;
+    talk() << RenderCrashFinding(crash_states_.back()) << std::flush;
   }
 
   bool Interrupted() override { return host_.TerminationNotices() > 0; }
 
  private:
+  std::ostream& talk() { return text_ ? console_.out : console_.err; }
+
+  // Writes the report, and says where everything is.
+  void Close(const CampaignReport& report, const CampaignFiles& files) {
+    fs::path page = ReportFile(command_, task_.directory);
+    const Status written = WriteReport(
+        ReportOf({task_.base, command_, task_.seed}, report, files), page);
+    if (!written.ok()) {
+      page.clear();
+      if (write_status_.ok()) write_status_ = written;
+    }
+    if (!write_status_.ok()) {
+      fmt::print(console_.err, "gauntlet explore: {}\n",
+                 write_status_.message());
+    }
+    if (report.end == CampaignEnd::kInterrupted) {
+      fmt::print(console_.err, "gauntlet explore: {}",
+                 Interruption(report, page));
+    } else if (!page.empty()) {
+      fmt::print(talk(), "  report        {}\n", page.string());
+    }
+  }
+
+  std::string Interruption(const CampaignReport& report,
+                           const fs::path& page) const {
+    const bool resumes = command_.mode != ExploreMode::kNth;
+    return RenderInterruption(
+        GroupedCount(report.cases, "case"),
+        {.findings = files_.size() + crash_states_.size(),
+         .directory = task_.directory,
+         .report = page},
+        fmt::format("{}: {}",
+                    resumes ? "resume with" : "a sweep begins anew with",
+                    CommandToResume(command_, task_.seed, report)));
+  }
+
   int ExitCodeFor(const CampaignReport& report) const {
     if (report.end == CampaignEnd::kInterrupted) {
       return static_cast<int>(ExitCode::kInterrupted);
@@ -356,9 +230,13 @@ class Explorer final : public CampaignObserver {
       return static_cast<int>(ExitCode::kViolated);
     }
     if (report.cases == 0 && report.end == CampaignEnd::kExhausted) {
-      fmt::print(console_.err,
-                 "gauntlet explore: nothing selected: no fault of these kinds "
-                 "means anything at these points\n");
+      const ShardChoice& shard = command_.shard;
+      fmt::print(console_.err, "gauntlet explore: nothing selected: {}\n",
+                 shard.count > 1
+                     ? fmt::format("shard {} of {} has no case", shard.index,
+                                   shard.count)
+                     : "no fault of these kinds means anything at these "
+                       "points");
       return static_cast<int>(ExitCode::kNothingSelected);
     }
     const std::vector<std::string_view> missed =
@@ -380,14 +258,13 @@ class Explorer final : public CampaignObserver {
     return static_cast<int>(ExitCode::kHeld);
   }
 
+  const Task& task_;
   const ExploreCommand& command_;
-  const uint64_t seed_;
   References& references_;
   Console& console_;
   const bool text_;
-  const fs::path directory_;
   const CampaignOptions options_;
-  const Case* base_ = nullptr;  // of the run
+  const ExploreLimits limits_;
   SystemClock clock_;
   RealHost host_;
   ExploreProgress progress_;
@@ -407,14 +284,22 @@ int Explore(const Case& base, const ExploreCommand& command,
     return static_cast<int>(*unfit);
   }
   watch.Done();
-  ExploreCommand rest = command;
-  if (command.time_given) rest.time = watch.TimeLeft();
+  const std::optional<Duration> time =
+      command.time_given ? watch.TimeLeft() : command.time;
   if (command.mode == ExploreMode::kCrashStates) {
-    return ExploreCrashStatesOf(base, rest, directory, references, console);
+    return ExploreCrashStatesOf({.base = base,
+                                 .command = command,
+                                 .time = time,
+                                 .directory = directory},
+                                references, console);
   }
-  const uint64_t seed = command.seed ? *command.seed : std::random_device()();
-  const Result<int> exit_code =
-      Explorer(rest, seed, directory, references, console).Run(base);
+  const Task task = {
+      .base = base,
+      .command = command,
+      .seed = command.seed ? *command.seed : std::random_device()(),
+      .time = time,
+      .directory = directory};
+  const Result<int> exit_code = Explorer(task, references, console).Run();
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet explore: {}\n",
              exit_code.status().message());
@@ -424,9 +309,34 @@ int Explore(const Case& base, const ExploreCommand& command,
 
 }  // namespace
 
-int RunExplore(const ExploreCommand& command, Console& console) {
+namespace {
+
+// The command in the shard that it or a test runner's variables choose. One
+// case alone is in every shard.
+Result<ExploreCommand> InItsShard(ExploreCommand command) {
+  const bool one_case = command.only_case || !command.crash_states.id.empty();
+  if (command.shard.count > 1 || one_case) return command;
+  ASSIGN_OR_RETURN(command.shard, ShardFromEnvironment([](const char* name) {
+                     return std::getenv(name);
+                   }));
+  if (command.shard.count == 1 || command.seed) return command;
+  return InvalidArgument(
+      "a test runner divides this into shards: expected --seed N, the same for "
+      "all, found random");
+}
+
+}  // namespace
+
+int RunExplore(const ExploreCommand& given, Console& console) {
   InstallSignalHandlers();
   InstallCrashNotice();
+  const Result<ExploreCommand> in_shard = InItsShard(given);
+  if (!in_shard.ok()) {
+    fmt::print(console.err, "gauntlet explore: {}\n",
+               in_shard.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  const ExploreCommand& command = *in_shard;
   const LoadedBase base = LoadBase(command, console);
   if (!base.one) {
     console.err << base.problem;

@@ -8,6 +8,7 @@
 
 #include "chaos/inject/plan.h"
 #include "harness/cli/flags.h"
+#include "harness/cli/shard_flag.h"
 #include "harness/cli/verbs.h"
 #include "harness/scenario/units.h"
 #include "harness/scenario/upgrade.h"
@@ -25,6 +26,10 @@ constexpr std::string_view kExamples =
   gauntlet explore scenarios/canary/canary-loses-the-position.yaml -x
   gauntlet explore --seed 7 --case 2 --max-faults 3 --trace
   gauntlet explore --mode crash-states --profiles weak --windows save
+  gauntlet explore --cases 60000 --shard 1/4
+  gauntlet explore --first-case 1204
+Every exploration leaves report.html: coverage over time, goals, findings, and
+what was not tried.
 The base is first run undisturbed; it has to complete. Its faults and what it
 expects do not count. Beside it as it is, other numbers of workers and of kept
 checkpoints, deletion at the end, separate hosts, other jobs, saves at the ends
@@ -42,6 +47,15 @@ crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
 Shrinking replaces faults by plainer ones that break the same, also of kinds and
 at points other than those of --kinds and --points. An interruption cuts it
 short, and so does a limit of 10 s and 1000 tries: then it says so.
+Shards share the seed. In mixed and random, --cases N counts those of all shards
+together, and shard I has the cases whose number leaves I - 1 when divided by
+the number of shards. In sweep each shard runs all single faults, as the pairs
+follow from them, and counts and judges its own; each pair is run by one shard.
+In crash-states each distinct state is recovered in one shard. There, and in
+sweep, --cases counts those of the shard.
+--first-case resumes an exploration that was interrupted, or goes on behind one
+that is done: the cases are a function of base, seed and number. Crash states
+and findings begin anew.
 A case in which no fault fired is counted as `fired nothing`: it shows nothing.
 crash-states counts as "left out" the on-disk states beyond --max-states, which
 it did not try.
@@ -170,6 +184,14 @@ void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Value({"--case", "N", "mixed, random: only the one of this number"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.only_case, 0,
                                                            UINT64_MAX - 1));
+  flags.Value(
+      {"--first-case", "N",
+       "mixed, random: begin with this number, to resume (0)"},
+      ReadWhole<uint64_t, uint64_t>(command.first_case, 0, UINT64_MAX - 1));
+  flags.Value({"--shard", "I/N",
+               "only the I-th of N parts (TEST_TOTAL_SHARDS and "
+               "TEST_SHARD_INDEX, or GoogleTest's GTEST_...)"},
+              ReadShard(command.shard));
   flags.Switch({"--trace", "",
                 "with --case: also print its events, as gauntlet show does"},
                [&command] { command.trace = true; });
@@ -243,6 +265,7 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
   };
   static const std::array kOptions = {
       Belongs{"--case", true, false, false},
+      Belongs{"--first-case", true, false, false},
       Belongs{"--trace", true, false, false},
       Belongs{"--seed", true, true, false},
       Belongs{"--jobs", true, true, false},
@@ -291,10 +314,25 @@ Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   return OkStatus();
 }
 
+// Shards divide the cases of one exploration.
+Status CheckShard(const ExploreCommand& command) {
+  if (command.only_case && command.first_case > 0) {
+    return InvalidArgument("--case cannot be combined with --first-case");
+  }
+  if (command.shard.count == 1) return OkStatus();
+  if (command.only_case || !command.crash_states.id.empty()) {
+    return InvalidArgument(
+        "--shard cannot be combined with --case or --id, which are one case");
+  }
+  if (command.seed) return OkStatus();
+  return InvalidArgument(
+      "--shard: expected --seed N, the same for all shards, found random");
+}
+
 void AddOutput(Flags& flags, ExploreCommand& command) {
   flags.Value({"--out", "DIR",
-               "where findings go: an empty folder, or none yet "
-               "(.gauntlet/runs/ID/findings)"},
+               "where findings and report.html go: an empty folder, or none "
+               "yet (.gauntlet/runs/ID/findings and .gauntlet/runs/ID)"},
               ReadText(command.out_directory));
   flags.Switch({"--show-uncovered", "",
                 "list the points, kinds and coverage goals that were not "
@@ -343,6 +381,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   if (command.only_case && command.cases) {
     return InvalidArgument("--case cannot be combined with --cases");
   }
+  RETURN_IF_ERROR(CheckShard(command));
   command.time_given = command.time.has_value();
   const bool limited = command.time || command.cases || command.only_case;
   const bool endless = command.mode == ExploreMode::kMixed ||

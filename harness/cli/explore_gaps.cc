@@ -58,11 +58,6 @@ std::vector<PlaceGap> GapsOf(const CampaignReport& report) {
   return gaps;
 }
 
-size_t MarksMet(const CampaignReport& report) {
-  return static_cast<size_t>(std::ranges::count_if(
-      report.marks, [](uint64_t count) { return count > 0; }));
-}
-
 std::vector<std::string_view> MissedMarks(const CampaignReport& report,
                                           MarkRarity rarity) {
   std::vector<std::string_view> missed;

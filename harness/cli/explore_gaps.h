@@ -25,7 +25,6 @@ struct PlaceGap {
 };
 std::vector<PlaceGap> GapsOf(const CampaignReport& report);
 
-size_t MarksMet(const CampaignReport& report);
 // Marks of this rarity that no case came to.
 std::vector<std::string_view> MissedMarks(const CampaignReport& report,
                                           MarkRarity rarity);

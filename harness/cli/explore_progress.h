@@ -1,30 +1,50 @@
-// What a person sees while an exploration goes on.
+// The progress line of an exploration.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_PROGRESS_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_PROGRESS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "engine/world/clock.h"
 #include "harness/cli/terminal_style.h"
 #include "harness/explore/campaign.h"
+#include "harness/explore/crash_states.h"
 
 namespace gauntlet {
 
-// "04:12  1904 cases  7.6/s  points 38/40  …", without a line feed.
-std::string RenderStatus(const CampaignReport& report);
+// At which of the two an exploration ends; nullopt: no such limit.
+struct ExploreLimits {
+  std::optional<Duration> time;
+  std::optional<uint64_t> cases;
+};
+
+// "1,204 of 5,000 cases", "2 failed", "0:41 left", "points 38/40" …: the most
+// important part first. The words are those of the summary.
+std::vector<std::string> StatusOf(const CampaignReport& report,
+                                  const ExploreLimits& limits);
+// The same of mode crash-states, after so many seconds.
+std::vector<std::string> StatusOf(const CrashStateReport& report,
+                                  double seconds, const ExploreLimits& limits);
+
+// As many of the parts as fit into `width` columns, without a line feed; at
+// least a piece of the first one.
+std::string FitStatus(const std::vector<std::string>& parts, size_t width);
 
 class ExploreProgress {
  public:
   ExploreProgress(const Clock& clock, std::ostream& out,
                   const TerminalStyle& style);
 
-  // The status: rewritten in place ten times a second on a terminal, a line of
-  // its own each ten seconds everywhere else.
-  void Show(const CampaignReport& report);
-  // Takes a rewritten line away.
+  // Returns true iff the next line is due: ten times a second on a terminal,
+  // where the line is rewritten in place; else a line of its own each ten
+  // seconds. The first call starts the time.
+  bool IsDue();
+  void Show(const std::vector<std::string>& parts);
+  // Removes a rewritten line.
   void Clear();
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chaos/sim/durability_profile.h"
+#include "harness/cli/case_command.h"
 #include "harness/cli/explore_gaps.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/shell_word.h"
@@ -11,15 +12,13 @@
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/units.h"
 #include "reports/counted.h"
+#include "reports/html/text.h"
 #include "reports/timeline.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace gauntlet {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSweptWorkers = "the chief and the last worker";
 // Names in a line of what was never met.
@@ -27,34 +26,6 @@ constexpr size_t kShownNames = 4;
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
-}
-
-std::string_view EndName(const CampaignReport& report) {
-  switch (report.end) {
-    case CampaignEnd::kExhausted:
-      return report.left.empty() ? "done" : "stopped: --cases";
-    case CampaignEnd::kTime:
-      return "stopped: time budget";
-    case CampaignEnd::kFindings:
-      return "stopped: enough findings";
-    case CampaignEnd::kInterrupted:
-      return "interrupted";
-  }
-  return "";
-}
-
-std::string_view ModeName(ExploreMode mode) {
-  switch (mode) {
-    case ExploreMode::kMixed:
-      return "mixed";
-    case ExploreMode::kRandom:
-      return "random";
-    case ExploreMode::kNth:
-      return "sweep";
-    case ExploreMode::kCrashStates:
-      return "crash-states";
-  }
-  return "";
 }
 
 // "recovers 90%, completes 10%".
@@ -92,22 +63,12 @@ std::string RenderGaps(const CampaignReport& report) {
   return text;
 }
 
-Json GapsToJson(const CampaignReport& report) {
-  Json gaps = Json::array();
-  for (const PlaceGap& gap : GapsOf(report)) {
-    gaps.push_back({{"point", PointName(gap.point)},
-                    {"phase", FaultPhaseName(gap.phase)},
-                    {"kinds_missed", gap.missed}});
-  }
-  return gaps;
-}
-
 std::string RenderMarks(const CampaignReport& report,
                         const ExploreCommand& command) {
   const auto all = AllMarks();
   const size_t rare = MissedMarks(report, MarkRarity::kRare).size();
   std::string text = fmt::format(
-      "  goals         {} of {} reached{}\n", MarksMet(report), all.size(),
+      "  goals         {} of {} reached{}\n", GoalsReached(report), all.size(),
       rare == 0 ? "" : fmt::format(", {} of the others rare", rare));
   if (!command.all_gaps) return text;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -195,25 +156,6 @@ std::string RenderCrashStates(const CampaignReport& report) {
                             fmt::join(UnfinishedParts(states), ", "));
 }
 
-Json CrashStatesToJson(const CampaignReport& report,
-                       const std::vector<WrittenCrashFinding>& written) {
-  if (!report.crash_states) return nullptr;
-  const CrashStateReport& states = *report.crash_states;
-  const CrashStateTotals totals = TotalsOf(states);
-  return {{"cases", totals.distinct},
-          {"findings", CrashFindingsToJson(written)},
-          {"failed", states.images_failed},
-          {"failed_outcomes", states.outcomes_failed},
-          {"ran_twice", states.ran_twice},
-          {"nondeterministic", states.nondeterministic},
-          {"crash_points", totals.points},
-          {"outcomes", totals.enumerated},
-          {"left_out", totals.left_out},
-          {"complete", states.complete()},
-          {"unfinished", UnfinishedParts(states)},
-          {"parts", CrashStatePartsToJson(states)}};
-}
-
 // The one case, and what it came to, instead of statistics.
 std::string RenderOnly(const Case& base, const CampaignReport& report) {
   const ExploreCase& only = *report.only;
@@ -235,26 +177,10 @@ std::string RenderOnly(const Case& base, const CampaignReport& report) {
   return text;
 }
 
-Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
-  Json faults = Json::array();
-  for (const Fault& fault : finding.plan.faults) {
-    faults.push_back(FaultSummary(fault));
-  }
-  Json breaks = Json::array();
-  for (const Breach& breach : finding.symptoms) {
-    breaks.push_back(breach.invariant + " (" + breach.name + ")");
-  }
-  return {{"invariant", finding.what.invariant},
-          {"name", finding.what.name},
-          {"message", finding.what.message},
-          {"breaks", std::move(breaks)},
-          {"case", finding.case_number},
-          {"cases", finding.cases},
-          {"faults", std::move(faults)},
-          {"tries", finding.tries},
-          {"shrunk_to_the_end", finding.shrunk_to_the_end},
-          {"file", files.scenario.string()},
-          {"why_no_file", files.why_no_scenario}};
+// ", shard 2 of 4"; "": it is not divided.
+std::string ShardText(const ShardChoice& shard) {
+  if (shard.count == 1) return "";
+  return fmt::format(", shard {} of {}", shard.index, shard.count);
 }
 
 // What is explored, and in which way.
@@ -268,13 +194,28 @@ std::string HeadOf(const Case& base, std::string_view what) {
 
 }  // namespace
 
+std::string_view CampaignEndName(const CampaignReport& report) {
+  switch (report.end) {
+    case CampaignEnd::kExhausted:
+      return report.left.empty() ? "done" : "stopped: --cases";
+    case CampaignEnd::kTime:
+      return "stopped: time budget";
+    case CampaignEnd::kFindings:
+      return "stopped: enough findings";
+    case CampaignEnd::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed) {
   std::string text = HeadOf(
       base,
-      fmt::format(
-          "mode {}, up to {} in a plan, seed {}", ModeName(command.mode),
-          Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed));
+      fmt::format("mode {}, up to {} in a plan, seed {}{}",
+                  ExploreModeName(command.mode),
+                  Counted(static_cast<uint64_t>(command.max_faults), "fault"),
+                  seed, ShardText(command.shard)));
   const std::vector<std::string> overrides = OverridesOf(base);
   if (overrides.empty()) return text;
   return text +
@@ -282,7 +223,8 @@ std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
 }
 
 std::string RenderCrashStatesHead(const Case& base,
-                                  const CrashStateChoice& choice) {
+                                  const ExploreCommand& command) {
+  const CrashStateChoice& choice = command.crash_states;
   if (!choice.id.empty()) {
     return HeadOf(base, "mode crash-states, crash state " + Quoted(choice.id));
   }
@@ -299,6 +241,7 @@ std::string RenderCrashStatesHead(const Case& base,
   if (!names.empty()) {
     what += fmt::format(", profiles {}", fmt::join(names, ", "));
   }
+  what += ShardText(command.shard);
   return HeadOf(base, what);
 }
 
@@ -318,20 +261,25 @@ std::string RenderSymptoms(const CampaignFinding& finding) {
 
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files) {
-  std::string text = fmt::format(
-      "FOUND  case {}: {} ({}). Shrunk {} to {} in {} tries{}:\n",
-      finding.case_number, finding.what.invariant, finding.what.name,
-      Counted(finding.original.faults.size(), "fault"),
-      finding.plan.faults.size(), finding.tries,
-      finding.shrunk_to_the_end
-          ? ""
-          : ", and not to the end (there may be a simpler one)");
-  for (const Fault& fault : finding.plan.faults) {
-    text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
+  std::string text =
+      fmt::format("FOUND  case {}: {} ({})\n", finding.case_number,
+                  finding.what.invariant, finding.what.name);
+  if (!finding.cause.empty()) {
+    text += fmt::format("       cause: {}\n", finding.cause);
   }
   // A hang's message goes on with what each task waits for.
   text += fmt::format("       {}\n", finding.what.message.substr(
                                          0, finding.what.message.find('\n')));
+  text += fmt::format("       shrunk {} to {} in {} tries{}{}\n",
+                      Counted(finding.original.faults.size(), "fault"),
+                      finding.plan.faults.size(), finding.tries,
+                      finding.shrunk_to_the_end
+                          ? ""
+                          : ", and not to the end (there may be a simpler one)",
+                      finding.plan.faults.empty() ? "" : ":");
+  for (const Fault& fault : finding.plan.faults) {
+    text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
+  }
   text += RenderSymptoms(finding);
   if (files.scenario.empty()) {
     return text +
@@ -347,10 +295,11 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   for (const auto& [why, count] : report.skipped) skipped += count;
   std::string text = fmt::format(
       "{}. {} in {:.1f}s: {} passed, {} failed ({}), {} fired nothing{}\n",
-      EndName(report), Counted(report.cases, "case"), report.seconds,
-      report.held, report.broken, Counted(report.findings.size(), "cause"),
-      report.fired_nothing,
-      skipped > 0 ? fmt::format(", {} skipped", skipped) : "");
+      CampaignEndName(report), GroupedCount(report.cases, "case"),
+      report.seconds, GroupedDigits(report.held), GroupedDigits(report.broken),
+      Counted(report.findings.size(), "cause"),
+      GroupedDigits(report.fired_nothing),
+      skipped > 0 ? fmt::format(", {} skipped", GroupedDigits(skipped)) : "");
   for (const auto& [why, count] : report.skipped) {
     text += fmt::format("  skipped       {}: {}\n", count, why);
   }
@@ -360,65 +309,6 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   text += RenderStatistics(report, command.jobs);
   text += RenderCrashStates(report);
   return text + RenderCoverage(report, command);
-}
-
-std::string CampaignToJson(const Case& base, const CampaignReport& report,
-                           const CampaignFiles& files,
-                           const ExploreCommand& command, uint64_t seed) {
-  Json found = Json::array();
-  for (size_t i = 0; i < report.findings.size(); ++i) {
-    found.push_back(FindingToJson(report.findings[i], files.plans.at(i)));
-  }
-  const double per_second =
-      Ratio(static_cast<double>(report.cases), report.seconds);
-  Json json = {
-      {"schema", kExploreSchema},
-      {"base", base.name},
-      {"mode", ModeName(command.mode)},
-      {"seed", seed},
-      {"end", EndName(report)},
-      {"cases", report.cases},
-      {"seconds", report.seconds},
-      {"per_second", per_second},
-      {"per_second_per_thread", per_second / command.jobs},
-      {"findings", std::move(found)},
-      {"passed", report.held},
-      {"failed", report.broken},
-      {"fired_nothing", report.fired_nothing},
-      {"skipped", report.skipped},
-      {"ran_twice", report.ran_twice},
-      {"nondeterministic", report.nondeterministic},
-      {"points_hit", report.space.points.size() - MissedPoints(report).size()},
-      {"points_total", report.space.points.size()},
-      {"points_missed", MissedPoints(report)},
-      {"kinds_missed", MissedKinds(report)},
-      {"invariants_missed", IdleInvariants(report)},
-      {"places", report.coverage.fired().size()},
-      {"pairs", report.coverage.pairs().size()},
-      {"goals_reached", MarksMet(report)},
-      {"goals_total", AllMarks().size()},
-      {"goals_missed", MissedMarks(report, MarkRarity::kUsual)},
-      {"rare_goals_missed", MissedMarks(report, MarkRarity::kRare)},
-      {"outcomes", report.by_outcome},
-      {"virtual_seconds", report.virtual_seconds},
-      {"restarts", report.restarts},
-      {"left", report.left},
-      {"crash_states", CrashStatesToJson(report, files.crash_states)},
-      {"why_no_crash_states", report.why_no_crash_states},
-  };
-  if (command.all_gaps) json["gaps"] = GapsToJson(report);
-  if (report.only) {
-    Json plan = Json::array();
-    for (const Fault& fault : report.only->plan.faults) {
-      plan.push_back(FaultSummary(fault));
-    }
-    json["plan"] = std::move(plan);
-    if (report.only_record) {
-      json["timeline"] =
-          Json::parse(TimelineToJson(TimelineOf(*report.only_record, {})));
-    }
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gauntlet

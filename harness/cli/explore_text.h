@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// Of what --json prints, in every mode.
-inline constexpr std::string_view kExploreSchema = "gauntlet.explore/v2";
+// "done", "stopped: time budget", "interrupted".
+std::string_view CampaignEndName(const CampaignReport& report);
 
 // "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a plan,
 // …", and what is in place of the base's own limits.
@@ -24,23 +24,14 @@ std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
 // The same of --mode crash-states.
 std::string RenderCrashStatesHead(const Case& base,
-                                  const CrashStateChoice& choice);
-// "FOUND  case 1377: …", several lines.
+                                  const ExploreCommand& command);
+// "FOUND  case 1377: …", several lines; the cause is the second one.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
 // What ended it, statistics, gaps: of these the first few, and all of them with
 // --show-uncovered. Of a single case, its plan.
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
-// The files of a report's findings, in their order.
-struct CampaignFiles {
-  const std::vector<FindingFiles>& plans;
-  const std::vector<WrittenCrashFinding>& crash_states;
-};
-// One line of JSON.
-std::string CampaignToJson(const Case& base, const CampaignReport& report,
-                           const CampaignFiles& files,
-                           const ExploreCommand& command, uint64_t seed);
 
 }  // namespace gauntlet
 

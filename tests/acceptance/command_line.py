@@ -6,10 +6,13 @@ Each case is a command line of a person, and what they may expect of it.
 import fcntl
 import json
 import os
+import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
@@ -262,6 +265,49 @@ def an_exploration_ends_at_once_on_a_signal(run):
         expect_equal(f"exit code of mode {mode} ({errors})",
                      exploration.returncode, 130)
         expect(errors.endswith("gauntlet explore: interrupted\n"), errors)
+
+
+def an_interrupted_exploration_says_how_to_resume(run):
+    """Its progress line fits the terminal until then."""
+    columns = 60
+    terminal, errors = os.openpty()
+    fcntl.ioctl(errors, termios.TIOCSWINSZ,
+                struct.pack("HHHH", 24, columns, 0, 0))
+    exploration = subprocess.Popen(
+        [run.program, "explore", "--mode", "random", "--time", "900s"],
+        cwd=run.directory, stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=errors,
+        env={**os.environ, "TERM": "xterm"})
+    os.close(errors)
+    shown = b""
+    try:
+        while b" left" not in shown:
+            shown += os.read(terminal, 4096)
+        exploration.send_signal(signal.SIGINT)
+        said, _ = exploration.communicate(timeout=DEADLINE_S)
+        while True:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # its other end is closed
+                break
+    finally:
+        exploration.kill()
+        os.close(terminal)
+    text = shown.decode().replace("\r\n", "\n")
+    expect_equal(f"exit code ({text})", exploration.returncode, 130)
+    expect("\ninterrupted. " in said, said)
+    lines = text.split("\r\x1b[K")
+    expect_equal(f"lines that do not fit in {text}",
+                 [one for one in lines[1:-1] if len(one) >= columns], [])
+    match = re.fullmatch(
+        r"gauntlet explore: interrupted after [0-9,]+ cases?: nothing was "
+        r"found, report in (\S+); resume with: gauntlet (explore .* "
+        r"--first-case [0-9]+) --time \S+\n", lines[-1])
+    expect(match, text)
+    expect((run.directory / match[1]).is_file(), match[1])
+    resumed = gauntlet(run, *match[2].split(), "--cases", "3")
+    expect_equal(f"exit code of {match[2]} ({resumed.stderr})",
+                 resumed.returncode in (0, 3), True)
 
 
 def what_one_world_recorded_is_replayed_in_the_other(run):
@@ -524,6 +570,7 @@ CHECKS = (
     a_store_is_a_directory,
     what_cannot_be_written_is_said_before_anything_runs,
     an_exploration_ends_at_once_on_a_signal,
+    an_interrupted_exploration_says_how_to_resume,
     what_one_world_recorded_is_replayed_in_the_other,
     memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,

@@ -1,7 +1,9 @@
 #include "harness/cli/explore_command.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/cli/case_command.h"
+#include "harness/cli/explore_json.h"
 #include "harness/cli/explore_text.h"
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -43,6 +46,8 @@ class ExploreCommandTest : public testing::Test {
     EXPECT_TRUE(WriteTextFile(command_.base_file, text).ok());
     out_.str("");
     err_.str("");
+    // An earlier exploration's own, or the folder is not empty.
+    fs::remove(folder_ / "found" / "report.html");
     return RunExplore(command_, console_);
   }
 
@@ -174,6 +179,7 @@ TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
               AllOf(HasSubstr("FOUND  case "), HasSubstr("no scenario of it: "),
                     HasSubstr("done.")));
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet explore: "));
+  fs::remove(fs::path(command_.out_directory) / "report.html");
   command_.output = OutputFormat::kJson;
   EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1);
   const json finding = json::parse(out_.str())["findings"][0];
@@ -204,14 +210,90 @@ TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
   EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected an empty folder, or none, found "
                                     "finding-"));
+  command_.out_directory = (folder_ / "nothing-found").string();
+  command_.cases = 5;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("found report.html in it"));
 }
 
-TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesNoFolder) {
+TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesItsReportAlone) {
   command_.out_directory = "";
   command_.runs_directory = (folder_ / "runs").string();
   command_.cases = 20;
   EXPECT_EQ(Explore(), 0);
-  EXPECT_TRUE(fs::is_empty(folder_ / "runs"));
+  const fs::path run = fs::directory_iterator(folder_ / "runs")->path();
+  EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 1);
+  const fs::path report = run / "report.html";
+  EXPECT_THAT(out_.str(), HasSubstr("  report        " + report.string()));
+  const std::string html = ReadTextFile(report);
+  EXPECT_THAT(html, AllOf(HasSubstr("<h1>20 cases: "), HasSubstr("<svg"),
+                          HasSubstr("Nothing was found."),
+                          HasSubstr("gauntlet explore ")));
+  EXPECT_LT(html.size(), 300'000u);
+}
+
+TEST_F(ExploreCommandTest, CauseOfALostRngKeyStandsInFiveLinesAndTheReport) {
+  command_.cases = 60;
+  command_.stop_after = 1;
+  EXPECT_EQ(Explore("planted_bugs: lose-rng-key\n"), 1);
+  const std::string said = out_.str();
+  std::istringstream lines(said.substr(said.find("FOUND  ")));
+  std::string first;
+  std::string line;
+  for (int i = 0; i < 5 && std::getline(lines, line); ++i) first += line + "\n";
+  EXPECT_THAT(first, ContainsRegex("cause: .*rng/key"));
+  const std::string html = ReadTextFile(folder_ / "found" / "report.html");
+  EXPECT_THAT(html,
+              AllOf(HasSubstr("rng/key"), HasSubstr("<figure class=\"swim"),
+                    HasSubstr("gauntlet replay "),
+                    HasSubstr("<dt>planted bug</dt><dd>lose-rng-key")));
+}
+
+TEST_F(ExploreCommandTest, ReportHasCrashStatesAndWhatWasNotTried) {
+  command_.mode = ExploreMode::kCrashStates;
+  command_.stop_after = 1;
+  EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
+  const std::string html = ReadTextFile(folder_ / "found" / "report.html");
+  EXPECT_THAT(html, AllOf(HasSubstr("id=\"crash-state-1\""),
+                          HasSubstr("unfinished</span>"),
+                          HasSubstr("the rest of the crash states: "),
+                          HasSubstr("<td class=\"wide\">fault plans</td>")));
+}
+
+TEST_F(ExploreCommandTest, ReportNamesKindsThatWereNotTried) {
+  command_.cases = 20;
+  command_.kinds = {FaultKind::kCrash};
+  EXPECT_EQ(Explore(), 0);
+  const std::string html = ReadTextFile(folder_ / "found" / "report.html");
+  EXPECT_THAT(html, AllOf(HasSubstr("not among those of --kinds"),
+                          HasSubstr("the base has no device"),
+                          HasSubstr("choose plans alone")));
+}
+
+TEST_F(ExploreCommandTest, ShardWithoutACaseHasNothingSelected) {
+  command_.cases = 2;
+  command_.shard = {.index = 3, .count = 3};
+  EXPECT_EQ(Explore(), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("nothing selected: shard 3 of 3 has no"));
+}
+
+TEST_F(ExploreCommandTest, TestRunnersChooseTheShard) {
+  setenv("TEST_TOTAL_SHARDS", "4", 1);
+  setenv("TEST_SHARD_INDEX", "1", 1);
+  command_.cases = 40;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("shard 2 of 4"));
+  EXPECT_THAT(out_.str(), HasSubstr("10 cases in "));
+  command_.seed.reset();
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("divides this into shards: expected --seed"));
+  setenv("TEST_SHARD_INDEX", "4", 1);
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("TEST_SHARD_INDEX"));
+  unsetenv("TEST_TOTAL_SHARDS");
+  unsetenv("TEST_SHARD_INDEX");
 }
 
 TEST_F(ExploreCommandTest, ABaseThatDoesNotHoldUndisturbedIsNotExplored) {
@@ -285,7 +367,7 @@ TEST_F(ExploreCommandTest, WhereNoFaultFiresThereIsNoVerdict) {
 TEST_F(ExploreCommandTest, AShortRunTellsWhatItMissedInAFewLines) {
   command_.cases = 20;
   EXPECT_EQ(Explore(), 0);
-  EXPECT_LT(std::ranges::count(out_.str(), '\n'), 16);
+  EXPECT_LT(std::ranges::count(out_.str(), '\n'), 17);
   EXPECT_THAT(out_.str(),
               HasSubstr("--show-uncovered lists all that was not reached"));
   fs::remove_all(folder_ / "found");
@@ -398,6 +480,28 @@ TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
   EXPECT_EQ(CommandForCase({.mode = ExploreMode::kNth}, 1, 7), "");
 }
 
+TEST(CommandForExplorationTest, SaysAllThatMakesTheExploration) {
+  EXPECT_EQ(CommandForExploration({}, 1), "gauntlet explore --seed 1");
+  EXPECT_EQ(CommandForExploration(
+                {.base_file = "a.yaml",
+                 .mode = ExploreMode::kCrashStates,
+                 .cases = 10,
+                 .crash_states = {.profiles = {DurabilityProfile::kWeak},
+                                  .windows = {CrashWindow::kSave,
+                                              CrashWindow::kRot}}},
+                1),
+            "gauntlet explore a.yaml --mode crash-states --profiles weak "
+            "--windows save,rot --cases 10");
+  EXPECT_EQ(CommandForExploration({.time = std::chrono::seconds(90),
+                                   .time_given = true,
+                                   .first_case = 5,
+                                   .jobs = 2,
+                                   .stop_after = 0},
+                                  3),
+            "gauntlet explore --seed 3 --first-case 5 --time 90s --stop-after "
+            "0 --jobs 2");
+}
+
 TEST(CommandForImageTest, SaysAllThatMakesTheImage) {
   EXPECT_EQ(CommandForImage({}, "weak-save-1-2-x"),
             "gauntlet explore --mode crash-states --id weak-save-1-2-x");
@@ -417,14 +521,26 @@ TEST(RenderFoundTest, AHangIsSaidInOneLine) {
                   .message = "no launcher came to an end:\ntask 1 waits\n"};
   EXPECT_THAT(RenderFound(finding, {.scenario = "f.yaml"}),
               HasSubstr("       no launcher came to an end:\n"
+                        "       shrunk 0 faults to 0 in 0 tries\n"
                         "       replay: gauntlet replay f.yaml\n"));
+}
+
+TEST(RenderFoundTest, CauseIsTheSecondLine) {
+  CampaignFinding finding;
+  finding.case_number = 7;
+  finding.cause = "tensor rng/key differs";
+  finding.what = {"trajectory", "state-digest", "state aa, expected bb"};
+  EXPECT_THAT(RenderFound(finding, {}),
+              StartsWith("FOUND  case 7: trajectory (state-digest)\n"
+                         "       cause: tensor rng/key differs\n"
+                         "       state aa, expected bb\n"));
 }
 
 TEST(RenderFoundTest, ShrinkingThatWasCutShortIsSaid) {
   CampaignFinding finding;
   finding.tries = 3;
   EXPECT_THAT(RenderFound(finding, {}),
-              HasSubstr("Shrunk 0 faults to 0 in 3 tries:\n"));
+              HasSubstr("shrunk 0 faults to 0 in 3 tries\n"));
   finding.shrunk_to_the_end = false;
   EXPECT_THAT(RenderFound(finding, {}),
               HasSubstr(" in 3 tries, and not to the end (there may be a "));

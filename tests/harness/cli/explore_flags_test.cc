@@ -74,6 +74,15 @@ TEST(ExploreFlagsTest, OneCrashStateIsNamedByItsIdAlone) {
               ElementsAre(CrashWindow::kRot));
 }
 
+TEST(ExploreFlagsTest, ShardAndFirstCaseChooseCases) {
+  const ExploreCommand command =
+      Parsed({"--shard", "2/4", "--first-case", "1204"});
+  EXPECT_EQ(command.shard.index, 2);
+  EXPECT_EQ(command.shard.count, 4);
+  EXPECT_EQ(command.first_case, 1204u);
+  EXPECT_EQ(Parsed({"--mode", "sweep", "--shard", "1/2"}).shard.count, 2);
+}
+
 TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
   const std::vector<std::pair<Words, std::string>> mistakes = {
       {{"--kinds", "crahs"},
@@ -116,6 +125,18 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--case", "5", "--cases", "9"},
        "--case cannot be combined with --cases"},
       {{"--trace"}, "--trace: expected --case N beside it"},
+      {{"--shard", "5/4"}, "I/N with I from 1 to N"},
+      {{"--shard", "1/4", "--seed", "random"},
+       "--shard: expected --seed N, the same for all shards, found random"},
+      {{"--shard", "1/4", "--case", "3"},
+       "--shard cannot be combined with --case or --id"},
+      {{"--mode", "crash-states", "--id", "x", "--shard", "1/4"},
+       "--shard cannot be combined with --case or --id"},
+      {{"--first-case", "-1"}, "a whole number"},
+      {{"--first-case", "5", "--case", "9"},
+       "--case cannot be combined with --first-case"},
+      {{"--mode", "sweep", "--first-case", "5"},
+       "--first-case requires --mode mixed or random"},
   };
   for (const auto& [arguments, expected] : mistakes) {
     Words words = arguments;

@@ -1,0 +1,36 @@
+// The end of an exploration that was interrupted: what is stored, and the
+// command that resumes it.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_INTERRUPTION_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_INTERRUPTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "harness/cli/commands.h"
+#include "harness/explore/campaign.h"
+
+namespace gauntlet {
+
+// For a shell. mixed, random: goes on with the first case that is not done, for
+// what is left of --cases and, after an interruption, of --time. Else the
+// exploration itself: it begins anew.
+std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
+                            const CampaignReport& report);
+
+struct StoredExploration {
+  size_t findings = 0;  // with a file in the directory
+  std::filesystem::path directory;
+  std::filesystem::path report;  // empty: it was not written
+};
+
+// "interrupted after 1,204 cases: 1 finding stored in …; resume with: gauntlet
+// explore … --first-case 1204". `cases` has its noun.
+std::string RenderInterruption(const std::string& cases,
+                               const StoredExploration& stored,
+                               const std::string& how_to_go_on);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_INTERRUPTION_H_
