@@ -10,16 +10,13 @@
 #include "reports/html/page.h"
 #include "reports/html/symbols.h"
 #include "reports/html/text.h"
+#include "reports/html/verdict_strip.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-struct Count {
-  std::string_view css_class;
-  std::string_view name;
-  uint64_t cases = 0;
-};
+using Count = VerdictCount;
 
 std::vector<Count> CountsOf(const RunResult& result) {
   const CaseCounts counts = CountCases(result);
@@ -43,41 +40,23 @@ std::string TitleOf(const RunResult& result) {
   return title;
 }
 
-std::string Fact(std::string_view name, std::string_view value) {
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name,
-                     HtmlText(value));
-}
-
-std::string VerdictStrip(const HtmlReportInput& input) {
+std::string HeadOf(const HtmlReportInput& input) {
   const RunResult& result = input.result;
-  std::string bar;
-  std::string counts;
-  for (const Count& count : CountsOf(result)) {
-    counts += fmt::format("<div class=\"{}{}\"><dt>{}</dt><dd>{}</dd></div>\n",
-                          count.css_class, count.cases == 0 ? " none" : "",
-                          count.name, GroupedDigits(count.cases));
-    if (count.cases == 0) continue;
-    bar += fmt::format("<span class=\"{}\" style=\"flex:{}\"></span>",
-                       count.css_class, count.cases);
-  }
-  std::string out = fmt::format(
-      "<header>\n<h1>{}</h1>\n<div class=\"proportions\" "
-      "aria-hidden=\"true\">{}</div>\n<dl class=\"counts\">\n{}</dl>\n"
-      "<dl class=\"facts\">\n",
-      TitleOf(result), bar, counts);
-  out += Fact("run", result.run);
-  out += Fact("scenarios", GroupedDigits(result.scenarios));
-  out += Fact("build", result.build);
-  out += Fact("seed",
-              result.seed ? fmt::format("{}", *result.seed) : "one per case");
-  out += Fact("duration",
-              DurationText(std::llround(result.seconds * 1000) * 1'000'000));
-  out += "</dl>\n";
+  VerdictStrip strip = {
+      .title = TitleOf(result),
+      .counts = CountsOf(result),
+      .facts = {{"run", result.run},
+                {"scenarios", GroupedDigits(result.scenarios)},
+                {"build", result.build},
+                {"seed", result.seed ? fmt::format("{}", *result.seed)
+                                     : "one per case"},
+                {"duration", DurationText(std::llround(result.seconds * 1000) *
+                                          1'000'000)}}};
   if (!input.command.empty()) {
-    out += "<p class=\"muted\">Repeat this run:</p>\n";
-    out += RenderCommand(input.command);
+    strip.below = "<p class=\"muted\">Repeat this run:</p>\n" +
+                  RenderCommand(input.command);
   }
-  return out + "</header>\n";
+  return RenderVerdictStrip(strip);
 }
 
 // Sections and coverage, from one pass over the records.
@@ -182,7 +161,7 @@ std::string RenderHtml(const HtmlReportInput& input, const HtmlLimits& limits) {
   const RecordParts parts(input, limits);
   const CaseTable table =
       RenderCaseTable(input.result, parts.sections(), limits.table_bytes);
-  std::string body = "<main>\n" + VerdictStrip(input);
+  std::string body = "<main>\n" + HeadOf(input);
   body += kContents;
   body += CasesPart(table, limits);
   body += SectionsPart(parts, cases, limits);
