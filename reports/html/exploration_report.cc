@@ -23,6 +23,10 @@ constexpr std::string_view kStyle = R"css(
 .list .number { text-align: right; white-space: nowrap; }
 .list .missed { color: var(--unsure); font-weight: 600; }
 .origin { margin: 18px 0 -6px; }
+@media screen and (max-width: 760px) {
+  .list th, .list td { padding-right: 10px; }
+  .list td.wide { min-width: 9em; }
+}
 )css";
 
 std::string Section(std::string_view id, std::string_view title,
@@ -142,7 +146,8 @@ class FindingsPart {
                     ? fmt::format("<a href=\"#{}\">{}</a>", IdOf(i + 1), i + 1)
                     : fmt::format("{}", i + 1),
                 fmt::format("<code>{}</code>", HtmlText(finding.check)),
-                HtmlText(CauseOf(finding.result), 400), Lines(finding.faults)});
+                HtmlText(CauseOf(finding.result), 400),
+                finding.faults.empty() ? "none" : Lines(finding.faults)});
     }
     std::string html = list.Render();
     if (listed < report_.findings.size()) {
@@ -216,8 +221,8 @@ std::string GoalsPart(const ExplorationReport& report) {
   }
   return Section(
       "goals", "Coverage goals",
-      fmt::format("<p>{} of {} were never reached. A rare goal may stay out of "
-                  "reach of an exploration of the usual length.</p>\n{}",
+      fmt::format("<p>Never reached: {} of {}. An exploration of the usual "
+                  "length may miss a rare goal.</p>\n{}",
                   GroupedDigits(static_cast<uint64_t>(missed)),
                   GroupedCount(goals.size(), "goal"), list.Render()));
 }

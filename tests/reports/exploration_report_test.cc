@@ -85,7 +85,7 @@ TEST(ExplorationReportTest, HasAllParts) {
        {"<h1>1,204 cases: 1,200 passed, 3 failed (1 cause)</h1>",
         "<dt>seed</dt><dd>7</dd>", "<p>below</p>",
         "fault points reached: 36 of 40</figcaption>",
-        "2 of 3 goals were never reached", "never (rare)</span>",
+        "Never reached: 2 of 3 goals.", "never (rare)</span>",
         "<a href=\"#finding-1\">1</a>",
         "the state loaded at step 50 differs: tensor rng/key",
         "Finding 1: 3 cases broke this, case 17 first.", "<figure class=\"swim",
