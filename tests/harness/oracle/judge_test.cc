@@ -227,9 +227,11 @@ TEST(JudgeTest, FailsIfTheModelDoesNotLearn_WhereItShould) {
   for (const Finding& finding : Judge(record).broken_expectations) {
     messages.push_back(finding.message);
   }
-  EXPECT_THAT(messages,
-              ElementsAre("loss: expected less than 0.5, found 0.5",
-                          "accuracy: expected more than 7 correct, found 7"));
+  EXPECT_THAT(
+      messages,
+      ElementsAre("loss: expected less than 0.5 (0x3f000000), found 0.5 "
+                  "(0x3f000000)",
+                  "accuracy: expected more than 7 correct, found 7"));
 }
 
 Record MutationTest(const ScriptedRun& run, std::vector<std::string> named) {
