@@ -169,16 +169,29 @@ bool IsOfFiles(FaultKind kind) {
 std::string ExampleOf(FaultKind kind) {
   std::string_view with;
   if (kind == FaultKind::kSlow || kind == FaultKind::kDelay) {
-    with = ", with: {latency: 20ms}";
+    with = "      with: {latency: 20ms}\n";
   } else if (kind == FaultKind::kPreempt) {
-    with = ", with: {profile: k8s}";
+    with = "      with: {profile: k8s}\n";
   } else if (kind == FaultKind::kErrno) {
-    with = ", with: {error: ENOSPC}";
+    with = "      with: {error: ENOSPC}\n";
   }
-  return fmt::format("faults: [{{at: {{worker: 1, {}}}, do: {}{}}}]",
+  return fmt::format("  faults:\n    - at: {{worker: 1, {}}}\n      do: {}\n{}",
                      IsOfFiles(kind) ? "save: 2, point: ckpt.shard.write"
                                      : "step: 10, point: step.begin",
                      FaultKindName(kind), with);
+}
+
+// "a, b, c" for "a|b|c", so that lines can be wrapped.
+std::string WithCommas(std::string_view listed) {
+  std::string text;
+  for (const char c : listed) {
+    if (c == '|') {
+      text += ", ";
+    } else {
+      text += c;
+    }
+  }
+  return text;
 }
 
 std::string FaultText(const FaultKindInfo& info) {
@@ -190,7 +203,8 @@ std::string FaultText(const FaultKindInfo& info) {
   std::vector<HelpEntry> parameters;
   const std::string map = fmt::format("with.{}", info.name);
   for (const std::string& name : KeysOf(map)) {
-    parameters.push_back({name, TextOf(*FindKey(map + "." + name))});
+    parameters.push_back(
+        {name, WithCommas(TextOf(*FindKey(map + "." + name)))});
   }
   text += "\nParameters, in `with: {…}`, with defaults in parentheses:\n" +
           RenderHelpEntries(parameters);
@@ -198,7 +212,7 @@ std::string FaultText(const FaultKindInfo& info) {
   if (!synonyms.empty()) {
     text += fmt::format("\nAlso understood: {}.\n", fmt::join(synonyms, ", "));
   }
-  return text + fmt::format("\nExample:\n  {}\n", ExampleOf(info.kind));
+  return text + "\nExample:\n" + ExampleOf(info.kind);
 }
 
 std::optional<std::string> HelpOnFault(std::string_view name) {

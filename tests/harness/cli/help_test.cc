@@ -118,7 +118,7 @@ TEST(HelpTest, EveryDescribedNameHasAnEntry) {
 TEST(HelpTest, FaultKindHasParametersAndAnExample) {
   const std::string said = Help("torn_write").out;
   EXPECT_THAT(said, HasSubstr("\n  blocks  "));
-  EXPECT_THAT(said, HasSubstr("Example:\n  faults: [{at: {worker: 1, "));
+  EXPECT_THAT(said, HasSubstr("Example:\n  faults:\n    - at: {worker: 1, "));
 }
 
 TEST(HelpTest, SynonymOfAFaultKind_NamesTheKind) {
