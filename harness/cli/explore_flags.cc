@@ -51,6 +51,7 @@ Shards share the seed. In mixed and random, --cases N counts those of all shards
 together, and shard I has the cases whose number leaves I - 1 when divided by
 the number of shards. In sweep each shard runs all single faults, as the pairs
 follow from them, and counts and judges its own; each pair is run by one shard.
+With --max-faults 1, which has no pairs, shards of a sweep save no time.
 In crash-states each distinct state is recovered in one shard. There, and in
 sweep, --cases counts those of the shard.
 --first-case resumes an exploration that was interrupted, or goes on behind one
