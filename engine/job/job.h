@@ -143,8 +143,8 @@ struct JobSpec {
   std::map<std::string, std::map<std::string, std::string>> callbacks;
 };
 
-// linear, mlp, dnn, cnn, tiny: the jobs of that name with one replica and the
-// batch that belongs to them. kInvalidArgument names the known ones.
+// The job of a preset, with one replica; see preset_run.h for its length, and
+// presets.cc for all of them. kInvalidArgument names the known ones.
 Result<JobSpec> PresetJob(std::string_view name);
 
 struct PresetInfo {
