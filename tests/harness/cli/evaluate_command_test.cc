@@ -93,9 +93,10 @@ TEST(EvaluationTextTest, OneLineHasAllOfIt) {
                     .loss = 0.5f,
                     .correct = 24,
                     .rows = 32};
-  EXPECT_EQ(EvaluationToText(one),
-            "2 epochs completed  step 12  val_loss 0.5000  val_accuracy 0.7500  "
-            "step-000000012-g1");
+  EXPECT_EQ(
+      EvaluationToText(one),
+      "2 epochs completed  step 12  val_loss 0.5000  val_accuracy 0.7500  "
+      "step-000000012-g1");
   EXPECT_EQ(EvaluationToJson(one),
             R"({"checkpoint":"step-000000012-g1","epoch":2,"step":12,)"
             R"("val_loss":0.5,"val_accuracy":0.75,"correct":24,"rows":32,)"

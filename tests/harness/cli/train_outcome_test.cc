@@ -80,15 +80,17 @@ TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
 
 TEST(TrainOutcomeTest, IsOneLineForPeople) {
   TrainOutcome outcome = SomeOutcome();
-  EXPECT_EQ(TrainOutcomeToText(outcome),
-            "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
-            "validation 91.0%, 3.2 s, state 51d0");
+  EXPECT_EQ(
+      TrainOutcomeToText(outcome),
+      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
+      "validation 91.0%, 3.2 s, state 51d0");
   outcome.end.result->resumed_from = 128;
   outcome.end.restarts = 1;
-  EXPECT_EQ(TrainOutcomeToText(outcome),
-            "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
-            "validation 91.0%, resumed from step 128, 1 restart, 3.2 s, state "
-            "51d0");
+  EXPECT_EQ(
+      TrainOutcomeToText(outcome),
+      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
+      "validation 91.0%, resumed from step 128, 1 restart, 3.2 s, state "
+      "51d0");
 }
 
 }  // namespace
