@@ -17,6 +17,8 @@
 #include "harness/explore/fitting_points.h"
 #include "harness/explore/marks.h"
 #include "harness/oracle/judge.h"
+#include "harness/run/consequences.h"
+#include "harness/run/loss_differences.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/run_setup.h"
 #include "reports/counted.h"
@@ -172,7 +174,13 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
                        .line = 1,
                        .world = "sim",
                        .cause = finding.cause,
+                       .differences = finding.differences,
+                       .losses = CompareLosses(finding.record),
                        .verdict = Judge(finding.record)};
+  if (!result.differences.empty()) {
+    result.consequences =
+        ConsequencesOf(result.differences.front(), result.verdict);
+  }
   result.verdict.kind = VerdictKind::kFail;
   result.verdict.reason =
       fmt::format("{} ({})", finding.what.invariant, finding.what.name);

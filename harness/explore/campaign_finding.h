@@ -9,6 +9,7 @@
 
 #include "chaos/inject/plan.h"
 #include "harness/explore/shrink.h"
+#include "harness/record/difference.h"
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
 #include "harness/scenario/scenario.h"
@@ -21,6 +22,7 @@ struct CampaignFinding {
   // Where the state first differs from the reference's, down to the value, in
   // one sentence; "": it does not, or no second run shows it.
   std::string cause;
+  std::vector<StateDifference> differences;  // the values behind it
   std::vector<Breach> symptoms;  // all that this plan breaks
   uint64_t case_number = 0;      // the first that found it
   uint64_t cases = 1;            // how many did

@@ -53,9 +53,12 @@ uint64_t Investigation::Add(
     const bool is_new = findings_.size() > before;
     if (shown.insert(index).second && !is_new) ++finding.cases;
     if (is_new) {
-      const Result<std::string> cause =
+      Result<Explanation> explanation =
           ExplainTrajectory(FindingCase(finding), finding.record, references_);
-      if (cause.ok()) finding.cause = *cause;
+      if (explanation.ok()) {
+        finding.cause = std::move(explanation->cause);
+        finding.differences = std::move(explanation->differences);
+      }
       found(finding);
     }
     // Nothing else of it can be looked into.

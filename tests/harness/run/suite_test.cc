@@ -203,7 +203,7 @@ TEST_F(SuiteTest, ExplainsTheFirstFailuresOnly) {
     return "gauntlet replay " + item.one.name;
   };
   options_.explain = [](const Case& one, const Record&, References&) {
-    return "cause of " + one.name;
+    return Explanation{.cause = "cause of " + one.name};
   };
   const auto results =
       Run(Items({CleanCase("a"), WrongCase("b"), WrongCase("d")}));
