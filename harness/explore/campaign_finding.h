@@ -23,10 +23,10 @@ struct CampaignFinding {
   // one sentence; "": it does not, or no second run shows it.
   std::string cause;
   std::vector<StateDifference> differences;  // the values behind it
-  std::vector<Breach> symptoms;  // all that this plan breaks
-  uint64_t case_number = 0;      // the first that found it
-  uint64_t cases = 1;            // how many did
-  Case setup;                    // without the plan
+  std::vector<Breach> symptoms;              // all that this plan breaks
+  uint64_t case_number = 0;                  // the first that found it
+  uint64_t cases = 1;                        // how many did
+  Case setup;                                // without the plan
   FaultPlan original;
   FaultPlan plan;  // shrunken
   int tries = 0;   // it took
