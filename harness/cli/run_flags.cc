@@ -11,15 +11,15 @@ constexpr std::string_view kExamples =
   gauntlet run --demo
   gauntlet run scenarios/smoke --world sim
   gauntlet run scenarios/gpu --device cuda --world real
-    gauntlet run scenarios -L 'smoke and not slow' --list
+  gauntlet run scenarios -L 'smoke and not slow' --list
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
-Every run leaves report.html, summary.md, result.json, junit.xml and its records
-in .gauntlet/runs/latest.
-A case that needed several tries has a folder for each: CASE.real, then
-CASE~try-2.real.
-The first 20 simulated cases that fail are run again to find the cause; the
-others name the command that finds it.
-Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
+
+Every run writes report.html, summary.md, result.json, junit.xml and its records
+to .gauntlet/runs/latest. A case that needed several tries has one folder for
+each try: CASE.real, then CASE~try-2.real.
+The first 20 simulated cases that fail run again to find the cause. The other
+failures name the command that finds theirs.
+Reference runs are cached in .gauntlet/runs/.cache, which may be deleted.)";
 
 // "100", or "all".
 FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {
@@ -36,86 +36,96 @@ FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {
 }
 
 void AddSelection(Flags& flags, RunCommand& command) {
-  flags.Positionals({"paths", "PATH", "scenario files, or folders of them"},
-                    {.most = 10'000}, command.paths);
-  flags.Switch({"--demo", "", "the built-in scenarios; needs no files"},
-               [&command] { command.demo = true; });
-  flags.Value({"-k,--name", "TEXT", "only cases with this in their name"},
+  flags.Section("Selection");
+  flags.Switch(
+      {"--demo", "", "Run the built-in scenarios, which need no files."},
+      [&command] { command.demo = true; });
+  flags.Value({"-k,--name", "TEXT", "Run only cases whose name contains TEXT."},
               ReadText(command.name_filter));
   flags.Values({"-L,--label", "EXPRESSION",
-                "only cases whose labels match, such as 'smoke and not slow'; "
-                "repeated: any of them"},
+                "Run only cases whose labels match, such as 'smoke and not "
+                "slow'. May be repeated: one match is enough."},
                command.labels);
   flags.Switch({"--last-failed", "",
-                "only what did not hold in the last run, of PATH or --demo"},
+                "Run only the cases of PATH or --demo that the last run did "
+                "not reach, or that failed or were inconclusive."},
                [&command] { command.last_failed = true; });
   flags.Value({"--shard", "I/N",
-               "only the I-th of N parts (TEST_TOTAL_SHARDS and "
-               "TEST_SHARD_INDEX, or GoogleTest's GTEST_...)"},
+               "Run only part I of N (TEST_SHARD_INDEX and TEST_TOTAL_SHARDS, "
+               "or GoogleTest's GTEST_...)."},
               ReadShard(command.shard));
-  flags.Switch({"--list", "", "print the cases, and run none"},
+  flags.Switch({"--list", "", "Print the selected cases and run none."},
                [&command] { command.lists = true; });
   flags.Value({"--no-tests", "pass|fail",
-               "what it is if nothing is selected; fail is exit code 4 (fail)"},
+               "Verdict if no case is selected: pass is exit code 0, fail is "
+               "exit code 4 (fail)."},
               ReadChoice<NothingSelected>(command.nothing_selected,
                                           {{"pass", NothingSelected::kPasses},
                                            {"fail", NothingSelected::kFails}}));
 }
 
-void AddHow(Flags& flags, RunCommand& command) {
+void AddPlace(Flags& flags, RunCommand& command) {
+  flags.Section("Execution");
   flags.Value(
-      {"--world", "NAME", "real, sim or both (both)"},
+      {"--world", "NAME",
+       "World to run the cases in: real, sim (simulated) or both (both)."},
       ReadChoice<WorldChoice>(command.world, {{"real", WorldChoice::kReal},
                                               {"sim", WorldChoice::kSimulated},
                                               {"both", WorldChoice::kBoth}}));
-  flags.Value({"--seed", "N", "instead of the scenarios' own"},
+  flags.Value({"--seed", "N", "Seed of each case (the scenario's)."},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.seed, 0,
                                                            UINT64_MAX));
   flags.Value({"--device", "NAME",
-               "what workers compute on, instead of the scenarios' own: cpu, "
-               "emulated, or cuda, which the simulated world skips"},
+               "Device of the workers: cpu, emulated or cuda. The simulated "
+               "world skips cases with cuda (the scenario's)."},
               ReadChoice<DeviceKind>(command.device,
                                      {{"cpu", DeviceKind::kCpu},
                                       {"emulated", DeviceKind::kEmulated},
                                       {"cuda", DeviceKind::kCuda}}));
-  flags.Value({"-j,--jobs", "N", "runs in real processes at a time (1)"},
+  flags.Value({"-j,--jobs", "N",
+               "Run up to N cases of the real world at the same time (1)."},
               ReadWhole(command.jobs, 1, 256));
+}
+
+void AddTries(Flags& flags, RunCommand& command) {
+  flags.Value({"--repeat", "N", "Run each case N times (1)."},
+              ReadWhole(command.repeat, 1, 100'000));
   flags.Value({"--retries", "N",
-               "run a case of the real world that failed or is inconclusive "
-               "again, up to 10 times; a simulated case is never retried (0)"},
+               "Run a case of the real world that failed or is inconclusive "
+               "up to N more times, 10 at most. Simulated cases are never "
+               "retried (0)."},
               ReadWhole(command.retries, 0, 10));
   flags.Value({"--flaky", "fail|pass",
-               "verdict on a case that passed in a retry (fail)"},
+               "Verdict on a case that passed only in a retry (fail)."},
               ReadChoice<FlakyVerdict>(command.flaky,
                                        {{"fail", FlakyVerdict::kFails},
                                         {"pass", FlakyVerdict::kPasses}}));
-  flags.Switch({"-x,--exit-first", "", "stop after the first failure"},
+  flags.Switch({"-x,--exit-first", "", "Stop after the first failure."},
                [&command] { command.max_failures = 1; });
-  flags.Value({"--repeat", "N", "each case so many times (1)"},
-              ReadWhole(command.repeat, 1, 100'000));
-  flags.Value({"--max-fail", "N", "stop after so many failures"},
+  flags.Value({"--max-fail", "N", "Stop after N failures (never)."},
               ReadWhole(command.max_failures, 1, 1'000'000));
-  flags.Switch({"--strict", "", "a skipped case is exit code 6"},
+  flags.Switch({"--strict", "", "Exit with code 6 if a case is skipped."},
                [&command] { command.strict = true; });
 }
 
 void AddOutput(Flags& flags, RunCommand& command) {
-  flags.Value({"--runs", "DIR", "where runs are kept (.gauntlet/runs)"},
+  flags.Section("Output");
+  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
               ReadText(command.runs_directory));
-  flags.Value(
-      {"--keep-runs", "N|all", "remove the oldest runs beyond so many (100)"},
-      ReadKeptRuns(command.keep_runs));
+  flags.Value({"--keep-runs", "N|all",
+               "Keep the N newest runs and remove older ones (100)."},
+              ReadKeptRuns(command.keep_runs));
   flags.Value({"--durations", "N",
-               "list the N slowest cases after the summary; 0: all"},
+               "List the N slowest cases after the summary; 0: all (none)."},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.durations, 0,
                                                            1'000'000));
-  flags.Value({"--junit", "FILE", "a copy of the run's junit.xml"},
+  flags.Value({"--junit", "FILE", "Also write the run's junit.xml to FILE."},
               ReadText(command.junit_file));
   flags.Switch({"--github", "",
-                "append summary.md to $GITHUB_STEP_SUMMARY and print failures "
-                "as annotations, for GitHub Actions"},
+                "Append summary.md to $GITHUB_STEP_SUMMARY and print failures "
+                "as annotations for GitHub Actions."},
                [&command] { command.github = true; });
-  flags.Switch({"--json", "", "the result as JSON"},
+  flags.Switch({"--json", "", "Print the result as one JSON object."},
                [&command] { command.output = OutputFormat::kJson; });
 }
 
@@ -124,11 +134,15 @@ void AddOutput(Flags& flags, RunCommand& command) {
 Result<Command> ParseRun(const VerbArguments& verb) {
   RunCommand command;
   Flags flags({.command = "run",
-               .summary = "Run scenarios and judge what came of them.",
+               .summary = "Run scenarios and compare each run with its "
+                          "fault-free reference run.",
                .examples = std::string(kExamples)},
               verb);
+  flags.Positionals({"paths", "PATH", "Scenario files, or folders of them."},
+                    {.most = 10'000}, command.paths);
   AddSelection(flags, command);
-  AddHow(flags, command);
+  AddPlace(flags, command);
+  AddTries(flags, command);
   AddOutput(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
