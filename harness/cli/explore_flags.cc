@@ -1,6 +1,7 @@
 // The options of `gauntlet explore`.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/shard_flag.h"
 #include "harness/cli/verbs.h"
+#include "harness/scenario/fault_synonyms.h"
 #include "harness/scenario/units.h"
 #include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
@@ -28,49 +30,18 @@ constexpr std::string_view kExamples =
   gauntlet explore --mode crash-states --profiles weak --windows save
   gauntlet explore --cases 60000 --shard 1/4
   gauntlet explore --first-case 1204
-Every exploration leaves report.html: coverage over time, goals, findings, and
-what was not tried.
-The base is first run undisturbed; it has to complete. Its faults and what it
-expects do not count. Beside it as it is, other numbers of workers and of kept
-checkpoints, deletion at the end, separate hosts, other jobs, saves at the ends
-of epochs and a grace are tried; all have restarts for many faults and short
-limits, and what of the base's own that replaces is said at the start.
-mixed tries random plans of faults, and in between what a power loss can leave
-of the base's own checkpoints: at most 16 states of the names and of the
-contents at each crash point. With --case, --kinds, --points or --max-faults it
-tries plans alone.
-What is found is left as scenario files, never over older ones: NAME.yaml, which
-`gauntlet replay` takes and whose head has the command that finds it once more
-(random); NAME.plan.json, the faults and the base's planted bugs alone, for
-`gauntlet train --plan` where real processes can do them; NAME.original.json, the faults before they were shrunk.
-crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
-Shrinking replaces faults by plainer ones that break the same, also of kinds and
-at points other than those of --kinds and --points. An interruption cuts it
-short, and so does a limit of 10 s and 1000 tries: then it says so.
-Shards share the seed. In mixed and random, --cases N counts those of all shards
-together, and shard I has the cases whose number leaves I - 1 when divided by
-the number of shards. In sweep each shard runs all single faults, as the pairs
-follow from them, and counts and judges its own; each pair is run by one shard.
-With --max-faults 1, which has no pairs, shards of a sweep save no time.
-In crash-states each distinct state is recovered in one shard. There, and in
-sweep, --cases counts those of the shard.
---first-case resumes an exploration that was interrupted, or goes on behind one
-that is done: the cases are a function of base, seed and number. Crash states
-and findings begin anew.
-A case in which no fault fired is counted as `fired nothing`: it shows nothing.
-crash-states counts as "left out" the on-disk states beyond --max-states, which
-it did not try.
---json prints one object at the end, and nothing if no search began; the rest
-goes to stderr. All modes have schema, base, mode, end, cases, seconds,
-per_second, findings (each with its file, or why_no_file), failed, ran_twice,
-nondeterministic, points_hit and points_total (null: crash-states has no
-points). mixed, random and sweep add the coverage that was reached and missed (*_missed;
-with --show-uncovered also gaps, by place) and what is left; crash-states adds
-complete, unfinished and parts, each with the number of states it left out;
-mixed has these in crash_states (null: none were tried).
-Exit code 0: all that was tried passed, though a limit may have ended it early;
-1: something failed, or a goal of --fail-on-missed-goals was not reached; 2: a
-mistake in the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
+
+Every exploration writes report.html and one scenario file for each finding,
+which gauntlet replay repeats. It overwrites no file of an earlier one.
+The base first runs without faults and has to complete. Its own faults and
+expectations are ignored. A case in which no fault fired shows nothing: it is
+counted apart.
+The options under "Crash states" require --mode crash-states.
+Exit code 0: all cases passed, even if a limit ended the search; 1: a case
+failed, or a goal was missed with --fail-on-missed-goals; 2: the call is wrong;
+3: no verdict; 4: nothing to try; 130: interrupted.
+docs/guides/exploration.md describes modes, set-ups, findings, shards and the
+JSON.)";
 
 struct NamedProfile {
   std::string_view name;
@@ -122,6 +93,45 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
   };
 }
 
+// The fault kinds in the list, with each synonym replaced by our word.
+// kInvalidArgument: a word with several meanings, and the advice on it.
+Result<std::string> WithOwnKinds(const std::string& text,
+                                 std::vector<std::string>& notes) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    names.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+    std::string& name = names.back();
+    const std::string_view advice = AdviceOnFaultName(name);
+    if (!advice.empty()) {
+      return InvalidArgument(
+          fmt::format("unknown fault kind {}: {}", Quoted(name), advice));
+    }
+    const std::optional<FaultSynonym> synonym = FindFaultSynonym(name);
+    if (!synonym) continue;
+    const std::string_view kind = FaultKindName(synonym->kind);
+    notes.push_back(
+        fmt::format("--kinds: {} is understood as {}{}", Quoted(name), kind,
+                    synonym->parameter.empty()
+                        ? ""
+                        : fmt::format(", with any {}", synonym->parameter)));
+    name = kind;
+  }
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+FlagReader ReadKinds(std::vector<FaultKind>& target,
+                     std::vector<std::string>& notes) {
+  return [&notes,
+          read = ReadPatterns(target, AllFaultKinds(), &FaultKindInfo::kind,
+                              "gauntlet list faults lists them",
+                              "faults.do")](const std::string& text) -> Status {
+    ASSIGN_OR_RETURN(const std::string names, WithOwnKinds(text, notes));
+    return read(names);
+  };
+}
+
 FlagReader ReadSeed(std::optional<uint64_t>& target) {
   return [&target](const std::string& text) -> Status {
     if (text == "random") {
@@ -139,85 +149,89 @@ FlagReader ReadSeed(std::optional<uint64_t>& target) {
   };
 }
 
-void AddWhat(Flags& flags, ExploreCommand& command,
-             std::vector<std::string>& bases) {
-  flags.Positionals({"base", "BASE",
-                     "a scenario file; its faults do not count "
-                     "(a built-in one)"},
-                    {.most = 1}, bases);
-  flags.Value({"-k,--name", "TEXT", "the one case of it with this in its name"},
-              ReadText(command.name_filter));
+void AddMode(Flags& flags, ExploreCommand& command) {
   flags.Value({"--mode", "NAME",
-               "mixed (random plans and crash states in turns), random, sweep "
-               "or crash-states (mixed)"},
+               "Kind of search: random (plans of random faults), sweep (each "
+               "fault at each point), crash-states (every on-disk state after "
+               "a power loss) or mixed (random and crash-states in turns) "
+               "(mixed)."},
               ReadChoice<ExploreMode>(
                   command.mode, {{"mixed", ExploreMode::kMixed},
                                  {"random", ExploreMode::kRandom},
                                  {"sweep", ExploreMode::kNth},
                                  {"nth", ExploreMode::kNth},
                                  {"crash-states", ExploreMode::kCrashStates}}));
-  flags.Value({"--kinds", "NAMES", "only these faults: crash,torn_*"},
-              ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind,
-                           "gauntlet list faults lists them", "faults.do"));
+}
+
+void AddSelection(Flags& flags, ExploreCommand& command,
+                  std::vector<std::string>& notes) {
+  flags.Section("Selection");
+  flags.Value({"-k,--name", "TEXT",
+               "Explore the case of BASE whose name contains TEXT, if BASE has "
+               "several."},
+              ReadText(command.name_filter));
+  AddMode(flags, command);
+  flags.Value({"--kinds", "NAMES",
+               "Inject only faults of these kinds: crash,torn_* (all)."},
+              ReadKinds(command.kinds, notes));
   flags.Value(
-      {"--points", "NAMES", "only these points: ckpt.*,step.end"},
+      {"--points", "NAMES",
+       "Inject faults only at these points: ckpt.*,step.end (all)."},
       ReadPatterns(command.points, AllPoints(), &PointInfo::point,
                    "gauntlet list points lists them", "faults.at.point"));
   flags.Value({"--max-faults", "N",
-               "in one plan; sweep: 1 means no pairs, 2 none behind damage; "
-               "mixed, random: 0 for undisturbed runs (3)"},
+               "Inject at most N faults in one plan. mixed, random: 0 injects "
+               "none. sweep: 1 tries single faults, 2 pairs too, 3 also "
+               "faults after a bit flip and a restart (3)."},
               ReadWhole(command.max_faults, 0, 16));
-}
-
-void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Value(
-      {"--time", "TIME",
-       "so long, the base's undisturbed run included (mixed, random: 60s "
-       "behind it where no other limit is given; else until all is "
-       "done)"},
-      ReadTime(command.time));
-  flags.Value(
-      {"--cases", "N",
-       "stop after N cases; crash-states: after N distinct states; mixed: "
-       "crash states do not count"},
-      ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
-                                                   UINT64_MAX));
-  flags.Value({"--case", "N", "mixed, random: only the one of this number"},
+      {"--seed", "N|random", "Seed of all cases, or random to draw one (1)."},
+      ReadSeed(command.seed));
+  flags.Value({"--case", "N", "mixed, random: run only case N."},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.only_case, 0,
                                                            UINT64_MAX - 1));
   flags.Value(
       {"--first-case", "N",
-       "mixed, random: begin with this number, to resume (0)"},
+       "mixed, random: begin with case N, to resume an interrupted "
+       "exploration (0)."},
       ReadWhole<uint64_t, uint64_t>(command.first_case, 0, UINT64_MAX - 1));
   flags.Value({"--shard", "I/N",
-               "only the I-th of N parts (TEST_TOTAL_SHARDS and "
-               "TEST_SHARD_INDEX, or GoogleTest's GTEST_...)"},
+               "Run only part I of N (TEST_SHARD_INDEX and TEST_TOTAL_SHARDS, "
+               "or GoogleTest's GTEST_...)."},
               ReadShard(command.shard));
-  flags.Switch({"--trace", "",
-                "with --case: also print its events, as gauntlet show does"},
-               [&command] { command.trace = true; });
-  flags.Value({"--seed", "N", "a number, or random (1)"},
-              ReadSeed(command.seed));
+}
+
+void AddLimits(Flags& flags, ExploreCommand& command) {
+  flags.Section("Limits");
   flags.Value(
-      {"-j,--jobs", "N", "mixed, random and sweep: threads for the plans (1)"},
+      {"--time", "TIME",
+       "Stop after TIME, such as 60s or 10m, the base's own run included. "
+       "Without any limit mixed and random stop 60s after that run, sweep and "
+       "crash-states when all is tried."},
+      ReadTime(command.time));
+  flags.Value(
+      {"--cases", "N",
+       "Stop after N cases. mixed: crash states do not count; crash-states: "
+       "each distinct state is a case."},
+      ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
+                                                   UINT64_MAX));
+  flags.Value({"--stop-after", "N", "Stop after N findings; 0: never (10)."},
+              ReadWhole<size_t, size_t>(command.stop_after, 0, 1'000'000));
+  flags.Switch({"-x,--exit-first", "", "Stop after the first finding."},
+               [&command] { command.stop_after = 1; });
+}
+
+void AddExecution(Flags& flags, ExploreCommand& command) {
+  flags.Section("Execution");
+  flags.Value(
+      {"-j,--jobs", "N", "mixed, random, sweep: run plans in N threads (1)."},
       ReadWhole(command.jobs, 1, 256));
   flags.Value(
       {"--verify-determinism-every", "N",
-       "run every N-th case, or recover every N-th crash state, twice and "
-       "compare; 0: none (16)",
+       "Run every N-th case, or recover every N-th crash state, twice and "
+       "compare both runs; 0: none (16).",
        "--twice"},
       ReadWhole<uint64_t, uint64_t>(command.twice_every, 0, UINT64_MAX));
-  flags.Value({"--stop-after", "N",
-               "stop after so many findings; 0: never "
-               "(10)"},
-              ReadWhole<size_t, size_t>(command.stop_after, 0, 1'000'000));
-  flags.Switch({"-x,--exit-first", "", "stop after the first finding"},
-               [&command] { command.stop_after = 1; });
-  flags.Switch(
-      {"--fail-on-missed-goals", "",
-       "exit with code 1 if a coverage goal was not reached, rare ones aside",
-       "--require-marks"},
-      [&command] { command.require_marks = true; });
 }
 
 constexpr uint64_t kMostBound = 1'000'000;
@@ -228,31 +242,32 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
       NamedProfile{"weak", DurabilityProfile::kWeak},
       NamedProfile{"lying-fsync", DurabilityProfile::kLyingFsync},
       NamedProfile{"shared", DurabilityProfile::kShared}};
+  flags.Section("Crash states");
   flags.Value(
       {"--profiles", "NAMES",
-       "crash-states: on these disks: ext4, weak, lying-fsync, shared "
-       "(all)"},
+       "Disks to lose power on: ext4, weak, lying-fsync, shared (all)."},
       ReadPatterns(choice.profiles, std::span<const NamedProfile>(kProfiles),
                    &NamedProfile::profile,
                    NamesOf(std::span<const NamedProfile>(kProfiles))));
   constexpr std::span<const CrashWindowInfo> windows(kCrashWindows);
   const std::string names = NamesOf(windows);
   flags.Value(
-      {"--windows", "NAMES", "crash-states: within these: " + names + " (all)"},
+      {"--windows", "NAMES",
+       "Parts of the run to lose power in: " + names +
+           " (a flipped bit instead of a power loss) (all)."},
       ReadPatterns(choice.windows, windows, &CrashWindowInfo::window, names));
-  flags.Value(
-      {"--save", "N",
-       "crash-states: the N-th save (the first at which an older one is "
-       "retired)"},
-      ReadWhole<uint64_t, uint64_t>(choice.save, 1, kMostBound));
+  flags.Value({"--save", "N",
+               "Lose power in the N-th save (the first that retires an older "
+               "checkpoint)."},
+              ReadWhole<uint64_t, uint64_t>(choice.save, 1, kMostBound));
   flags.Value({"--max-states", "N",
-               "crash-states: limit for each crash point: try all "
-               "combinations of up to N states of the names, and for each "
-               "up to N states of the contents (4096; lying-fsync 64)",
+               "Try all states of the file names at a crash point, and all "
+               "states of the contents for each, if there are at most N of "
+               "them; else a selection (4096; lying-fsync 64).",
                "--bound"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(choice.bound, 1,
                                                            kMostBound));
-  flags.Value({"--id", "ID", "crash-states: only the crash state of this name"},
+  flags.Value({"--id", "ID", "Try only the crash state of this name."},
               ReadText(choice.id));
 }
 
@@ -331,17 +346,25 @@ Status CheckShard(const ExploreCommand& command) {
 }
 
 void AddOutput(Flags& flags, ExploreCommand& command) {
+  flags.Section("Output");
   flags.Value({"--out", "DIR",
-               "where findings and report.html go: an empty folder, or none "
-               "yet (.gauntlet/runs/ID/findings and .gauntlet/runs/ID)"},
+               "Folder for findings and report.html, new or empty "
+               "(.gauntlet/runs/ID/findings and .gauntlet/runs/ID)."},
               ReadText(command.out_directory));
+  flags.Switch({"--trace", "",
+                "With --case: print its events too, as gauntlet show does."},
+               [&command] { command.trace = true; });
   flags.Switch({"--show-uncovered", "",
-                "list the points, kinds and coverage goals that were not "
-                "reached, and the kinds that never fired at a point where "
-                "others did",
+                "List the points, kinds and coverage goals that were not "
+                "reached, and for each point the kinds that never fired there.",
                 "--gaps"},
                [&command] { command.all_gaps = true; });
-  flags.Switch({"--json", "", "the result as one JSON object"},
+  flags.Switch(
+      {"--fail-on-missed-goals", "",
+       "Exit with code 1 if a coverage goal was not reached, rare ones aside.",
+       "--require-marks"},
+      [&command] { command.require_marks = true; });
+  flags.Switch({"--json", "", "Print the result as one JSON object."},
                [&command] { command.output = OutputFormat::kJson; });
 }
 
@@ -355,8 +378,13 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
                           "simulated world.",
                .examples = std::string(kExamples)},
               verb);
-  AddWhat(flags, command, bases);
-  AddHow(flags, command);
+  flags.Positionals({"base", "BASE",
+                     "A scenario file. Its faults are ignored (a built-in "
+                     "scenario)."},
+                    {.most = 1}, bases);
+  AddSelection(flags, command, verb.notes);
+  AddLimits(flags, command);
+  AddExecution(flags, command);
   AddCrashStates(flags, command.crash_states);
   AddOutput(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));

@@ -47,6 +47,19 @@ TEST(ExploreFlagsTest, PatternsPickKindsAndPoints) {
   EXPECT_THAT(command.points, ElementsAre(Point::kRename, Point::kRenamed));
 }
 
+TEST(ExploreFlagsTest, SynonymOfAFaultKind_IsReadAsOurWord_WithANote) {
+  const auto line =
+      ParseCommandLine(Words{"explore", "--kinds", "oom,ENOSPC,torn_*"});
+  ASSERT_TRUE(line.ok()) << line.status().ToString();
+  EXPECT_THAT(std::get<ExploreCommand>(line->command).kinds,
+              ElementsAre(FaultKind::kTornWrite, FaultKind::kErrno,
+                          FaultKind::kOutOfMemory));
+  EXPECT_THAT(
+      line->notes,
+      ElementsAre("--kinds: 'oom' is understood as out_of_memory",
+                  "--kinds: 'ENOSPC' is understood as errno, with any error"));
+}
+
 TEST(ExploreFlagsTest, ARandomSeedIsNotANumberYet) {
   EXPECT_EQ(Parsed({"--seed", "random"}).seed, std::nullopt);
 }
@@ -87,6 +100,9 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
   const std::vector<std::pair<Words, std::string>> mistakes = {
       {{"--kinds", "crahs"},
        "a name or a pattern that one has (gauntlet list faults lists them)"},
+      {{"--kinds", "latency"},
+       "--kinds: unknown fault kind 'latency': use slow (a task "},
+      {{"--kinds", "renamed_kind"}, "found 'renamed_kind'"},
       {{"--points", ""}, "a name or a pattern that one has"},
       {{"--points", "ckpt.*,"}, "a name or a pattern that one has"},
       {{"--time", "60"}, "a time such as 60s"},
