@@ -10,72 +10,91 @@ namespace {
 
 constexpr std::array kKinds = {
     FaultKindInfo{FaultKind::kCrash, "crash",
-                  "the process exits at this instruction", ""},
-    FaultKindInfo{FaultKind::kKill, "kill",
-                  "the process is killed (SIGKILL) at this instruction, or "
-                  "`latency` later",
-                  ""},
+                  "the process exits at once, without cleanup", ""},
+    FaultKindInfo{
+        FaultKind::kKill, "kill",
+        "SIGKILL kills the process at once, or `latency` after the point", ""},
     FaultKindInfo{FaultKind::kException, "exception",
-                  "an internal failure aborts the process", ""},
-    FaultKindInfo{FaultKind::kHang, "hang", "the calling task blocks", ""},
+                  "an internal error aborts the process (SIGABRT)", ""},
+    FaultKindInfo{
+        FaultKind::kHang, "hang",
+        "the task at the point blocks; the other tasks of the process run on",
+        ""},
     FaultKindInfo{FaultKind::kPause, "pause",
-                  "the whole process is stopped (SIGSTOP)", ""},
-    FaultKindInfo{FaultKind::kSlow, "slow", "the calling task takes longer",
-                  ""},
+                  "SIGSTOP pauses the whole process", ""},
+    FaultKindInfo{FaultKind::kSlow, "slow",
+                  "the task at the point takes longer", ""},
     FaultKindInfo{FaultKind::kPreempt, "preempt",
-                  "a termination notice, and a kill after the grace", ""},
-    FaultKindInfo{FaultKind::kTornWrite, "torn_write",
-                  "only some blocks of the next write land", ""},
+                  "the worker gets a preemption notice, and SIGKILL at the end "
+                  "of the grace period",
+                  ""},
+    FaultKindInfo{
+        FaultKind::kTornWrite, "torn_write",
+        "some blocks of the next write reach the disk and the others do not",
+        ""},
     FaultKindInfo{FaultKind::kShortWrite, "short_write",
-                  "the next write lands in part, then fails", ""},
+                  "the beginning of the next write reaches the disk, then the "
+                  "write fails with an error",
+                  ""},
     FaultKindInfo{FaultKind::kErrno, "errno",
-                  "the operation fails with an error of the system", ""},
+                  "the operation at the point fails with an error of the "
+                  "operating system",
+                  ""},
     FaultKindInfo{FaultKind::kFsyncFails, "fsync_fails",
-                  "a sync fails once, and what it covered is never durable",
+                  "the next fsync fails once, and the data that it covered "
+                  "never becomes durable",
                   ""},
     FaultKindInfo{FaultKind::kBitFlip, "bit_flip",
-                  "one bit of a file at rest flips: of the file that the next "
-                  "write goes to, once it is synced; at a load's points, of "
-                  "the file opened next",
+                  "one bit of a stored file flips: at a point of a load in the "
+                  "next file that is opened, elsewhere in the file of the next "
+                  "write, once it is synced",
                   ""},
     FaultKindInfo{FaultKind::kTruncate, "truncate",
-                  "a file at rest is cut short; which file: as bit_flip", ""},
-    FaultKindInfo{FaultKind::kDelete, "delete",
-                  "a file at rest is gone; which file: as bit_flip", ""},
-    FaultKindInfo{FaultKind::kPowerLoss, "power_loss",
-                  "the machine loses power, and all that was not synced may "
-                  "be lost",
-                  "real processes share a running kernel, which keeps what "
-                  "was not synced"},
+                  "a stored file is cut short; the fault chooses the file as "
+                  "bit_flip does",
+                  ""},
+    FaultKindInfo{
+        FaultKind::kDelete, "delete",
+        "a stored file disappears; the fault chooses the file as bit_flip does",
+        ""},
+    FaultKindInfo{
+        FaultKind::kPowerLoss, "power_loss",
+        "the machine loses power, and data that was not synced may be lost",
+        "real processes share a running kernel, which keeps data that was not "
+        "synced"},
     FaultKindInfo{FaultKind::kPartition, "partition",
-                  "the worker, or groups of workers, are cut from the others",
+                  "a network partition cuts the worker, or groups of workers, "
+                  "off from the others",
                   ""},
-    FaultKindInfo{FaultKind::kAsymmetricPartition, "asymmetric_partition",
-                  "frames that the worker sends, or that are sent to it, do "
-                  "not arrive",
-                  ""},
-    FaultKindInfo{FaultKind::kPacketLoss, "packet_loss",
-                  "some frames from and to the worker have to be sent again",
-                  ""},
+    FaultKindInfo{
+        FaultKind::kAsymmetricPartition, "asymmetric_partition",
+        "frames in one direction, from the worker or to it, do not arrive", ""},
+    FaultKindInfo{
+        FaultKind::kPacketLoss, "packet_loss",
+        "some frames from the worker and to it are lost and sent again", ""},
     FaultKindInfo{FaultKind::kDelay, "delay",
-                  "each frame from and to the worker takes longer", ""},
+                  "each frame from the worker and to it arrives later", ""},
     FaultKindInfo{FaultKind::kConnectionReset, "connection_reset",
-                  "all connections of the worker break", ""},
-    FaultKindInfo{FaultKind::kWallClockJump, "wall_clock_jump",
-                  "the worker's wall clock jumps; monotonic time goes on", ""},
-    FaultKindInfo{FaultKind::kGpuError, "gpu_error",
-                  "the worker's device fails until the process is gone", ""},
+                  "all connections of the worker are reset", ""},
+    FaultKindInfo{
+        FaultKind::kWallClockJump, "wall_clock_jump",
+        "the wall clock of the worker jumps; its monotonic clock does not", ""},
+    FaultKindInfo{
+        FaultKind::kGpuError, "gpu_error",
+        "every operation on the worker's device fails until the process ends",
+        ""},
     FaultKindInfo{FaultKind::kOutOfMemory, "out_of_memory",
                   "the next allocation on the worker's device fails", ""},
     FaultKindInfo{FaultKind::kDeviceHang, "device_hang",
-                  "operations on the worker's device do not end", ""},
-    FaultKindInfo{FaultKind::kKillLauncher, "kill_launcher",
-                  "the worker's launcher is killed (SIGKILL), and nobody else; "
-                  "it is started again as often as preemption.requeue allows",
-                  ""},
+                  "operations on the worker's device do not complete", ""},
+    FaultKindInfo{
+        FaultKind::kKillLauncher, "kill_launcher",
+        "SIGKILL kills the launcher of the worker and no other process; the "
+        "launcher starts again at most preemption.requeue times",
+        ""},
     FaultKindInfo{FaultKind::kTerminateLauncher, "terminate_launcher",
-                  "the worker's launcher is told to end (SIGTERM), and passes "
-                  "the notice on",
+                  "the launcher of the worker gets SIGTERM and sends a "
+                  "preemption notice to its workers",
                   ""},
 };
 
@@ -222,8 +241,8 @@ bool CutsPower(const Fault& fault) {
 
 std::string_view WhyNotReal(const Fault& fault) {
   if (!fault.with.groups.empty()) {
-    return "a real process reaches its own connections only, and groups are "
-           "about those of others";
+    return "a real process can cut its own connections only, and groups cut "
+           "those of other processes too";
   }
   const FaultKind kind = CutsPower(fault) ? FaultKind::kPowerLoss : fault.kind;
   return kKinds[static_cast<size_t>(kind)].why_not_real;

@@ -68,111 +68,118 @@ std::vector<std::string_view> WayNames() { return {"outbound", "inbound"}; }
 std::vector<std::string_view> JumpNames() { return {"forward", "back"}; }
 
 constexpr Info kLatency = {.name = "latency",
-                           .doc = "how much longer it takes; required",
+                           .doc = "additional time; required",
                            .fallback = "",
                            .place = &P::latency,
                            .is_required = true};
 constexpr Info kDuration = {.name = "duration",
-                            .doc = "how long it lasts; 0: for ever",
+                            .doc = "duration of the fault; 0: for ever",
                             .fallback = "0",
                             .place = &P::duration};
-constexpr Info kOffset = {.name = "offset",
-                          .doc = "byte of the file, or a share of its size",
-                          .fallback = "0",
-                          .place = &P::offset};
+constexpr Info kOffset = {
+    .name = "offset",
+    .doc = "offset of the byte in the file: bytes, or a percentage of its size",
+    .fallback = "0",
+    .place = &P::offset};
 
 constexpr std::array kCrash = {
     Info{.name = "exit_code",
-         .doc = "exit code of the process; none of the workers' own exit codes",
+         .doc = "exit code of the process, other than those that workers use",
          .fallback = "70",
          .place = &P::exit_code,
          .low = 1,
          .high = 255}};
-constexpr std::array kKill = {Info{.name = "latency",
-                                   .doc = "time from the point to the kill; "
-                                          "what the process does until then is "
-                                          "not controlled",
-                                   .fallback = "none: exactly at the point",
-                                   .place = &P::kill_latency}};
+constexpr std::array kKill = {
+    Info{.name = "latency",
+         .doc = "time from the point to the kill, in which the process runs on",
+         .fallback = "none: exactly at the point",
+         .place = &P::kill_latency}};
 constexpr std::array kSlow = {kLatency};
 constexpr std::array kOnlyDuration = {kDuration};
 constexpr std::array kTruncate = {
     Info{.name = "offset",
-         .doc = "length that the file keeps: bytes, or a share of its size",
+         .doc = "new length of the file: bytes, or a percentage of its size",
          .fallback = "0",
          .place = &P::offset}};
 constexpr std::array kPreempt = {
     Info{.name = "grace",
-         .doc = "time from the notice to the kill; this or a profile is "
+         .doc = "time from the notice to the kill; `grace` or `profile` is "
                 "required",
          .fallback = "",
          .place = &P::grace,
          .is_required = true},
     Info{.name = "by",
-         .doc = "channel of the notice: SIGTERM, a file that appears, or the "
-                "host's metadata service",
+         .doc = "channel of the notice: SIGTERM (signal), a new file (file) or "
+                "the metadata service (http)",
          .fallback = "signal",
          .place = Choice<&P::notice>(NoticeNames)}};
 constexpr std::array kTornWrite = {
     Info{.name = "blocks",
-         .doc = "number of equal blocks into which the write is cut",
+         .doc = "number of equal blocks that the write is split into",
          .fallback = "8",
          .place = &P::blocks,
          .low = 1,
          .high = 64},
     Info{.name = "keep",
-         .doc = "the blocks that land, counted from 0",
+         .doc = "blocks that reach the disk, counted from 0",
          .fallback = "[0]",
          .place = BlocksPlace{&P::keep},
          .high = 63},
     Info{.name = "then",
-         .doc = "what follows",
+         .doc = "effect after the write",
          .fallback = "crash",
          .place = Choice<&P::then>(AfterTearNames)}};
-constexpr std::array kShortWrite = {Info{.name = "bytes",
-                                         .doc = "how much of the write lands",
-                                         .fallback = "0",
-                                         .place = BytesPlace{&P::bytes}}};
+constexpr std::array kShortWrite = {
+    Info{.name = "bytes",
+         .doc = "bytes of the write that reach the disk",
+         .fallback = "0",
+         .place = BytesPlace{&P::bytes}}};
 constexpr std::array kErrno = {
     Info{.name = "error",
-         .doc = "the error",
+         .doc = "name of the error",
          .fallback = "EIO",
          .place = ChoicePlace{ErrorNames, GetError, SetError}},
-    Info{.name = "consecutive",
-         .doc = "number of consecutive operations that fail (only with repeat: "
-                "once)",
-         .fallback = "1",
-         .place = &P::hits,
-         .low = 1,
-         .high = 1'000'000}};
-constexpr std::array kBitFlip = {kOffset, Info{.name = "bit",
-                                               .doc = "bit of that byte",
-                                               .fallback = "0",
-                                               .place = &P::bit,
-                                               .high = 7}};
+    Info{
+        .name = "consecutive",
+        .doc =
+            "number of consecutive operations that fail; requires repeat: once",
+        .fallback = "1",
+        .place = &P::hits,
+        .low = 1,
+        .high = 1'000'000}};
+constexpr std::array kBitFlip = {kOffset,
+                                 Info{.name = "bit",
+                                      .doc = "bit of that byte, counted from 0",
+                                      .fallback = "0",
+                                      .place = &P::bit,
+                                      .high = 7}};
 constexpr std::array kPartition = {
-    kDuration, Info{.name = "groups",
-                    .doc = "lists of workers, each list cut from the others",
-                    .fallback = "",
-                    .place = GroupsPlace{&P::groups},
-                    .high = 1023}};
+    kDuration,
+    Info{.name = "groups",
+         .doc = "lists of workers; each list is cut off from the others",
+         .fallback = "",
+         .place = GroupsPlace{&P::groups},
+         .high = 1023}};
 constexpr std::array kAsymmetricPartition = {
     kDuration, Info{.name = "direction",
-                    .doc = "frames that the worker sends, or that are sent to "
-                           "it",
+                    .doc = "frames that do not arrive: from the worker "
+                           "(outbound) or to it (inbound)",
                     .fallback = "outbound",
                     .place = Choice<&P::way>(WayNames)}};
 constexpr std::array kPacketLoss = {
-    kDuration, Info{.name = "percent",
-                    .doc = "chance that a frame is lost, each time it is sent",
-                    .fallback = "10",
-                    .place = &P::percent,
-                    .low = 1,
-                    .high = 90}};
+    kDuration,
+    Info{
+        .name = "percent",
+        .doc =
+            "probability in percent that a frame is lost, each time it is sent",
+        .fallback = "10",
+        .place = &P::percent,
+        .low = 1,
+        .high = 90}};
 constexpr std::array kDelay = {
     kDuration, kLatency,
     Info{.name = "jitter",
-         .doc = "upper bound of a random time on top of the latency",
+         .doc = "upper bound of a random time in addition to `latency`",
          .fallback = "0",
          .place = &P::jitter}};
 constexpr std::array kWallClockJump = {

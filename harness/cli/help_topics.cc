@@ -80,7 +80,7 @@ std::string PlantedBugsText() {
 std::string ValuesOf(const KeySpec& key) {
   if (!key.listed.empty()) return fmt::format(": {}", key.listed);
   const bool bounded = key.type == KeyType::kCount && key.high < KeySpec().high;
-  return bounded ? fmt::format(", {} to {}", key.low, key.high) : "";
+  return bounded ? fmt::format("; {} to {}", key.low, key.high) : "";
 }
 
 std::string TextOf(const KeySpec& key) {

@@ -69,8 +69,8 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
 
 TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
   const std::string said = Help("scenarios").out;
-  EXPECT_THAT(said, HasSubstr("the error: EIO|"));
-  EXPECT_THAT(said, HasSubstr("each time it is sent, 1 to 90 (10)"));
+  EXPECT_THAT(said, HasSubstr("name of the error: EIO|"));
+  EXPECT_THAT(said, HasSubstr("each time it is sent; 1 to 90 (10)"));
 }
 
 TEST(HelpTest, TheUsageSaysWhichArgumentsAreNeededAndHowMany) {
