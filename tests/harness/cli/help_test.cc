@@ -158,6 +158,17 @@ TEST(HelpTest, GroupOfOptions_IsAPageOfItsOwn) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean cluster?"));
 }
 
+TEST(HelpTest, OptionsOfRunAndExplore_StandInNamedGroups) {
+  for (const std::string command : {"run", "explore"}) {
+    const std::string page = Help(command).out;
+    EXPECT_THAT(page, Not(HasSubstr("\nOptions:\n"))) << command;
+    for (const std::string group : {"Selection", "Execution", "Output"}) {
+      EXPECT_THAT(page, HasSubstr("\n" + group + ":\n  -")) << command;
+    }
+  }
+  EXPECT_THAT(Help("explore crash-states").out, HasSubstr("--max-states N"));
+}
+
 TEST(HelpTest, AllShowsEveryOptionOfTheFirstPageToo) {
   const std::string all = Help("train all").out;
   EXPECT_THAT(all, HasSubstr("--rendezvous HOST:PORT"));
