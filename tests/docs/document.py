@@ -3,7 +3,6 @@
 A marker is an HTML comment on the line above a block (an empty line may stand
 between). It does not show in the rendered document:
   <!-- not run: REASON -->   the block cannot run here
-  <!-- pending: REASON -->   the same, until the program has what it shows
   <!-- run as: COMMAND -->   run COMMAND instead of the block's one command
   <!-- file: NAME -->        the block is a file, written before what follows
   <!-- from: PATH -->        the block is a part of this file of the tree
@@ -15,7 +14,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-_MARKER = re.compile(r"^\s*<!-- (not run|pending|run as|file|from): (.*) -->$")
+_MARKER = re.compile(r"^\s*<!-- (not run|run as|file|from): (.*) -->$")
 _FENCE = re.compile(r"^(\s*)```(\w*)$")
 
 
@@ -28,7 +27,7 @@ class Block:
     language: str
     first_line: int  # of its content, from 1
     lines: list
-    marker: str = ""  # "", "not run", "pending", "run as", "file" or "from"
+    marker: str = ""  # "", "not run", "run as", "file" or "from"
     value: str = ""  # of the marker
 
     def text(self):

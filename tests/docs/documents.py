@@ -7,7 +7,6 @@ compared by the rule of transcript.py. Prints how many commands ran and which
 were left out, with the reason that the document gives.
 
 --write puts what was printed into the documents instead, where it differs.
---pending runs the blocks too whose marker says that they are to be run later.
 """
 
 import argparse
@@ -42,9 +41,8 @@ class Outcome:
 class Reader:
     """Somebody who follows one document from its first line."""
 
-    def __init__(self, path, program, folder, left_out):
+    def __init__(self, path, program, folder):
         self.outcome = Outcome(path)
-        self._left_out = left_out  # markers
         self._folder = folder / "work"
         self._code = 0  # of the last command, for $?
         self._environment = environment_with(program, folder / "bin")
@@ -64,10 +62,10 @@ class Reader:
         self.outcome.failures.append(f"{name}:{line}: {text}")
 
     def _take(self, block):
-        if block.marker in self._left_out:
+        if block.marker == "not run":
             many = (len(document.commands_of(block))
                     if block.language == "console" else 1)
-            self.outcome.left_out.append((many, block.marker, block.value))
+            self.outcome.left_out.append((many, block.value))
         elif block.marker == "from":
             self._check_excerpt(block)
         elif block.language == "console":
@@ -148,11 +146,11 @@ class Reader:
             self._fail(block.first_line, f"no YAML: {error}")
 
 
-def write(outcome, left_out):
+def write(outcome):
     """Puts what was printed below the commands whose output differs."""
     lines = outcome.path.read_text().splitlines()
     for block in reversed(document.read_blocks(outcome.path)):
-        if block.language != "console" or block.marker in left_out:
+        if block.language != "console" or block.marker == "not run":
             continue
         for command in reversed(document.commands_of(block)):
             if command.line in outcome.printed:
@@ -165,9 +163,9 @@ def write(outcome, left_out):
 def report(outcomes):
     left_out = [(outcome.path, *one) for outcome in outcomes
                 for one in outcome.left_out]
-    for path, many, marker, reason in left_out:
+    for path, many, reason in left_out:
         print(f"left out: {path.relative_to(document.ROOT)}: {many} "
-              f"({marker}: {reason})")
+              f"(not run: {reason})")
     for outcome in outcomes:
         for failure in outcome.failures:
             print(f"FAILED {failure}")
@@ -181,25 +179,22 @@ def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--program", required=True, type=pathlib.Path)
     options.add_argument("--write", action="store_true")
-    options.add_argument("--pending", action="store_true")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("document", nargs="*", type=pathlib.Path)
     options = options.parse_args()
     paths = [path.resolve() for path in options.document] or document.documents()
 
-    left_out = ("not run",) if options.pending else ("not run", "pending")
-
     def follow(numbered):
         number, path = numbered
         return Reader(path, options.program.resolve(),
-                      pathlib.Path(scratch) / str(number), left_out).follow()
+                      pathlib.Path(scratch) / str(number)).follow()
 
     with tempfile.TemporaryDirectory(prefix="gauntlet-docs-") as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         outcomes = list(pool.map(follow, enumerate(paths)))
     if options.write:
         for outcome in outcomes:
-            write(outcome, left_out)
+            write(outcome)
     report(outcomes)
     return 1 if any(outcome.failures for outcome in outcomes) else 0
 

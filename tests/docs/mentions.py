@@ -15,9 +15,6 @@ import document
 
 # Options of other programs.
 FOREIGN = {"--requeue", "--signal"}
-# Written down before the program has them; to be emptied.
-PENDING = {"--retries", "--flaky", "--durations", "--keep-runs", "--github",
-           "--first-case", "--merge", "--compare", "--trace"}
 
 
 def prose_of(path):
@@ -74,7 +71,6 @@ class Check:
         self._helps = helps
         self.checked = 0
         self.wrong = []
-        self.pending = set()
 
     def read(self, path):
         for number, line in prose_of(path):
@@ -89,11 +85,7 @@ class Check:
 
     def _check_option(self, place, name, option):
         self.checked += 1
-        if self._helps.has(name, option):
-            return
-        if option in PENDING:
-            self.pending.add(option)
-        else:
+        if not self._helps.has(name, option):
             self.wrong.append(f"{place}: {name or 'no command'} has no {option}")
 
 
@@ -104,8 +96,6 @@ def main():
     check = Check(Helps(options.program.resolve()))
     for path in document.documents():
         check.read(path)
-    for option in sorted(check.pending):
-        print(f"left out: {option}: the program has it not yet")
     for text in check.wrong:
         print(f"FAILED {text}")
     print(f"{check.checked} links and options checked, "

@@ -24,6 +24,7 @@ from shell_environment import environment_with
 DEADLINE_S = 60  # of one step
 PARTS = 2
 RECIPES = document.ROOT / "ci" / "recipes"
+RESULTS = ("result.json", "junit.xml", "report.html", "summary.md")
 PASSING = ("crash-in-a-shard", "bit-flip-at-rest", "clean-run")
 FAILING = """\
 schema: gauntlet/v2
@@ -35,15 +36,6 @@ checkpoint: {every: {steps: 5}}
 faults: [{id: crash, at: {worker: 1, step: 8, point: step.begin}, do: crash}]
 expect: {outcome: recovers, recomputed_steps: {max: 0}}
 """
-
-
-# Options that a step has and the program may not have yet: taken out of the
-# steps where the command's help does not name them.
-PENDING = (
-    ("run", "--github", r" --github"),
-    ("run", "--retries", r' arguments\+=\(--retries "\$RETRIES"\)'),
-    ("explore", "--shard", r'(?<=--mode random) --shard "\S+"'),
-)
 
 
 class Failed(Exception):
@@ -69,28 +61,10 @@ class Workspace:
         (scenarios / "expects-too-much.yaml").write_text(FAILING)
         self.steps = 0
         self.apart = True  # each part has a workspace of its own
-        self._missing = [
-            (f"{verb} {option}", pattern) for verb, option, pattern in PENDING
-            if option not in self._help(verb)]
-        self.merges = "--merge" in self._help("report")
-
-    def _help(self, verb):
-        return subprocess.run(
-            ["gauntlet", verb, "--help"], env=self._environment, text=True,
-            check=False, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT).stdout
-
-    def has(self, option):
-        return option not in [name for name, _ in self._missing]
 
     def run(self, script, variables, shell=("sh", "-e")):
         """The exit code and what was printed."""
         self.steps += 1
-        for name, pattern in self._missing:
-            script, times = re.subn(pattern, " true" if "+=" in pattern else "",
-                                    script)
-            if times:
-                print(f"left out: {name}: the program has it not yet")
         file = self.folder.parent / f"step-{self.steps}.sh"
         file.write_text(script)
         done = subprocess.run(
@@ -112,7 +86,7 @@ class Workspace:
                 **variables_of(part)})
             expect(code in (0, 1), f"part {part}: exit code {code}: {printed}")
             codes.append(code)
-            for name in self._results():
+            for name in RESULTS:
                 expect((self.folder / f"shards/{part}/{name}").is_file(),
                        f"part {part}: no {name}: {printed}")
             if self.apart:
@@ -126,20 +100,13 @@ class Workspace:
         gathered.parent.mkdir(exist_ok=True)
         (self.folder / "shards" / str(part)).rename(gathered)
 
-    def _results(self):
-        names = ["result.json", "junit.xml", "report.html"]
-        return names + ["summary.md"] if self.merges else names
-
     def run_merge(self, script):
-        if not self.merges:
-            print("left out: report --merge: the program has it not yet")
-            return
         if self.apart:
             shutil.rmtree(self.folder / "shards")
             (self.folder / "gathered").rename(self.folder / "shards")
         code, printed = self.run(script, {})
         expect(code == 1, f"merge: exit code {code}: {printed}")
-        for name in self._results():
+        for name in RESULTS:
             expect((self.folder / "merged" / name).is_file(), f"no {name}")
         text = (self.folder / "merged/junit.xml").read_text()
         for name in (*PASSING, "expects-too-much"):
@@ -170,8 +137,7 @@ def github(workspace):
         "SHARD": part, "SHARDS": PARTS, "GITHUB_ACTIONS": "true",
         "GITHUB_WORKSPACE": workspace.folder,
         "GITHUB_STEP_SUMMARY": summary}, may_fail=True)
-    if workspace.has("run --github"):
-        expect("expects-too-much" in summary.read_text(), "the step's summary")
+    expect("expects-too-much" in summary.read_text(), "the step's summary")
     script, = shell_steps(jobs["merge"])
     workspace.run_merge(script)
 
@@ -246,9 +212,8 @@ def action(workspace):
     bash = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
     code, printed = workspace.run(run["run"], {**variables, **files}, bash)
     expect(code == 1, f"exit code {code}: {printed}")
-    if workspace.has("run --github"):
-        expect("::error " in printed, f"no annotation: {printed}")
-        expect("expects-too-much" in (folder / "summary").read_text(), "summary")
+    expect("::error " in printed, f"no annotation: {printed}")
+    expect("expects-too-much" in (folder / "summary").read_text(), "summary")
     results = (folder / "output").read_text().strip().removeprefix("results=")
     expect((folder / results / "report.html").is_file(), "output: results")
     more = {"LABELS": "no-such-label", "SHARD": "", "RETRIES": "2"}
