@@ -1,6 +1,8 @@
 #include "harness/cli/report_merge.h"
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -33,9 +35,10 @@ Result<RunResult> LoadAndMerge(const ReportCommand& command,
   return *std::move(merged.value);
 }
 
-// The folder of the case in `out`, under its own name where that is free.
-fs::path PlaceIn(const fs::path& out, const CaseResult& one) {
-  const fs::path name(BaseName(one.directory));
+// A new folder in `out` for that of a case, under its own name where that is
+// free.
+fs::path PlaceIn(const fs::path& out, const std::string& directory) {
+  const fs::path name(BaseName(directory));
   fs::path place = out / name;
   for (int i = 2; fs::exists(place); ++i) {
     place = out / fmt::format("{}.{}{}", name.stem().string(), i,
@@ -45,18 +48,31 @@ fs::path PlaceIn(const fs::path& out, const CaseResult& one) {
 }
 
 // Links are left out: they lead out of the folder.
-Status CopyFilesOf(CaseResult& one, const fs::path& out) {
-  if (one.directory.empty()) return OkStatus();
-  const fs::path place = PlaceIn(out, one);
+Status CopyFolder(const fs::path& from, const fs::path& to) {
   std::error_code error;
-  fs::copy(one.directory, place,
+  fs::copy(from, to,
            fs::copy_options::recursive | fs::copy_options::skip_symlinks,
            error);
-  if (error) {
-    return IoError(fmt::format("{}: cannot be copied to {}: {}", one.directory,
-                               place.string(), error.message()));
+  if (!error) return OkStatus();
+  return IoError(fmt::format("{}: cannot be copied to {}: {}", from.string(),
+                             to.string(), error.message()));
+}
+
+// The folder of a case is that of one of its tries, if it has several.
+Status CopyFilesOf(CaseResult& one, const fs::path& out) {
+  std::set<std::string> directories = {one.directory};
+  for (const CaseTry& each : one.tries) directories.insert(each.directory);
+  directories.erase("");
+  std::map<std::string, fs::path> places;
+  for (const std::string& directory : directories) {
+    const fs::path place = PlaceIn(out, directory);
+    RETURN_IF_ERROR(CopyFolder(directory, place));
+    places[directory] = place;
   }
-  MoveCase(place, one);
+  for (CaseTry& each : one.tries) {
+    each.directory = places[each.directory].string();
+  }
+  if (!one.directory.empty()) MoveCase(places[one.directory], one);
   return OkStatus();
 }
 

@@ -68,18 +68,23 @@ fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
   return IsFolder(folder) ? folder : "";
 }
 
-// Paths stay as they were written where they still lead into the run's folder.
-void TakePlaces(const fs::path& run, CaseResult& one) {
-  if (one.directory.empty()) {
-    one.timeline.clear();
-    return;
-  }
-  const fs::path folder = FolderOfCase(run, one.directory);
+// The folder that the path means in that of its run. The path stays as it was
+// written where it still leads there.
+fs::path PlaceOf(const fs::path& run, const std::string& directory) {
+  const fs::path folder = FolderOfCase(run, directory);
   std::error_code error;
-  if (folder.empty() || !fs::equivalent(folder, one.directory, error)) {
-    return MoveCase(folder, one);
+  const bool is_there =
+      !folder.empty() && fs::equivalent(folder, directory, error);
+  return is_there ? fs::path(directory) : folder;
+}
+
+void TakePlaces(const fs::path& run, CaseResult& one) {
+  for (CaseTry& each : one.tries) {
+    each.directory = PlaceOf(run, each.directory).string();
   }
-  if (fs::path(one.timeline).parent_path() != fs::path(one.directory)) {
+  const std::string place = PlaceOf(run, one.directory).string();
+  if (place != one.directory) return MoveCase(place, one);
+  if (place.empty() || fs::path(one.timeline).parent_path() != place) {
     one.timeline.clear();
   }
 }

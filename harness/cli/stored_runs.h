@@ -33,8 +33,8 @@ Result<StoredRun> LoadStoredRun(const std::string& target,
 // read.
 std::optional<Record> StoredRecordOf(const CaseResult& one);
 
-// Sets the places and the replay command of the case, whose files are now in
-// that folder.
+// Sets the place of the case, that of its trace and the replay command: its
+// files are now in that folder. Its tries keep their places.
 void MoveCase(const std::filesystem::path& directory, CaseResult& one);
 
 }  // namespace gauntlet

@@ -21,6 +21,7 @@ RunResult WithoutPlaces(RunResult result) {
     one.directory.clear();
     one.timeline.clear();
     one.replay.clear();
+    for (CaseTry& each : one.tries) each.directory.clear();
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/harness/cli/stored_run_fixture.h"
+#include <nlohmann/json.hpp>
 
 namespace gauntlet {
 namespace {
@@ -76,6 +77,19 @@ TEST_F(ReportMergeTest, ACopyOfARunCountsOnce) {
   fs::copy(a, scratch_ / "copy", fs::copy_options::recursive);
   EXPECT_EQ(Merge(a, scratch_ / "copy"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+}
+
+TEST_F(ReportMergeTest, CopiesTheFilesOfEachTry) {
+  const std::string a = RunCase("a", "completes");
+  MakeFlaky(a, FlakyVerdict::kFails);
+  EXPECT_EQ(Merge(a, RunCase("b", "completes")), 1) << err_.str();
+  fs::remove_all(a);
+  EXPECT_EQ(Report({out(), "--json"}), 1) << err_.str();
+  const auto one = nlohmann::json::parse(out_.str())["cases"][0];
+  EXPECT_EQ(one["directory"], out() + "/a.sim");
+  EXPECT_EQ(one["tries"][0]["directory"], out() + "/a.sim");
+  EXPECT_EQ(one["tries"][1]["directory"], out() + "/a~try-2.sim");
+  EXPECT_TRUE(fs::exists(out() + "/a~try-2.sim/record.jsonl"));
 }
 
 // Links of a run that was downloaded lead anywhere.

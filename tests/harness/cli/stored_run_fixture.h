@@ -16,6 +16,8 @@
 #include "harness/cli/report_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/show_command.h"
+#include "harness/record/case_tries.h"
+#include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
@@ -37,6 +39,22 @@ class StoredRunTest : public testing::Test {
     command.github = github_;
     RunScenarios(command, console_);
     return std::filesystem::canonical(runs() + "/latest").string();
+  }
+  // Makes the case of that run one that failed first and then passed, with the
+  // files of its second try in a folder of their own.
+  static void MakeFlaky(const std::string& folder, FlakyVerdict flaky) {
+    RunResult result =
+        *ReadResult(TextOf(folder + "/result.json"), "result.json").value;
+    CaseResult failed = result.cases.at(0);
+    failed.verdict.kind = VerdictKind::kFail;
+    failed.verdict.reason = "it broke";
+    CaseResult passed = result.cases.at(0);
+    passed.directory = folder + "/" + FolderOfTry(failed.name, "sim", 2);
+    std::filesystem::copy(failed.directory, passed.directory,
+                          std::filesystem::copy_options::recursive);
+    result.cases[0] = JoinTries({failed, passed}, flaky);
+    ASSERT_TRUE(
+        WriteTextFile(folder + "/result.json", ResultToJson(result)).ok());
   }
   // As the program does; texts go to out_ and err_.
   int Call(const std::vector<std::string>& words) {

@@ -63,6 +63,16 @@ TEST(MergedResultTest, ACopyOfARunCountsOnce) {
   EXPECT_EQ(merged.value->seconds, 1.5);
 }
 
+TEST(MergedResultTest, ACopyWhoseTriesLieElsewhereCountsOnce) {
+  ResultPart original = Shard(1, "a");
+  original.result.cases[0].tries = {{.seconds = 1, .directory = "/here/a"}};
+  ResultPart copy = original;
+  copy.result.cases[0].tries[0].directory = "/elsewhere/a";
+  const auto merged = MergeResults({original, copy}, "all");
+  ASSERT_TRUE(merged.ok()) << merged.error;
+  EXPECT_EQ(merged.value->cases.size(), 1u);
+}
+
 TEST(MergedResultTest, RefusesOtherBuildsSeedsAndWorlds) {
   ResultPart other = Shard(2, "b");
   other.result.build = "b2";
