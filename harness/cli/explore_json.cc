@@ -5,6 +5,7 @@
 #include "harness/cli/case_command.h"
 #include "harness/cli/explore_gaps.h"
 #include "harness/cli/explore_text.h"
+#include "harness/record/result_file.h"
 #include "harness/scenario/run_setup.h"
 #include "reports/timeline.h"
 #include <nlohmann/json.hpp>
@@ -56,6 +57,7 @@ Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
           {"name", finding.what.name},
           {"message", finding.what.message},
           {"cause", finding.cause},
+          {"differences", Json::parse(DifferencesToJson(finding.differences))},
           {"breaks", std::move(breaks)},
           {"case", finding.case_number},
           {"cases", finding.cases},

@@ -185,6 +185,13 @@ std::string ResultToJson(const RunResult& result) {
   return DumpJson(object, 2) + "\n";
 }
 
+std::string DifferencesToJson(const std::vector<StateDifference>& differences) {
+  Json object = Json::object();
+  JsonWriter writer(object, JsonWriter::Defaults::kWrite);
+  writer.Field("differences", differences);
+  return DumpJson(object["differences"], -1);
+}
+
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
   const auto wrong = [&](std::string_view error) {
     return Refused<RunResult>(fmt::format("{}: {}", name, error));

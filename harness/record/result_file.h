@@ -4,13 +4,17 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "harness/record/difference.h"
 #include "harness/record/parsed.h"
 #include "harness/record/result.h"
 
 namespace gauntlet {
 
 std::string ResultToJson(const RunResult& result);
+// A JSON array, as in the result of a case.
+std::string DifferencesToJson(const std::vector<StateDifference>& differences);
 // Errors call the file `name`.
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
 

@@ -61,12 +61,29 @@ faults:
     do: crash
 expect: {outcome: recovers}
 """
+# To be explored.
+LOSES_THE_KEY = """schema: gauntlet/v2
+name: base
+preset: tiny
+job: {epochs: 2, replicas: 2}
+cluster: {workers: 2}
+checkpoint: {every: {steps: 5}}
+planted_bugs: lose-rng-key
+expect: {outcome: completes}
+"""
 
 
 def validator(name):
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(schema, resolver=beside(schema))
+
+
+def beside(schema):
+    """Finds the schemas that another one refers to."""
+    store = {path.name: json.loads(path.read_text())
+             for path in SCHEMAS.glob("*.schema.json")}
+    return jsonschema.RefResolver.from_schema(schema, store=store)
 
 
 def broken_twins(value):
@@ -176,8 +193,12 @@ class Formats:
         self.checker.check("cases", listed)
         expect_equal("cases listed", len(listed["cases"]), 6)
         out = call(run, "run", suite, "--json", "--junit", "junit.xml",
-                   code=FAILED)
+                   "--retries", 1, code=FAILED)
         result = json.loads(out)
+        expect_equal("tries of each case that failed in the real world",
+                     [len(case["tries"]) for case in result["cases"]
+                      if case["verdict"] == "FAIL" and
+                      case["world"] == "real"], [2])
         self.checker.check("result", result)
         self.check_junit(run.directory / "junit.xml")
         latest = run.directory / ".gauntlet/runs/latest"
@@ -234,8 +255,9 @@ class Formats:
             expect(case["timeline"].endswith(".json.gz"), "no trace")
 
     def explorations(self, run):
-        def explore(*arguments):
-            return json.loads(call(run, "explore", "--json", *arguments))
+        def explore(*arguments, code=0):
+            return json.loads(call(run, "explore", "--json", *arguments,
+                                   code=code))
         self.checker.check("explore", explore(
             "--mode", "random", "--cases", 12, "--show-uncovered"))
         one = explore("--case", 3, "--trace")
@@ -244,6 +266,13 @@ class Formats:
         self.checker.check("explore", explore(
             "--mode", "crash-states", "--windows", "save", "--profiles",
             "ext4"))
+        base = run.directory / "base.yaml"
+        base.write_text(LOSES_THE_KEY)
+        found = explore(base, "--mode", "random", "--cases", 60, "--seed", 1,
+                        "--stop-after", 1, code=FAILED)
+        self.checker.check("explore", found)
+        tensors = found["findings"][0]["differences"][0]["tensors"]
+        expect_equal("tensor", tensors[0]["name"], "rng/key")
 
     def trains(self, run):
         """Also when it is stopped or fails, and as a worker of a cluster."""

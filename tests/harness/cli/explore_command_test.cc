@@ -250,6 +250,16 @@ TEST_F(ExploreCommandTest, CauseOfALostRngKeyStandsInFiveLinesAndTheReport) {
                     HasSubstr("<dt>planted bug</dt><dd>lose-rng-key")));
 }
 
+TEST_F(ExploreCommandTest, JsonHasTheValuesBehindACause) {
+  command_.cases = 60;
+  command_.stop_after = 1;
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(Explore("planted_bugs: lose-rng-key\n"), 1);
+  const json finding = json::parse(out_.str())["findings"][0];
+  ASSERT_FALSE(finding["differences"].empty());
+  EXPECT_EQ(finding["differences"][0]["tensors"][0]["name"], "rng/key");
+}
+
 TEST_F(ExploreCommandTest, ReportHasCrashStatesAndWhatWasNotTried) {
   command_.mode = ExploreMode::kCrashStates;
   command_.stop_after = 1;
