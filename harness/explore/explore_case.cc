@@ -231,7 +231,8 @@ std::string DescribeSetup(const Case& setup, const Case& base) {
     return fmt::format("keep {}", checkpoint.keep);
   }
   if (setup.cluster.workers != base.cluster.workers) {
-    return fmt::format("{} workers", setup.cluster.workers);
+    return fmt::format("{} worker{}", setup.cluster.workers,
+                       setup.cluster.workers == 1 ? "" : "s");
   }
   if (checkpoint.at_success != base.train.checkpoint.at_success) {
     return "checkpoints deleted at success";

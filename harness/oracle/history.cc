@@ -61,8 +61,9 @@ Emitter WorkerAbout(const RecordEvent& event) {
 }
 
 std::string Where(const Emitter& emitter, const RecordEvent& event) {
-  return fmt::format("{} at step {} ({})", RecordKindName(event.kind),
-                     event.step, NameOf(emitter));
+  std::string kind(RecordKindName(event.kind));
+  std::ranges::replace(kind, '_', ' ');
+  return fmt::format("{} at step {} ({})", kind, event.step, NameOf(emitter));
 }
 
 std::vector<HistoryEvent> HistoryOf(const Record& record) {

@@ -38,7 +38,7 @@ std::string NameOf(const Emitter& emitter);
 // REQUIRES: event.about.
 Emitter WorkerAbout(const RecordEvent& event);
 
-// "step at step 12 (worker 1, incarnation 2)".
+// "epoch end at step 12 (worker 1, incarnation 2)".
 std::string Where(const Emitter& emitter, const RecordEvent& event);
 
 struct HistoryEvent {

@@ -113,6 +113,15 @@ TEST(BaseCheckTest, SetupsDifferAndAreNamed) {
   }
 }
 
+TEST(BaseCheckTest, OneWorkerIsNoPlural) {
+  const Case base = CleanCase();
+  Case setup = base;
+  SetWorkers(1, setup.cluster);
+  EXPECT_EQ(DescribeSetup(setup, base), "1 worker");
+  SetWorkers(base.cluster.workers + 1, setup.cluster);
+  EXPECT_THAT(DescribeSetup(setup, base), testing::EndsWith(" workers"));
+}
+
 TEST(BaseCheckTest, ABaseWhoseWorkersRejoinKeepsThatPolicy) {
   Case base = CleanCase();
   base.cluster.policy = RestartPolicy::kRejoin;

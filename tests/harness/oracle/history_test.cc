@@ -50,6 +50,13 @@ TEST(HistoryTest, KeepsWhatOneProcessSaidInItsOrder) {
   EXPECT_THAT(Details(record), ElementsAre("a", "b", "c"));
 }
 
+TEST(HistoryTest, NamesAnEventInWords) {
+  const Emitter worker = {
+      .kind = Emitter::Kind::kWorker, .worker = 1, .incarnation = 2};
+  EXPECT_EQ(Where(worker, {.kind = RecordKind::kEpochEnd, .step = 6}),
+            "epoch end at step 6 (worker 1, incarnation 2)");
+}
+
 TEST(HistoryTest, SaysWhoSaidIt) {
   Record record;
   record.lives = {{.worker = 3, .life = 2, .events = {At(1, 0, "")}}};
