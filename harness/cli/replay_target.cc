@@ -11,6 +11,7 @@
 #include "harness/cli/stored_records.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_image_id.h"
+#include "harness/record/json_fields.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
@@ -168,6 +169,40 @@ Status PlanIsNoScenario(const fs::path& plan) {
       IsFile(beside) ? fmt::format(", such as {}", beside.string()) : ""));
 }
 
+// The result of a run is about all of its cases.
+Status ResultIsNoCase(const fs::path& file) {
+  const fs::path run = file.has_parent_path() ? file.parent_path() : ".";
+  const std::vector<std::string> folders = FoldersIn(run);
+  const auto recorded =
+      std::ranges::find_if(folders, [&run](const std::string& name) {
+        return IsFile(run / name / kRecordFileName);
+      });
+  return InvalidArgument(fmt::format(
+      "{}: the result of a run is no case: expected the folder of a case{}; "
+      "gauntlet report takes a result",
+      file.string(),
+      recorded == folders.end()
+          ? ""
+          : fmt::format(", such as {}", (run / *recorded).string())));
+}
+
+// "": the file has none.
+std::string SchemaOf(const fs::path& file) {
+  const std::string text = ReadTextFile(file);
+  if (NestsTooDeeply(text)) return "";
+  const Json object = Json::parse(text, nullptr, false);
+  if (!object.is_object()) return "";
+  const auto schema = object.find("schema");
+  if (schema == object.end() || !schema->is_string()) return "";
+  return schema->get<std::string>();
+}
+
+Status JsonIsNoScenario(const fs::path& file) {
+  return SchemaOf(file).starts_with("gauntlet.result/")
+             ? ResultIsNoCase(file)
+             : PlanIsNoScenario(file);
+}
+
 // What an exploration found, as far as scenarios can say it.
 Result<std::vector<ReplayTarget>> TargetsOfFindings(const fs::path& folder,
                                                     WorldChoice world,
@@ -262,7 +297,7 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
     if (!LooksLikeAPath(command.target)) return TargetsOfRun(command, errors);
     return NotToBeReplayed(path);
   }
-  if (path.extension() == ".json") return PlanIsNoScenario(path);
+  if (path.extension() == ".json") return JsonIsNoScenario(path);
   if (path.extension() != ".jsonl") {
     return TargetsOfScenario(path, command.world, errors);
   }

@@ -329,6 +329,20 @@ TEST_F(ReplayCommandTest, APlanIsNamedAsOneWithTheScenarioBesideIt) {
   EXPECT_THAT(err_.str(), HasSubstr("such as " + scenario));
 }
 
+TEST_F(ReplayCommandTest, AResultIsNamedAsOneWithACaseBesideIt) {
+  const fs::path run = folder_ / "runs" / "latest";
+  EXPECT_EQ(Replay((run / "result.json").string()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("result.json: the result of a run is no "
+                                    "case: expected the folder of a case, "
+                                    "such as " +
+                                    (run / "").string()));
+  EXPECT_THAT(err_.str(), HasSubstr(".sim; gauntlet report takes a result\n"));
+  const fs::path alone = folder_ / "result.json";
+  fs::copy_file(run / "result.json", alone);
+  EXPECT_EQ(Replay(alone.string()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("the folder of a case; gauntlet report"));
+}
+
 struct BadTarget {
   std::string target;
   std::string message;
