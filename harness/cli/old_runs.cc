@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kResultFile = "result.json";
+constexpr const char* kReportFile = "report.html";
+constexpr const char* kFindings = "findings";
 
 Descriptor OpenFolder(const fs::path& path) {
   return Descriptor(RetryOnInterrupt(
@@ -38,22 +40,32 @@ bool TakeCharacter(std::string_view& text, char c) {
   return true;
 }
 
-// Names of finished runs; the oldest first, as ids begin with the time.
-std::vector<std::string> FinishedRuns(const fs::path& runs) {
-  std::vector<std::string> names;
+bool IsRegularFile(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::is_regular_file(fs::symlink_status(path, unreadable));
+}
+
+bool IsEmptyFolder(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::is_directory(fs::symlink_status(path, unreadable)) &&
+         fs::is_empty(path, unreadable);
+}
+
+bool IsFinishedRun(const fs::path& folder) {
+  return IsRegularFile(folder / kResultFile);
+}
+
+// Returns true iff the folder holds the page of an exploration and no finding.
+bool IsEmptyExploration(const fs::path& folder) {
+  if (!IsRegularFile(folder / kReportFile)) return false;
   std::error_code error;
-  for (auto entry = fs::directory_iterator(runs, error);
+  for (auto entry = fs::directory_iterator(folder, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code unreadable;
-    const fs::path& path = entry->path();
-    const std::string name = path.filename().string();
-    const bool is_finished =
-        IsRunId(name) && fs::is_directory(entry->symlink_status(unreadable)) &&
-        fs::is_regular_file(fs::symlink_status(path / kResultFile, unreadable));
-    if (is_finished) names.push_back(name);
+    const fs::path name = entry->path().filename();
+    const bool is_nothing = name == kFindings && IsEmptyFolder(entry->path());
+    if (name != kReportFile && !is_nothing) return false;
   }
-  std::ranges::sort(names);
-  return names;
+  return !error;
 }
 
 // What makes the run a finished one goes last: a run that cannot be removed
@@ -74,9 +86,45 @@ std::error_code RemoveRun(const fs::path& run) {
   return error;
 }
 
+// Removes only what IsEmptyExploration allows: a finding stays.
+std::error_code RemoveExploration(const fs::path& folder) {
+  std::error_code error;
+  fs::remove(folder / kFindings, error);
+  if (!error) fs::remove(folder / kReportFile, error);
+  if (!error) fs::remove(folder, error);
+  return error;
+}
+
+// A kind of folder, of which the newest are kept.
+struct FolderKind {
+  bool (*is_one)(const fs::path&);
+  std::error_code (*remove)(const fs::path&);
+};
+constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
+constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
+
+// Names of folders of runs; the oldest first, as ids begin with the time.
+std::vector<std::string> FoldersOf(const fs::path& runs,
+                                   const FolderKind& kind) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(runs, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code unreadable;
+    const fs::path& path = entry->path();
+    const std::string name = path.filename().string();
+    const bool is_of_a_run =
+        IsRunId(name) && fs::is_directory(entry->symlink_status(unreadable));
+    if (is_of_a_run && kind.is_one(path)) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 enum class RunEnd : uint8_t { kRemoved, kInUse, kFailed };
 
-RunEnd TryToRemove(const fs::path& run, std::string& problem) {
+RunEnd TryToRemove(const fs::path& run, const FolderKind& kind,
+                   std::string& problem) {
   const auto note = [&](const std::string& message) {
     if (problem.empty()) {
       problem = fmt::format("{}: {}", run.string(), message);
@@ -89,8 +137,26 @@ RunEnd TryToRemove(const fs::path& run, std::string& problem) {
           [&] { return flock(folder.get(), LOCK_EX | LOCK_NB); }) != 0) {
     return errno == EWOULDBLOCK ? RunEnd::kInUse : note(std::strerror(errno));
   }
-  const std::error_code error = RemoveRun(run);
+  const std::error_code error = kind.remove(run);
   return error ? note(error.message()) : RunEnd::kRemoved;
+}
+
+void RemoveOldFolders(const fs::path& runs, size_t keep, const FolderKind& kind,
+                      RunsRemoved& result) {
+  std::error_code none;
+  const fs::path latest =
+      fs::read_symlink(runs / "latest", none).lexically_normal().filename();
+  const std::vector<std::string> names = FoldersOf(runs, kind);
+  result.kept += names.size();
+  const size_t old = names.size() - std::min(names.size(), keep);
+  for (size_t i = 0; i < old; ++i) {
+    if (names[i] == latest) continue;
+    if (TryToRemove(runs / names[i], kind, result.problem) ==
+        RunEnd::kRemoved) {
+      ++result.removed;
+      --result.kept;
+    }
+  }
 }
 
 }  // namespace
@@ -110,18 +176,9 @@ RunLock::RunLock(const fs::path& run) : folder_(OpenFolder(run)) {
 }
 
 RunsRemoved RemoveOldRuns(const fs::path& runs, size_t keep) {
-  std::error_code none;
-  const fs::path latest =
-      fs::read_symlink(runs / "latest", none).lexically_normal().filename();
-  const std::vector<std::string> names = FinishedRuns(runs);
-  RunsRemoved result = {.kept = names.size()};
-  const size_t old = names.size() - std::min(names.size(), keep);
-  for (size_t i = 0; i < old; ++i) {
-    if (names[i] == latest) continue;
-    if (TryToRemove(runs / names[i], result.problem) == RunEnd::kRemoved) {
-      ++result.removed;
-      --result.kept;
-    }
+  RunsRemoved result;
+  for (const FolderKind& kind : {kRuns, kExplorations}) {
+    RemoveOldFolders(runs, keep, kind, result);
   }
   return result;
 }

@@ -27,13 +27,15 @@ class RunLock {
 
 struct RunsRemoved {
   size_t removed = 0;
-  size_t kept = 0;      // finished runs that are left
+  size_t kept = 0;      // finished ones that are left
   std::string problem;  // the first that was met; empty: none
 };
 
-// Removes the oldest finished runs beyond the newest `keep`. A finished run is
-// a folder with the name of a run that has a result.json; `latest`'s target and
-// runs with a lock stay. Everything else in `runs` is left alone.
+// Removes the oldest finished runs beyond the newest `keep`, and as many of the
+// explorations that found nothing. A finished run is a folder with the name of
+// a run that has a result.json; such an exploration has a report.html and no
+// file beside it. `latest`'s target and runs with a lock stay. Everything else
+// in `runs` is left alone: findings are never removed.
 RunsRemoved RemoveOldRuns(const std::filesystem::path& runs, size_t keep);
 
 }  // namespace gauntlet

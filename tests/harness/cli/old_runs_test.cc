@@ -31,6 +31,12 @@ class OldRunsTest : public testing::Test {
     EXPECT_TRUE(WriteTextFile(run / "result.json", "{}").ok());
     return run;
   }
+  // Without a finding.
+  fs::path MakeExploration(const std::string& name) {
+    fs::create_directories(runs() / name);
+    EXPECT_TRUE(WriteTextFile(runs() / name / "report.html", "x").ok());
+    return runs() / name;
+  }
   std::vector<std::string> Left() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(runs())) {
@@ -75,6 +81,31 @@ TEST_F(OldRunsTest, LeavesAloneWhatIsNoFinishedRun) {
   MakeFinished("20260103T000000-1");
   EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 0u);
   EXPECT_EQ(Left().size(), 5u);
+}
+
+TEST_F(OldRunsTest, RemovesExplorationsThatFoundNothing) {
+  MakeExploration("20260101T000000-1");
+  fs::create_directory(MakeExploration("20260102T000000-1") / "findings");
+  MakeExploration("20260103T000000-1");
+  MakeFinished("20260101T000000-5");
+  const RunsRemoved old = RemoveOldRuns(runs(), 1);
+  EXPECT_EQ(old.removed, 2u);
+  EXPECT_EQ(old.kept, 2u);
+  EXPECT_EQ(old.problem, "");
+  EXPECT_THAT(Left(), ElementsAre("20260101T000000-5", "20260103T000000-1"));
+}
+
+TEST_F(OldRunsTest, KeepsFindings) {
+  const fs::path findings =
+      MakeExploration("20260101T000000-1") / "findings" / "finding-001.yaml";
+  fs::create_directory(findings.parent_path());
+  ASSERT_TRUE(WriteTextFile(findings, "x").ok());
+  const fs::path note = MakeExploration("20260102T000000-1") / "note.txt";
+  ASSERT_TRUE(WriteTextFile(note, "x").ok());
+  MakeExploration("20260103T000000-1");
+  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 0u);
+  EXPECT_TRUE(fs::exists(findings));
+  EXPECT_TRUE(fs::exists(note));
 }
 
 TEST_F(OldRunsTest, KeepsTheTargetOfLatest) {
