@@ -22,6 +22,10 @@ std::string_view CaseWord(const CaseResult& one) {
   return one.flaky ? "flaky" : VerdictWord(one.verdict.kind);
 }
 
+std::string_view CaseHeading(const CaseResult& one) {
+  return one.flaky ? "FLAKY" : VerdictKindName(one.verdict.kind);
+}
+
 void Count(const CaseResult& one, CaseCounts& counts) {
   if (one.flaky) {
     ++counts.flaky;

@@ -15,6 +15,8 @@ namespace gauntlet {
 std::string_view VerdictWord(VerdictKind kind);
 // That of its verdict, or "flaky".
 std::string_view CaseWord(const CaseResult& one);
+// The same as a heading: "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "FLAKY".
+std::string_view CaseHeading(const CaseResult& one);
 
 // Cases for each word; each case counts once.
 struct CaseCounts {

@@ -1,7 +1,6 @@
 #include "reports/failures.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -12,20 +11,25 @@ bool IsFailure(const CaseResult& one) {
          one.verdict.kind != VerdictKind::kSkip;
 }
 
+bool NeedsExplanation(const CaseResult& one) {
+  return one.flaky || IsFailure(one);
+}
+
 bool WasNotBegun(const CaseResult& one) {
   return one.verdict.kind == VerdictKind::kError && one.seconds == 0 &&
          one.replay.empty() && one.verdict.invariants.empty();
 }
 
-std::vector<const CaseResult*> FailuresOf(const RunResult& result) {
-  std::vector<const CaseResult*> failures;
+std::vector<const CaseResult*> CasesToExplain(const RunResult& result) {
+  std::vector<const CaseResult*> cases;
   for (const CaseResult& one : result.cases) {
-    if (IsFailure(one) && !WasNotBegun(one)) failures.push_back(&one);
+    if (NeedsExplanation(one) && !WasNotBegun(one)) cases.push_back(&one);
   }
-  std::ranges::stable_partition(failures, [](const CaseResult* one) {
-    return one->verdict.kind != VerdictKind::kError;
+  std::ranges::stable_sort(cases, {}, [](const CaseResult* one) {
+    if (one->flaky) return 1;
+    return one->verdict.kind == VerdictKind::kError ? 2 : 0;
   });
-  return failures;
+  return cases;
 }
 
 std::string FailureCause(const CaseResult& one) {
@@ -41,19 +45,6 @@ std::string FailureCause(const CaseResult& one) {
   return verdict.broken_expectations.empty()
              ? verdict.reason
              : verdict.broken_expectations.front().message;
-}
-
-std::string VerdictInWords(const CaseResult& one) {
-  const VerdictKind kind = one.verdict.kind;
-  if (kind == VerdictKind::kPass) return "passed";
-  if (kind == VerdictKind::kFail) return "failed";
-  if (kind == VerdictKind::kError) return "inconclusive";
-  if (kind == VerdictKind::kSkip) return "skipped";
-  std::string name(VerdictKindName(kind));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return name;
 }
 
 std::string CaseSecondsText(double seconds) {

@@ -1,10 +1,8 @@
-// Failed and inconclusive cases of a run, for reports that list them.
+// Failed, flaky and inconclusive cases of a run, for reports that list them.
 #ifndef GAUNTLET_REPORTS_FAILURES_H_
 #define GAUNTLET_REPORTS_FAILURES_H_
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/record/result.h"
@@ -15,19 +13,20 @@ namespace gauntlet {
 // failed or is inconclusive.
 bool IsFailure(const CaseResult& one);
 
+// Returns true iff the case failed, is inconclusive or is flaky.
+bool NeedsExplanation(const CaseResult& one);
+
 // Returns true iff the case was not begun, because the run ended before.
 bool WasNotBegun(const CaseResult& one);
 
-// Pointers into the result: failed cases first, then inconclusive ones; without
-// those that were not begun.
-std::vector<const CaseResult*> FailuresOf(const RunResult& result);
+// Pointers into the result to all cases that need explanation: failed ones
+// first, then flaky ones, then inconclusive ones; without those that were not
+// begun.
+std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 
 // One sentence: the cause if one is known, else the first violation, else the
 // reason of the verdict.
 std::string FailureCause(const CaseResult& one);
-
-// "failed", "inconclusive": the verdict in a sentence.
-std::string VerdictInWords(const CaseResult& one);
 
 // "1.9s"; "14ms" where that would be nothing.
 std::string CaseSecondsText(double seconds);

@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "reports/case_counts.h"
 #include "reports/event_text.h"
 #include "reports/failures.h"
 #include "reports/html/text.h"
+#include "reports/terminal.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -69,7 +72,7 @@ std::string FileInWorkspace(const std::string& file,
 std::string Annotation(std::string_view kind, const CaseResult& one,
                        const AnnotationPlace& place) {
   const std::string title =
-      fmt::format("{} ({}): {}", one.name, one.world, VerdictInWords(one));
+      fmt::format("{} ({}): {}", one.name, one.world, CaseWord(one));
   std::string message = PlainText(CutText(FailureCause(one), kLongestMessage));
   if (!one.replay.empty()) {
     message += "\nReplay: " + PlainText(CutText(one.replay, kLongestMessage));
@@ -96,8 +99,12 @@ std::string AnnotationsOf(std::string_view kind,
     text += Annotation(kind, *cases[i], place);
   }
   if (!all) {
-    text += fmt::format("::{}::{} more {}; summary.md lists them\n", kind,
-                        cases.size() - shown, VerdictInWords(*cases.back()));
+    CaseCounts left;
+    for (const CaseResult* one : std::span(cases).subspan(shown)) {
+      Count(*one, left);
+    }
+    text += fmt::format("::{}::{} more ({}); summary.md lists them\n", kind,
+                        cases.size() - shown, RenderCounts(left, Colour::kOff));
   }
   return text;
 }
@@ -106,14 +113,14 @@ std::string AnnotationsOf(std::string_view kind,
 
 std::string RenderGithubAnnotations(const RunResult& result,
                                     const AnnotationPlace& place) {
-  std::vector<const CaseResult*> failed;
-  std::vector<const CaseResult*> inconclusive;
-  for (const CaseResult* one : FailuresOf(result)) {
-    const bool is_inconclusive = one->verdict.kind == VerdictKind::kError;
-    (is_inconclusive ? inconclusive : failed).push_back(one);
+  std::vector<const CaseResult*> errors;
+  std::vector<const CaseResult*> warnings;
+  for (const CaseResult* one : CasesToExplain(result)) {
+    const bool failed = one->verdict.kind == VerdictKind::kFail;
+    (failed ? errors : warnings).push_back(one);
   }
-  return AnnotationsOf("error", failed, place) +
-         AnnotationsOf("warning", inconclusive, place);
+  return AnnotationsOf("error", errors, place) +
+         AnnotationsOf("warning", warnings, place);
 }
 
 }  // namespace gauntlet

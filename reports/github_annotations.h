@@ -17,7 +17,8 @@ struct AnnotationPlace {
 };
 
 // "::error file=scenarios/torn.yaml,line=12,title=…::…" for each failed case,
-// "::warning …" for each inconclusive one. GitHub shows ten of a kind in a
+// "::warning …" for each inconclusive one; a flaky case is an error if its
+// verdict is FAIL, else a warning. GitHub shows ten of a kind in a
 // step: where there are more, the tenth says how many are left out.
 std::string RenderGithubAnnotations(const RunResult& result,
                                     const AnnotationPlace& place);

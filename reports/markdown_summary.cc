@@ -4,6 +4,7 @@
 #include <cctype>
 #include <vector>
 
+#include "reports/case_counts.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
 #include "reports/failures.h"
@@ -109,8 +110,7 @@ std::vector<std::string> TimelineLines(const CaseResult& one,
 
 std::string TableRow(const CaseResult& one) {
   return fmt::format(
-      "| {} | {}<br>{} | {} | {} | {} |\n",
-      MarkdownText(VerdictKindName(one.verdict.kind), kLongestName),
+      "| {} | {}<br>{} | {} | {} | {} |\n", CaseHeading(one),
       Code(one.name, kLongestName),
       MarkdownText(fmt::format("{}, line {}", one.file, one.line),
                    kLongestName),
@@ -125,9 +125,11 @@ std::string Details(const CaseResult& one,
   std::string out = fmt::format(
       "<details><summary>{} ({}) {}</summary>\n\nCause: {}\n\n",
       Code(one.name, kLongestName), MarkdownText(one.world, kLongestName),
-      VerdictInWords(one), MarkdownText(FailureCause(one), kLongestCause));
+      CaseWord(one), MarkdownText(FailureCause(one), kLongestCause));
   if (!one.verdict.reason.empty() && one.verdict.reason != FailureCause(one)) {
-    out += fmt::format("Checks that failed: {}\n\n",
+    // Of several tries the reason says how many failed.
+    out += fmt::format("{}: {}\n\n",
+                       one.tries.empty() ? "Checks that failed" : "Verdict",
                        MarkdownText(one.verdict.reason, kLongestCause));
   }
   const std::vector<std::string> timeline = TimelineLines(one, record);
@@ -139,7 +141,9 @@ std::string Details(const CaseResult& one,
 class SummaryWriter {
  public:
   SummaryWriter(const MarkdownSummaryInput& input, const MarkdownLimits& limits)
-      : input_(input), limits_(limits), failures_(FailuresOf(input.result)) {}
+      : input_(input),
+        limits_(limits),
+        failures_(CasesToExplain(input.result)) {}
 
   std::string Write() {
     AddHead();

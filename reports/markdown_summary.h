@@ -29,9 +29,9 @@ struct MarkdownLimits {
   size_t details = 20;  // failures with a timeline
 };
 
-// Counts, a table of the failures with their causes, and for the first ones
-// cause, timeline and replay command. It says how many are left out. Equal
-// inputs give equal bytes.
+// Counts, a table of the failed, flaky and inconclusive cases with their
+// causes, and for the first ones cause, timeline and replay command. It says
+// how many are left out. Equal inputs give equal bytes.
 std::string RenderMarkdownSummary(const MarkdownSummaryInput& input,
                                   const MarkdownLimits& limits = {});
 

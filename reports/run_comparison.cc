@@ -74,7 +74,10 @@ constexpr ComparisonPart kParts[] = {
 };
 
 std::string VerdictText(const CaseResult* one) {
-  return one == nullptr ? "-" : std::string(VerdictKindName(one->verdict.kind));
+  if (one == nullptr) return "-";
+  // The verdict is what the case counts as.
+  return fmt::format("{}{}", VerdictKindName(one->verdict.kind),
+                     one->flaky ? " (flaky)" : "");
 }
 
 std::string SecondsText(const CaseResult* one) {
@@ -102,6 +105,7 @@ std::string RunText(const RunResult& result) {
 Json SideToJson(const CaseResult* one) {
   if (one == nullptr) return nullptr;
   return {{"verdict", VerdictKindName(one->verdict.kind)},
+          {"flaky", one->flaky},
           {"seconds", one->seconds},
           {"cause", IsFailure(*one) ? FailureCause(*one) : ""}};
 }

@@ -18,7 +18,8 @@ struct ComparedCase {
 };
 
 // Cases are the same if name and world are. A case fails if its verdict is
-// FAIL or INCONCLUSIVE. Each list is in the order of the run that has the case.
+// FAIL or INCONCLUSIVE; a flaky case has the verdict that its run gave it. Each
+// list is in the order of the run that has the case.
 struct RunComparison {
   const RunResult& before;
   const RunResult& after;
@@ -39,7 +40,8 @@ std::string RenderComparison(const RunComparison& comparison, Colour colour);
 // One JSON object, schema gauntlet.comparison/v1:
 // {"schema":…,"before":{"run":…,"build":…,"cases":20},"after":…,
 //  "newly_failing":[{"name":…,"world":…,
-//    "before":{"verdict":"PASS","seconds":1.9,"cause":""},"after":…}],
+//    "before":{"verdict":"PASS","flaky":false,"seconds":1.9,"cause":""},
+//    "after":…}],
 //  "newly_passing":[],"newly_skipped":[],"added":[],"removed":[],"slower":[]}
 std::string ComparisonToJson(const RunComparison& comparison);
 

@@ -7,6 +7,7 @@
 
 #include "reports/counted.h"
 #include "reports/event_text.h"
+#include "reports/failures.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -40,17 +41,6 @@ std::string Painted(std::string_view text, std::string_view sgr,
                     Colour colour) {
   if (colour == Colour::kOff) return std::string(text);
   return fmt::format("\x1b[{}m{}\x1b[0m", sgr, text);
-}
-
-// "PASS", "FLAKY".
-std::string_view WordOf(const CaseResult& one) {
-  return one.flaky ? "FLAKY" : VerdictKindName(one.verdict.kind);
-}
-
-// "1.9s"; "14ms" where that would be nothing.
-std::string SecondsText(double seconds) {
-  return seconds < 0.1 ? fmt::format("{:.0f}ms", seconds * 1000)
-                       : fmt::format("{:.1f}s", seconds);
 }
 
 std::string FactsText(const RunFacts& facts) {
@@ -107,8 +97,8 @@ void AddReport(const CaseResult& result, const InvariantReport& report,
   }
   if (report.breaches > shown) {
     block.Add("broken",
-              fmt::format("{}: {} more of {} checked", report.invariant,
-                          report.breaches - shown, report.instances));
+              fmt::format("{}: {}", report.invariant,
+                          Counted(report.breaches - shown, "more violation")));
   }
   for (const Consequence& one : result.consequences) {
     if (one.invariant != report.invariant) continue;
@@ -120,9 +110,10 @@ void AddReport(const CaseResult& result, const InvariantReport& report,
 void AddTries(const CaseResult& result, Block& block) {
   for (const CaseTry& one : result.tries) {
     std::string line = fmt::format("{} {}", VerdictKindName(one.verdict.kind),
-                                   SecondsText(one.seconds));
+                                   CaseSecondsText(one.seconds));
     if (!one.verdict.reason.empty()) line += "  " + one.verdict.reason;
-    block.Add("tries", line + "  " + one.directory);
+    if (!one.directory.empty()) line += "  " + one.directory;
+    block.Add("tries", line);
   }
 }
 
@@ -153,13 +144,14 @@ std::string RenderOpening(const RunResult& result) {
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour) {
   const VerdictKind kind = result.verdict.kind;
-  const std::string word = fmt::format("{:<6}", WordOf(result));
+  const std::string word = fmt::format("{:<6}", CaseHeading(result));
   return RenderColumns(
       Painted(word, SgrOf(result), colour),
       {.world = result.world,
        .name = result.name,
        .name_width = width,
-       .time = kind == VerdictKind::kSkip ? "" : SecondsText(result.seconds),
+       .time =
+           kind == VerdictKind::kSkip ? "" : CaseSecondsText(result.seconds),
        .detail = DetailOf(result.verdict)});
 }
 
@@ -168,16 +160,17 @@ std::string RenderSlowLine(const std::string& name, const std::string& world,
   return RenderColumns("SLOW  ", {.world = world,
                                   .name = name,
                                   .name_width = width,
-                                  .time = ">" + SecondsText(limit),
+                                  .time = ">" + CaseSecondsText(limit),
                                   .detail = "it still runs"});
 }
 
 std::string RenderFailure(const CaseResult& result, Colour colour) {
   const Verdict& verdict = result.verdict;
-  std::string out = fmt::format("{} {} ({})   {}:{}\n",
-                                Painted(WordOf(result), SgrOf(result), colour),
-                                PlainText(result.name), PlainText(result.world),
-                                PlainText(result.file), result.line);
+  std::string out =
+      fmt::format("{} {} ({})   {}:{}\n",
+                  Painted(CaseHeading(result), SgrOf(result), colour),
+                  PlainText(result.name), PlainText(result.world),
+                  PlainText(result.file), result.line);
   Block block;
   if (!result.cause.empty()) block.Add("cause", result.cause);
   AddTries(result, block);
@@ -203,11 +196,6 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   }
   if (!result.directory.empty()) block.Add("files", result.directory);
   return out + std::move(block).Take();
-}
-
-bool NeedsExplanation(const CaseResult& one) {
-  return one.flaky || one.verdict.kind == VerdictKind::kFail ||
-         one.verdict.kind == VerdictKind::kError;
 }
 
 std::string RenderCounts(const CaseCounts& counts, Colour colour) {
@@ -256,7 +244,7 @@ std::string RenderSlowest(const RunResult& result, size_t most) {
   std::string out =
       fmt::format("slowest {}:\n", Counted(slowest.size(), "case"));
   for (const CaseResult* one : slowest) {
-    out += fmt::format("{:>8} {:<4} {}\n", SecondsText(one->seconds),
+    out += fmt::format("{:>8} {:<4} {}\n", CaseSecondsText(one->seconds),
                        PlainText(one->world), PlainText(one->name));
   }
   return out;

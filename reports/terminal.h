@@ -22,10 +22,8 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
 // "SLOW   real  kill[workers=2]  >30.0s": while it runs. `limit` in seconds.
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width);
-// Returns true iff the case failed, is inconclusive or is flaky.
-bool NeedsExplanation(const CaseResult& one);
-// What is known of such a case: its cause, what is broken, the story, its
-// tries, how to repeat it.
+// What is known of a case that needs explanation: its cause, what is broken,
+// the story, its tries, how to repeat it.
 std::string RenderFailure(const CaseResult& result, Colour colour);
 // "18 passed, 1 flaky, 1 failed": what there is none of is left out.
 std::string RenderCounts(const CaseCounts& counts, Colour colour);

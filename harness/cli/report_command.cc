@@ -19,6 +19,7 @@
 #include "harness/cli/stored_runs.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
+#include "reports/case_counts.h"
 #include "reports/counted.h"
 #include "reports/failures.h"
 #include "reports/junit.h"
@@ -108,7 +109,7 @@ std::string TextOf(const ReportCommand& command, const RunResult& result,
     out += RenderCaseLine(one, width, colour);
   }
   for (const CaseResult& one : result.cases) {
-    if (has_outputs || !IsFailure(one) || WasNotBegun(one)) continue;
+    if (has_outputs || !NeedsExplanation(one) || WasNotBegun(one)) continue;
     out += "\n" + RenderFailure(one, colour);
   }
   return out + (has_outputs ? "" : "\n") + RenderSummary(result, colour);
@@ -201,19 +202,20 @@ std::string ListToText(const std::vector<ListedRun>& runs) {
   size_t width = 3;
   for (const ListedRun& run : runs) width = std::max(width, run.id.size());
   std::string out =
-      fmt::format("{:<{}}  {:<20} {:>7} {:>7} {:>7} {:>12} {:>7}  {}\n", "run",
-                  width, "time", "cases", "passed", "failed", "inconclusive",
-                  "skipped", "seconds");
+      fmt::format("{:<{}}  {:<20} {:>7} {:>7} {:>7} {:>7} {:>12} {:>7}  {}\n",
+                  "run", width, "time", "cases", "passed", "flaky", "failed",
+                  "inconclusive", "skipped", "seconds");
   for (const ListedRun& run : runs) {
     out += fmt::format("{:<{}}  ", EscapeBytes(run.id), width);
     if (!run.result) {
       out += EscapeBytes(run.error) + "\n";
       continue;
     }
-    const VerdictCounts counts = CountVerdicts(*run.result);
-    out += fmt::format("{:<20} {:>7} {:>7} {:>7} {:>12} {:>7}  {:.1f}\n",
+    const CaseCounts counts = CountCases(*run.result);
+    out += fmt::format("{:<20} {:>7} {:>7} {:>7} {:>7} {:>12} {:>7}  {:.1f}\n",
                        TimeOf(run.id), run.result->cases.size(), counts.passed,
-                       counts.failed, counts.errors, counts.skipped,
+                       counts.flaky, counts.failed,
+                       counts.inconclusive + counts.not_run, counts.skipped,
                        run.result->seconds);
   }
   return out;
@@ -236,6 +238,7 @@ std::string ListToJson(const std::vector<ListedRun>& runs) {
                     {"failed", counts.failed},
                     {"errors", counts.errors},
                     {"skipped", counts.skipped},
+                    {"flaky", counts.flaky},
                     {"seconds", run.result->seconds}});
   }
   const Json object = {{"schema", "gauntlet.runs/v1"}, {"runs", list}};

@@ -35,6 +35,7 @@
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
 #include "reports/counted.h"
+#include "reports/failures.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
 #include <fmt/format.h>

@@ -64,8 +64,24 @@ TEST(GithubAnnotationsTest, TenOfAKind_TheTenthCountsTheRest) {
   for (int i = 0; i < 13; ++i) result.cases.push_back(FailedCase("a", "b"));
   const std::string text = Annotations(result);
   EXPECT_EQ(CountOf(text, "::error"), 10u);
-  EXPECT_THAT(text, testing::EndsWith(
-                        "::error::14 more failed; summary.md lists them\n"));
+  EXPECT_THAT(text,
+              testing::EndsWith(
+                  "::error::14 more (14 failed); summary.md lists them\n"));
+}
+
+TEST(GithubAnnotationsTest, FlakyCasesAreErrorsWhereTheyFail) {
+  EXPECT_THAT(
+      Annotations({.cases = {FlakyCase(FlakyVerdict::kFails)}}),
+      HasSubstr("::error file=scenarios/torn.yaml,line=12,title=torn-manifest "
+                "(real)%3A flaky::the state loaded"));
+  EXPECT_THAT(
+      Annotations({.cases = {FlakyCase(FlakyVerdict::kPasses)}}),
+      HasSubstr("::warning file=scenarios/torn.yaml,line=12,title="
+                "torn-manifest (real)%3A flaky::failed 1 of 2 tries: "));
+  RunResult result;
+  for (int i = 0; i < 11; ++i) result.cases.push_back(FailedCase("a", "b"));
+  result.cases.push_back(FlakyCase(FlakyVerdict::kFails));
+  EXPECT_THAT(Annotations(result), HasSubstr("::3 more (1 flaky, 2 failed);"));
 }
 
 TEST(GithubAnnotationsTest, FileIsRelativeToTheWorkspaceAboveIt) {

@@ -53,6 +53,17 @@ TEST(MarkdownSummaryTest, ARunThatPassedIsShort) {
               AllOf(Not(HasSubstr("|")), Not(HasSubstr("<details>"))));
 }
 
+TEST(MarkdownSummaryTest, FlakyCasesAreListed_AlsoWhereTheyPass) {
+  for (const auto verdict : {FlakyVerdict::kFails, FlakyVerdict::kPasses}) {
+    const RunResult result = {.cases = {FlakyCase(verdict)}};
+    EXPECT_THAT(RenderMarkdownSummary({.result = result}),
+                AllOf(HasSubstr("0 passed, 1 flaky\n"),
+                      HasSubstr("| FLAKY | <code>torn-manifest</code>"),
+                      HasSubstr("(real) flaky</summary>"),
+                      HasSubstr(": failed 1 of 2 tries: ")));
+  }
+}
+
 TEST(MarkdownSummaryTest, QuotesTheTimelineOfARecord) {
   const RunResult result = SampleResult();
   const std::string text =

@@ -81,6 +81,21 @@ TEST(RunComparisonTest, SlowerIsBothTwentyPercentAndATenthOfASecond) {
   EXPECT_FALSE(slower(1, 9, kSkip));
 }
 
+TEST(RunComparisonTest, FlakyCasesCountAsTheirVerdict) {
+  CaseResult fails = Of("a", kFail);
+  CaseResult passes = Of("a", kPass);
+  fails.flaky = passes.flaky = true;
+  const RunResult before = {.cases = {Of("a", kPass)}};
+  const RunResult failed = {.cases = {fails}};
+  const RunResult passed = {.cases = {passes}};
+  EXPECT_THAT(RenderComparison(CompareRuns(before, failed), Colour::kOff),
+              HasSubstr("newly failing: 1\n  sim  a  PASS -> FAIL (flaky)  "));
+  EXPECT_THAT(RenderComparison(CompareRuns(failed, passed), Colour::kOff),
+              HasSubstr("newly passing: 1\n  sim  a  FAIL (flaky) -> PASS "
+                        "(flaky)  "));
+  EXPECT_THAT(CompareRuns(before, passed).newly_failing, IsEmpty());
+}
+
 TEST(RunComparisonTest, SaysItInLines) {
   const RunResult before = {
       .run = "a", .build = "x", .cases = {Of("t\x1b[2J", kPass, 1.9)}};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/failures.h"
 #include "tests/reports/sample_result.h"
 
 namespace gauntlet {
@@ -28,7 +29,7 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
   story     worker 0, life 1  step 50  tear: torn_write
             worker 0, life 2  resumed from step 50
   broken    trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
-            trajectory: 6 more of 300 checked
+            trajectory: 6 more violations
             trajectory follows: each later state and loss is computed from what differs
   expected  restarts: expected exactly 1, found 2
   replay    gauntlet replay 7f3a/torn-manifest

@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -87,6 +88,33 @@ TEST_F(ReportCommandTest, ReadsRecordsOfAFolderThatWasMoved) {
                                           "/a.sim\n"),
                                 HasSubstr("files     " + moved + "/a.sim\n"),
                                 Not(HasSubstr(folder))));
+}
+
+TEST_F(ReportCommandTest, TriesOfAFolderThatWasMovedAreFoundInIt) {
+  const std::string folder = RunCase("a", "completes");
+  MakeFlaky(folder, FlakyVerdict::kFails);
+  fs::rename(folder, scratch_ / "copy");
+  fs::remove_all(scratch_ / "copy/a~try-2.sim");
+  EXPECT_EQ(Report({scratch_ / "copy", "--json"}), 1) << err_.str();
+  const auto tries = nlohmann::json::parse(out_.str())["cases"][0]["tries"];
+  EXPECT_EQ(tries[0]["directory"],
+            fs::canonical(scratch_ / "copy").string() + "/a.sim");
+  EXPECT_EQ(tries[1]["directory"], "");
+}
+
+TEST_F(ReportCommandTest, ShowsFlakyCasesAsFlaky) {
+  const std::string folder = RunCase("a", "completes");
+  MakeFlaky(folder, FlakyVerdict::kPasses);
+  EXPECT_EQ(Report({}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("\nFLAKY a (sim)"),
+                                HasSubstr("0 passed, 1 flaky\n")));
+  EXPECT_EQ(Report({"--github"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("title=a (sim)%3A flaky::failed 1 of 2"));
+  EXPECT_EQ(Report({"--list"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), ContainsRegex("cases +passed +flaky +failed"));
+  EXPECT_THAT(out_.str(), ContainsRegex("Z +1 +0 +1 +0 "));
+  EXPECT_EQ(Report({"--list", "--json"}), 0) << err_.str();
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["runs"][0]["flaky"], 1);
 }
 
 TEST_F(ReportCommandTest, PathsOfAResultLeadNowhereElse) {
