@@ -103,7 +103,9 @@ TEST_F(OldRunsTest, KeepsFindings) {
   const fs::path note = MakeExploration("20260102T000000-1") / "note.txt";
   ASSERT_TRUE(WriteTextFile(note, "x").ok());
   MakeExploration("20260103T000000-1");
-  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 0u);
+  const RunsRemoved none = RemoveOldRuns(runs(), 1);
+  EXPECT_EQ(none.removed, 0u);
+  EXPECT_EQ(none.problem, "");
   EXPECT_TRUE(fs::exists(findings));
   EXPECT_TRUE(fs::exists(note));
 }
