@@ -76,14 +76,19 @@ expect: {outcome: completes}
 def validator(name):
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema, resolver=beside(schema))
+    return jsonschema.Draft202012Validator(schema, **beside(schema))
 
 
 def beside(schema):
-    """Finds the schemas that another one refers to."""
-    store = {path.name: json.loads(path.read_text())
-             for path in SCHEMAS.glob("*.schema.json")}
-    return jsonschema.RefResolver.from_schema(schema, store=store)
+    """The argument by which a schema finds another one that it refers to."""
+    schemas = {path.name: json.loads(path.read_text())
+               for path in SCHEMAS.glob("*.schema.json")}
+    try:
+        import referencing
+    except ImportError:  # before jsonschema 4.18
+        return {"resolver": jsonschema.RefResolver.from_schema(
+            schema, store=schemas)}
+    return {"registry": referencing.Registry().with_contents(schemas.items())}
 
 
 def broken_twins(value):
