@@ -103,7 +103,17 @@ struct FolderKind {
 constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
 constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
 
-// Names of folders of runs; the oldest first, as ids begin with the time.
+// Orders ids by time; of those of one second, ID.2 comes before ID.10.
+bool IsOlder(const std::string& a, const std::string& b) {
+  const size_t a_dot = std::min(a.find('.'), a.size());
+  const size_t b_dot = std::min(b.find('.'), b.size());
+  const int order = a.compare(0, a_dot, b, 0, b_dot);
+  if (order != 0) return order < 0;
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+// Names of folders of runs, the oldest first. The target of `latest` is the
+// newest: a name that a removal freed is given again within its second.
 std::vector<std::string> FoldersOf(const fs::path& runs,
                                    const FolderKind& kind) {
   std::vector<std::string> names;
@@ -117,7 +127,14 @@ std::vector<std::string> FoldersOf(const fs::path& runs,
         IsRunId(name) && fs::is_directory(entry->symlink_status(unreadable));
     if (is_of_a_run && kind.is_one(path)) names.push_back(name);
   }
-  std::ranges::sort(names);
+  std::error_code none;
+  const std::string latest =
+      fs::read_symlink(runs / "latest", none).lexically_normal().filename();
+  std::sort(names.begin(), names.end(),
+            [&latest](const std::string& a, const std::string& b) {
+              if (a == latest || b == latest) return b == latest && a != b;
+              return IsOlder(a, b);
+            });
   return names;
 }
 
@@ -143,14 +160,10 @@ RunEnd TryToRemove(const fs::path& run, const FolderKind& kind,
 
 void RemoveOldFolders(const fs::path& runs, size_t keep, const FolderKind& kind,
                       RunsRemoved& result) {
-  std::error_code none;
-  const fs::path latest =
-      fs::read_symlink(runs / "latest", none).lexically_normal().filename();
   const std::vector<std::string> names = FoldersOf(runs, kind);
   result.kept += names.size();
   const size_t old = names.size() - std::min(names.size(), keep);
   for (size_t i = 0; i < old; ++i) {
-    if (names[i] == latest) continue;
     if (TryToRemove(runs / names[i], kind, result.problem) ==
         RunEnd::kRemoved) {
       ++result.removed;

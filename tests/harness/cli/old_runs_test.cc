@@ -115,9 +115,17 @@ TEST_F(OldRunsTest, KeepsTheTargetOfLatest) {
   MakeFinished("20260102T000000-1");
   MakeFinished("20260103T000000-1");
   fs::create_directory_symlink("20260101T000000-1", runs() / "latest");
-  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 1u);
+  EXPECT_EQ(RemoveOldRuns(runs(), 2).removed, 1u);
   EXPECT_THAT(Left(),
               ElementsAre("20260101T000000-1", "20260103T000000-1", "latest"));
+}
+
+TEST_F(OldRunsTest, OrdersTheRunsOfASecondByTheirNumber) {
+  for (const char* suffix : {"", ".2", ".10"}) {
+    MakeFinished(std::string("20260101T000000-1") + suffix);
+  }
+  EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 2u);
+  EXPECT_THAT(Left(), ElementsAre("20260101T000000-1.10"));
 }
 
 TEST_F(OldRunsTest, KeepsARunThatIsBeingWritten) {
