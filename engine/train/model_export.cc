@@ -67,6 +67,7 @@ struct ExportPlace {
   std::string parent;
   std::string written;
   std::string earlier;
+  std::string tried;  // a folder that shows whether one can be made
 };
 
 // An export through a link takes the place of what the link leads to. The path
@@ -84,6 +85,7 @@ Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
   place.parent = ParentDirectory(place.whole);
   place.written = place.whole + ".tmp";
   place.earlier = place.whole + ".old";
+  place.tried = place.whole + ".try";
   return place;
 }
 
@@ -132,9 +134,25 @@ Status RemoveExport(Storage& storage, const std::string& directory) {
   return storage.Remove(directory, FileKind::kDirectory);
 }
 
+Status IgnoreNotFound(const Status& status) {
+  return status.code() == Code::kNotFound ? OkStatus() : status;
+}
+
 Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
-  const Status removed = RemoveExport(storage, directory);
-  return removed.code() == Code::kNotFound ? OkStatus() : removed;
+  return IgnoreNotFound(RemoveExport(storage, directory));
+}
+
+// Makes a folder beside the export's place, under a name that no export has:
+// a stale worker may still write or rename one.
+Status TryToMakeFolder(Storage& storage, const std::string& folder) {
+  const Status made = storage.MakeDirectory(folder);
+  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+  const Status opened =
+      storage
+          .Open(fmt::format("{}/{}", folder, kExportedWeights), OpenMode::kRead)
+          .status();
+  RETURN_IF_ERROR(IgnoreNotFound(storage.Remove(folder, FileKind::kDirectory)));
+  return IgnoreNotFound(opened);
 }
 
 Result<std::string> Describe(const TrainedModel& trained,
@@ -221,19 +239,11 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
     ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
     RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
     for (const std::string& name :
-         {place.whole, place.written, place.earlier}) {
+         {place.whole, place.written, place.earlier, place.tried}) {
       RETURN_IF_ERROR(CheckExport(storage, name));
     }
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
-    RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
-    RETURN_IF_ERROR(storage.MakeDirectory(place.written));
-    const Status opened =
-        storage
-            .Open(fmt::format("{}/{}", place.written, kExportedWeights),
-                  OpenMode::kRead)
-            .status();
-    RETURN_IF_ERROR(storage.Remove(place.written, FileKind::kDirectory));
-    return opened.code() == Code::kNotFound ? OkStatus() : opened;
+    return TryToMakeFolder(storage, place.tried);
   }();
   if (tried.ok() || tried.code() == Code::kResourceExhausted) return tried;
   return InvalidArgument(tried.message());
@@ -257,9 +267,12 @@ Status ExportModel(World& world, const std::string& directory,
                                    {.step = trained.state.position.step,
                                     .epoch = trained.state.position.epoch}));
   RETURN_IF_ERROR(RemoveExportIfThere(storage, place.earlier));
-  const Status moved = storage.Rename(place.whole, place.earlier);
-  if (!moved.ok() && moved.code() != Code::kNotFound) return moved;
-  RETURN_IF_ERROR(storage.Rename(place.written, place.whole));
+  RETURN_IF_ERROR(IgnoreNotFound(storage.Rename(place.whole, place.earlier)));
+  const Status moved = storage.Rename(place.written, place.whole);
+  if (!moved.ok()) {
+    static_cast<void>(storage.Rename(place.earlier, place.whole));
+    return moved;
+  }
   RETURN_IF_ERROR(storage.SyncDirectory(place.parent));
   // What is left of it does no harm, and the next export tries again.
   static_cast<void>(RemoveExportIfThere(storage, place.earlier));

@@ -249,6 +249,30 @@ TEST(ExportTest, FileBesideItThatIsNotOfAnExport_IsNotRemoved) {
   }
 }
 
+// A stale worker may still write its export as the next chief starts.
+TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
+  MemoryStorage storage;
+  const std::string weights = "/model.tmp/model.safetensors";
+  ASSERT_TRUE(storage.MakeDirectory("/model.tmp").ok());
+  ASSERT_TRUE(storage.Open(weights, OpenMode::kCreateExclusive).ok());
+  EXPECT_TRUE(PrepareExport(storage, "/model").ok());
+  EXPECT_TRUE(storage.Exists(weights));
+  EXPECT_FALSE(storage.Exists("/model.try"));
+}
+
+TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  Untrained model;
+  ASSERT_TRUE(ExportModel(world.world, "/model", model.View()).ok());
+  storage.gate = [&](Operation, const std::string& path) {
+    const bool is_renamed = path == "/model.tmp" && !storage.Exists("/model");
+    return is_renamed ? NotFound(path) : OkStatus();
+  };
+  EXPECT_FALSE(ExportModel(world.world, "/model", model.View()).ok());
+  EXPECT_TRUE(storage.Exists("/model/model.json"));
+}
+
 // A power cut leaves a whole export or none: what has the export's name has its
 // files for good, and what was reported as exported has its name for good.
 TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
