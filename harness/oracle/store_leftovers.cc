@@ -68,10 +68,9 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
   }
   const Checkpoint& found = checkpoints_[*index];
   if (!left.valid && !found.NeedNotVerify()) {
-    checks_.store.Breach(
-        "does-not-verify",
-        fmt::format("{} does not verify ({}), but nothing has damaged it",
-                    left.name, left.reason));
+    checks_.store.Breach("does-not-verify",
+                         fmt::format("{} does not verify ({}), {}", left.name,
+                                     left.reason, found.WhyItMustVerify()));
   }
   if (found.gone && !found.NeedNotVerify()) {
     checks_.store.Breach("came-back", fmt::format("{} is left, but had been "

@@ -252,7 +252,9 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     of_parent.in_doubt = of_parent.gone = false;
     // The claimant has verified every byte since this try began: older damage
     // did no harm.
-    if (of_parent.damaged_at < writer.last_try.tries) of_parent.damaged = false;
+    if (of_parent.damaged_at < writer.last_try.tries) {
+      of_parent.was_damaged |= std::exchange(of_parent.damaged, false);
+    }
     of_parent.failed = false;
     is_any_acknowledged_ = true;
   }
@@ -424,8 +426,8 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
     if (may_be_bad || writer.met_error) return;
     return checks_.store.Breach(
         "does-not-verify",
-        fmt::format("{} cannot load {} ({}), but nothing has damaged it",
-                    NameOf(by), loaded.name, RecordReasonName(event.reason)));
+        fmt::format("{} cannot load {} ({}), {}", NameOf(by), loaded.name,
+                    RecordReasonName(event.reason), loaded.WhyItMustVerify()));
   }
   if (event.step != loaded.moment.step ||
       (!loaded.digest.empty() && event.digest != loaded.digest)) {

@@ -51,7 +51,14 @@ class StoreModel {
     bool failed = false;        // its save failed
     bool found_fenced = false;  // a chief has reported it as fenced
 
+    bool was_damaged = false;  // by a fault, before it was loaded
+
     bool NeedNotVerify() const { return damaged || failed; }
+    // Ends the message that a checkpoint which must verify does not.
+    std::string_view WhyItMustVerify() const {
+      return was_damaged ? "and was loaded after a fault had damaged it"
+                         : "but nothing has damaged it";
+    }
   };
   struct Claim {
     uint64_t number = 0;  // of the generation

@@ -162,8 +162,8 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
   if (!bad.NeedNotVerify()) {
     checks_.store.Breach(
         "does-not-verify",
-        fmt::format("{} rejects {} ({}), but nothing has damaged it",
-                    NameOf(by), bad.name, event.detail));
+        fmt::format("{} rejects {} ({}), {}", NameOf(by), bad.name,
+                    event.detail, bad.WhyItMustVerify()));
   }
   bad.damaged = bad.gone = true;
 }
