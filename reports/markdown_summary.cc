@@ -132,6 +132,9 @@ std::string Details(const CaseResult& one,
                        one.tries.empty() ? "Checks that failed" : "Verdict",
                        MarkdownText(one.verdict.reason, kLongestCause));
   }
+  for (const std::string& bug : one.planted_bugs) {
+    out += fmt::format("Planted bug: {}\n\n", Code(bug, kLongestName));
+  }
   const std::vector<std::string> timeline = TimelineLines(one, record);
   if (!timeline.empty()) out += Preformatted(timeline) + "\n";
   if (!one.replay.empty()) out += Preformatted({one.replay}) + "\n";

@@ -173,6 +173,9 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
                   PlainText(result.file), result.line);
   Block block;
   if (!result.cause.empty()) block.Add("cause", result.cause);
+  for (const std::string& bug : result.planted_bugs) {
+    block.Add("planted", bug + " (the scenario switches this bug on)");
+  }
   AddTries(result, block);
   for (const std::string& line : verdict.story) block.Add("story", line);
   for (const InvariantReport& report : verdict.invariants) {
@@ -224,7 +227,7 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
   const CaseCounts counts = CountCases(result);
   const std::string begin = fmt::format(
       "{} in {:.1f}s: ", Counted(result.cases.size(), "case"), result.seconds);
-  // Of none that passed the line says so too.
+  // "0 passed" is shown, unlike other counts of 0.
   const std::string none = counts.passed == 0 ? "0 passed" : "";
   const std::string rest = RenderCounts(counts, colour);
   return begin + none + (none.empty() || rest.empty() ? "" : ", ") + rest +

@@ -37,10 +37,14 @@ const CaseResult& FirstFailure(const std::vector<CaseResult>& tries) {
 
 }  // namespace
 
+std::string NameOfTry(std::string_view case_name, int number) {
+  if (number == 1) return std::string(case_name);
+  return fmt::format("{}~try-{}", case_name, number);
+}
+
 std::string FolderOfTry(std::string_view case_name, std::string_view world,
                         int number) {
-  if (number == 1) return fmt::format("{}.{}", case_name, world);
-  return fmt::format("{}~try-{}.{}", case_name, number, world);
+  return fmt::format("{}.{}", NameOfTry(case_name, number), world);
 }
 
 CaseResult JoinTries(const std::vector<CaseResult>& tries, FlakyVerdict flaky) {

@@ -15,15 +15,17 @@ namespace gauntlet {
 // did.
 enum class FlakyVerdict : uint8_t { kFails, kPasses };
 
+// Name of the case in a try: "CASE", then "CASE~try-2".
+std::string NameOfTry(std::string_view case_name, int number);
 // Name of the folder of a try: "CASE.real", then "CASE~try-2.real". No case's
 // name has a '~'.
 std::string FolderOfTry(std::string_view case_name, std::string_view world,
                         int number);
 
-// Returns the one result of all tries of a case. Several of them give the
-// details of the first failure, or of the try that passed where the case
-// passes, and a reason that begins with "failed 1 of 2 tries".
-// REQUIRES: there is one; only the last may have passed.
+// Joins the tries of a case into one result. With several tries, the reason
+// begins with "failed 1 of 2 tries", and the details are those of the first
+// failure, or of the last try if the case passes.
+// REQUIRES: at least one try; only the last may have passed.
 CaseResult JoinTries(const std::vector<CaseResult>& tries, FlakyVerdict flaky);
 
 }  // namespace gauntlet

@@ -53,7 +53,7 @@ struct StateDifference {
 
 // A loss that differs from the reference's.
 struct LossDifference {
-  std::string place;  // "step 11", "evaluation after step 12", "epoch 2"
+  std::string place;  // "step 11", "epoch that ends with step 12"
   int worker = 0;
   int incarnation = 1;
   std::string found;

@@ -15,11 +15,10 @@ struct ResultPart {
   std::string name;  // for errors: where it was read
 };
 
-// Returns the cases of all parts, in their order, with times and counts added
-// up, as run `run`. A part that equals an earlier one but for the places of its
-// files counts once. An error names two parts: they have a case in common, or
-// are of different builds or seeds; or it names a part with a world that there
-// is not. REQUIRES: at least one part.
+// Joins the cases of all parts, in order, into a run named `run`, and adds up
+// times and counts. Copies of one part, which differ in paths only, count once.
+// Fails if two parts share a case or differ in build or seed, or if a case has
+// an unknown world; the error names the parts. REQUIRES: at least one part.
 Parsed<RunResult> MergeResults(const std::vector<ResultPart>& parts,
                                const std::string& run);
 

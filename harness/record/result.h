@@ -44,6 +44,7 @@ struct CaseResult {
   // One sentence: where the state first differs from the reference's, down to
   // the tensor and the value. "": it does not, or nobody looked.
   std::string cause;
+  std::vector<std::string> planted_bugs = {};  // switched on in the engine
   // The values behind it: of the first state or operation that differs and, if
   // that is a loaded state, of the operation that follows.
   std::vector<StateDifference> differences;

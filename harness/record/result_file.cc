@@ -120,6 +120,7 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("timeline", result.timeline);
   a.Field("directory", result.directory);
   a.Field("cause", result.cause);
+  a.Field("planted_bugs", result.planted_bugs);
   a.Field("differences", result.differences);
   a.Field("consequences", result.consequences);
   a.Field("losses", result.losses);

@@ -198,6 +198,7 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
                                     .world = record.world,
                                     .replay = place.replay,
                                     .directory = place.directory,
+                                    .planted_bugs = record.setup.planted_bugs,
                                     .verdict = Judge(record)}};
   if (place.replay.empty()) {
     outcome.result.replay = fmt::format("gauntlet run {} -k '{}' --world {}",

@@ -57,8 +57,9 @@ class Suite {
   void Work();
   std::vector<CaseOutcome> RunItem(size_t index);
   CaseOutcome RunTry(const SuiteItem& item, int number);
-  Explanation Explain(const Case& one, const Record& record,
-                      const std::string& replay);
+  // Empty beyond the limit of explanations.
+  Explanation Explain(const Case& one, const Record& record);
+  std::string ReplayOfTry(const SuiteItem& item, int number) const;
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
   void Finish(size_t index, const std::vector<CaseOutcome>& tries);
   // Returns the result, failed if the other world's is known and another one.
@@ -89,16 +90,18 @@ std::optional<size_t> Suite::NextItem() {
   return next_++;
 }
 
-Explanation Suite::Explain(const Case& one, const Record& record,
-                           const std::string& replay) {
-  if (explained_.fetch_add(1) < options_.explain_most) {
-    return options_.explain(one, record, references_);
-  }
-  return {.cause =
-              fmt::format("not looked for, as {} {} before this one failed{}{}",
-                          options_.explain_most,
-                          options_.explain_most == 1 ? "case" : "cases",
-                          replay.empty() ? "" : "; this finds it: ", replay)};
+Explanation Suite::Explain(const Case& one, const Record& record) {
+  if (explained_.fetch_add(1) >= options_.explain_most) return {};
+  return options_.explain(one, record, references_);
+}
+
+// A replay takes the record of the try.
+std::string Suite::ReplayOfTry(const SuiteItem& item, int number) const {
+  if (!options_.replay) return "";
+  if (number == 1) return options_.replay(item);
+  SuiteItem named = item;
+  named.one.name = NameOfTry(item.one.name, number);
+  return options_.replay(named);
 }
 
 CaseOutcome Suite::RunTry(const SuiteItem& item, int number) {
@@ -110,12 +113,11 @@ CaseOutcome Suite::RunTry(const SuiteItem& item, int number) {
   CasePlace place = {.world = item.world,
                      .program = options_.program,
                      .directory = directory,
-                     .replay = options_.replay ? options_.replay(item) : "",
+                     .replay = ReplayOfTry(item, number),
                      .interrupted = options_.interrupted};
   if (options_.explain) {
-    place.explain = [this, &place](const Case& one, const Record& record,
-                                   References&) {
-      return Explain(one, record, place.replay);
+    place.explain = [this](const Case& one, const Record& record, References&) {
+      return Explain(one, record);
     };
   }
   return RunCase(item.one, place, CapabilitiesFor(item, options_.directory),

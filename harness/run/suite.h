@@ -36,8 +36,7 @@ struct SuiteOptions {
   std::function<bool()> interrupted = [] { return false; };
   // CasePlace::explain, which runs a case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
-  // Number of failed cases that it is called for; the others name the command
-  // that does the same.
+  // Limit of calls to `explain`. Later failures name the command to run.
   int explain_most = 20;
   // A case of the real world that failed or is inconclusive is run again, at
   // most so many times and until it passes. JoinTries makes one result of it.

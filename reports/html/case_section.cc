@@ -67,6 +67,11 @@ std::string CauseHtml(const CaseResult& result) {
   const std::string said =
       result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
   std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
+  for (const std::string& bug : result.planted_bugs) {
+    out += fmt::format(
+        "<p>Planted bug: <code>{}</code>; the scenario switches it on.</p>\n",
+        HtmlText(bug));
+  }
   if (!result.cause.empty()) {
     return out + fmt::format("<p>Cause: {}</p>\n", HtmlText(result.cause));
   }

@@ -51,6 +51,7 @@ RunResult FullResult() {
                      .timeline = "t",
                      .directory = "d",
                      .cause = "tensor w",
+                     .planted_bugs = {"lose-rng-key"},
                      .differences = {{.place = "step 3",
                                       .operation = "loss",
                                       .replica = 2,
