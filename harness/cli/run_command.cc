@@ -62,6 +62,7 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
 }
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
+  if (result.cases.empty()) return static_cast<int>(ExitCode::kHeld);
   const int code = ExitCodeOf(result);
   if (code == 0 && command.strict && CountVerdicts(result).skipped > 0) {
     return static_cast<int>(ExitCode::kSkippedUnderStrict);
@@ -69,14 +70,11 @@ int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   return code;
 }
 
-Status SaveResult(const RunResult& result, const fs::path& directory,
-                  const std::string& junit_copy) {
-  const std::string junit = RenderJunit(result);
+Status SaveResult(const RunResult& result, const fs::path& directory) {
   RETURN_IF_ERROR(
       WriteTextFile(directory / "result.json", ResultToJson(result)));
-  RETURN_IF_ERROR(WriteTextFile(directory / "junit.xml", junit));
-  if (junit_copy.empty()) return OkStatus();
-  return WriteTextFile(junit_copy, junit);
+  RETURN_IF_ERROR(WriteTextFile(directory / "junit.xml", RenderJunit(result)));
+  return WriteReport(result, directory);
 }
 
 // Operations are looked into by another run; where that is impossible, the
@@ -156,16 +154,17 @@ class Runner {
     result.not_run = result.cases.size() - ran;
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
-    RETURN_IF_ERROR(SaveResult(result, directory_, command_.junit_file));
-    RETURN_IF_ERROR(WriteReport(result, directory_));
+    RETURN_IF_ERROR(SaveResult(result, directory_));
     Status linked = LinkLatest(directory_.parent_path(), result.run);
     if (command_.github && linked.ok()) {
       linked = PostToGithub(result, GithubStepOfEnvironment(), console_);
     }
-    if (interrupted) {
-      SayInterrupted(ran);
-      return static_cast<int>(ExitCode::kInterrupted);
+    if (interrupted) SayInterrupted(ran);
+    // The copy comes last: the run has all its own files if it fails.
+    if (!command_.junit_file.empty()) {
+      RETURN_IF_ERROR(WriteTextFile(command_.junit_file, RenderJunit(result)));
     }
+    if (interrupted) return static_cast<int>(ExitCode::kInterrupted);
     RemoveOld();
     const int code = ExitCodeFor(result, command_);
     // A case that failed is worse news than a link that could not be set.
@@ -285,7 +284,8 @@ class Runner {
         counts.failed + counts.flaky + counts.inconclusive > 0;
     fmt::print(console_.err,
                "gauntlet run: interrupted after {} of {} cases{}{}; results "
-               "and report in {}/{}. Run the cases left{}: {} --last-failed\n",
+               "and report in {}/{}. Run the remaining cases{}: {} "
+               "--last-failed\n",
                ran, items_.size(), came_to.empty() ? "" : ": ", came_to,
                command_.runs_directory, directory_.filename().string(),
                some_failed ? " and those that failed" : "",
@@ -337,9 +337,10 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   if (items.empty()) {
     fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
                Counted(loaded.cases.size(), "case"));
-    return static_cast<int>(command.nothing_selected == NothingSelected::kPasses
-                                ? ExitCode::kHeld
-                                : ExitCode::kNothingSelected);
+    // A shard without a case leaves a result too: nobody takes an earlier one.
+    if (command.nothing_selected == NothingSelected::kFails) {
+      return static_cast<int>(ExitCode::kNothingSelected);
+    }
   }
   if (command.lists) {
     console.out << (command.output == OutputFormat::kJson

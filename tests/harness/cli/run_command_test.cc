@@ -81,7 +81,8 @@ TEST_F(RunCommandTest, NothingSelectedMayPass) {
   command_.labels = {"slow or not not slow"};
   EXPECT_EQ(RunScenarios(command_, console_), 4);
   command_.nothing_selected = NothingSelected::kPasses;
-  EXPECT_EQ(RunScenarios(command_, console_), 0);
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_EQ(CountRuns(), 1u);
   command_.labels = {"slow and"};
   EXPECT_EQ(RunScenarios(command_, console_), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected a label at character 9"));
