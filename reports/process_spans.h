@@ -20,11 +20,11 @@ struct ProcessSpan {
   std::string ending;  // "exited with code 75", "was killed by signal 9"
 };
 
-// One for each of Record::lives; that of a life without events is empty.
-// `record` holds launchers as well (WithLaunchers).
+// Returns one span for each of Record::lives, empty if it has no events.
+// `record` includes the launchers (WithLaunchers).
 //
-// The machine knows best when a process ended, else the launcher that waited
-// for it. A process that the launcher could not reach ends with its last event.
+// The end is the one reported by the machine, else by the launcher. A process
+// that the launcher could not reach ends with its last event.
 std::vector<ProcessSpan> ProcessSpansOf(const Record& record);
 
 // An end as the machine or a launcher reported it: "exited with code 75", "was

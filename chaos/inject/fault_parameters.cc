@@ -73,7 +73,7 @@ constexpr Info kLatency = {.name = "latency",
                            .place = &P::latency,
                            .is_required = true};
 constexpr Info kDuration = {.name = "duration",
-                            .doc = "duration of the fault; 0: for ever",
+                            .doc = "duration of the fault; 0: unlimited",
                             .fallback = "0",
                             .place = &P::duration};
 constexpr Info kOffset = {

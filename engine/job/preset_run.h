@@ -1,5 +1,5 @@
-// The run that a preset stands for, besides its job: how long it trains and
-// what comes of it.
+// Default training length of a preset, and the accuracy and CPU time that it
+// reaches.
 #ifndef GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
 #define GAUNTLET_ENGINE_JOB_PRESET_RUN_H_
 

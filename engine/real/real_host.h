@@ -28,8 +28,8 @@ void InstallSignalHandlers();
 // Makes one more signal a notice: one of NoticeSignals(). REQUIRES: it is.
 void InstallNoticeSignal(std::string_view name);
 
-// From the second SIGINT on, the process ends at once with this exit code: for
-// a command that does everything it has to at the first one.
+// The second SIGINT ends the process at once with this exit code. Call this in
+// a command that shuts down in order at the first SIGINT.
 void ExitOnSecondInterrupt(int code);
 
 // What is held still means what it always does.

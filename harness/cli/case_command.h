@@ -12,8 +12,8 @@ namespace gauntlet {
 
 std::string_view ExploreModeName(ExploreMode mode);
 
-// The exploration itself. For a shell, as all of these; `seed` is the one that
-// was taken. Files that it writes to are left out.
+// Returns a shell command that repeats the exploration with `seed`, without
+// its output options.
 std::string CommandForExploration(const ExploreCommand& command, uint64_t seed);
 // For a shell; `seed` is the one that was taken. "": there is none in this
 // mode.

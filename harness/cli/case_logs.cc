@@ -34,17 +34,18 @@ LogTail ReadLog(const fs::path& file, std::string name) {
 // Files of the folder whose names have up to two numbers in them, by these.
 using NumberedFiles = std::map<std::pair<int, int>, fs::path>;
 
-NumberedFiles FilesLike(const fs::path& folder, const char* pattern) {
+// `name` returns the name of the file with two numbers.
+template <typename Name>
+NumberedFiles FilesLike(const fs::path& folder, const char* pattern,
+                        const Name& name) {
   NumberedFiles files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::pair<int, int> numbers;
-    const std::string name = entry.path().filename();
-    if (!entry.is_regular_file(error)) continue;
-    if (std::sscanf(name.c_str(), pattern, &numbers.first, &numbers.second) >
-        0) {
-      files.emplace(numbers, entry.path());
-    }
+    const std::string found = entry.path().filename();
+    std::sscanf(found.c_str(), pattern, &numbers.first, &numbers.second);
+    if (!entry.is_regular_file(error) || found != name(numbers)) continue;
+    files.emplace(numbers, entry.path());
   }
   return files;
 }
@@ -55,11 +56,18 @@ std::vector<LogTail> LogsOf(const CaseResult& result) {
   std::vector<LogTail> logs;
   if (result.directory.empty() || result.world != "real") return logs;
   const fs::path folder = result.directory;
-  for (const auto& [numbers, file] : FilesLike(folder, "launch-%d.json")) {
+  const auto launch_name = [](std::pair<int, int> numbers) {
+    return fmt::format("launch-{}.json", numbers.first);
+  };
+  const auto worker_name = [](std::pair<int, int> numbers) {
+    return fmt::format("worker-{}-life-{}.log", numbers.first, numbers.second);
+  };
+  for (const auto& [numbers, file] :
+       FilesLike(folder, "launch-%d", launch_name)) {
     logs.push_back(ReadLog(file, fmt::format("launch {}", numbers.first)));
   }
   for (const auto& [numbers, file] :
-       FilesLike(folder / "logs", "worker-%d-life-%d.log")) {
+       FilesLike(folder / "logs", "worker-%d-life-%d", worker_name)) {
     logs.push_back(ReadLog(file, fmt::format("worker {}, incarnation {}",
                                              numbers.first, numbers.second)));
   }

@@ -215,7 +215,7 @@ int ExitWithout(const Status& status, const Watch& watch, const Case& base,
   const bool by_the_bug =
       !base.plan.bugs.empty() && status.code() != Code::kInvalidArgument;
   fmt::print(console.err, "gauntlet explore: {}{}\n", status.message(),
-             by_the_bug ? ", but with the planted bug" : "");
+             by_the_bug ? " (the base has a planted bug)" : "");
   return static_cast<int>(status.code() == Code::kInvalidArgument
                               ? ExitCode::kUsage
                               : ExitCode::kNoVerdict);
@@ -280,7 +280,7 @@ int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
                    {.findings = written.size(),
                     .directory = directory,
                     .report = page},
-                   "the search begins anew with: " +
+                   "start the search again with: " +
                        CommandForExploration(command, 0)));
     return static_cast<int>(ExitCode::kInterrupted);
   }

@@ -41,7 +41,7 @@ LoadedBase PickBase(const LoadedFile& loaded, const std::string& name,
   if (fitting.size() == 1) return {.one = fitting.front(), .problem = ""};
   if (fitting.empty()) {
     return NoBase(
-        fmt::format("nothing selected: of {} of {} none has {} in "
+        fmt::format("nothing selected: {} in {}, none with {} in "
                     "its name",
                     Counted(loaded.cases.size(), "case"), name, Quoted(filter)),
         ExitCode::kNothingSelected);
@@ -82,8 +82,8 @@ bool BaseWatch::Interrupted() {
   late_ = late_ || (time_ && now - begin_ >= *time_);
   if (!late_ && now >= next_line_) {
     fmt::print(console_.err,
-               "gauntlet explore: {:.0f}s, still at the undisturbed run of "
-               "the base\n",
+               "gauntlet explore: {:.0f}s, still running the base without "
+               "faults\n",
                std::chrono::duration<double>(now - begin_).count());
     console_.err << std::flush;
     next_line_ = now + kLineEvery;
@@ -97,8 +97,8 @@ std::optional<ExitCode> Unfit(const Case& base, References& references,
   if (!check.ok() && watch.late()) {
     fmt::print(
         console.err,
-        "gauntlet explore: inconclusive: the undisturbed run of the base, "
-        "as it is and in each set-up, takes longer than --time\n");
+        "gauntlet explore: inconclusive: --time was over before the base "
+        "and its set-ups had run without faults. Use a longer --time.\n");
     return ExitCode::kNoVerdict;
   }
   if (!check.ok() && references.interrupted()()) {
@@ -111,13 +111,13 @@ std::optional<ExitCode> Unfit(const Case& base, References& references,
   }
   if (!check->skipped.empty()) {
     fmt::print(console.err,
-               "gauntlet explore: {}: the simulated world cannot do it: {}\n",
+               "gauntlet explore: {}: the simulated world cannot run it: {}\n",
                base.name, check->skipped);
     return ExitCode::kNoVerdict;
   }
   if (check->wrong.empty()) return std::nullopt;
   fmt::print(console.err,
-             "gauntlet explore: {} does not hold undisturbed, so nothing was "
+             "gauntlet explore: {} fails even without faults, so nothing was "
              "tried: {}\n",
              base.name, check->wrong);
   return ExitCode::kViolated;
@@ -154,8 +154,8 @@ bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
     }
   }
   fmt::print(console.err,
-             "gauntlet explore: --points: expected some that this base gets "
-             "to, found {}\n",
+             "gauntlet explore: --points: expected points that the base "
+             "reaches, found {}\n",
              PointName(command.points.front()));
   return true;
 }

@@ -26,16 +26,16 @@ struct LoadedBase {
 // Prints warnings about the file.
 LoadedBase LoadBase(const ExploreCommand& command, Console& console);
 
-// Watches the undisturbed runs of the base, as it is and in each set-up, which
-// take as long as the base does. To be used by one thread.
+// Stops the fault-free runs of the base and its set-ups on an interrupt or at
+// the end of `time`, and prints progress. Not thread-safe.
 class BaseWatch {
  public:
   // `time` limits the whole exploration.
   BaseWatch(std::optional<Duration> time, Console& console)
       : time_(time), console_(console) {}
 
-  // Returns true iff the exploration must stop: it is interrupted, or the time
-  // is over before the first case. Prints a line now and then.
+  // Returns true iff the exploration must stop: it was interrupted, or the time
+  // was over before the first case. Prints a progress line every 10 s.
   bool Interrupted();
   // Returns true iff the time was over before the first case.
   bool late() const { return late_; }
@@ -61,8 +61,8 @@ class BaseWatch {
   bool done_ = false;
 };
 
-// Returns the exit code if the base does not pass undisturbed, after printing
-// why; nullopt: it may be explored.
+// Runs the base without faults. Returns nullopt if it passes; else prints why
+// not and returns the exit code.
 std::optional<ExitCode> Unfit(const Case& base, References& references,
                               const BaseWatch& watch, Console& console);
 

@@ -214,7 +214,7 @@ class Explorer final : public CampaignObserver {
          .directory = task_.directory,
          .report = page},
         fmt::format("{}: {}",
-                    resumes ? "resume with" : "a sweep begins anew with",
+                    resumes ? "resume with" : "start the sweep again with",
                     CommandToResume(command_, task_.seed, report)));
   }
 

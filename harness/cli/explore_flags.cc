@@ -34,8 +34,8 @@ constexpr std::string_view kExamples =
 Every exploration writes report.html and one scenario file for each finding,
 which gauntlet replay repeats. It overwrites no file of an earlier one.
 The base first runs without faults and has to complete. Its own faults and
-expectations are ignored. A case in which no fault fired shows nothing: it is
-counted apart.
+expectations are ignored. A case in which no fault fired is counted
+separately and never as passed.
 The options under "Crash states" require --mode crash-states.
 Exit code 0: all cases passed, even if a limit ended the search; 1: a case
 failed, or a goal was missed with --fail-on-missed-goals; 2: the call is wrong;

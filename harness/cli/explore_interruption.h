@@ -13,9 +13,9 @@
 
 namespace gauntlet {
 
-// For a shell. mixed, random: goes on with the first case that is not done, for
-// what is left of --cases and, after an interruption, of --time. Else the
-// exploration itself: it begins anew.
+// Returns a shell command. mixed, random: it resumes at the first case that has
+// not run, with the rest of --cases and, after an interruption, of --time.
+// Other modes: it runs the exploration from the start.
 std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
                             const CampaignReport& report);
 
@@ -26,7 +26,7 @@ struct StoredExploration {
 };
 
 // "interrupted after 1,204 cases: 1 finding stored in …; resume with: gauntlet
-// explore … --first-case 1204". `cases` has its noun.
+// explore … --first-case 1204". `cases` is "1,204 cases".
 std::string RenderInterruption(const std::string& cases,
                                const StoredExploration& stored,
                                const std::string& how_to_go_on);

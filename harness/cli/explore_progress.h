@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-// At which of the two an exploration ends; nullopt: no such limit.
+// Limits at which an exploration ends; nullopt: no limit.
 struct ExploreLimits {
   std::optional<Duration> time;
   std::optional<uint64_t> cases;

@@ -213,13 +213,13 @@ ReportedFinding FindingOf(const CampaignFinding& finding,
           fmt::format("{} ({})", finding.what.invariant, finding.what.name),
       .faults = {},
       .origin = fmt::format(
-          "{} broke this, case {} first; set-up: {}. Shrunk {} to {} in {}{}.",
+          "Found by {}, first by case {}; set-up: {}. Shrunk {} to {} in {}{}.",
           GroupedCount(finding.cases, "case"), finding.case_number,
           DescribeSetup(finding.setup, base),
           Counted(finding.original.faults.size(), "fault"),
           finding.plan.faults.size(),
           finding.tries == 1 ? "1 try" : fmt::format("{} tries", finding.tries),
-          finding.shrunk_to_the_end ? "" : ", and not to the end")};
+          finding.shrunk_to_the_end ? "" : "; shrinking was stopped")};
   for (const Fault& fault : finding.plan.faults) {
     reported.faults.push_back(
         fmt::format("{}: {}", fault.id, FaultSummary(fault)));

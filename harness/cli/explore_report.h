@@ -1,4 +1,4 @@
-// report.html of an exploration, from what the exploration came to.
+// Builds report.html of an exploration from its results.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_REPORT_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_REPORT_H_
 
@@ -18,7 +18,7 @@
 
 namespace gauntlet {
 
-// What was asked for; `seed` is the one that was taken.
+// Base and options of an exploration; `seed` is the one in use.
 struct Exploration {
   const Case& base;
   const ExploreCommand& command;

@@ -275,7 +275,7 @@ std::string RenderFound(const CampaignFinding& finding,
                       finding.plan.faults.size(), finding.tries,
                       finding.shrunk_to_the_end
                           ? ""
-                          : ", and not to the end (there may be a simpler one)",
+                          : "; shrinking was stopped, a simpler plan may exist",
                       finding.plan.faults.empty() ? "" : ":");
   for (const Fault& fault : finding.plan.faults) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));

@@ -1,7 +1,7 @@
 // Words of other tools for our options: `--learning-rate` for `--lr`.
 //
-// A command takes a synonym where it has the option meant, and no option of
-// that name itself.
+// A synonym applies to a command that has `option` and has no option with the
+// name of the synonym.
 #ifndef GAUNTLET_HARNESS_CLI_FLAG_SYNONYMS_H_
 #define GAUNTLET_HARNESS_CLI_FLAG_SYNONYMS_H_
 

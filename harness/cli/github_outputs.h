@@ -1,4 +1,4 @@
-// What GitHub Actions takes from a step: its summary and its annotations.
+// Summary and annotations of a GitHub Actions step.
 #ifndef GAUNTLET_HARNESS_CLI_GITHUB_OUTPUTS_H_
 #define GAUNTLET_HARNESS_CLI_GITHUB_OUTPUTS_H_
 
@@ -11,16 +11,16 @@
 
 namespace gauntlet {
 
-// What GitHub tells a step.
+// Environment of a GitHub Actions step.
 struct GithubStep {
   std::string summary_file;  // GITHUB_STEP_SUMMARY; "": not in GitHub Actions
   std::string workspace;     // GITHUB_WORKSPACE; "": likewise
 };
 GithubStep GithubStepOfEnvironment();
 
-// Appends the summary of the run to the step's, and prints annotations of its
-// failures. A step's summary stays below 1 MiB: GitHub drops a larger one. A
-// summary that has nowhere to go is a note, not an error.
+// Appends the summary of the run to that of the step, and prints an annotation
+// for each failure. Keeps the step summary below 1 MiB, since GitHub drops a
+// larger one. Without a summary file, prints a note and returns OK.
 Status PostToGithub(const RunResult& result, const GithubStep& step,
                     Console& console);
 

@@ -51,11 +51,10 @@ std::string FaultsText() {
 std::string InvariantsText() {
   return "Invariants: the checks of a run's record. A scenario names some of "
          "them\n(expect: {invariants: [NAME, …]}) or all. An invariant that "
-         "had nothing to check\ngives no verdict: it never passes. If two "
-         "faults meet, one may take away the other's\neffect or end its "
-         "grace: run then reports fault-fired as inconclusive, grace "
-         "as\nfailed; explore leaves both out of plans with two faults or "
-         "more.\n\n" +
+         "had nothing to check\nis inconclusive. With two faults, one may "
+         "prevent the other or shorten its grace:\ngauntlet run then reports "
+         "fault-fired as inconclusive and grace as failed.\ngauntlet explore "
+         "skips both checks in plans with two or more faults.\n\n" +
          Entries(Catalog::kInvariants);
 }
 
@@ -122,7 +121,7 @@ std::string ExitCodesText() {
                        std::string(info.meaning)});
   }
   return "Exit codes, of all commands:\n\n" + RenderHelpEntries(entries) +
-         "\nOf several, the first of 130, 2, 1, 3, 5, 6 counts.\n";
+         "\nIf several apply: the first of 130, 2, 1, 3, 5, 6.\n";
 }
 
 std::string SynonymsText() {
@@ -139,7 +138,7 @@ std::string SynonymsText() {
                                                           : synonym.advice);
     flags.push_back({std::string(synonym.name), std::move(text)});
   }
-  return "Synonyms that are understood, with a note that gives our word.\n\n"
+  return "Words from other tools. A note names the word of gauntlet.\n\n"
          "Fault kinds (`do:` in a scenario; case does not matter, and the name "
          "of an error,\nsuch as ENOSPC, is errno with that error):\n" +
          RenderHelpEntries(faults) + "\nOptions:\n" + RenderHelpEntries(flags);

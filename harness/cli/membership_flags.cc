@@ -24,8 +24,8 @@ FlagReader ReadLimit(Duration& target) {
 
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
   flags.Value({"--min-workers", "N",
-               "Scale down to N workers at the least if others keep failing "
-               "(--workers)."},
+               "Smallest number of workers to scale down to if others keep "
+               "failing (--workers)."},
               ReadWhole(launcher.min_workers, 1, kMaxWorkers));
   NamedChoices<RestartPolicy> policies;
   for (const RestartPolicy policy :

@@ -68,8 +68,8 @@ bool IsEmptyExploration(const fs::path& folder) {
   return !error;
 }
 
-// What makes the run a finished one goes last: a run that cannot be removed
-// whole is met again.
+// Removes result.json last, so that the next call finds a run that was removed
+// in part.
 std::error_code RemoveRun(const fs::path& run) {
   std::error_code error;
   std::vector<fs::path> entries;

@@ -14,9 +14,9 @@ namespace gauntlet {
 // Returns true iff MakeRunDirectory makes such names: "20261121T104300-77".
 bool IsRunId(std::string_view name);
 
-// Marks the folder of a run as being written, by a lock on the folder that ends
-// with this object or this process. Without locks on that file system, nothing
-// is marked.
+// Holds a lock on the folder of a run while the run writes to it. The lock ends
+// with this object or the process. If the file system has no locks, the folder
+// is not protected.
 class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& run);
@@ -27,15 +27,16 @@ class RunLock {
 
 struct RunsRemoved {
   size_t removed = 0;
-  size_t kept = 0;      // finished ones that are left
-  std::string problem;  // the first that was met; empty: none
+  size_t kept = 0;      // runs and explorations that remain
+  std::string problem;  // first error; empty: none
 };
 
-// Removes the oldest finished runs beyond the newest `keep`, and as many of the
-// explorations that found nothing. A finished run is a folder with the name of
-// a run that has a result.json; such an exploration has a report.html and no
-// file beside it. `latest`'s target and runs with a lock stay. Everything else
-// in `runs` is left alone: findings are never removed.
+// Removes finished runs except the newest `keep`, then explorations without a
+// finding except the newest `keep`. A finished run is a folder that is named
+// like a run and has a result.json. An exploration without a finding has a
+// report.html and no other file. Never removes a locked run, a finding or
+// anything else in `runs`. The target of `latest` counts as the newest run.
+// REQUIRES: keep > 0.
 RunsRemoved RemoveOldRuns(const std::filesystem::path& runs, size_t keep);
 
 }  // namespace gauntlet

@@ -14,8 +14,8 @@ namespace gauntlet {
 // else kInvalidArgument says what stands there.
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
-// The file can be written, made or replaced, or is not asked for (""); else
-// kIoError says what stands there.
+// Returns OK if the file can be written, created or replaced, or if `file` is
+// "". kIoError names the obstacle.
 Status CheckOutputFile(const std::string& file);
 
 // All of the command's, likewise, with the flag in front: "--ckpt: run:

@@ -183,7 +183,9 @@ Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
   std::ranges::sort(ids, std::greater());
   std::vector<ListedRun> listed;
   for (const std::string& id : ids) {
-    if (fs::is_symlink(runs / id) || !IsFile(runs / id / kResultFileName)) {
+    std::error_code unreadable;
+    if (fs::is_symlink(runs / id, unreadable) ||
+        !IsFile(runs / id / kResultFileName)) {
       continue;
     }
     ListedRun& one = listed.emplace_back(ListedRun{.id = id});

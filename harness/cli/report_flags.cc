@@ -18,12 +18,11 @@ constexpr std::string_view kExamples =
   gauntlet report --merge shard-1 shard-2 --out merged --github
   gauntlet report --compare 20261120T0900 latest
 
-The folder of a run may be a copy: its records are found in it. --merge joins
-the results of shards, which have one build and one --seed, and copies their
-records: --out is the folder of a run then. --compare tells what changed from
-the first RUN to the second; a case is slower if it takes more than 20 % and
-more than 0.1 s longer; a flaky case counts as failed, or as passed in a run
-with --flaky pass.
+RUN may be a copied folder; its records are read from there. --merge joins the
+results of shards of one build and one --seed, and copies their records: --out
+becomes the folder of a run. --compare prints the changes from the first RUN to
+the second. A case is slower if it takes over 20 % and over 0.1 s longer. A
+flaky case counts as failed, or as passed in a run with --flaky pass.
 Exit code: that of the verdicts, as of gauntlet run without --strict (0 passed,
 1 failed, 3 inconclusive, 4 no case). --compare: 1 if a case fails that did not
 fail before, else 0. --list: 0. All: 2 if a result cannot be read.)";

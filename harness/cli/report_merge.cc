@@ -40,7 +40,8 @@ Result<RunResult> LoadAndMerge(const ReportCommand& command,
 fs::path PlaceIn(const fs::path& out, const std::string& directory) {
   const fs::path name(BaseName(directory));
   fs::path place = out / name;
-  for (int i = 2; fs::exists(place); ++i) {
+  std::error_code unreadable;
+  for (int i = 2; fs::exists(place, unreadable); ++i) {
     place = out / fmt::format("{}.{}{}", name.stem().string(), i,
                               name.extension().string());
   }

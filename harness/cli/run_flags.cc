@@ -17,8 +17,8 @@ constexpr std::string_view kExamples =
 Every run writes report.html, summary.md, result.json, junit.xml and its records
 to .gauntlet/runs/latest. A case that needed several tries has one folder for
 each try: CASE.real, then CASE~try-2.real.
-The first 20 simulated cases that fail run again to find the cause. The other
-failures name the command that finds theirs.
+The first 20 cases that fail run again in the simulation to find the cause. Each
+further failure names the command that finds its cause.
 Reference runs are cached in .gauntlet/runs/.cache, which may be deleted.)";
 
 // "100", or "all".

@@ -28,17 +28,17 @@ struct RunStatus {
   std::vector<std::string> running;  // names, the one that began first first
   std::optional<double> seconds_left;
 };
-// The names take the columns that the rest leaves. At least the counter and the
-// counts are there: the caller cuts those.
+// Case names get the columns that remain. The counter and the counts are never
+// shortened, so the line may be longer than `columns`.
 std::string RenderRunStatus(const RunStatus& status, size_t columns,
                             const TerminalStyle& style);
 
 // Safe from any thread.
 class RunProgress {
  public:
-  // kOff: no status line. The line is written to standard error if that is a
-  // terminal. Where standard output is one too, all of it goes there instead:
-  // two streams keep no order.
+  // kOff: no status line. The line goes to standard error if that is a
+  // terminal. If standard output is a terminal too, the line and messages go
+  // there, because two streams have no common order.
   RunProgress(const Clock& clock, Console& console, ProgressChoice choice,
               size_t cases, RunTimeLeft time_left);
 

@@ -21,9 +21,6 @@ std::string CommandOf(const RunCommand& command);
 // the result. A trace that cannot be written is left out.
 void AddTrace(CaseResult& one);
 
-// Returns the command that runs the same cases again.
-std::string CommandOf(const RunCommand& command);
-
 // report.html of a result whose cases have their records in their directories.
 std::string RenderReport(const RunResult& result);
 

@@ -15,9 +15,9 @@
 
 namespace gauntlet {
 
-// A case takes as long as in the earlier run. One that is new there takes the
-// median of its world in that run; without an earlier run, the mean of its
-// world so far.
+// Estimate for a case: its time in the earlier run; if it is new, the median
+// time of its world in the earlier run; without an earlier run, the mean time
+// of its world so far.
 class RunTimeLeft {
  public:
   // `jobs` cases run at a time.

@@ -1,4 +1,4 @@
-// --shard I/N, and the variables by which test runners say the same.
+// --shard I/N, and the equivalent variables of test runners.
 #ifndef GAUNTLET_HARNESS_CLI_SHARD_FLAG_H_
 #define GAUNTLET_HARNESS_CLI_SHARD_FLAG_H_
 
@@ -13,10 +13,10 @@ namespace gauntlet {
 // "2/4".
 FlagReader ReadShard(ShardChoice& target);
 
-// The part that GoogleTest's or Bazel's variables choose; all, if none is set.
-// `variable` returns the value of an environment variable, or null. Creates the
-// file by which the test runner knows that the program takes part.
-// kInvalidArgument: the variables make no sense.
+// Returns the shard that Bazel's or GoogleTest's variables select, or all cases
+// if none is set. `variable` returns the value of an environment variable, or
+// null. Creates the status file that confirms support for sharding to the test
+// runner. kInvalidArgument: index or total is out of range.
 Result<ShardChoice> ShardFromEnvironment(
     const std::function<const char*(const char*)>& variable);
 

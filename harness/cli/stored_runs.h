@@ -17,15 +17,15 @@ inline constexpr std::string_view kResultFileName = "result.json";
 
 struct StoredRun {
   std::filesystem::path folder;  // of the run, absolute
-  // Places and replay commands are those of `folder`, also where it was copied
-  // from elsewhere. A case without files there has no directory.
+  // Paths and replay commands refer to `folder`, even if it is a copy. A case
+  // without files in `folder` has no directory.
   RunResult result;
 };
 
-// `target`: a result.json, the folder of a run, or enough of a run's name in
-// the folder of runs. Every file of the result lies in the folder: a path in it
-// leads nowhere else. An error is one line: there is no such run, or no result
-// of this version.
+// `target`: a result.json, the folder of a run, or a unique prefix of a run's
+// name in `runs`. Paths in the result never lead out of the folder of the run.
+// The error is one line: the run does not exist, or its result has another
+// version.
 Result<StoredRun> LoadStoredRun(const std::string& target,
                                 const std::filesystem::path& runs);
 
@@ -33,8 +33,8 @@ Result<StoredRun> LoadStoredRun(const std::string& target,
 // read.
 std::optional<Record> StoredRecordOf(const CaseResult& one);
 
-// Sets the place of the case, that of its trace and the replay command: its
-// files are now in that folder. Its tries keep their places.
+// Changes directory, trace and replay command of the case to `directory`, which
+// now has its files. Does not change its tries.
 void MoveCase(const std::filesystem::path& directory, CaseResult& one);
 
 }  // namespace gauntlet

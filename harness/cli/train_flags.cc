@@ -190,8 +190,9 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
               ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--trace", "FILE",
                "Write the run's timeline as a Chrome trace for ui.perfetto.dev "
-               "at the end, compressed if the name ends in .gz; on a cluster "
-               "one for each worker, FILE-worker-N-life-N."},
+               "at the end, compressed if the name ends in .gz. On a cluster "
+               "each worker writes its own file: trace.json.gz becomes "
+               "trace-worker-1-life-2.json.gz."},
               ReadText(command.trace_file));
   flags.Switch({"--no-progress", "", "Print no progress, only events."},
                [&command] { command.progress = ProgressChoice::kOff; });

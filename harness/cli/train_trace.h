@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-// What launcher and workers of this machine do, from the files of their events.
+// Trace of the launcher and the workers of this machine, from event files.
 class LocalTrace {
  public:
   // The files are those of --events, or in a temporary directory. REQUIRES: the
@@ -25,11 +25,11 @@ class LocalTrace {
   static Result<std::unique_ptr<LocalTrace>> Prepare(
       const TrainCommand& command);
 
-  // Where launcher and workers are to write their events.
+  // Directory for the event files of launcher and workers.
   const std::string& events_directory() const { return events_directory_; }
 
-  // Writes what was trained since Prepare to the command's trace file. Without
-  // the trace the training is as good: an error is a line on standard error.
+  // Writes the events since Prepare to the command's trace file. Only prints an
+  // error, since training itself succeeded.
   void Write(const TrainCommand& command, Console& console) const;
 
  private:
@@ -40,7 +40,7 @@ class LocalTrace {
   FileLengths before_;  // of files of earlier runs
 };
 
-// What this process does as a worker of a cluster.
+// Trace of this process, one worker of a cluster.
 class WorkerTrace {
  public:
   explicit WorkerTrace(const Clock& clock);
@@ -58,7 +58,7 @@ class WorkerTrace {
 // "trace-worker-1-life-2.json.gz" for "trace.json.gz".
 std::string TraceFileOfWorker(const std::string& file, int worker, int life);
 
-// As a trace file has it: compressed if the name ends in ".gz".
+// Returns the bytes to write: compressed if the name ends in ".gz".
 std::string TraceFileBytes(const std::string& file, std::string trace);
 
 }  // namespace gauntlet

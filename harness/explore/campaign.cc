@@ -156,7 +156,7 @@ class Campaign {
   }
 
   std::vector<ExploreCase> NextRoundOfSweep() {
-    // What comes behind a round is known once all of it was run.
+    // The next round follows from all results of this one.
     if (shortened_) return {};
     std::vector<ExploreCase> round = nth_->NextRound();
     report_.progress = nth_->Progress();

@@ -37,8 +37,8 @@ struct CampaignOptions {
   std::optional<uint64_t> only_case;  // random: nothing but this number
   bool keep_record = false;           // of only_case
   uint64_t first_case = 0;            // random: number to begin with
-  // The shards together have the cases of the whole exploration, each once;
-  // not so if a limit of time ends one. Not of only_case.
+  // All shards together run each case of the whole exploration once, unless a
+  // time limit ends one of them. Ignored with only_case.
   ShardChoice shard = {};
   // random: of all shards together; else of this one.
   std::optional<uint64_t> max_cases;

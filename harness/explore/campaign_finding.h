@@ -19,8 +19,8 @@ namespace gauntlet {
 struct CampaignFinding {
   size_t number = 0;  // from 1 on
   Finding what;       // of the shrunken plan
-  // Where the state first differs from the reference's, down to the value, in
-  // one sentence; "": it does not, or no second run shows it.
+  // First value that differs from the reference run, in one sentence. "": none
+  // differs, or a second run does not show the difference.
   std::string cause;
   std::vector<StateDifference> differences;  // the values behind it
   std::vector<Breach> symptoms;              // all that this plan breaks

@@ -141,8 +141,8 @@ struct CrashStateOptions {
   std::string only;          // a finding's id: nothing but this image
   uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
   uint64_t max_images = 0;   // distinct ones, then it stops; 0: no limit
-  // Distinct images that are looked at, each with all its cuts. The cuts and
-  // what is left out are counted by every shard.
+  // Shard of the distinct crash states to recover, each with all its crash
+  // points. Every shard counts all crash points and all states left out.
   ShardChoice shard = {};
   // Called now and then, between images; null: never. The report is the one
   // that is being made.

@@ -205,7 +205,7 @@ std::string PlaceText(const Departure& departure) {
   }
 }
 
-// What comes of a differing start shows in the operation that follows it.
+// A state that differs at the start shows first in the next operation.
 void SetPlaces(Divergence& divergence) {
   const Departure& departure = divergence.departure;
   if (divergence.first) divergence.first->place = PlaceText(departure);

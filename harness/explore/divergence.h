@@ -55,8 +55,8 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);
 
-// The state before, of the first worker of the broken run that has another one
-// than the reference.
+// Compares states before the step. Returns the difference of the first worker
+// whose state is not that of the reference run.
 std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 // The first operation, in the order of a step, whose output differs; then the

@@ -18,8 +18,8 @@ struct ExploreCase {
   uint64_t number = 0;  // from 0 on, in the order of the exploration
   size_t setup = 0;     // which of SetupsOf(base)
   FaultPlan plan;
-  // False: another shard counts the case; it is run as later cases follow from
-  // what it does.
+  // False: another shard counts the case. This shard runs it too, because later
+  // cases depend on its result.
   bool counts = true;
 };
 

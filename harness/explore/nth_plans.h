@@ -20,10 +20,9 @@
 // that still fired at occurrence n - 1 has its n-th. What a round is depends on
 // the reports of those before it and on nothing else.
 //
-// Shards divide the sweep by (point, worker, kind). The single faults show
-// which beginnings there are, so each shard runs all of them and counts its
-// own; the cases behind the beginnings are run by one shard each. Numbers of
-// cases are a shard's own.
+// Shards divide the sweep by (point, worker, kind). Each shard runs all single
+// faults, because the pairs follow from them, and counts its own. Each pair is
+// run by one shard. Each shard numbers its cases from 0.
 #ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 

@@ -107,9 +107,10 @@ Result<Explanation> ExplainTrajectory(const Case& one, const Record& record,
   }
   ASSIGN_OR_RETURN(Explanation explanation,
                    Explain(plan, *data, Simulate(plan, *data, record.golden)));
-  explanation.cause = "in the simulated world: " +
-                      (explanation.cause.empty() ? "it stays with the reference"
-                                                 : explanation.cause);
+  explanation.cause =
+      "in the simulated world: " + (explanation.cause.empty()
+                                        ? "no difference from the reference"
+                                        : explanation.cause);
   return explanation;
 }
 

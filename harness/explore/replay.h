@@ -27,11 +27,10 @@ std::string VerdictLine(const Verdict& verdict, const Finding& shown);
 // finding are.
 std::string FirstReplayDifference(const Record& recorded, const Record& now);
 
-// For a run of the case whose state left the reference's: the first
-// step, operation, replica and value, in a line (DescribeDivergence), with the
-// values; empty where it never left it. A real run is made again in the
-// simulated world, as only there operations can be looked into; the line says
-// so then.
+// Returns the first step, operation, replica and value at which the run differs
+// from the reference run (DescribeDivergence); empty if it never differs. A
+// real run is repeated in the simulated world, where operations can be
+// observed; the line then begins "in the simulated world:".
 Result<Explanation> ExplainTrajectory(const Case& one, const Record& record,
                                       References& references);
 

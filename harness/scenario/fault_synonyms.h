@@ -33,9 +33,9 @@ struct AmbiguousFaultName {
 std::span<const FaultSynonym> AllFaultSynonyms();
 std::span<const AmbiguousFaultName> AllAmbiguousFaultNames();
 
-// The synonym of that name, in any case and with '-' for '_': "SIGKILL". Also
-// the names of errors: "eio" is `errno` with error EIO. A kind's own name in
-// another spelling ("bit-flip") is one too; its own name is none.
+// Returns the synonym with that name. Ignores case; '-' equals '_'. Names of
+// errors are synonyms too ("eio": `errno` with error EIO), and so are other
+// spellings of a kind ("bit-flip"). The exact name of a kind is not.
 std::optional<FaultSynonym> FindFaultSynonym(std::string_view name);
 
 // The advice for an ambiguous word; "" if it is none.

@@ -369,7 +369,7 @@ constexpr KeySpec kKeys[] = {
      .high = 64},
     {.path = "cluster.min_workers",
      .type = T::kCount,
-     .doc = "scale down to so many workers at the least if others keep failing",
+     .doc = "fewest workers to scale down to if others keep failing",
      .fallback = "`workers`",
      .low = 1,
      .high = 64},
@@ -562,8 +562,8 @@ constexpr KeySpec kKeys[] = {
      .doc = "place of the fault in logical time; required"},
     {.path = "faults.at.worker",
      .type = T::kWorker,
-     .doc = "worker that the fault hits: its number, all, chief, or any, which "
-            "is the first one to come there",
+     .doc = "worker that the fault hits: its number, all, chief, or any (the "
+            "first to reach the point)",
      .fallback = "any"},
     {.path = "faults.at.incarnation",
      .type = T::kCountOrAny,

@@ -104,7 +104,7 @@ std::string CoverageMatrix::Render() const {
       GroupedCount(kinds_.size(), "fault kind"),
       GroupedCount(points_.size(), "fault point"),
       impossible_.empty() ? "Not every pair is possible."
-                          : "Pairs that make no fault have no mark.");
+                          : "The cells of impossible pairs are empty.");
   out +=
       "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
       "aria-label=\"coverage matrix\"><table class=\"matrix\"><thead><tr>"

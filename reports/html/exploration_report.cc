@@ -124,8 +124,8 @@ class FindingsPart {
     const size_t shown = sections_ + crash_sections_;
     if (shown < all) {
       html += fmt::format(
-          "<p>{} of {} have a section: the limit is {} or {} bytes. Each is "
-          "stored as a file.</p>\n",
+          "<p>{} of {} are shown; the limit is {} or {} bytes. Each finding "
+          "is stored as a file.</p>\n",
           GroupedDigits(shown), GroupedCount(all, "finding"),
           GroupedCount(limits_.sections, "section"),
           GroupedDigits(limits_.section_bytes));
@@ -138,7 +138,7 @@ class FindingsPart {
     List list("findings", {{"finding", "number"},
                            {"check"},
                            {"cause", "wide"},
-                           {"faults that are left", "wide"}});
+                           {"shrunk faults", "wide"}});
     const size_t listed = std::min(report_.findings.size(), limits_.listed);
     for (size_t i = 0; i < listed; ++i) {
       const ReportedFinding& finding = report_.findings[i];
@@ -204,7 +204,7 @@ std::string GrowthPart(const ExplorationReport& report) {
                  "<div class=\"plots\">\n" + plots + "</div>\n");
 }
 
-// Those that were never reached come first, then the rarest.
+// Goals that were never reached come first, then the rarest.
 std::string GoalsPart(const ExplorationReport& report) {
   std::vector<ReportedGoal> goals = report.goals;
   std::ranges::stable_sort(goals, {}, &ReportedGoal::cases);
@@ -234,7 +234,7 @@ std::string CrashStatesPart(const ExplorationReport& report) {
                              {"outcomes", "number"},
                              {"distinct states", "number"},
                              {"left out", "number"},
-                             {"refusals that were due", "number"},
+                             {"expected refusals", "number"},
                              {""}});
   for (const ReportedCrashWindow& one : report.crash_windows) {
     list.Add({HtmlText(one.disk), HtmlText(one.window),

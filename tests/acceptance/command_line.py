@@ -257,7 +257,7 @@ def an_exploration_ends_at_once_on_a_signal(run):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             line = exploration.stderr.readline()
-            expect("still at the undisturbed run of the base" in line, line)
+            expect("still running the base without faults" in line, line)
             exploration.send_signal(signal.SIGTERM)
             _, errors = exploration.communicate(timeout=DEADLINE_S)
         finally:

@@ -165,7 +165,7 @@ def an_interrupted_run_names_the_command_for_the_rest(run):
     expect_equal("exit code", program.returncode, INTERRUPTED)
     told = re.search(
         r"interrupted after 1 of 3 cases: 1 passed; results and report in "
-        r"(\S+)\. Run the cases left: (gauntlet run .* --last-failed)\n",
+        r"(\S+)\. Run the remaining cases: (gauntlet run .* --last-failed)\n",
         errors)
     expect(told, errors)
     expect((run.directory / told[1] / "report.html").exists(), told[1])

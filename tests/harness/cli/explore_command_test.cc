@@ -161,8 +161,9 @@ TEST_F(ExploreCommandTest, PointsThatNoRunGetsToAreRefused) {
   command_.cases = 10;
   command_.points = {Point::kDeviceOpen};
   EXPECT_EQ(Explore(), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("--points: expected some that this base "
-                                    "gets to, found device.open"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("--points: expected points that the base reaches, "
+                        "found device.open"));
   // Beside others they are left alone.
   command_.points = {Point::kStepEnd, Point::kDeviceOpen};
   EXPECT_EQ(Explore(), 0) << err_.str();
@@ -310,7 +311,7 @@ TEST_F(ExploreCommandTest, ABaseThatDoesNotHoldUndisturbedIsNotExplored) {
   command_.cases = 60;
   more_of_cluster_ = ", save_timeout: 1ms, restart: {max: 0}";
   EXPECT_EQ(Explore(), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("base does not hold undisturbed, so "
+  EXPECT_THAT(err_.str(), HasSubstr("base fails even without faults, so "
                                     "nothing was tried: as it is, "));
   EXPECT_EQ(out_.str(), "");
 }
@@ -349,8 +350,8 @@ TEST_F(ExploreCommandTest, NoCaseOfThatNameIsNothingSelected) {
   command_.name_filter = "nosuch";
   EXPECT_EQ(RunExplore(command_, console_), 4);
   EXPECT_EQ(err_.str(),
-            "gauntlet explore: nothing selected: of 1 case of the built-in "
-            "base none has 'nosuch' in its name\n");
+            "gauntlet explore: nothing selected: 1 case in the built-in base, "
+            "none with 'nosuch' in its name\n");
 }
 
 TEST_F(ExploreCommandTest, OneCaseIsShownWithItsPlan) {
@@ -398,7 +399,7 @@ TEST_F(ExploreCommandTest, CrashStatesStopAfterTheFirstFindingWhereAsked) {
 TEST_F(ExploreCommandTest, CrashStatesOfABugThatShowsAtOnceSayThatItDoes) {
   command_.mode = ExploreMode::kCrashStates;
   EXPECT_EQ(Explore("planted_bugs: lose-position\n"), 3);
-  EXPECT_THAT(err_.str(), HasSubstr("but with the planted bug"));
+  EXPECT_THAT(err_.str(), HasSubstr("the base has a planted bug"));
 }
 
 TEST_F(ExploreCommandTest, WithoutAModePlansAndCrashStatesTakeTurns) {
@@ -553,7 +554,7 @@ TEST(RenderFoundTest, ShrinkingThatWasCutShortIsSaid) {
               HasSubstr("shrunk 0 faults to 0 in 3 tries\n"));
   finding.shrunk_to_the_end = false;
   EXPECT_THAT(RenderFound(finding, {}),
-              HasSubstr(" in 3 tries, and not to the end (there may be a "));
+              HasSubstr(" in 3 tries; shrinking was stopped, a simpler "));
 }
 
 TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {
@@ -570,10 +571,9 @@ TEST_F(ExploreCommandTest, TheTimeIsTheBasesUndisturbedRunsToo) {
        {ExploreMode::kRandom, ExploreMode::kNth, ExploreMode::kCrashStates}) {
     command_.mode = mode;
     EXPECT_EQ(Explore(), 3);
-    EXPECT_EQ(
-        err_.str(),
-        "gauntlet explore: inconclusive: the undisturbed run of the base, "
-        "as it is and in each set-up, takes longer than --time\n");
+    EXPECT_EQ(err_.str(),
+              "gauntlet explore: inconclusive: --time was over before the base "
+              "and its set-ups had run without faults. Use a longer --time.\n");
     EXPECT_EQ(out_.str(), "");
   }
 }
