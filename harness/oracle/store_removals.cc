@@ -155,7 +155,9 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
                                NameOf(by), BaseName(event.path)));
   }
   Checkpoint& bad = checkpoints_[*index];
-  if (!writer.last_try.rejected.insert(*index).second) {
+  // After an error of the disk a chief may reject it once more.
+  const bool is_new = writer.last_try.rejected.insert(*index).second;
+  if (!is_new && !writer.met_error) {
     checks_.store.Breach(
         "twice", fmt::format("{} rejects {} twice", NameOf(by), bad.name));
   }
