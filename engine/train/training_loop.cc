@@ -77,6 +77,7 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   if (watch_.stops()) return EndEarly();
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
+    if (SaveWasDueInExecution()) agreed_ |= kRequestSave;
     stop_step_reached_ = StopStepReached();
     ASSIGN_OR_RETURN(debt_, saves_.AnyDebt(debt_));
     const bool at_once =
@@ -312,20 +313,35 @@ bool TrainingLoop::ExecutionEndsEpoch() const {
   return trainer_->schedule().StepsLeft(position.sample) <= in_execution;
 }
 
-// Whether the step to stop at was one of the execution that the state stands in
-// or at the end of.
-bool TrainingLoop::StopStepReached() const {
+// Returns the step before the first one of the execution that the state stands
+// in or at the end of. REQUIRES: a step ended there.
+uint64_t TrainingLoop::StepBeforeExecution() const {
   const Position& position = state_->position;
-  if (LastBoundary() != Boundary::kStep) return false;
   const RowSchedule& schedule = trainer_->schedule();
   const uint64_t epoch_began = position.step - schedule.steps_per_epoch() +
                                schedule.StepsLeft(position.sample);
   const uint64_t execution_began = (position.step - 1) /
                                    options_->steps_per_execution *
                                    options_->steps_per_execution;
-  return options_->horizon.stop_at_step >
-             std::max(epoch_began, execution_began) &&
-         options_->horizon.stop_at_step <= position.step;
+  return std::max(epoch_began, execution_began);
+}
+
+// Returns true iff the step to stop at was one of that execution.
+bool TrainingLoop::StopStepReached() const {
+  return LastBoundary() == Boundary::kStep &&
+         options_->horizon.stop_at_step > StepBeforeExecution() &&
+         options_->horizon.stop_at_step <= state_->position.step;
+}
+
+// Returns true iff a save was due at one of its steps.
+bool TrainingLoop::SaveWasDueInExecution() const {
+  const SaveTrigger& trigger = options_->checkpoint.trigger;
+  if (trigger.unit != SaveUnit::kSteps || LastBoundary() != Boundary::kStep) {
+    return false;
+  }
+  const uint64_t last_due =
+      state_->position.step / trigger.every * trigger.every;
+  return last_due > StepBeforeExecution();
 }
 
 bool TrainingLoop::SaveDue(Boundary boundary) const {

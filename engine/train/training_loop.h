@@ -96,7 +96,9 @@ class TrainingLoop {
   bool LastStepDone() const;
   bool ExecutionEnds() const;
   bool ExecutionEndsEpoch() const;
+  uint64_t StepBeforeExecution() const;
   bool StopStepReached() const;
+  bool SaveWasDueInExecution() const;
   bool SaveDue(Boundary boundary) const;
   bool SavesBeforeLeaving() const;
   uint32_t Requests(std::span<const Operation> ahead);
