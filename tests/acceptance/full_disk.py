@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from observed_training import Cases, DEADLINE_S, expect, expect_equal, parser
+from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 
 JOB = ("--preset", "tiny", "--replicas", "2", "--epochs", "2")
 SMALL = (*JOB, "--workers", "2")
@@ -190,13 +190,5 @@ CHECKS = (
 )
 
 
-def main():
-    options = parser(__doc__, 1, "not used").parse_args()
-    cases = Cases(options)
-    cases.run_all([(check.__name__.replace("_", "-"), check)
-                   for check in CHECKS])
-    return cases.exit_code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(__doc__, CHECKS))

@@ -311,6 +311,14 @@ def parser(description, count, count_help):
     return options
 
 
+def run_checks(description, checks):
+    """Runs each function as a case of its name. Returns the exit code."""
+    cases = Cases(parser(description, 1, "not used").parse_args())
+    cases.run_all([(check.__name__.replace("_", "-"), check)
+                   for check in checks])
+    return cases.exit_code()
+
+
 def generator(options, *key):
     """One for each case: the same choices in whatever order cases run."""
     return random.Random(":".join(map(str, (options.seed, *key))))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
+from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 from unread_output import full_pipe
 
 INTERRUPTED = 130
@@ -213,13 +213,5 @@ CHECKS = (
 )
 
 
-def main():
-    options = parser(__doc__, 1, "not used").parse_args()
-    cases = Cases(options)
-    cases.run_all([(check.__name__.replace("_", "-"), check)
-                   for check in CHECKS])
-    return cases.exit_code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(__doc__, CHECKS))

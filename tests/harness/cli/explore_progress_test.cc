@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/cli/explore_interruption.h"
+#include "tests/harness/cli/set_clock.h"
 
 namespace gauntlet {
 namespace {
@@ -15,15 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// A clock that stands still unless it is moved.
-class HandClock final : public Clock {
- public:
-  Time Now() const override { return now; }
-  int64_t UnixSeconds() const override { return 0; }
-  void SleepUntil(Time deadline) override { now = deadline; }
-  Time now = Time(seconds(1));
-};
 
 CampaignReport SampleReport() {
   CampaignReport report;
@@ -74,7 +66,7 @@ TEST(FitStatusTest, DropsWholePartsFromTheEnd) {
 }
 
 TEST(ExploreProgressTest, IsALineEachTenSecondsOffATerminal) {
-  HandClock clock;
+  SetClock clock;
   std::ostringstream out;
   ExploreProgress progress(clock, out, TerminalStyle(ColorChoice::kOff, {}));
   EXPECT_FALSE(progress.IsDue());
@@ -89,7 +81,7 @@ TEST(ExploreProgressTest, IsALineEachTenSecondsOffATerminal) {
 }
 
 TEST(ExploreProgressTest, IsRewrittenOnATerminalAndFitsIt) {
-  HandClock clock;
+  SetClock clock;
   std::ostringstream out;
   ExploreProgress progress(
       clock, out,
