@@ -76,8 +76,9 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   RETURN_IF_ERROR(watch_.Begin(generation));
   if (watch_.stops()) return EndEarly();
   if (state_->position.step > 0) {
-    NoteDue(LastBoundary());
-    if (SaveWasDueInExecution()) agreed_ |= kRequestSave;
+    if (SaveDue(LastBoundary()) || SaveWasDueInExecution()) {
+      agreed_ |= kRequestSave;
+    }
     stop_step_reached_ = StopStepReached();
     ASSIGN_OR_RETURN(debt_, saves_.AnyDebt(debt_));
     const bool at_once =
