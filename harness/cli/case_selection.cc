@@ -11,6 +11,7 @@
 #include "harness/cli/demo_scenarios.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/label_expression.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/scenario_files.h"
 #include "harness/cli/shard_flag.h"
 #include "harness/record/result_file.h"
@@ -71,7 +72,7 @@ std::string_view WithoutTime(std::string_view name) {
 
 Result<CaseKeys> LastFailures(const RunCommand& command) {
   const fs::path file =
-      fs::path(command.runs_directory) / "latest" / "result.json";
+      fs::path(command.runs_directory) / "latest" / kResultFileName;
   std::error_code error;
   if (!fs::exists(file, error)) {
     return InvalidArgument(fmt::format("--last-failed: no earlier run in {}",

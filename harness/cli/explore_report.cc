@@ -12,7 +12,7 @@
 #include "harness/cli/explore_interruption.h"
 #include "harness/cli/explore_text.h"
 #include "harness/cli/not_tried.h"
-#include "harness/cli/run_report.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/shell_word.h"
 #include "harness/explore/fitting_points.h"
 #include "harness/explore/marks.h"
@@ -184,8 +184,7 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
   result.verdict.kind = VerdictKind::kFail;
   result.verdict.reason =
       fmt::format("{} ({})", finding.what.invariant, finding.what.name);
-  // What the oracle does not say of a single run: that it differs when
-  // repeated.
+  // The oracle judges single runs: it cannot report that a repetition differs.
   const bool known = std::ranges::any_of(
       result.verdict.invariants, [&](const InvariantReport& report) {
         return report.invariant == finding.what.invariant &&

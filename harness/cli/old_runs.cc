@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/real/posix_status.h"
+#include "harness/cli/run_directory.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -16,10 +17,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kResultFile = "result.json";
-constexpr const char* kReportFile = "report.html";
-constexpr const char* kFindings = "findings";
 
 Descriptor OpenFolder(const fs::path& path) {
   return Descriptor(RetryOnInterrupt(
@@ -52,18 +49,19 @@ bool IsEmptyFolder(const fs::path& path) {
 }
 
 bool IsFinishedRun(const fs::path& folder) {
-  return IsRegularFile(folder / kResultFile);
+  return IsRegularFile(folder / kResultFileName);
 }
 
 // Returns true iff the folder holds the page of an exploration and no finding.
 bool IsEmptyExploration(const fs::path& folder) {
-  if (!IsRegularFile(folder / kReportFile)) return false;
+  if (!IsRegularFile(folder / kReportFileName)) return false;
   std::error_code error;
   for (auto entry = fs::directory_iterator(folder, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const fs::path name = entry->path().filename();
-    const bool is_nothing = name == kFindings && IsEmptyFolder(entry->path());
-    if (name != kReportFile && !is_nothing) return false;
+    const bool is_nothing =
+        name == kFindingsFolderName && IsEmptyFolder(entry->path());
+    if (name != kReportFileName && !is_nothing) return false;
   }
   return !error;
 }
@@ -75,7 +73,7 @@ std::error_code RemoveRun(const fs::path& run) {
   std::vector<fs::path> entries;
   for (auto entry = fs::directory_iterator(run, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (entry->path().filename() != kResultFile) {
+    if (entry->path().filename() != kResultFileName) {
       entries.push_back(entry->path());
     }
   }
@@ -89,8 +87,8 @@ std::error_code RemoveRun(const fs::path& run) {
 // Removes only what IsEmptyExploration allows: a finding stays.
 std::error_code RemoveExploration(const fs::path& folder) {
   std::error_code error;
-  fs::remove(folder / kFindings, error);
-  if (!error) fs::remove(folder / kReportFile, error);
+  fs::remove(folder / kFindingsFolderName, error);
+  if (!error) fs::remove(folder / kReportFileName, error);
   if (!error) fs::remove(folder, error);
   return error;
 }

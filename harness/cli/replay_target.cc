@@ -8,6 +8,7 @@
 #include "chaos/inject/plan.h"
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/stored_records.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_image_id.h"
@@ -82,7 +83,7 @@ Result<Case> CaseOf(const Record& record, const fs::path& folder,
 }
 
 std::string BuildOf(const fs::path& run) {
-  const fs::path file = run / "result.json";
+  const fs::path file = run / kResultFileName;
   if (!IsFile(file)) return "";
   const Parsed<RunResult> result =
       ReadResult(ReadTextFile(file), file.string());

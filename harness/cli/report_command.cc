@@ -14,6 +14,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/github_outputs.h"
 #include "harness/cli/report_merge.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/run_report.h"
 #include "harness/cli/stored_records.h"
 #include "harness/cli/stored_runs.h"

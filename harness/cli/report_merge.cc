@@ -12,9 +12,6 @@
 #include "harness/cli/run_report.h"
 #include "harness/record/base_name.h"
 #include "harness/record/merged_result.h"
-#include "harness/record/result_file.h"
-#include "harness/run/text_file.h"
-#include "reports/junit.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -81,9 +78,7 @@ Status WriteRun(RunResult& result, const fs::path& out) {
   for (CaseResult& one : result.cases) {
     RETURN_IF_ERROR(CopyFilesOf(one, out));
   }
-  RETURN_IF_ERROR(WriteTextFile(out / kResultFileName, ResultToJson(result)));
-  RETURN_IF_ERROR(WriteTextFile(out / "junit.xml", RenderJunit(result)));
-  return WriteReport(result, out);
+  return WriteRunFiles(result, out);
 }
 
 void Empty(const fs::path& folder) {

@@ -36,7 +36,6 @@
 #include "harness/scenario/scenario.h"
 #include "reports/counted.h"
 #include "reports/failures.h"
-#include "reports/junit.h"
 #include "reports/terminal.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -70,13 +69,6 @@ int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   return code;
 }
 
-Status SaveResult(const RunResult& result, const fs::path& directory) {
-  RETURN_IF_ERROR(
-      WriteTextFile(directory / "result.json", ResultToJson(result)));
-  RETURN_IF_ERROR(WriteTextFile(directory / "junit.xml", RenderJunit(result)));
-  return WriteReport(result, directory);
-}
-
 // Operations are looked into by another run; where that is impossible, the
 // findings have to do.
 Explanation Explain(const Case& one, const Record& record,
@@ -87,7 +79,7 @@ Explanation Explain(const Case& one, const Record& record,
 
 // The result of the run before this one; empty where there is none.
 RunResult EarlierResult(const fs::path& runs) {
-  const fs::path file = runs / "latest" / "result.json";
+  const fs::path file = runs / "latest" / kResultFileName;
   Parsed<RunResult> earlier = ReadResult(ReadTextFile(file), file.string());
   return earlier.ok() ? std::move(*earlier.value) : RunResult();
 }
@@ -154,7 +146,7 @@ class Runner {
     result.not_run = result.cases.size() - ran;
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
-    RETURN_IF_ERROR(SaveResult(result, directory_));
+    RETURN_IF_ERROR(WriteRunFiles(result, directory_));
     Status linked = LinkLatest(directory_.parent_path(), result.run);
     if (command_.github && linked.ok()) {
       linked = PostToGithub(result, GithubStepOfEnvironment(), console_);
@@ -162,7 +154,8 @@ class Runner {
     if (interrupted) SayInterrupted(ran);
     // The copy comes last: the run has all its own files if it fails.
     if (!command_.junit_file.empty()) {
-      RETURN_IF_ERROR(WriteTextFile(command_.junit_file, RenderJunit(result)));
+      RETURN_IF_ERROR(WriteTextFile(command_.junit_file,
+                                    ReadTextFile(directory_ / kJunitFileName)));
     }
     if (interrupted) return static_cast<int>(ExitCode::kInterrupted);
     RemoveOld();

@@ -75,7 +75,7 @@ Result<fs::path> MakeFindingsDirectory(const std::string& out,
       return InvalidArgument(run.status().message() +
                              "; --out DIR says another place");
     }
-    path = *run / "findings";
+    path = *run / kFindingsFolderName;
   }
   const Status made = MakeEmpty(path);
   if (made.ok()) return path;

@@ -5,10 +5,17 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "engine/status.h"
 
 namespace gauntlet {
+
+// Names of files and folders in the folder of a run or an exploration.
+inline constexpr std::string_view kResultFileName = "result.json";
+inline constexpr std::string_view kJunitFileName = "junit.xml";
+inline constexpr std::string_view kReportFileName = "report.html";
+inline constexpr std::string_view kFindingsFolderName = "findings";
 
 // Of a folder for runs, which need not be there. kInvalidArgument: its path is
 // no UTF-8, and records, which are JSON, could not say what is below it.

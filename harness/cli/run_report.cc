@@ -7,12 +7,15 @@
 #include "chaos/inject/plan.h"
 #include "engine/world/fault_point.h"
 #include "harness/cli/case_logs.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/shell_word.h"
 #include "harness/cli/stored_runs.h"
+#include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
 #include "reports/chrome_trace.h"
 #include "reports/gzip.h"
 #include "reports/html/report.h"
+#include "reports/junit.h"
 #include "reports/markdown_summary.h"
 #include <fmt/format.h>
 
@@ -84,8 +87,12 @@ std::string RenderReport(const RunResult& result) {
                      .catalogue = WholeCatalogue()});
 }
 
-Status WriteReport(const RunResult& result,
-                   const std::filesystem::path& directory) {
+Status WriteRunFiles(const RunResult& result,
+                     const std::filesystem::path& directory) {
+  RETURN_IF_ERROR(
+      WriteTextFile(directory / kResultFileName, ResultToJson(result)));
+  RETURN_IF_ERROR(
+      WriteTextFile(directory / kJunitFileName, RenderJunit(result)));
   RETURN_IF_ERROR(
       WriteTextFile(directory / kReportFileName, RenderReport(result)));
   return WriteTextFile(

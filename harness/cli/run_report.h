@@ -1,4 +1,4 @@
-// report.html and summary.md of a run, and traces of its failed cases.
+// Files of a run: its result and reports, and traces of its failed cases.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_REPORT_H_
 #define GAUNTLET_HARNESS_CLI_RUN_REPORT_H_
 
@@ -12,8 +12,6 @@
 
 namespace gauntlet {
 
-inline constexpr std::string_view kReportFileName = "report.html";
-
 // Returns the command that runs the same cases again.
 std::string CommandOf(const RunCommand& command);
 
@@ -24,9 +22,9 @@ void AddTrace(CaseResult& one);
 // report.html of a result whose cases have their records in their directories.
 std::string RenderReport(const RunResult& result);
 
-// Writes report.html and summary.md into the run's folder.
-Status WriteReport(const RunResult& result,
-                   const std::filesystem::path& directory);
+// Writes result.json, junit.xml, report.html and summary.md of a run.
+Status WriteRunFiles(const RunResult& result,
+                     const std::filesystem::path& directory);
 
 }  // namespace gauntlet
 

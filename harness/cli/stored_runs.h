@@ -13,8 +13,6 @@
 
 namespace gauntlet {
 
-inline constexpr std::string_view kResultFileName = "result.json";
-
 struct StoredRun {
   std::filesystem::path folder;  // of the run, absolute
   // Paths and replay commands refer to `folder`, even if it is a copy. A case
