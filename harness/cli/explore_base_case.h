@@ -41,7 +41,7 @@ class BaseWatch {
   bool late() const { return late_; }
   // To be called before the first case.
   void Done() { done_ = true; }
-  // What is left of `time`.
+  // Returns the rest of `time`; nullopt: no limit.
   std::optional<Duration> TimeLeft() const {
     if (!time_) return std::nullopt;
     return std::max(Duration(0), *time_ - (clock_.Now() - begin_));

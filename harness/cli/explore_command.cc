@@ -105,7 +105,7 @@ ExploreLimits LimitsOf(const CampaignOptions& options) {
   return limits;
 }
 
-// What is explored, and where its files go.
+// An exploration: its base, its options, and the place of its files.
 struct Task {
   const Case& base;
   const ExploreCommand& command;

@@ -1,4 +1,4 @@
-// What an exploration came to, as --json prints it.
+// Renders the result of an exploration as JSON.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_JSON_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_JSON_H_
 

@@ -17,7 +17,7 @@ constexpr std::string_view kOptimizer =
 
 // The first entry whose option a command has counts.
 constexpr std::array kSynonyms = {
-    // What is learned, and how.
+    // Options of the job.
     FlagSynonym{"--learning-rate", "--lr"},
     FlagSynonym{"--learning_rate", "--lr"},
     FlagSynonym{"--batch-size", "--batch"},

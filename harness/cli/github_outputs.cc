@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one step: less than GitHub's limit of 1 MiB.
+// Limit of the summary of one step, below GitHub's of 1 MiB.
 constexpr size_t kMaxStepSummaryBytes = 1000 * 1024;
-// A summary that has less room says nothing.
+// A shorter summary is not worth writing.
 constexpr size_t kLeastSummaryBytes = 32 * 1024;
 
 std::string Variable(const char* name) {

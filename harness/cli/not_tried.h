@@ -1,4 +1,4 @@
-// What an exploration did not try, and why.
+// Lists the parts that an exploration did not try, with the reasons.
 #ifndef GAUNTLET_HARNESS_CLI_NOT_TRIED_H_
 #define GAUNTLET_HARNESS_CLI_NOT_TRIED_H_
 

@@ -35,7 +35,7 @@ std::vector<std::string> NamesIn(const fs::path& path,
 }
 
 // A case's folder is its name and its world.
-// Of the folders of cases; the simulated world comes first.
+// Endings of the folders of cases; the simulated world comes first.
 constexpr std::array<const char*, 2> kWorldEndings = {".sim", ".real"};
 
 std::string NameOfFolder(const std::string& folder) {

@@ -178,7 +178,7 @@ class Campaign {
         if (!crew.WillRun(i)) return;
       }
       StopWhereDue(crew);
-      // Those behind it are not counted, so that next_case is exact.
+      // Later cases are not counted, so that next_case is exact.
       if (one->cut) return;
       if (nth_ != nullptr) nth_->Learn(*one);
       if (round[i].counts) {

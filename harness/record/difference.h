@@ -1,4 +1,4 @@
-// Where a run differs from its reference, down to single values.
+// Differences of a run from its reference run, down to single values.
 #ifndef GAUNTLET_HARNESS_RECORD_DIFFERENCE_H_
 #define GAUNTLET_HARNESS_RECORD_DIFFERENCE_H_
 

@@ -18,7 +18,8 @@ namespace gauntlet {
 // executor's to place.
 RunPlan PlanOf(const Case& one);
 
-// Where a run's state first leaves its reference's: a line, and the values.
+// First difference of a run's state from the reference run: a line of text,
+// and the values.
 struct Explanation {
   std::string cause;
   std::vector<StateDifference> differences;

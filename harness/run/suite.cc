@@ -143,7 +143,7 @@ std::vector<CaseOutcome> Suite::RunItem(size_t index) {
     watch_.Begins(index, item.one.timeouts.slow);
     CaseOutcome outcome = RunTry(item, number);
     watch_.Ends(index);
-    // What was cut off has no verdict.
+    // An interrupted try has no verdict.
     if (options_.interrupted()) break;
     tries.push_back(std::move(outcome));
     if (!NeedsRetry(item, tries.back())) break;
