@@ -167,7 +167,9 @@ std::string TextOfLauncher(const RecordEvent& event) {
       return fmt::format("starts worker {}, incarnation {}", worker,
                          event.incarnation);
     case RecordKind::kAskedToStop:
-      return fmt::format("asks worker {} to stop", worker);
+      return fmt::format(
+          "asks worker {}{} to stop", worker,
+          event.reason == RecordReason::kUnreachable ? " (out of reach)" : "");
     case RecordKind::kKillSent:
       return fmt::format("kills worker {} ({})", worker, reason);
     case RecordKind::kExited:

@@ -146,7 +146,9 @@ void Attempt::PassOnNotices() {
   GiveThemUntil(options_.stop_grace);
   for (const auto& [worker, runs] : running_) {
     if (!runs) continue;
-    world_.events.Emit(About(EventKind::kAskedToStop, worker));
+    LogEvent event = About(EventKind::kAskedToStop, worker);
+    if (!processes_.Hears(worker)) event.reason = Reason::kUnreachable;
+    world_.events.Emit(std::move(event));
     processes_.Signal(worker, WorkerSignal::kTerminate);
   }
 }

@@ -128,7 +128,10 @@ void Notices::NoteEnd(const RecordEvent& event) {
 // A launcher passes a notice on to its workers by a signal.
 void Notices::OnLauncher(const RecordEvent& event) {
   if (event.kind == RecordKind::kExited) return NoteEnd(event);
-  if (event.kind != RecordKind::kAskedToStop || !event.about) return;
+  if (event.kind != RecordKind::kAskedToStop || !event.about ||
+      event.reason == RecordReason::kUnreachable) {
+    return;
+  }
   const auto asked = workers_.find(WorkerAbout(event));
   if (asked == workers_.end() || asked->second.noticed_at) return;
   asked->second.told_at = asked->second.step;

@@ -205,6 +205,13 @@ INSTANTIATE_TEST_SUITE_P(
             [](ScriptedRun& run) {
               run.events.InsertBehind(kOther, K::kStep, 4, kOther, NoticeAt(5));
             }},
+        ExcusedRun{
+            "ItsLauncherCannotReachIt", UndisturbedRun, "grace/not-seen",
+            [](ScriptedRun& run) { AskToStop(run, 1, 4); },
+            [](ScriptedRun& run) {
+              run.events.At(LauncherProcess(1), K::kAskedToStop, 0).reason =
+                  RecordReason::kUnreachable;
+            }},
         ExcusedRun{"AllStopForAnother", UndisturbedRun, "grace/not-seen",
                    MissSignal,
                    [](ScriptedRun& run) {
