@@ -22,6 +22,12 @@ bool EndsTheJob(const Fault& fault) {
          fault.kind == FaultKind::kTerminateLauncher || CutsPower(fault);
 }
 
+// A launcher passes on the notice that it gets.
+bool IsNotice(const Fault& fault) {
+  return fault.kind == FaultKind::kPreempt ||
+         fault.kind == FaultKind::kTerminateLauncher;
+}
+
 RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }
 
 bool NeedsCompany(Point point) {
@@ -44,6 +50,7 @@ class Checker {
     CheckDevice(placed);
     CheckPoint(placed);
     CheckSaves(placed);
+    CheckStepOfSave(placed);
     CheckChance(placed);
   }
 
@@ -271,9 +278,8 @@ class Checker {
     }
     // A notice makes saves that no schedule knows of.
     const bool notices = std::any_of(
-        faults_.begin(), faults_.end(), [](const PlacedFault& other) {
-          return other.fault.kind == FaultKind::kPreempt;
-        });
+        faults_.begin(), faults_.end(),
+        [](const PlacedFault& other) { return IsNotice(other.fault); });
     const std::optional<uint64_t> saves = ScheduledSaves(case_);
     if (!IsOfSave(site.point) || PartOf(site) == RunPart::kStateFile ||
         notices || !saves) {
@@ -305,6 +311,48 @@ class Checker {
             fmt::format("{} saves, of which {} are kept, retire none", *saves,
                         keep));
     }
+  }
+
+  // Other faults may lead to saves that no schedule knows of, so that only a
+  // fault that is alone is refused. A notice is there to make such a save.
+  void CheckStepOfSave(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    const std::optional<uint64_t> steps = TotalSteps(case_);
+    if (!site.step || !steps || *site.step > *steps || !IsOfSave(site.point) ||
+        PartOf(site) == RunPart::kStateFile ||
+        ScheduledSaves(case_).value_or(0) == 0 ||
+        IsWrittenBesideTraining(site.point) || AnyOther(placed, IsNotice)) {
+      return;
+    }
+    const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);
+    if (!nearest || nearest->at_or_before == site.step) return;
+    const std::string why =
+        fmt::format("step {}, but {}", *site.step, NearestText(*nearest));
+    const std::string hint = NearestHint(*nearest);
+    if (faults_.size() == 1) return Never(placed, "step", why, hint);
+    diagnostics_.Warning(
+        placed.AtPlace("step"),
+        fmt::format("fires only if another fault leads to a save there: {}",
+                    why),
+        hint);
+  }
+
+  static std::string NearestText(const NearestSaves& nearest) {
+    const auto& [before, after] = nearest;
+    if (before && after) {
+      return fmt::format("the nearest saves are at steps {} and {}", *before,
+                         *after);
+    }
+    return before ? fmt::format("the last save is at step {}", *before)
+                  : fmt::format("the first save is at step {}", *after);
+  }
+
+  static std::string NearestHint(const NearestSaves& nearest) {
+    const auto& [before, after] = nearest;
+    if (before && after) {
+      return fmt::format("step: {}, or step: {}", *before, *after);
+    }
+    return fmt::format("step: {}", before ? *before : *after);
   }
 
   const Case& case_;

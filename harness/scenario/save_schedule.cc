@@ -26,6 +26,56 @@ uint64_t SavesBySteps(const Case& one, uint64_t steps) {
   return std::min(steps / every, executions);
 }
 
+// Steps after which a run of known length saves by its trigger and at its end.
+class SaveSteps {
+ public:
+  // `every`: steps from one due save to the next; 0: none is due.
+  SaveSteps(const Case& one, uint64_t every, uint64_t total)
+      : every_(every),
+        length_(one.train.steps_per_execution),
+        epoch_(ShapeOfEpoch(one.train.job).steps),
+        total_(total),
+        saves_end_(one.train.checkpoint.at_success ==
+                   AtSuccess::kKeepCheckpoints) {}
+
+  std::optional<uint64_t> AtOrBefore(uint64_t step) const {
+    if (step >= total_ && saves_end_) return total_;
+    if (every_ == 0) return std::nullopt;
+    uint64_t due = std::min(step, total_) / every_;
+    while (due > 0 && SavedAt(due) > step) --due;
+    if (due == 0) return std::nullopt;
+    return SavedAt(due);
+  }
+
+  std::optional<uint64_t> After(uint64_t step) const {
+    if (step >= total_) return std::nullopt;
+    if (every_ != 0) {
+      uint64_t due = step / every_;
+      if (due == 0 || SavedAt(due) <= step) ++due;
+      if (due <= total_ / every_) return SavedAt(due);
+    }
+    if (!saves_end_) return std::nullopt;
+    return total_;
+  }
+
+ private:
+  // Returns the step after which the N-th due save is made: the end of the
+  // execution that it falls into.
+  uint64_t SavedAt(uint64_t due) const {
+    const uint64_t step = due * every_;
+    const auto next_multiple = [step](uint64_t of) {
+      return (step + of - 1) / of * of;
+    };
+    return std::min({next_multiple(length_), next_multiple(epoch_), total_});
+  }
+
+  uint64_t every_;
+  uint64_t length_;
+  uint64_t epoch_;
+  uint64_t total_;
+  bool saves_end_;
+};
+
 }  // namespace
 
 std::optional<uint64_t> TotalSteps(const Case& one) {
@@ -91,6 +141,20 @@ uint64_t SaveIntervalSteps(const Case& one) {
       return 0;
   }
   return 0;
+}
+
+std::optional<NearestSaves> SavesNextTo(const Case& one, uint64_t step) {
+  const SaveTrigger& trigger = one.train.checkpoint.trigger;
+  const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
+  const std::optional<uint64_t> total = TotalSteps(one);
+  const bool known = an_epoch != 0 && total && one.launches.empty();
+  if (!known || trigger.unit == SaveUnit::kSeconds) return std::nullopt;
+  uint64_t every = 0;
+  if (trigger.unit == SaveUnit::kSteps) every = trigger.every;
+  if (trigger.unit == SaveUnit::kEpochs) every = trigger.every * an_epoch;
+  const SaveSteps saves(one, every, *total);
+  return NearestSaves{.at_or_before = saves.AtOrBefore(step),
+                      .after = saves.After(step)};
 }
 
 }  // namespace gauntlet

@@ -21,6 +21,16 @@ std::optional<uint64_t> ScheduledSaves(const Case& one);
 // execution of several steps. 0: saves are not bound to steps.
 uint64_t SaveIntervalSteps(const Case& one);
 
+// Steps next to a given one after which an undisturbed run saves.
+struct NearestSaves {
+  std::optional<uint64_t> at_or_before;
+  std::optional<uint64_t> after;
+};
+
+// nullopt: the steps are not known, a matter of time, or there are several
+// launches, which end where they are told to.
+std::optional<NearestSaves> SavesNextTo(const Case& one, uint64_t step);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_SCENARIO_SAVE_SCHEDULE_H_

@@ -299,6 +299,26 @@ const BadBody kBodies[] = {
      "s.yaml:5:48: error: can never match: occurrence 12 of ckpt.rename, but "
      "the run "
      "makes 11 saves"},
+    {"checkpoint: {every: {steps: 5}}\n"
+     "faults: [{at: {point: ckpt.rename, step: 8}, do: crash}]",
+     "s.yaml:4:42: error: can never match: step 8, but the nearest saves are "
+     "at steps 5 and 10"},
+    {"checkpoint: {every: {steps: 5}}\n"
+     "faults: [{at: {point: ckpt.begin, step: 4}, do: preempt, "
+     "with: {grace: 5s}}]",
+     "s.yaml:4:41: error: can never match: step 4, but the first save is at "
+     "step 5"},
+    {"checkpoint: {every: {steps: 5}, on_success: leave}\n"
+     "faults: [{at: {point: ckpt.begin, step: 36}, do: crash}]",
+     "s.yaml:4:41: error: can never match: step 36, but the last save is at "
+     "step 35"},
+    {"faults: [{at: {point: ckpt.shard.open, step: 13}, do: crash}]",
+     "s.yaml:3:46: error: can never match: step 13, but the nearest saves are "
+     "at steps 12 and 24"},
+    {"checkpoint: {mode: async, every: {steps: 5}}\n"
+     "faults: [{at: {point: ckpt.copy, step: 9}, do: crash}]",
+     "s.yaml:4:40: error: can never match: step 9, but the nearest saves are "
+     "at steps 5 and 10"},
     {"warm_start: {workers: 0}",
      "s.yaml:3:23: error: expected a whole number from 1 to 64, found '0'"},
     {"warm_start: {worker: 2}",
@@ -479,6 +499,27 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            "cluster: {restart: {policy: rejoin}}\n"
            "faults: [{at: {worker: 1, point: ckpt.shard.open}, do: crash}, "
            "{at: {point: ckpt.begin, occurrence: 100}, do: crash}]",
+           // Saves of a schedule, of the end, and of no schedule.
+           "checkpoint: {every: {steps: 5}}\n"
+           "faults: [{at: {point: ckpt.begin, step: 10}, do: crash}]",
+           "checkpoint: {every: {steps: 5}}\n"
+           "faults: [{at: {point: ckpt.begin, step: 36}, do: crash}]",
+           "checkpoint: {every: {seconds: 5}}\n"
+           "faults: [{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           "checkpoint: {every: {steps: 5}}\n"
+           "faults: [{at: {step: 7}, do: preempt, with: {grace: 5s}}, "
+           "{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           "launches: [{stop_at_step: 8}, {}]\n"
+           "faults: [{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           "cluster: {restart: {policy: rejoin}}\n"
+           "faults: [{at: {step: 7}, do: crash}, "
+           "{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           // What is written beside the training meets any step.
+           "checkpoint: {mode: async, every: {steps: 5}}\n"
+           "faults: [{at: {point: ckpt.rename, step: 8}, do: crash}]",
+           // A notice makes one save more.
+           "faults: [{at: {step: 7}, do: terminate_launcher}, "
+           "{at: {point: ckpt.rename, occurrence: 4}, do: crash}]",
            // Worker 0 may be left out.
            "cluster: {workers: 3, min_workers: 2}\n"
            "faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",

@@ -234,16 +234,31 @@ TEST(ResolveTest, WarnsOfAFaultThatFiresByChance) {
 }
 
 TEST(ResolveTest, DoesNotWarnOfAFaultAtACertainPlace) {
-  EXPECT_EQ(WarningsOf("sync", "at: {step: 9, point: ckpt.rename}, do: crash"),
+  EXPECT_EQ(WarningsOf("sync", "at: {step: 12, point: ckpt.rename}, do: crash"),
             "");
   EXPECT_EQ(WarningsOf("async", "at: {save: 2, point: ckpt.rename}, do: crash"),
             "");
-  EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.copy}, do: crash"),
+  EXPECT_EQ(WarningsOf("async", "at: {step: 12, point: ckpt.copy}, do: crash"),
             "");
-  EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.begin}, do: crash"),
+  EXPECT_EQ(WarningsOf("async", "at: {step: 12, point: ckpt.begin}, do: crash"),
             "");
   EXPECT_EQ(WarningsOf("sync", "at: {step: 9}, do: kill"), "");
   EXPECT_EQ(WarningsOf("sync", "at: {point: ctl.heartbeat}, do: kill"), "");
+}
+
+TEST(ResolveTest, WarnsOfAStepWithoutASave_WhereOtherFaultsMayLeadToOne) {
+  EXPECT_EQ(WarningsOf("sync",
+                       "at: {step: 9, point: ckpt.rename}, do: crash}, "
+                       "{at: {step: 7}, do: crash"),
+            "f.yaml:5:22: warning: fires only if another fault leads to a save "
+            "there: step 9, but the first save is at step 12\n"
+            "  5 | faults: [{at: {step: 9, point: ckpt.rename}, do: crash}, "
+            "{at: {step: 7}, do: crash}]\n"
+            "    |                      ^ step: 12\n");
+  EXPECT_EQ(WarningsOf("sync",
+                       "at: {step: 9, point: ckpt.rename}, do: crash}, "
+                       "{at: {step: 7}, do: preempt, with: {grace: 5s}"),
+            "");
 }
 
 TEST(ResolveTest, ReadsWhatIsExpected) {

@@ -87,6 +87,54 @@ TEST(SaveScheduleTest, AnIntervalGrowsByNoMoreThanAnExecution) {
   EXPECT_EQ(SaveIntervalSteps(by_epochs), 24u) << "an epoch ends executions";
 }
 
+// The last of the saves that is not behind the step, and the first that is.
+NearestSaves NearestOf(const std::vector<uint64_t>& saves, uint64_t step) {
+  NearestSaves nearest;
+  for (const uint64_t save : saves) {
+    if (save <= step) nearest.at_or_before = save;
+    if (save > step && !nearest.after) nearest.after = save;
+  }
+  return nearest;
+}
+
+TEST(SaveScheduleTest, FindsNearestSavesOfEachStep) {
+  for (const bool keeps : {false, true}) {
+    for (const int every : {1, 4, 5, 40}) {
+      for (const int length : {1, 2, 3, 6}) {
+        for (const int epoch : {4, 7}) {
+          const Case one = Load(
+              fmt::format("epochs: 5, max_steps: 29, steps_per_execution: {}",
+                          length),
+              epoch,
+              fmt::format("every: {{steps: {}}}, on_success: {}", every,
+                          keeps ? "keep" : "leave"));
+          std::vector<uint64_t> saves = Walk(one);
+          if (keeps) saves.push_back(*TotalSteps(one));
+          for (uint64_t step = 0; step <= *TotalSteps(one); ++step) {
+            const auto found = SavesNextTo(one, step);
+            const NearestSaves expected = NearestOf(saves, step);
+            const auto name = fmt::format("{} {} {} {} {}", keeps, every,
+                                          length, epoch, step);
+            ASSERT_TRUE(found) << name;
+            EXPECT_EQ(found->at_or_before, expected.at_or_before) << name;
+            EXPECT_EQ(found->after, expected.after) << name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SaveScheduleTest, FindsNearestSavesByEpochs) {
+  const Case one = Load("epochs: 4", 10, "every: {epochs: 2}");
+  EXPECT_EQ(SavesNextTo(one, 25)->at_or_before, 20u);
+  EXPECT_EQ(SavesNextTo(one, 25)->after, 40u);
+  const Case end = Load("epochs: 4", 10, "every: never");
+  EXPECT_EQ(SavesNextTo(end, 39)->at_or_before, std::nullopt);
+  EXPECT_EQ(SavesNextTo(end, 39)->after, 40u);
+  EXPECT_FALSE(SavesNextTo(Load("epochs: 4", 10, "every: {seconds: 2}"), 3));
+}
+
 TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
   const std::string leave = "every: {steps: 1}, on_success: leave";
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 12, leave)), 6u);
