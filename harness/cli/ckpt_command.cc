@@ -150,6 +150,12 @@ std::string DifferenceText(const TensorDifference& difference) {
                      difference.second_hex, ulps);
 }
 
+// Null: valid as far as the manifest says, but its bytes were not read.
+Json GoodToJson(const CheckpointReport& report) {
+  if (!report.verdict.ok()) return false;
+  return report.verified ? Json(true) : Json(nullptr);
+}
+
 Json DifferenceJson(const TensorDifference& difference) {
   Json json = {{"name", difference.name},
                {"kind", difference.kind},
@@ -191,7 +197,7 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
   Json list = Json::array();
   for (const CheckpointReport& report : reports) {
     list.push_back({{"name", report.name},
-                    {"good", report.verdict.ok()},
+                    {"good", GoodToJson(report)},
                     {"verified", report.verified},
                     {"lineage", LineageStateName(report.lineage)},
                     {"reason", report.verdict.message()},

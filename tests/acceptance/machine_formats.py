@@ -352,9 +352,11 @@ class Formats:
         for seed in (1, 2):
             call(run, "train", "--preset", "tiny", "--seed", seed, "--ckpt",
                  f"ckpt-{seed}", "--no-progress")
-        for command in ("ls", "verify"):
-            self.checker.check("checkpoints", json.loads(
-                call(run, "ckpt", command, "ckpt-1", "--json")))
+        for command, good in (("ls", None), ("verify", True)):
+            listed = json.loads(call(run, "ckpt", command, "ckpt-1", "--json"))
+            self.checker.check("checkpoints", listed)
+            expect_equal(f"`good` of ckpt {command}",
+                         {checkpoint["good"] for checkpoint in listed}, {good})
         steps = [sorted((run.directory / f"ckpt-{seed}").glob("step-*"))[-1]
                  for seed in (1, 2)]
         self.checker.check("checkpoint-differences", json.loads(

@@ -64,6 +64,20 @@ TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
                                     "its bytes verify\n"));
 }
 
+TEST_F(CkptCommandTest, JsonOfListHasNoVerdictOnUnreadBytes) {
+  storage_.Bytes("/store/step-000000001-g1/MANIFEST.json").clear();
+  RunCheckpointList({.directory = "/store", .output = OutputFormat::kJson},
+                    test_.world, console_);
+  EXPECT_THAT(out_.str(), HasSubstr("\"good\": false,\n    \"verified\": "));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("\"good\": null,\n    \"verified\": false"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("\"good\": true")));
+  out_.str("");
+  RunCheckpointVerify({.path = "/store", .output = OutputFormat::kJson},
+                      test_.world, console_);
+  EXPECT_THAT(out_.str(), HasSubstr("\"good\": true,\n    \"verified\": true"));
+}
+
 TEST_F(CkptCommandTest, AStateFileThatStopsARunIsSaid) {
   storage_.Bytes("/store/checkpoint") = "latest: step-000000009-g1\n";
   EXPECT_EQ(List("/store"), 2);
