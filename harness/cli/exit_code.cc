@@ -21,8 +21,8 @@ constexpr std::array kExitCodes = {
         ExitCode::kNoVerdict,
         "inconclusive: a fault never fired, a replay diverged, or the "
         "harness itself failed; standard output could not be written (train "
-        "keeps its own code then); memory ran out, which ends it at once, "
-        "whatever it had found"},
+        "keeps its own code then), or the file of train --trace; memory ran "
+        "out, which ends it at once, whatever it had found"},
     ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
     ExitCodeInfo{ExitCode::kLimitBroken,
                  "a threshold of a benchmark was exceeded"},

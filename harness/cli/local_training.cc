@@ -185,11 +185,13 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   World logged = {real.clock, real.storage, real.network, real.tasks,
                   real.host,  real.faults,  *events,      real.entropy};
   const int exit_code = RunTrain(command, logged, processes, console);
-  if (trace) trace->Write(command, console);
-  if (plan && exit_code == static_cast<int>(ExitCode::kHeld)) {
-    SayWhatNeverFired(*plan, console);
-  }
-  return exit_code;
+  const bool complete = exit_code == static_cast<int>(ExitCode::kHeld);
+  if (plan && complete) SayWhatNeverFired(*plan, console);
+  const Status traced = trace ? trace->Write(command) : OkStatus();
+  if (traced.ok()) return exit_code;
+  fmt::print(console.err, "gauntlet train: {}{}\n", traced.message(),
+             complete ? "; training itself is complete" : "");
+  return complete ? static_cast<int>(ExitCode::kNoVerdict) : exit_code;
 }
 
 }  // namespace

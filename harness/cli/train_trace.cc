@@ -18,6 +18,8 @@ namespace {
 constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // of event files
 constexpr size_t kMostEvents = 200'000;                   // in memory
 
+constexpr const char* kFlag = "--trace";
+
 Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   Record record = {
       .scenario = command.preset, .case_name = "train", .world = "real"};
@@ -36,15 +38,12 @@ Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
 
 Status WriteTrace(const std::string& file, const Record& record,
                   uint64_t lacking_events) {
-  return WriteTextFile(
-      file,
-      TraceFileBytes(
-          file, RenderChromeTrace(record, {.lacking_events = lacking_events})));
-}
-
-void Report(const Status& written, Console& console) {
-  if (written.ok()) return;
-  fmt::print(console.err, "gauntlet train: --trace: {}\n", written.message());
+  return Annotate(
+      WriteTextFile(file,
+                    TraceFileBytes(
+                        file, RenderChromeTrace(
+                                  record, {.lacking_events = lacking_events}))),
+      kFlag);
 }
 
 }  // namespace
@@ -61,14 +60,13 @@ Result<std::unique_ptr<LocalTrace>> LocalTrace::Prepare(
   return trace;
 }
 
-void LocalTrace::Write(const TrainCommand& command, Console& console) const {
+Status LocalTrace::Write(const TrainCommand& command) const {
   Result<FolderEvents> events =
       ReadEventFolder(events_directory_, before_, kMostEventBytes);
-  if (!events.ok()) return Report(events.status(), console);
-  Report(
-      WriteTrace(command.trace_file,
-                 RecordOf(command, std::move(events->lives)), events->left_out),
-      console);
+  if (!events.ok()) return Annotate(events.status(), kFlag);
+  return WriteTrace(command.trace_file,
+                    RecordOf(command, std::move(events->lives)),
+                    events->left_out);
 }
 
 WorkerTrace::WorkerTrace(const Clock& clock) : events_(clock, kMostEvents) {}
@@ -79,10 +77,11 @@ void WorkerTrace::Write(const TrainCommand& command, const WorkerSpec& place,
   LifeEvents life = {.worker = place.worker,
                      .life = place.life,
                      .events = std::move(kept.events)};
-  Report(WriteTrace(
-             TraceFileOfWorker(command.trace_file, place.worker, place.life),
-             RecordOf(command, {std::move(life)}), kept.left_out),
-         console);
+  const Status written = WriteTrace(
+      TraceFileOfWorker(command.trace_file, place.worker, place.life),
+      RecordOf(command, {std::move(life)}), kept.left_out);
+  if (written.ok()) return;
+  fmt::print(console.err, "gauntlet train: {}\n", written.message());
 }
 
 std::string TraceFileOfWorker(const std::string& file, int worker, int life) {

@@ -28,9 +28,9 @@ class LocalTrace {
   // Directory for the event files of launcher and workers.
   const std::string& events_directory() const { return events_directory_; }
 
-  // Writes the events since Prepare to the command's trace file. Only prints an
-  // error, since training itself succeeded.
-  void Write(const TrainCommand& command, Console& console) const;
+  // Writes the events since Prepare to the command's trace file. An error
+  // starts with "--trace: ".
+  Status Write(const TrainCommand& command) const;
 
  private:
   LocalTrace() = default;
@@ -47,7 +47,8 @@ class WorkerTrace {
 
   EventLog& events() { return events_; }
 
-  // Writes it beside the traces of the other workers, as LocalTrace does.
+  // Writes it beside the traces of the other workers. Only prints an error: a
+  // cluster's launcher would start a worker that fails again, to train nothing.
   void Write(const TrainCommand& command, const WorkerSpec& place,
              Console& console) const;
 

@@ -105,6 +105,17 @@ def a_fault_that_never_fires_is_said(run):
     expect("never fired" not in done.stderr, done.stderr)
 
 
+def trace_that_cannot_be_written_is_exit_3(run):
+    """The training itself is complete, and its result is printed."""
+    done = gauntlet(run, "train", *SMALL[:4], "--no-progress", "--json",
+                    "--trace", "/dev/full")
+    expect_equal("exit code", done.returncode, 3)
+    expect_equal("status", json.loads(done.stdout)["status"], "done")
+    expect_equal("standard error", done.stderr.splitlines()[-1],
+                 "gauntlet train: --trace: /dev/full: cannot be written: No "
+                 "space left on device; training itself is complete")
+
+
 def plan_on_a_cluster_names_its_state(run):
     """No launcher of ours, so nobody else can say what one run is."""
     (run.directory / "p.json").write_text(CRASH)
@@ -583,6 +594,7 @@ CHECKS = (
     plan_state_is_kept_where_told,
     a_plan_that_cannot_be_read_is_said_once,
     a_fault_that_never_fires_is_said,
+    trace_that_cannot_be_written_is_exit_3,
     plan_on_a_cluster_names_its_state,
 )
 

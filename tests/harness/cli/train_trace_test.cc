@@ -45,6 +45,14 @@ TEST(TrainTraceTest, FileInTheCheckpointDirectory_IsRefused) {
               testing::AllOf(HasSubstr("--trace"), HasSubstr("--ckpt")));
 }
 
+TEST(TrainTraceTest, FileOnFullDisk_IsAnError) {
+  const TrainCommand train = {.trace_file = "/dev/full"};
+  const auto trace = LocalTrace::Prepare(train);
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ((*trace)->Write(train).message(),
+            "--trace: /dev/full: cannot be written: No space left on device");
+}
+
 TEST(EventMemoryTest, KeepsTheFirstAndTheNewest) {
   RealWorld real;
   EventMemory memory(real.clock, 3);
