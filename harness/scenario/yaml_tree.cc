@@ -1,9 +1,10 @@
 #include "harness/scenario/yaml_tree.h"
 
+#include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 
+#include "harness/scenario/yaml_mistakes.h"
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -12,6 +13,7 @@ namespace gauntlet {
 namespace {
 
 Place PlaceOf(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
   return {static_cast<size_t>(mark.line) + 1,
           static_cast<size_t>(mark.column) + 1};
 }
@@ -29,6 +31,8 @@ struct Refusal {
 // Builds a document's tree out of the parser's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
+  explicit TreeBuilder(std::string_view text) : text_(text) {}
+
   YamlNode Take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -57,6 +61,10 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                 const std::string& value) override {
     CheckTag(mark, tag);
+    if (tag == "!" && IsQuoteOpen(text_, PlaceOf(mark))) {
+      Refuse(mark, "the quote is not closed",
+             "expected a second one behind the value");
+    }
     Add(mark, {.kind = YamlKind::kScalar,
                .place = PlaceOf(mark),
                .scalar = value,
@@ -81,8 +89,8 @@ class TreeBuilder final : public YAML::EventHandler {
   struct Level {
     YamlNode node;
     YAML::Mark mark;
-    std::optional<YamlEntry> pending;  // a key that waits for its value
-    std::set<std::string> keys;
+    std::optional<YamlEntry> pending;    // a key that waits for its value
+    std::map<std::string, size_t> keys;  // with their lines
   };
 
   static void CheckTag(const YAML::Mark& mark, const std::string& tag) {
@@ -139,13 +147,18 @@ class TreeBuilder final : public YAML::EventHandler {
       Refuse(mark, "merge keys ('<<') are not part of scenarios",
              "use `preset:` and `matrix:` instead");
     }
-    if (!level.keys.insert(node.scalar).second) {
-      Refuse(mark, fmt::format("duplicate key '{}'", node.scalar.substr(0, 80)),
-             "each key at most once");
+    const auto [first, inserted] =
+        level.keys.try_emplace(node.scalar, node.place.line);
+    if (!inserted) {
+      Refuse(mark,
+             fmt::format("duplicate key '{}', which is in line {} too",
+                         node.scalar.substr(0, 80), first->second),
+             "remove one of the two");
     }
     level.pending = YamlEntry{node.scalar, node.place, {}};
   }
 
+  std::string_view text_;
   YamlNode root_;
   std::vector<Level> levels_;
   int last_start_ = -1;  // of a document, in characters of the text
@@ -209,7 +222,7 @@ std::vector<YamlNode> ParseYaml(std::string_view text,
   std::istringstream stream{std::string(text)};
   try {
     YAML::Parser parser(stream);
-    TreeBuilder builder;
+    TreeBuilder builder(text);
     while (parser.HandleNextDocument(builder)) {
       documents.push_back(builder.Take());
     }
@@ -217,7 +230,9 @@ std::vector<YamlNode> ParseYaml(std::string_view text,
     const Diagnostic& diagnostic = refusal.diagnostic;
     diagnostics.Error(diagnostic.place, diagnostic.message, diagnostic.hint);
   } catch (const YAML::Exception& error) {
-    diagnostics.Error(PlaceOf(error.mark), "not YAML: " + error.msg);
+    const Diagnostic mistake =
+        ExplainYamlError(text, PlaceOf(error.mark), error.msg);
+    diagnostics.Error(mistake.place, mistake.message, mistake.hint);
   }
   return documents;
 }
