@@ -96,7 +96,7 @@ Json SchemaOfType(const KeySpec& key) {
       return Duration(key);
     case KeyType::kSize:
       return Either(Text("^[0-9]+(\\.[0-9]+)?(B|KiB|MiB|GiB)$"),
-                    Json{{"const", 0}});
+                    Json{{"type", "integer"}, {"minimum", 0}});
     case KeyType::kOffset:
       return Either(Text("^[0-9]+(\\.[0-9]+)?(%|B|KiB|MiB|GiB)$"),
                     Json{{"type", "integer"}, {"minimum", 0}});

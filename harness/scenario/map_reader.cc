@@ -251,7 +251,7 @@ bool MapReader::Size(std::string_view key, uint64_t& out) const {
   if (node == nullptr) return false;
   const auto value = ParseSize(node->scalar);
   if (node->kind != YamlKind::kScalar || !value) {
-    return Wrong(*node, "a size in B, KiB, MiB or GiB, such as 64KiB");
+    return Wrong(*node, "a size such as 64KiB or 4096, in B, KiB, MiB or GiB");
   }
   out = *value;
   return true;

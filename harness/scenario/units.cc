@@ -59,7 +59,9 @@ std::optional<Duration> ParseDuration(std::string_view text) {
 }
 
 std::optional<uint64_t> ParseSize(std::string_view text) {
-  return ParseWithUnit(text, kSizeUnits, kMaxSize);
+  const auto bytes = ParseWholeNumber(text);
+  if (!bytes) return ParseWithUnit(text, kSizeUnits, kMaxSize);
+  return *bytes <= kMaxSize ? bytes : std::nullopt;
 }
 
 std::optional<FileOffset> ParseFileOffset(std::string_view text) {
@@ -68,9 +70,8 @@ std::optional<FileOffset> ParseFileOffset(std::string_view text) {
     if (!percent || *percent > 100) return std::nullopt;
     return FileOffset{*percent, OffsetUnit::kPercent};
   }
-  auto bytes = ParseWholeNumber(text);
-  if (!bytes) bytes = ParseSize(text);
-  if (!bytes || *bytes > kMaxSize) return std::nullopt;
+  const auto bytes = ParseSize(text);
+  if (!bytes) return std::nullopt;
   return FileOffset{*bytes, OffsetUnit::kBytes};
 }
 

@@ -15,9 +15,9 @@ namespace gauntlet {
 // "200ms", "1s", "1.5s", "2m", "1h"; also us and ns. At most 24 hours. A
 // number without a unit is none, but 0 is.
 std::optional<Duration> ParseDuration(std::string_view text);
-// "512B", "64KiB", "1MiB", "2GiB"; 0. At most 2^50 bytes.
+// "512B", "64KiB", "1MiB", "2GiB", or a whole number of bytes. At most 2^50.
 std::optional<uint64_t> ParseSize(std::string_view text);
-// "50%" (0 to 100), a size, or a plain number of bytes.
+// "50%" (0 to 100), or a size.
 std::optional<FileOffset> ParseFileOffset(std::string_view text);
 // Decimal digits only.
 std::optional<uint64_t> ParseWholeNumber(std::string_view text);

@@ -154,9 +154,8 @@ const BadBody kBodies[] = {
      "s.yaml:3:46: error: expected lost_after above `every` (2s), and that "
      "above 0, found 1s"},
     {"requires: {disk: 256MB}",
-     "s.yaml:3:18: error: expected a size in B, KiB, MiB or GiB, such as "
-     "64KiB, found "
-     "'256MB'"},
+     "s.yaml:3:18: error: expected a size such as 64KiB or 4096, in B, KiB, "
+     "MiB or GiB, found '256MB'"},
     {"requires: {features: [teleport]}",
      "s.yaml:3:23: error: unknown feature 'teleport'"},
     {"checkpoint: {mode: zero_copy}",

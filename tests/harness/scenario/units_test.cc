@@ -20,12 +20,14 @@ TEST(UnitsTest, DurationsNeedAUnit) {
   }
 }
 
-TEST(UnitsTest, SizesNeedAUnit) {
+TEST(UnitsTest, ReadsSizesWithUnitAndBytesWithout) {
   EXPECT_EQ(ParseSize("512B"), 512u);
   EXPECT_EQ(ParseSize("64KiB"), 65536u);
   EXPECT_EQ(ParseSize("0.5MiB"), 524288u);
   EXPECT_EQ(ParseSize("0"), 0u);
-  for (const char* bad : {"", "64", "64KB", "64kib", "-1B", "9999999999GiB"}) {
+  EXPECT_EQ(ParseSize("4096"), 4096u);
+  for (const char* bad : {"", "64.5", "2000000000000000", "64KB", "64kib",
+                          "-1B", "9999999999GiB"}) {
     EXPECT_FALSE(ParseSize(bad)) << bad;
   }
 }
