@@ -149,18 +149,29 @@ FlagReader ReadSeed(std::optional<uint64_t>& target) {
   };
 }
 
-void AddMode(Flags& flags, ExploreCommand& command) {
+FlagReader ReadMode(ExploreMode& target, std::vector<std::string>& notes) {
+  return [&notes, read = ReadChoice<ExploreMode>(
+                      target, {{"mixed", ExploreMode::kMixed},
+                               {"random", ExploreMode::kRandom},
+                               {"sweep", ExploreMode::kNth},
+                               {"crash-states", ExploreMode::kCrashStates}})](
+             const std::string& text) -> Status {
+    if (text != "nth") return read(text);
+    notes.emplace_back(
+        "--mode nth is deprecated and will be removed in the next release: use "
+        "sweep");
+    return read("sweep");
+  };
+}
+
+void AddMode(Flags& flags, ExploreCommand& command,
+             std::vector<std::string>& notes) {
   flags.Value({"--mode", "NAME",
                "Kind of search: random (plans of random faults), sweep (each "
                "fault at each point), crash-states (every on-disk state after "
                "a power loss) or mixed (random and crash-states in turns) "
                "(mixed)."},
-              ReadChoice<ExploreMode>(
-                  command.mode, {{"mixed", ExploreMode::kMixed},
-                                 {"random", ExploreMode::kRandom},
-                                 {"sweep", ExploreMode::kNth},
-                                 {"nth", ExploreMode::kNth},
-                                 {"crash-states", ExploreMode::kCrashStates}}));
+              ReadMode(command.mode, notes));
 }
 
 void AddSelection(Flags& flags, ExploreCommand& command,
@@ -170,7 +181,7 @@ void AddSelection(Flags& flags, ExploreCommand& command,
                "Explore the case of BASE whose name contains TEXT, if BASE has "
                "several."},
               ReadText(command.name_filter));
-  AddMode(flags, command);
+  AddMode(flags, command, notes);
   flags.Value({"--kinds", "NAMES",
                "Inject only faults of these kinds: crash,torn_* (all)."},
               ReadKinds(command.kinds, notes));

@@ -47,6 +47,15 @@ TEST(ExploreFlagsTest, PatternsPickKindsAndPoints) {
   EXPECT_THAT(command.points, ElementsAre(Point::kRename, Point::kRenamed));
 }
 
+TEST(ExploreFlagsTest, OldNameOfMode_IsReadWithANote) {
+  const auto line = ParseCommandLine(Words{"explore", "--mode", "nth"});
+  ASSERT_TRUE(line.ok()) << line.status().ToString();
+  EXPECT_EQ(std::get<ExploreCommand>(line->command).mode, ExploreMode::kNth);
+  EXPECT_THAT(line->notes,
+              ElementsAre("--mode nth is deprecated and will be removed in the "
+                          "next release: use sweep"));
+}
+
 TEST(ExploreFlagsTest, SynonymOfAFaultKind_IsReadAsOurWord_WithANote) {
   const auto line =
       ParseCommandLine(Words{"explore", "--kinds", "oom,ENOSPC,torn_*"});
@@ -109,7 +118,7 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--time", "0s"}, "a time such as 60s"},
       {{"--seed", "x"}, "expected random or a whole number from 0 to "},
       {{"--max-faults", "17"}, "a whole number"},
-      {{"--mode", "both"}, "one of mixed, random, sweep, nth, crash-states"},
+      {{"--mode", "both"}, "one of mixed, random, sweep, crash-states"},
       {{"--mode", "nth", "--case", "1"}, "--mode mixed or random"},
       {{"--mode", "crash-states", "-j", "2"},
        "--jobs requires --mode mixed, random or sweep"},
