@@ -36,6 +36,21 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
   return OkStatus();
 }
 
+// Returns true iff not even a link that leads nowhere is there.
+bool IsFree(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() ==
+         std::filesystem::file_type::not_found;
+}
+
+std::string NothingAt(const std::string& path) {
+  const std::string message =
+      fmt::format("{}: no such scenario file or folder", path);
+  if (path.find_first_of("./") != path.npos) return message;
+  return fmt::format("{}; to select by a label, use gauntlet run FOLDER -L {}",
+                     message, path);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> FindScenarioFiles(
@@ -54,6 +69,8 @@ Result<std::vector<std::string>> FindScenarioFiles(
       return InvalidArgument(fmt::format(
           "{}: expected a folder, or a file that ends in .yaml or .yml",
           path.empty() ? "''" : path));
+    } else if (IsFree(path)) {
+      return NotFound(NothingAt(path));
     } else {
       RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
     }

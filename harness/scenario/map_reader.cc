@@ -271,7 +271,7 @@ bool MapReader::Offset(std::string_view key, FileOffset& out) const {
 bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
                         std::string& out) const {
   if (node.kind != YamlKind::kScalar) {
-    return Wrong(node, fmt::format("a {}", NounOf(row)));
+    return Wrong(node, "a name");
   }
   const std::vector<std::string> names = ChoicesOf(row);
   if (!names.empty() &&

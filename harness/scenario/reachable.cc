@@ -193,7 +193,7 @@ class Checker {
     }
     diagnostics_.Error(
         placed.node->place,
-        fmt::format("a {} of a single worker troubles nobody: expected at "
+        fmt::format("{} of a single worker has no effect: expected at "
                     "least 2 workers, found 1",
                     FaultKindName(kind)));
   }
@@ -220,7 +220,7 @@ class Checker {
     if (IsOfDevice(placed.fault.kind)) {
       diagnostics_.Error(
           placed.node->place,
-          fmt::format("a {} needs a device: expected cluster.device cuda or "
+          fmt::format("{} needs a device: expected cluster.device cuda or "
                       "emulated, found {}",
                       FaultKindName(placed.fault.kind), DeviceKindName(device)),
           std::string(kHint));

@@ -50,5 +50,16 @@ TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet validate: no-such-file.yaml"));
 }
 
+TEST_F(ValidateCommandTest, TakesNoLabelForAPath) {
+  EXPECT_EQ(Validate("smoke"), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: smoke: no such scenario file or folder; to "
+            "select by a label, use gauntlet run FOLDER -L smoke\n");
+  err_.str("");
+  EXPECT_EQ(Validate("none/here"), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: none/here: no such scenario file or folder\n");
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -246,15 +246,14 @@ const BadBody kBodies[] = {
      "s.yaml:4:23: error: can never match: a single worker does not get to "
      "comm.send"},
     {"cluster: {workers: 1}\nfaults: [{at: {step: 1}, do: connection_reset}]",
-     "s.yaml:4:10: error: a connection_reset of a single worker troubles "
-     "nobody: expected "
-     "at least 2 workers, found 1"},
+     "s.yaml:4:10: error: connection_reset of a single worker has no effect: "
+     "expected at least 2 workers, found 1"},
     {"cluster: {workers: 2}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
      "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
     {"cluster: {workers: 1, topology: one_host_per_worker}\n"
      "faults: [{at: {step: 1}, do: delay, with: {latency: 1s}}]",
-     "s.yaml:4:10: error: a delay of a single worker troubles nobody: expected "
+     "s.yaml:4:10: error: delay of a single worker has no effect: expected "
      "at least 2 workers, found 1"},
     {"cluster: {workers: 4, workers_per_attempt: [2, 2]}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [2]]}}]",
@@ -343,11 +342,15 @@ const BadBody kBodies[] = {
      "'101%'"},
     {"faults: [{at: {step: 1}, do: crash, with: {grace: 1s}}]",
      "s.yaml:3:44: error: unknown key 'grace' in 'with.crash'"},
+    {"faults: [{at: {step: 1}, do: out_of_memory}]",
+     "s.yaml:3:10: error: out_of_memory needs a device: expected "
+     "cluster.device cuda or emulated, found cpu"},
+    {"labels: [a, {b: c}]", "s.yaml:3:13: error: expected a name, found a map"},
     {"faults: [{at: {step: 1}, do: gpu_error}]",
-     "s.yaml:3:10: error: a gpu_error needs a device: expected cluster.device "
+     "s.yaml:3:10: error: gpu_error needs a device: expected cluster.device "
      "cuda or emulated, found cpu"},
     {"cluster: {device: auto}\nfaults: [{at: {step: 1}, do: device_hang}]",
-     "s.yaml:4:10: error: a device_hang needs a device: expected "
+     "s.yaml:4:10: error: device_hang needs a device: expected "
      "cluster.device cuda or emulated, found auto"},
     {"faults: [{at: {point: device.open}, do: crash}]",
      "s.yaml:3:23: error: can never match: workers that compute on cpu open no "
@@ -460,7 +463,7 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
        "s.yaml:3:15: error: expected a whole number from 1 to 1000000, found "
        "'1' in quotes"},
       {"cluster: {workers: 1}\nfaults: [{at: {step: 2}, do: partition}]",
-       "s.yaml:4:10: error: a partition of a single worker troubles nobody: "
+       "s.yaml:4:10: error: partition of a single worker has no effect: "
        "expected at least 2 workers, found 1"},
       {"faults: [{at: {step: 2}, do: wall_clock_jump, with: {by: 1500ms}}]",
        "s.yaml:3:58: error: expected whole seconds, at least 1s, found "
