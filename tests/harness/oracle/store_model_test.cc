@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/oracle/judge.h"
 #include "tests/harness/oracle/spoiled_run.h"
 
 namespace gauntlet {
@@ -627,6 +628,27 @@ TEST(StoreModelTest, DamageOfAnotherFileExcusesNoFallBack) {
     run.events.At(kChief, K::kDamaged).path = file;
     EXPECT_THAT(FindingsOf(run), Contains("resume-point/stale-resume")) << file;
   }
+}
+
+// "… cannot load …, but nothing has damaged it".
+std::string MessageOnFailedLoad(const ScriptedRun& run) {
+  for (const InvariantReport& report : Judge(run.record()).invariants) {
+    for (const Finding& finding : report.findings) {
+      if (finding.name == "does-not-verify") return finding.message;
+    }
+  }
+  return "no finding";
+}
+
+TEST(StoreModelTest, FailedLoadSaysThatFaultHadDamagedWhatAClaimHasRead) {
+  ScriptedRun run = RecoveredRun();
+  FailToLoad(run);
+  EXPECT_THAT(MessageOnFailedLoad(run),
+              testing::EndsWith(", but nothing has damaged it"));
+  DamageSaveOf(run, NameOfSave(4, 1));
+  EXPECT_THAT(
+      MessageOnFailedLoad(run),
+      testing::EndsWith(", and was loaded after a fault had damaged it"));
 }
 
 TEST(StoreModelTest, FaultThatDamagesNoFileExcusesNoFallBack) {
