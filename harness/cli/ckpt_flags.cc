@@ -62,7 +62,8 @@ std::vector<Subcommand> AllSubcommands() {
        MakeList},
       {"verify",
        "Read every byte of a checkpoint directory, or of one checkpoint. Exit "
-       "code 2: a run would be refused; 7: no checkpoint can be loaded.",
+       "code 1: a checkpoint is damaged or missing, and another can be loaded; "
+       "2: a run would be refused; 7: no checkpoint can be loaded.",
        {"PATH"},
        "Checkpoint directory, or one checkpoint in it.",
        "verify ckpt",
@@ -70,7 +71,7 @@ std::vector<Subcommand> AllSubcommands() {
        MakeVerify},
       {"diff",
        "Compare two checkpoints: the first tensor, element and bit that "
-       "differ.",
+       "differ. Exit code 1: they differ; 7: one of them is damaged.",
        {"A", "B"},
        "Two checkpoints.",
        "diff ckpt/step-000000400-g1 ckpt/step-000000800-g1",

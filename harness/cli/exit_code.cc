@@ -10,10 +10,12 @@ constexpr std::array kExitCodes = {
                  "everything selected passed; training is complete (also "
                  "without the last checkpoint if --export succeeded, with a "
                  "warning)"},
-    ExitCodeInfo{ExitCode::kViolated,
-                 "an invariant was violated, results differ for one seed, "
-                 "training failed for good, or ckpt verify and diff found "
-                 "damage or a difference"},
+    ExitCodeInfo{
+        ExitCode::kViolated,
+        "an invariant was violated, results differ for one seed, "
+        "training failed for good, ckpt verify and diff found damage or "
+        "a difference, report --compare a new failure, or explore "
+        "--fail-on-missed-goals a goal that was missed"},
     ExitCodeInfo{ExitCode::kUsage,
                  "an error on the command line, in a scenario, or in a file or "
                  "directory that it names"},
