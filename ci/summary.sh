@@ -19,15 +19,17 @@ ctest_counts() {  # JUNIT_FILE
     }' "$1"
 }
 
-# A case without a verdict has not passed: it counts as failed.
+# A case that is flaky, inconclusive or was not run counts as failed.
 suite_counts() {  # RESULT_JSON
   [ -s "$1" ] || { echo "0 1 0"; return; }
   awk '
-    /^    "passed": [0-9]+/  { passed += $2 }
-    /^    "failed": [0-9]+/  { failed += $2 }
-    /^    "errors": [0-9]+/  { failed += $2 }
-    /^    "skipped": [0-9]+/ { skipped += $2 }
-    /^}/                     { complete = 1 }
+    /^    "passed": [0-9]+/       { passed += $2 }
+    /^    "failed": [0-9]+/       { failed += $2 }
+    /^    "flaky": [0-9]+/        { failed += $2 }
+    /^    "inconclusive": [0-9]+/ { failed += $2 }
+    /^    "not_run": [0-9]+/      { failed += $2 }
+    /^    "skipped": [0-9]+/      { skipped += $2 }
+    /^}/                          { complete = 1 }
     END {
       if (!complete) failed++
       print passed + 0, failed + 0, skipped + 0

@@ -56,11 +56,13 @@ expect "no report" "0 1 0" "$(ctest_counts "$directory/none.xml")"
 
 cat >"$directory/result.json" <<'JSON'
 {
-  "schema": "gauntlet.result/v1",
+  "schema": "gauntlet.result/v2",
   "counts": {
     "passed": 14,
+    "flaky": 1,
     "failed": 2,
-    "errors": 1,
+    "inconclusive": 1,
+    "not_run": 4,
     "skipped": 3
   },
   "cases": [
@@ -70,7 +72,7 @@ cat >"$directory/result.json" <<'JSON'
   ]
 }
 JSON
-expect "a suite" "14 3 3" "$(suite_counts "$directory/result.json")"
+expect "a suite" "14 8 3" "$(suite_counts "$directory/result.json")"
 head -n 4 "$directory/result.json" >"$directory/torn.json"
 expect "a torn result" "14 1 0" "$(suite_counts "$directory/torn.json")"
 expect "no result" "0 1 0" "$(suite_counts "$directory/none.json")"

@@ -7,23 +7,23 @@
 namespace gauntlet {
 
 bool IsFailure(const CaseResult& one) {
-  return one.verdict.kind != VerdictKind::kPass &&
-         one.verdict.kind != VerdictKind::kSkip;
+  return one.verdict.kind == VerdictKind::kFail ||
+         one.verdict.kind == VerdictKind::kError;
+}
+
+bool RanHere(const CaseResult& one) {
+  return one.verdict.kind != VerdictKind::kSkip &&
+         one.verdict.kind != VerdictKind::kNotRun;
 }
 
 bool NeedsExplanation(const CaseResult& one) {
   return one.flaky || IsFailure(one);
 }
 
-bool WasNotBegun(const CaseResult& one) {
-  return one.verdict.kind == VerdictKind::kError && one.seconds == 0 &&
-         one.replay.empty() && one.verdict.invariants.empty();
-}
-
 std::vector<const CaseResult*> CasesToExplain(const RunResult& result) {
   std::vector<const CaseResult*> cases;
   for (const CaseResult& one : result.cases) {
-    if (NeedsExplanation(one) && !WasNotBegun(one)) cases.push_back(&one);
+    if (NeedsExplanation(one)) cases.push_back(&one);
   }
   std::ranges::stable_sort(cases, {}, [](const CaseResult* one) {
     if (one->flaky) return 1;

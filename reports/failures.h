@@ -9,19 +9,18 @@
 
 namespace gauntlet {
 
-// Returns true iff the verdict changes the exit code of the run: the case
-// failed or is inconclusive.
+// Returns true iff the case failed or is inconclusive.
 bool IsFailure(const CaseResult& one);
+
+// Returns true iff the case ran and has a verdict on its run: it is neither
+// skipped nor left.
+bool RanHere(const CaseResult& one);
 
 // Returns true iff the case failed, is inconclusive or is flaky.
 bool NeedsExplanation(const CaseResult& one);
 
-// Returns true iff the case was not begun, because the run ended before.
-bool WasNotBegun(const CaseResult& one);
-
 // Pointers into the result to all cases that need explanation: failed ones
-// first, then flaky ones, then inconclusive ones; without those that were not
-// begun.
+// first, then flaky ones, then inconclusive ones.
 std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 
 // One sentence: the cause if one is known, else the first violation, else the

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/case_counts.h"
+#include "reports/case_words.h"
 #include "reports/event_text.h"
 #include "reports/failures.h"
 #include "reports/html/text.h"

@@ -74,6 +74,9 @@ void AppendOutcome(const CaseResult& one, std::string& out) {
     case VerdictKind::kSkip:
       out += fmt::format("      <skipped message=\"{}\"/>\n", reason);
       return;
+    case VerdictKind::kNotRun:
+      out += fmt::format("      <skipped message=\"not run: {}\"/>\n", reason);
+      return;
     case VerdictKind::kFail:
       out += fmt::format(
           "      <failure message=\"{}\" type=\"{}\">{}</failure>\n", reason,
@@ -145,7 +148,7 @@ std::string Totals(const std::vector<const CaseResult*>& cases) {
       "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
       "time=\"{:.3f}\"",
       cases.size(), count(VerdictKind::kFail), count(VerdictKind::kError),
-      count(VerdictKind::kSkip), seconds);
+      count(VerdictKind::kSkip) + count(VerdictKind::kNotRun), seconds);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "reports/case_counts.h"
+#include "reports/case_words.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
 #include "reports/failures.h"

@@ -36,9 +36,7 @@ bool Fails(const CaseResult* one) { return one != nullptr && IsFailure(*one); }
 // A case that did not run has no time to compare.
 bool IsSlower(const ComparedCase& both) {
   for (const CaseResult* one : {both.before, both.after}) {
-    if (one == nullptr || WasNotBegun(*one) || Is(one, VerdictKind::kSkip)) {
-      return false;
-    }
+    if (one == nullptr || !RanHere(*one)) return false;
   }
   const double before = both.before->seconds;
   const double after = both.after->seconds;
@@ -56,6 +54,9 @@ void Sort(const ComparedCase& both, RunComparison& comparison) {
       !Is(before, VerdictKind::kSkip)) {
     comparison.newly_skipped.push_back(both);
   }
+  if (Is(after, VerdictKind::kNotRun) && !Is(before, VerdictKind::kNotRun)) {
+    comparison.newly_not_run.push_back(both);
+  }
   if (IsSlower(both)) comparison.slower.push_back(both);
 }
 
@@ -68,6 +69,7 @@ constexpr ComparisonPart kParts[] = {
     {"newly failing", "newly_failing", &RunComparison::newly_failing},
     {"newly passing", "newly_passing", &RunComparison::newly_passing},
     {"newly skipped", "newly_skipped", &RunComparison::newly_skipped},
+    {"newly not run", "newly_not_run", &RunComparison::newly_not_run},
     {"new", "added", &RunComparison::added},
     {"removed", "removed", &RunComparison::removed},
     {"slower by more than 20 % and 0.1 s", "slower", &RunComparison::slower},
@@ -81,7 +83,7 @@ std::string VerdictText(const CaseResult* one) {
 }
 
 std::string SecondsText(const CaseResult* one) {
-  return one == nullptr ? "-" : CaseSecondsText(one->seconds);
+  return one != nullptr && RanHere(*one) ? CaseSecondsText(one->seconds) : "-";
 }
 
 // "  real torn-manifest  PASS -> FAIL  1.9s -> 2.4s  the state …".

@@ -26,8 +26,9 @@ struct RunComparison {
   std::vector<ComparedCase> newly_failing;  // new cases that fail, too
   std::vector<ComparedCase> newly_passing;
   std::vector<ComparedCase> newly_skipped;
-  std::vector<ComparedCase> added;    // only in `after`
-  std::vector<ComparedCase> removed;  // only in `before`
+  std::vector<ComparedCase> newly_not_run;  // new cases too
+  std::vector<ComparedCase> added;          // only in `after`
+  std::vector<ComparedCase> removed;        // only in `before`
   // By more than 20 % and more than 0.1 s, of cases that ran both times.
   std::vector<ComparedCase> slower;
 };
@@ -42,7 +43,7 @@ std::string RenderComparison(const RunComparison& comparison, Colour colour);
 //  "newly_failing":[{"name":…,"world":…,
 //    "before":{"verdict":"PASS","flaky":false,"seconds":1.9,"cause":""},
 //    "after":…}],
-//  "newly_passing":[],"newly_skipped":[],"added":[],"removed":[],"slower":[]}
+//  "newly_passing":[],"newly_skipped":[],"newly_not_run":[],"added":[],"removed":[],"slower":[]}
 std::string ComparisonToJson(const RunComparison& comparison);
 
 }  // namespace gauntlet

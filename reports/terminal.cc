@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "reports/case_words.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
 #include "reports/failures.h"
@@ -30,6 +31,7 @@ std::string_view SgrOf(const CaseResult& one) {
     case VerdictKind::kFail:
       return kRed;
     case VerdictKind::kError:
+    case VerdictKind::kNotRun:
       return kMagenta;
     case VerdictKind::kSkip:
       return kYellow;
@@ -143,16 +145,16 @@ std::string RenderOpening(const RunResult& result) {
 
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour) {
-  const VerdictKind kind = result.verdict.kind;
   const std::string word = fmt::format("{:<6}", CaseHeading(result));
-  return RenderColumns(
-      Painted(word, SgrOf(result), colour),
-      {.world = result.world,
-       .name = result.name,
-       .name_width = width,
-       .time =
-           kind == VerdictKind::kSkip ? "" : CaseSecondsText(result.seconds),
-       .detail = DetailOf(result.verdict)});
+  return RenderColumns(Painted(word, SgrOf(result), colour),
+                       {.world = result.world,
+                        .name = result.name,
+                        .name_width = width,
+                        // A simulated record has no time: judge.
+                        .time = RanHere(result) && result.seconds > 0
+                                    ? CaseSecondsText(result.seconds)
+                                    : "",
+                        .detail = DetailOf(result.verdict)});
 }
 
 std::string RenderSlowLine(const std::string& name, const std::string& world,
@@ -237,8 +239,7 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
 std::string RenderSlowest(const RunResult& result, size_t most) {
   std::vector<const CaseResult*> slowest;
   for (const CaseResult& one : result.cases) {
-    const bool ran = one.verdict.kind != VerdictKind::kSkip && one.seconds > 0;
-    if (ran) slowest.push_back(&one);
+    if (RanHere(one) && one.seconds > 0) slowest.push_back(&one);
   }
   std::ranges::stable_sort(slowest, std::ranges::greater(),
                            [](const CaseResult* one) { return one->seconds; });
@@ -271,10 +272,14 @@ std::string RenderRun(const RunResult& result, Colour colour) {
 }
 
 int ExitCodeOf(const RunResult& result) {
-  const VerdictCounts counts = CountVerdicts(result);
+  const auto has = [&result](VerdictKind kind) {
+    return std::ranges::any_of(result.cases, [kind](const CaseResult& one) {
+      return one.verdict.kind == kind;
+    });
+  };
   if (result.cases.empty()) return 4;
-  if (counts.failed > 0) return 1;
-  return counts.errors > 0 ? 3 : 0;
+  if (has(VerdictKind::kFail)) return 1;
+  return has(VerdictKind::kError) || has(VerdictKind::kNotRun) ? 3 : 0;
 }
 
 }  // namespace gauntlet

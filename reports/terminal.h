@@ -7,7 +7,6 @@
 #include <string>
 
 #include "harness/record/result.h"
-#include "reports/case_counts.h"
 
 namespace gauntlet {
 

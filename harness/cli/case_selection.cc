@@ -85,7 +85,8 @@ Result<CaseKeys> LastFailures(const RunCommand& command) {
   CaseKeys failed;
   for (const CaseResult& one : last.value->cases) {
     if (one.verdict.kind == VerdictKind::kFail ||
-        one.verdict.kind == VerdictKind::kError) {
+        one.verdict.kind == VerdictKind::kError ||
+        one.verdict.kind == VerdictKind::kNotRun) {
       failed.emplace(one.name, one.world);
       failed.emplace(WithoutTime(one.name), one.world);
     }

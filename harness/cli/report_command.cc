@@ -20,7 +20,6 @@
 #include "harness/cli/stored_runs.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
-#include "reports/case_counts.h"
 #include "reports/counted.h"
 #include "reports/failures.h"
 #include "reports/junit.h"
@@ -106,11 +105,11 @@ std::string TextOf(const ReportCommand& command, const RunResult& result,
     width = std::max(width, std::min<size_t>(one.name.size(), 48));
   }
   for (const CaseResult& one : result.cases) {
-    if (!has_lines || WasNotBegun(one)) continue;
+    if (!has_lines || one.verdict.kind == VerdictKind::kNotRun) continue;
     out += RenderCaseLine(one, width, colour);
   }
   for (const CaseResult& one : result.cases) {
-    if (has_outputs || !NeedsExplanation(one) || WasNotBegun(one)) continue;
+    if (has_outputs || !NeedsExplanation(one)) continue;
     out += "\n" + RenderFailure(one, colour);
   }
   return out + (has_outputs ? "" : "\n") + RenderSummary(result, colour);
@@ -144,8 +143,9 @@ Result<int> Compare(const ReportCommand& command, Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? ComparisonToJson(comparison)
                       : RenderComparison(comparison, ColourOf(console)));
-  return static_cast<int>(
-      comparison.newly_failing.empty() ? ExitCode::kHeld : ExitCode::kViolated);
+  const bool all_held =
+      comparison.newly_failing.empty() && comparison.newly_not_run.empty();
+  return static_cast<int>(all_held ? ExitCode::kHeld : ExitCode::kViolated);
 }
 
 // "2026-11-21T10:43:00Z" of "20261121T104300-77"; "-": the name has no time.
@@ -204,10 +204,10 @@ Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
 std::string ListToText(const std::vector<ListedRun>& runs) {
   size_t width = 3;
   for (const ListedRun& run : runs) width = std::max(width, run.id.size());
-  std::string out =
-      fmt::format("{:<{}}  {:<20} {:>7} {:>7} {:>7} {:>7} {:>12} {:>7}  {}\n",
-                  "run", width, "time", "cases", "passed", "flaky", "failed",
-                  "inconclusive", "skipped", "seconds");
+  std::string out = fmt::format(
+      "{:<{}}  {:<20} {:>7} {:>7} {:>7} {:>7} {:>12} {:>7} {:>7}  {}\n", "run",
+      width, "time", "cases", "passed", "flaky", "failed", "inconclusive",
+      "not run", "skipped", "seconds");
   for (const ListedRun& run : runs) {
     out += fmt::format("{:<{}}  ", EscapeBytes(run.id), width);
     if (!run.result) {
@@ -215,11 +215,11 @@ std::string ListToText(const std::vector<ListedRun>& runs) {
       continue;
     }
     const CaseCounts counts = CountCases(*run.result);
-    out += fmt::format("{:<20} {:>7} {:>7} {:>7} {:>7} {:>12} {:>7}  {:.1f}\n",
-                       TimeOf(run.id), run.result->cases.size(), counts.passed,
-                       counts.flaky, counts.failed,
-                       counts.inconclusive + counts.not_run, counts.skipped,
-                       run.result->seconds);
+    out += fmt::format(
+        "{:<20} {:>7} {:>7} {:>7} {:>7} {:>12} {:>7} {:>7}  {:.1f}\n",
+        TimeOf(run.id), run.result->cases.size(), counts.passed, counts.flaky,
+        counts.failed, counts.inconclusive, counts.not_run, counts.skipped,
+        run.result->seconds);
   }
   return out;
 }
@@ -232,16 +232,17 @@ std::string ListToJson(const std::vector<ListedRun>& runs) {
       list.push_back({{"run", run.id}, {"error", run.error}});
       continue;
     }
-    const VerdictCounts counts = CountVerdicts(*run.result);
+    const CaseCounts counts = CountCases(*run.result);
     const std::string time = TimeOf(run.id);
     list.push_back({{"run", run.id},
                     {"time", time == "-" ? Json() : Json(time)},
                     {"cases", run.result->cases.size()},
                     {"passed", counts.passed},
-                    {"failed", counts.failed},
-                    {"errors", counts.errors},
-                    {"skipped", counts.skipped},
                     {"flaky", counts.flaky},
+                    {"failed", counts.failed},
+                    {"inconclusive", counts.inconclusive},
+                    {"not_run", counts.not_run},
+                    {"skipped", counts.skipped},
                     {"seconds", run.result->seconds}});
   }
   const Json object = {{"schema", "gauntlet.runs/v1"}, {"runs", list}};

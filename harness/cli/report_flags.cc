@@ -24,8 +24,9 @@ becomes the folder of a run. --compare prints the changes from the first RUN to
 the second. A case is slower if it takes over 20 % and over 0.1 s longer. A
 flaky case counts as failed, or as passed in a run with --flaky pass.
 Exit code: that of the verdicts, as of gauntlet run without --strict (0 passed,
-1 failed, 3 inconclusive, 4 no case). --compare: 1 if a case fails that did not
-fail before, else 0. --list: 0. All: 2 if a result cannot be read.)";
+1 failed, 3 inconclusive or not run, 4 no case). --compare: 1 if a case fails
+that did not fail before, or was not run; else 0. --list: 0. All: 2 if a result
+cannot be read.)";
 
 void AddTasks(Flags& flags, ReportCommand& command) {
   flags.Section("Task");
@@ -35,7 +36,7 @@ void AddTasks(Flags& flags, ReportCommand& command) {
       {"--merge", "", "Merge the results and records of all RUNs into --out."},
       [&command] { command.task = ReportTask::kMerge; });
   flags.Switch({"--compare", "",
-                "Compare two RUNs: newly failing, newly passing, slower."},
+                "Compare two RUNs: newly failing, passing, not run, slower."},
                [&command] { command.task = ReportTask::kCompare; });
   flags.Value({"--out", "DIR", "New or empty folder for --merge."},
               ReadText(command.out_directory));

@@ -63,7 +63,7 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   if (result.cases.empty()) return static_cast<int>(ExitCode::kHeld);
   const int code = ExitCodeOf(result);
-  if (code == 0 && command.strict && CountVerdicts(result).skipped > 0) {
+  if (code == 0 && command.strict && CountCases(result).skipped > 0) {
     return static_cast<int>(ExitCode::kSkippedUnderStrict);
   }
   return code;
@@ -140,10 +140,9 @@ class Runner {
     const size_t ran = result.cases.size();
     const bool interrupted =
         host_.TerminationNotices() > 0 && ran < items_.size();
-    AddThoseLeft(std::string(interrupted ? kWasInterrupted
-                                         : "not run: enough had failed"),
-                 result.cases);
-    result.not_run = result.cases.size() - ran;
+    AddThoseLeft(
+        std::string(interrupted ? kWasInterrupted : "enough cases had failed"),
+        result.cases);
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
     RETURN_IF_ERROR(WriteRunFiles(result, directory_));
@@ -234,7 +233,7 @@ class Runner {
            .file = item.one.file,
            .line = item.one.line,
            .world = world,
-           .verdict = {.kind = VerdictKind::kError, .reason = why}});
+           .verdict = {.kind = VerdictKind::kNotRun, .reason = why}});
     }
   }
 

@@ -16,7 +16,6 @@
 #include "harness/cli/run_time_left.h"
 #include "harness/cli/status_line.h"
 #include "harness/run/suite.h"
-#include "reports/case_counts.h"
 
 namespace gauntlet {
 

@@ -102,7 +102,6 @@ class Merger {
     // A reader refuses more.
     merged_.seconds =
         std::min(merged_.seconds + part.result.seconds, kMaxSeconds);
-    merged_.not_run += part.result.not_run;
     return "";
   }
 

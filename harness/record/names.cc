@@ -70,8 +70,10 @@ static_assert(kOutcomes.size() ==
               static_cast<size_t>(Outcome::kRetryLater) + 1);
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
-constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL",
-                                                       "INCONCLUSIVE", "SKIP"};
+constexpr std::array<std::string_view, 5> kVerdicts = {
+    "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "NOT RUN"};
+static_assert(kVerdicts.size() ==
+              static_cast<size_t>(VerdictKind::kNotRun) + 1);
 
 constexpr std::array<std::string_view, 35> kReasons = {
     "",

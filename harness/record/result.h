@@ -67,21 +67,21 @@ struct RunResult {
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;
-  // Number of cases that were not begun or were cut off. Their verdict is
-  // kError, with that reason.
-  uint64_t not_run = 0;
 
   bool operator==(const RunResult&) const = default;
 };
 
-struct VerdictCounts {
+// Cases by how they ended; each case counts once.
+struct CaseCounts {
   uint64_t passed = 0;
+  uint64_t flaky = 0;  // with either verdict
   uint64_t failed = 0;
-  uint64_t errors = 0;
+  uint64_t inconclusive = 0;
+  uint64_t not_run = 0;
   uint64_t skipped = 0;
-  uint64_t flaky = 0;  // counted in `passed` or `failed` too
 };
-VerdictCounts CountVerdicts(const RunResult& result);
+void Count(const CaseResult& one, CaseCounts& counts);
+CaseCounts CountCases(const RunResult& result);
 
 }  // namespace gauntlet
 

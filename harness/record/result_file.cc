@@ -137,43 +137,50 @@ void Describe(Archive& a, typename Archive::template Ref<RunResult> result) {
   a.Field("command", result.command);
   a.Field("scenarios", result.scenarios);
   a.Field("seconds", result.seconds);
-  a.Field("not_run", result.not_run);
   a.Field("cases", result.cases);
 }
 
 template <class Archive>
-void Describe(Archive& a,
-              typename Archive::template Ref<VerdictCounts> counts) {
+void Describe(Archive& a, typename Archive::template Ref<CaseCounts> counts) {
   a.Field("passed", counts.passed);
-  a.Field("failed", counts.failed);
-  a.Field("errors", counts.errors);
-  a.Field("skipped", counts.skipped);
   a.Field("flaky", counts.flaky);
+  a.Field("failed", counts.failed);
+  a.Field("inconclusive", counts.inconclusive);
+  a.Field("not_run", counts.not_run);
+  a.Field("skipped", counts.skipped);
 }
 
 namespace {
 constexpr std::string_view kSchema = "gauntlet.result/v2";
 }  // namespace
 
-VerdictCounts CountVerdicts(const RunResult& result) {
-  VerdictCounts counts;
-  for (const CaseResult& one : result.cases) {
-    if (one.flaky) ++counts.flaky;
-    switch (one.verdict.kind) {
-      case VerdictKind::kPass:
-        ++counts.passed;
-        break;
-      case VerdictKind::kFail:
-        ++counts.failed;
-        break;
-      case VerdictKind::kError:
-        ++counts.errors;
-        break;
-      case VerdictKind::kSkip:
-        ++counts.skipped;
-        break;
-    }
+void Count(const CaseResult& one, CaseCounts& counts) {
+  if (one.flaky) {
+    ++counts.flaky;
+    return;
   }
+  switch (one.verdict.kind) {
+    case VerdictKind::kPass:
+      ++counts.passed;
+      return;
+    case VerdictKind::kFail:
+      ++counts.failed;
+      return;
+    case VerdictKind::kError:
+      ++counts.inconclusive;
+      return;
+    case VerdictKind::kSkip:
+      ++counts.skipped;
+      return;
+    case VerdictKind::kNotRun:
+      ++counts.not_run;
+      return;
+  }
+}
+
+CaseCounts CountCases(const RunResult& result) {
+  CaseCounts counts;
+  for (const CaseResult& one : result.cases) Count(one, counts);
   return counts;
 }
 
@@ -181,7 +188,7 @@ std::string ResultToJson(const RunResult& result) {
   Json object = Json::object();
   object["schema"] = kSchema;
   JsonWriter writer(object, JsonWriter::Defaults::kWrite);
-  writer.Field("counts", CountVerdicts(result));
+  writer.Field("counts", CountCases(result));
   Describe(writer, result);
   return DumpJson(object, 2) + "\n";
 }

@@ -12,11 +12,12 @@ namespace gauntlet {
 
 enum class VerdictKind : uint8_t {
   kPass,
-  kFail,   // an invariant or an expectation is violated
-  kError,  // inconclusive: a fault never fired, or nothing was checked
-  kSkip,   // not run here; `reason` says why
+  kFail,    // an invariant or an expectation is violated
+  kError,   // inconclusive: a fault never fired, or nothing was checked
+  kSkip,    // cannot run here; `reason` says why
+  kNotRun,  // the run ended before the case was over; `reason` says why
 };
-// "PASS", "FAIL", "INCONCLUSIVE", "SKIP".
+// "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "NOT RUN".
 std::string_view VerdictKindName(VerdictKind kind);
 std::optional<VerdictKind> FindVerdictKind(std::string_view name);
 

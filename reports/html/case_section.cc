@@ -5,8 +5,9 @@
 #include <set>
 
 #include "harness/record/invariants.h"
+#include "reports/case_words.h"
 #include "reports/counted.h"
-#include "reports/html/case_table.h"
+#include "reports/failures.h"
 #include "reports/html/coverage_matrix.h"
 #include "reports/html/difference_table.h"
 #include "reports/html/swim_lane.h"
@@ -48,17 +49,15 @@ const Finding* FirstFinding(const Verdict& verdict) {
 }
 
 std::string Heading(const CaseResult& result) {
-  const std::string_view word = CaseWord(result);
   std::string meta = result.world;
-  if (result.verdict.kind != VerdictKind::kSkip) {
+  if (RanHere(result)) {
     meta += " · " + FactsText(result.verdict.facts);
     if (result.seconds > 0) meta += " · " + DurationOf(result);
   }
   return fmt::format(
-      "<summary><h3><span class=\"badge {0}\">{0}</span> <span "
-      "class=\"name\">{1}</span></h3><span class=\"muted\">{2}</span>"
-      "</summary>\n",
-      word, HtmlText(result.name), HtmlText(meta));
+      "<summary><h3>{} <span class=\"name\">{}</span></h3>"
+      "<span class=\"muted\">{}</span></summary>\n",
+      RenderBadge(result), HtmlText(result.name), HtmlText(meta));
 }
 
 std::string CauseHtml(const CaseResult& result) {
@@ -291,6 +290,17 @@ std::string CauseOf(const Verdict& verdict) {
   return text + ".";
 }
 
+std::string CssClassOf(const CaseResult& result) {
+  std::string word(CaseWord(result));
+  std::ranges::replace(word, ' ', '-');
+  return word;
+}
+
+std::string RenderBadge(const CaseResult& result) {
+  return fmt::format("<span class=\"badge {}\">{}</span>", CssClassOf(result),
+                     CaseWord(result));
+}
+
 std::string RenderCommand(const std::string& command) {
   if (command.empty()) return "";
   return fmt::format(
@@ -302,14 +312,11 @@ std::string RenderCommand(const std::string& command) {
 std::string RenderCaseSection(const CaseResult& result,
                               const std::optional<Record>& record,
                               const CaseSectionOptions& options) {
-  const VerdictKind kind = result.verdict.kind;
-  const bool is_open =
-      kind == VerdictKind::kFail || kind == VerdictKind::kError || result.flaky;
-  std::string out =
-      fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n", CaseWord(result),
-                  options.id, is_open ? " open" : "");
+  std::string out = fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n",
+                                CssClassOf(result), options.id,
+                                NeedsExplanation(result) ? " open" : "");
   out += Heading(result) + CauseHtml(result) + Tries(result);
-  if (kind != VerdictKind::kSkip || record) out += Picture(record, options);
+  if (RanHere(result) || record) out += Picture(record, options);
   out += RenderDifferences(result) + FailedChecks(result) +
          UnmetExpectations(result.verdict);
   if (record) out += PlannedFaults(*record);

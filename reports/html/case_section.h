@@ -21,11 +21,17 @@ struct CaseSectionOptions {
   std::vector<LogTail> logs = {};  // of the case's processes
 };
 
-// A <details> element; open unless the case passed or was skipped. Its size is
-// bounded: long texts and lists are cut, and the section says so.
+// A <details> element; open iff the case failed, is flaky or inconclusive. Its
+// size is bounded: long texts and lists are cut, and the section says so.
 std::string RenderCaseSection(const CaseResult& result,
                               const std::optional<Record>& record,
                               const CaseSectionOptions& options);
+
+// The word of the case's verdict as a class of CSS: "not-run".
+std::string CssClassOf(const CaseResult& result);
+
+// The word of the case's verdict in a frame of its colour.
+std::string RenderBadge(const CaseResult& result);
 
 // A command and a button that copies it.
 std::string RenderCommand(const std::string& command);

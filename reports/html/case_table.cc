@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "reports/case_words.h"
+#include "reports/html/case_section.h"
 #include "reports/html/text.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,8 +22,8 @@ constexpr size_t kLongestName = 160;
 constexpr size_t kLongestReason = 240;
 
 // CaseWord's, in the order of the table.
-constexpr std::array<std::string_view, 5> kWordOrder = {
-    "failed", "flaky", "inconclusive", "passed", "skipped"};
+constexpr std::array<std::string_view, 6> kWordOrder = {
+    "failed", "flaky", "inconclusive", "passed", "skipped", "not run"};
 
 size_t RankOf(const CaseResult& one) {
   return static_cast<size_t>(std::ranges::find(kWordOrder, CaseWord(one)) -
@@ -89,10 +91,9 @@ std::string StaticRow(const CaseResult& one, int64_t section) {
     name = fmt::format("<a href=\"#{}\">{}</a>",
                        SectionId(static_cast<size_t>(section)), name);
   }
-  const std::string_view word = CaseWord(one);
   const std::array<std::string, 8> cells = {
       name,
-      fmt::format("<span class=\"badge {0}\">{0}</span>", word),
+      RenderBadge(one),
       HtmlText(one.world, kLongestName),
       fmt::format("{}", facts.faults_fired),
       fmt::format("{}", facts.restarts),

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "harness/record/result.h"
-#include "reports/case_counts.h"  // words of verdicts, which are CSS classes
 
 namespace gauntlet {
 
-// Indices of the cases: failed ones first, then flaky, inconclusive, passed and
-// skipped ones, each in the order of the run.
+// Indices of the cases: failed ones first, then flaky, inconclusive, passed
+// and skipped ones, then those that were not run, each in the order of the run.
 std::vector<size_t> CasesByVerdict(const RunResult& result);
 
 // Id of a case's section in the page: "case-12".

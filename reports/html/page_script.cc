@@ -9,7 +9,7 @@ const std::string_view kPageScript = R"js(
 (() => {
   const byId = (id) => document.getElementById(id);
   const verdicts = ["failed", "flaky", "inconclusive", "passed",
-    "skipped"];
+    "skipped", "not run"];
   const columns = ["name", "verdict", "world", "faults", "restarts",
     "recomputed", "duration", "reason"];
   const titles = { faults: "faults", restarts: "restarts",
@@ -42,7 +42,8 @@ const std::string_view kPageScript = R"js(
     if (titles[name]) cell.dataset.title = titles[name];
     if (name === "verdict") {
       const badge = document.createElement("span");
-      badge.className = "badge " + verdicts[row[column]];
+      badge.className = "badge " +
+        verdicts[row[column]].replace(" ", "-");
       badge.textContent = verdicts[row[column]];
       cell.append(badge);
     } else if (name === "name" && row[8] >= 0) {

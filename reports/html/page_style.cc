@@ -79,7 +79,7 @@ button:disabled { opacity: .45; }
 .badge.passed { color: var(--good); }
 .badge.failed { color: var(--bad); }
 .badge.flaky { color: var(--flaky); }
-.badge.inconclusive { color: var(--unsure); }
+.badge.inconclusive, .badge.not-run { color: var(--unsure); }
 .badge.skipped { color: var(--skip); }
 
 .filters { display: flex; flex-wrap: wrap; gap: 8px 16px; margin: 8px 0; }
@@ -110,7 +110,7 @@ button:disabled { opacity: .45; }
 .case.failed { border-left-color: var(--bad); }
 .case.flaky { border-left-color: var(--flaky); }
 .case.passed { border-left-color: var(--good); }
-.case.inconclusive { border-left-color: var(--unsure); }
+.case.inconclusive, .case.not-run { border-left-color: var(--unsure); }
 .case.skipped { border-left-color: var(--skip); }
 .case[open] { padding-bottom: 12px; }
 .case > summary { padding: 10px 0; cursor: pointer; overflow-wrap: anywhere; }

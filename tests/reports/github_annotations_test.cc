@@ -106,8 +106,8 @@ TEST(GithubAnnotationsTest, FileIsRelativeToTheWorkspaceAboveIt) {
 TEST(GithubAnnotationsTest, PassedSkippedAndUnbegunCasesHaveNone) {
   const CaseResult unbegun = {
       .name = "late",
-      .verdict = {.kind = VerdictKind::kError, .reason = "not run"}};
-  EXPECT_EQ(Annotations({.cases = {unbegun}, .not_run = 1}), "");
+      .verdict = {.kind = VerdictKind::kNotRun, .reason = "interrupted"}};
+  EXPECT_EQ(Annotations({.cases = {unbegun}}), "");
   RunResult result = SampleResult();
   std::erase_if(result.cases, [](const CaseResult& one) {
     return one.verdict.kind == VerdictKind::kFail ||

@@ -85,10 +85,13 @@ TEST(HtmlReportTest, BeginsWithTheVerdicts) {
 TEST(HtmlReportTest, CountsCasesThatWereNotRun) {
   RunResult result = SampleResult();
   EXPECT_THAT(Render(result), Not(HasSubstr("1 not run")));
-  result.not_run = 1;
-  EXPECT_THAT(Render(result),
-              HasSubstr("<h1>4 cases: 1 failed, 1 passed, 1 skipped, 1 not "
-                        "run</h1>"));
+  result.cases.push_back(CaseLeft());
+  const std::string html = Render(result);
+  EXPECT_THAT(html, HasSubstr("<h1>5 cases: 1 failed, 1 inconclusive, 1 "
+                              "passed, 1 skipped, 1 not run</h1>"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"badge not-run\">not run</span>"));
+  EXPECT_THAT(html,
+              HasSubstr("<details class=\"case not-run\" id=\"case-4\">"));
 }
 
 TEST(HtmlReportTest, FlakyCase_HasItsOwnWord) {

@@ -97,6 +97,13 @@ TEST(JunitTest, FlakyCase_PassesWithItsFirstFailureAsText) {
   EXPECT_THAT(xml, Not(HasSubstr("<failure")));
 }
 
+TEST(JunitTest, CaseThatWasNotRunIsSkippedAndSaysSo) {
+  const std::string xml = RenderJunit({.cases = {CaseLeft()}});
+  EXPECT_THAT(xml, HasSubstr("errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<skipped message=\"not run: enough cases had "
+                             "failed\"/>"));
+}
+
 TEST(JunitTest, EscapesWhatXmlCannotHold) {
   const struct {
     std::string text;

@@ -36,6 +36,7 @@ std::vector<std::string> Names(const std::vector<ComparedCase>& cases) {
 constexpr auto kPass = VerdictKind::kPass;
 constexpr auto kFail = VerdictKind::kFail;
 constexpr auto kError = VerdictKind::kError;
+constexpr auto kNotRun = VerdictKind::kNotRun;
 constexpr auto kSkip = VerdictKind::kSkip;
 
 TEST(RunComparisonTest, SortsCasesByWhatChanged) {
@@ -56,6 +57,22 @@ TEST(RunComparisonTest, SortsCasesByWhatChanged) {
   EXPECT_THAT(Names(found.newly_skipped), ElementsAre("off"));
   EXPECT_THAT(Names(found.added), ElementsAre("new", "new-bad"));
   EXPECT_THAT(Names(found.removed), ElementsAre("gone"));
+}
+
+TEST(RunComparisonTest, CaseThatWasNotRunNeitherFailsNorPasses) {
+  const RunResult before = {.cases = {Of("left", kPass), Of("broke", kNotRun),
+                                      Of("same", kNotRun), Of("ran", kNotRun)}};
+  const RunResult after = {.cases = {Of("left", kNotRun), Of("broke", kFail),
+                                     Of("same", kNotRun), Of("ran", kPass, 9),
+                                     Of("new", kNotRun)}};
+  const RunComparison found = CompareRuns(before, after);
+  EXPECT_THAT(Names(found.newly_not_run), ElementsAre("left", "new"));
+  EXPECT_THAT(Names(found.newly_failing), ElementsAre("broke"));
+  EXPECT_THAT(found.newly_passing, IsEmpty());
+  EXPECT_THAT(found.slower, IsEmpty());
+  EXPECT_THAT(
+      RenderComparison(found, Colour::kOff),
+      HasSubstr("newly not run: 2\n  sim  left  PASS -> NOT RUN  1.0s -> -\n"));
 }
 
 TEST(RunComparisonTest, TheWorldsOfACaseAreTwoCases) {

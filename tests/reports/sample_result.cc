@@ -109,6 +109,10 @@ RunResult SampleResult() {
                     Failed()}};
 }
 
+CaseResult CaseLeft() {
+  return WithReason(VerdictKind::kNotRun, "late", "enough cases had failed");
+}
+
 CaseResult FlakyCase(FlakyVerdict verdict) {
   CaseResult failed = Failed();
   failed.directory = "/runs/7f3a/torn-manifest.real";

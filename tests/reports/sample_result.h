@@ -8,6 +8,8 @@
 namespace gauntlet {
 
 RunResult SampleResult();
+// A case that the run left: it was not run.
+CaseResult CaseLeft();
 // A case that failed first and then passed, as result of both tries.
 CaseResult FlakyCase(FlakyVerdict verdict);
 

@@ -56,8 +56,7 @@ TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {
 
 TEST(TerminalTest, WhatWasNotRunIsCountedApart) {
   RunResult result = SampleResult();
-  result.cases.push_back(result.cases[2]);
-  result.not_run = 1;
+  result.cases.push_back(CaseLeft());
   EXPECT_THAT(RenderSummary(result, Colour::kOff),
               HasSubstr("1 failed, 1 inconclusive, 1 not run, 1 skipped\n"));
 }

@@ -49,6 +49,13 @@ TEST_F(ReportCommandTest, CasesThatWereNotBegunHaveNoLine) {
   EXPECT_THAT(printed, HasSubstr("1 not run"));
   EXPECT_EQ(Report({}), 1) << err_.str();
   EXPECT_EQ(out_.str(), printed);
+  EXPECT_EQ(Report({"--list"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), ContainsRegex("inconclusive not run skipped"));
+  EXPECT_THAT(out_.str(), ContainsRegex("Z +2 +0 +0 +1 +0 +1 +0 "));
+  EXPECT_EQ(Report({"--list", "--json"}), 0) << err_.str();
+  const auto listed = nlohmann::json::parse(out_.str())["runs"][0];
+  EXPECT_EQ(listed["inconclusive"], 0);
+  EXPECT_EQ(listed["not_run"], 1);
 }
 
 TEST_F(ReportCommandTest, RendersTheSameFilesAgain) {
@@ -114,7 +121,9 @@ TEST_F(ReportCommandTest, ShowsFlakyCasesAsFlaky) {
   EXPECT_THAT(out_.str(), ContainsRegex("cases +passed +flaky +failed"));
   EXPECT_THAT(out_.str(), ContainsRegex("Z +1 +0 +1 +0 "));
   EXPECT_EQ(Report({"--list", "--json"}), 0) << err_.str();
-  EXPECT_EQ(nlohmann::json::parse(out_.str())["runs"][0]["flaky"], 1);
+  const auto listed = nlohmann::json::parse(out_.str())["runs"][0];
+  EXPECT_EQ(listed["flaky"], 1);
+  EXPECT_EQ(listed["passed"], 0);
 }
 
 TEST_F(ReportCommandTest, PathsOfAResultLeadNowhereElse) {
@@ -150,6 +159,21 @@ TEST_F(ReportCommandTest, ListsRunsTheNewestFirst) {
   ASSERT_EQ(json["runs"].size(), 3u);
   EXPECT_EQ(json["runs"][1]["failed"], 1);
   EXPECT_THAT(json["runs"][0]["time"], EndsWith("Z"));
+}
+
+TEST_F(ReportCommandTest, CaseThatWasNotRunMakesAComparisonFail) {
+  const std::string good = RunCase("b", "completes");
+  RunCase("a", "recovers");
+  RunScenarios({.paths = {scratch_ / "a.yaml", scratch_ / "b.yaml"},
+                .world = WorldChoice::kSimulated,
+                .max_failures = 1,
+                .runs_directory = runs()},
+               console_);
+  EXPECT_EQ(Report({"--compare", good, "latest", "--json"}), 1) << err_.str();
+  const auto json = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(json["newly_not_run"].size(), 1u);
+  EXPECT_EQ(json["newly_not_run"][0]["after"]["verdict"], "NOT RUN");
+  EXPECT_EQ(json["newly_failing"].size(), 1u);
 }
 
 TEST_F(ReportCommandTest, ComparesTwoRuns) {

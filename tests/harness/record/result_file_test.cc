@@ -74,8 +74,7 @@ RunResult FullResult() {
                                 .seconds = 0.25,
                                 .directory = "d1",
                                 .cause = "tensor v"}},
-                     .verdict = verdict}},
-          .not_run = 1};
+                     .verdict = verdict}}};
 }
 
 TEST(ResultFileTest, ComesBackAsItWasWritten) {
@@ -88,19 +87,29 @@ TEST(ResultFileTest, SaysItsSchemaAndCountsFirst) {
   EXPECT_THAT(ResultToJson(FullResult()),
               testing::StartsWith("{\n  \"schema\": \"gauntlet.result/v2\",\n"
                                   "  \"counts\": {\n    \"passed\": 0,\n"
-                                  "    \"failed\": 1,"));
+                                  "    \"flaky\": 1,"));
 }
 
-TEST(ResultFileTest, CountsAFlakyCaseByItsVerdictAndApart) {
+TEST(ResultFileTest, CountsEachCaseOnce) {
   RunResult result = FullResult();
-  result.cases.push_back({.verdict = {.kind = VerdictKind::kPass}});
-  VerdictCounts counts = CountVerdicts(result);
-  EXPECT_EQ(counts.failed, 1u);
+  for (const VerdictKind kind : {VerdictKind::kPass, VerdictKind::kNotRun}) {
+    result.cases[0].verdict.kind = kind;
+    result.cases.push_back({.verdict = {.kind = kind}});
+  }
+  const CaseCounts counts = CountCases(result);
   EXPECT_EQ(counts.flaky, 1u);
-  result.cases[0].verdict.kind = VerdictKind::kPass;
-  counts = CountVerdicts(result);
-  EXPECT_EQ(counts.passed, 2u);
-  EXPECT_EQ(counts.flaky, 1u);
+  EXPECT_EQ(counts.passed, 1u);
+  EXPECT_EQ(counts.failed, 0u);
+  EXPECT_EQ(counts.inconclusive, 0u);
+  EXPECT_EQ(counts.not_run, 1u);
+}
+
+TEST(ResultFileTest, CaseThatWasNotRunComesBackAsSuch) {
+  const RunResult result = {
+      .cases = {{.name = "a", .verdict = {.kind = VerdictKind::kNotRun}}}};
+  const std::string text = ResultToJson(result);
+  EXPECT_THAT(text, testing::HasSubstr("\"verdict\": \"NOT RUN\""));
+  EXPECT_EQ(ReadResult(text, "r").value, result);
 }
 
 TEST(ResultFileTest, ReadsAResultWithoutTries) {
