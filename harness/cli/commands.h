@@ -217,7 +217,9 @@ struct ReplayCommand {
 
 // Judges stored records.
 struct JudgeCommand {
-  std::vector<std::string> paths;  // record files, and folders of cases or runs
+  // Record files, folders of cases or runs, RUN or RUN/CASE.
+  std::vector<std::string> paths;
+  std::string runs_directory = ".gauntlet/runs";
   OutputFormat output = OutputFormat::kText;
 };
 

@@ -68,22 +68,28 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
       {.command = "judge",
        .summary = "Judge stored records again. Nothing is run.",
        .examples =
-           "Examples:\n  gauntlet judge .gauntlet/runs/latest\n"
+           "Examples:\n  gauntlet judge latest\n"
+           "  gauntlet judge latest/crash-in-a-shard\n"
            "  gauntlet judge record.jsonl --json\n"
            "\nThe comparison of the two worlds is not in a record: only "
            "gauntlet run makes it.\nExit codes: gauntlet help "
            "exit-codes."},
       verb);
   flags.Positionals(
-      {"path", "PATH...", "A record.jsonl, or the folder of a case or a run."},
+      {"what", "WHAT...",
+       "A record.jsonl, the folder of a case or a run, RUN or RUN/CASE (RUN: "
+       "latest, or the start of a run's name)."},
       {.least = 1, .most = 10'000}, command.paths);
+  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
+              ReadText(command.runs_directory));
   flags.Switch({"--json", "", "Print JSON, like result.json of a run."},
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
   if (command.paths.empty()) {
-    return InvalidArgument("expected a record.jsonl, or the folder of a run");
+    return InvalidArgument(
+        "expected a record.jsonl, a folder, RUN or RUN/CASE");
   }
   return Command(std::move(command));
 }

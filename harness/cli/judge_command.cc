@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/utf8.h"
@@ -24,12 +25,39 @@ namespace fs = std::filesystem;
 // The records in and below some paths.
 class RecordFinder {
  public:
-  // kInvalidArgument: there is no such path; kNotFound: a folder without any.
-  Status Add(const fs::path& path) {
+  explicit RecordFinder(fs::path runs) : runs_(std::move(runs)) {}
+
+  // `what`: a file, a folder, RUN or RUN/CASE. kInvalidArgument: there is no
+  // such path; kNotFound: no such run or case, or a folder without any record.
+  Status Add(const std::string& what) {
     std::error_code error;
-    if (!fs::exists(path, error)) {
-      return InvalidArgument(path.string() + ": no such file or folder");
+    if (fs::exists(what, error)) return AddPath(what);
+    const bool is_path =
+        LooksLikeAPath(what) && !IsFolderOfRun(fs::path(what).parent_path());
+    if (is_path) {
+      return InvalidArgument(what + ": no such file or folder");
     }
+    ASSIGN_OR_RETURN(const RunTarget run, PickRunTarget(what, runs_));
+    if (run.case_name.empty()) return AddPath(run.folder);
+    // The case in either world, where it ran in both.
+    for (const WorldChoice world :
+         {WorldChoice::kSimulated, WorldChoice::kReal}) {
+      ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+                       PickCases(run.folder, run.case_name, world));
+      RETURN_IF_ERROR(AddPath(run.folder / folders.front()));
+    }
+    return OkStatus();
+  }
+
+  // By their real paths, so that each is judged once.
+  const std::map<std::string, std::string>& files() const { return files_; }
+  const std::vector<std::string>& cases_without() const {
+    return cases_without_;
+  }
+
+ private:
+  Status AddPath(const fs::path& path) {
+    std::error_code error;
     if (!fs::is_directory(path, error)) {
       AddFile(path);
       return OkStatus();
@@ -49,13 +77,6 @@ class RecordFinder {
         path.string(), kRecordFileName));
   }
 
-  // By their real paths, so that each is judged once.
-  const std::map<std::string, std::string>& files() const { return files_; }
-  const std::vector<std::string>& cases_without() const {
-    return cases_without_;
-  }
-
- private:
   void AddFile(const fs::path& file) {
     std::error_code error;
     const fs::path real = fs::canonical(file, error);
@@ -74,6 +95,7 @@ class RecordFinder {
     return true;
   }
 
+  const fs::path runs_;
   std::map<std::string, std::string> files_;
   std::vector<std::string> cases_without_;
 };
@@ -98,7 +120,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
                EscapeBytes(status.message()));
     return static_cast<int>(ExitCode::kUsage);
   };
-  RecordFinder found;
+  RecordFinder found(command.runs_directory);
   for (const std::string& path : command.paths) {
     if (const Status added = found.Add(path); !added.ok()) return fail(added);
   }

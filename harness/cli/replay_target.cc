@@ -224,13 +224,10 @@ Result<std::vector<ReplayTarget>> TargetsOfFindings(const fs::path& folder,
 
 Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
                                                std::string& errors) {
-  const size_t slash = command.target.find('/');
-  const std::string id = command.target.substr(0, slash);
-  const std::string case_name =
-      slash == std::string::npos ? "" : command.target.substr(slash + 1);
-  const fs::path runs = command.runs_directory;
-  ASSIGN_OR_RETURN(const std::string run, PickRun(id, runs));
-  const fs::path findings = runs / run / kFindingsFolder;
+  ASSIGN_OR_RETURN(const RunTarget run,
+                   PickRunTarget(command.target, command.runs_directory));
+  const std::string& case_name = run.case_name;
+  const fs::path findings = run.folder / kFindingsFolder;
   if (IsFolder(findings)) {
     if (case_name.empty()) {
       return TargetsOfFindings(findings, command.world, errors);
@@ -239,13 +236,13 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
                                 Quoted(case_name), findings.string()));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
-                   PickCases(runs / run, case_name, command.world));
+                   PickCases(run.folder, case_name, command.world));
   // Its result lists all cases, and is long where there are many.
-  const std::string build = BuildOf(runs / run);
+  const std::string build = BuildOf(run.folder);
   std::vector<ReplayTarget> targets;
   for (const std::string& folder : folders) {
     ASSIGN_OR_RETURN(ReplayTarget target,
-                     TargetOfRecord(runs / run / folder / kRecordFileName,
+                     TargetOfRecord(run.folder / folder / kRecordFileName,
                                     command.world, build, errors));
     targets.push_back(std::move(target));
   }
@@ -295,8 +292,10 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
           "runs that are kept elsewhere",
           Quoted(command.target), command.runs_directory));
     }
-    if (!LooksLikeAPath(command.target)) return TargetsOfRun(command, errors);
-    return NotToBeReplayed(path);
+    const bool is_run = !LooksLikeAPath(command.target) ||
+                        IsFolderOfRun(path) ||
+                        IsFolderOfRun(path.parent_path());
+    return is_run ? TargetsOfRun(command, errors) : NotToBeReplayed(path);
   }
   if (path.extension() == ".json") return JsonIsNoScenario(path);
   if (path.extension() != ".jsonl") {

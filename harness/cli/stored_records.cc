@@ -6,6 +6,7 @@
 
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
+#include "harness/cli/run_directory.h"
 #include "harness/record/record_file.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -85,25 +86,23 @@ Status NoRecordAt(const fs::path& path) {
 
 Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
                            WorldChoice world) {
-  const size_t slash = target.find('/');
-  ASSIGN_OR_RETURN(const std::string run,
-                   PickRun(target.substr(0, slash), runs));
-  const std::string one = slash == target.npos ? "" : target.substr(slash + 1);
-  if (IsFolder(runs / run / kFindingsFolder)) {
+  ASSIGN_OR_RETURN(const RunTarget picked, PickRunTarget(target, runs));
+  const std::string run = picked.folder.filename().string();
+  if (IsFolder(picked.folder / kFindingsFolder)) {
     return InvalidArgument(fmt::format(
         "run {}: an exploration leaves scenarios and no records; gauntlet "
         "explore --case N --trace shows a case of it",
         Quoted(run)));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
-                   PickCases(runs / run, one, world));
+                   PickCases(picked.folder, picked.case_name, world));
   if (folders.size() > 1) {
     return InvalidArgument(
         fmt::format("run {}: expected RUN/CASE, as it has {} records; name "
                     "one, such as {}/{}",
                     Quoted(run), folders.size(), run, folders.front()));
   }
-  return runs / run / folders.front() / kRecordFileName;
+  return picked.folder / folders.front() / kRecordFileName;
 }
 
 }  // namespace
@@ -181,6 +180,26 @@ Result<std::string> PickRun(const std::string& id, const fs::path& runs) {
       picked.status().message(), kLatest));
 }
 
+bool IsFolderOfRun(const fs::path& path) {
+  return !path.empty() && IsFile(path / kResultFileName);
+}
+
+Result<RunTarget> PickRunTarget(const std::string& target,
+                                const fs::path& runs) {
+  const fs::path path = target;
+  if (IsFolderOfRun(path)) return RunTarget{.folder = path};
+  if (IsFolderOfRun(path.parent_path())) {
+    return RunTarget{.folder = path.parent_path(),
+                     .case_name = path.filename().string()};
+  }
+  const size_t slash = target.find('/');
+  ASSIGN_OR_RETURN(const std::string run,
+                   PickRun(target.substr(0, slash), runs));
+  return RunTarget{
+      .folder = runs / run,
+      .case_name = slash == target.npos ? "" : target.substr(slash + 1)};
+}
+
 Result<std::vector<std::string>> PickCases(const fs::path& run,
                                            const std::string& text,
                                            WorldChoice world) {
@@ -224,7 +243,8 @@ Result<fs::path> FindRecordFile(const std::string& target, const fs::path& runs,
   const fs::path path = target;
   if (IsFile(path / kRecordFileName)) return path / kRecordFileName;
   if (IsFile(path)) return path;
-  if (LooksLikeAPath(target) || IsFolder(path)) return NoRecordAt(path);
+  const bool is_path = LooksLikeAPath(target) || IsFolder(path);
+  if (is_path && !IsFolderOfRun(path.parent_path())) return NoRecordAt(path);
   return FindInRun(target, runs, world);
 }
 

@@ -36,6 +36,20 @@ Result<std::string> PickName(std::string_view what, const std::string& text,
 Result<std::string> PickRun(const std::string& id,
                             const std::filesystem::path& runs);
 
+// A run's folder, and the case of it that is meant; "": all of them.
+struct RunTarget {
+  std::filesystem::path folder;
+  std::string case_name;
+};
+
+// Returns true iff the folder is that of a run that is over.
+bool IsFolderOfRun(const std::filesystem::path& path);
+
+// RUN or RUN/CASE. RUN is the folder of a run, wherever it lies, or in the
+// folder of runs `latest` or the beginning of a name.
+Result<RunTarget> PickRunTarget(const std::string& target,
+                                const std::filesystem::path& runs);
+
 // The folders of a run's cases that have a record; "" takes all, else `text` is
 // a folder, a case, or enough of a case's name. Of a case recorded in both
 // worlds, the simulated one comes first, and is the one taken by name.
@@ -47,7 +61,7 @@ Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
 Result<Record> LoadRecord(const std::filesystem::path& file);
 
 // The one record.jsonl that is meant: a record.jsonl, the folder of a case, or
-// RUN/CASE in the folder of runs; RUN alone if it has one case.
+// RUN/CASE; RUN alone if it has one case.
 Result<std::filesystem::path> FindRecordFile(const std::string& target,
                                              const std::filesystem::path& runs,
                                              WorldChoice world);

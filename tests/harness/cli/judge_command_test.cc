@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class JudgeCommandTest : public testing::Test {
  protected:
@@ -42,7 +44,9 @@ class JudgeCommandTest : public testing::Test {
             OutputFormat output = OutputFormat::kText) {
     out_.str("");
     err_.str("");
-    return RunJudge({.paths = {path}, .output = output}, console_);
+    return RunJudge(
+        {.paths = {path}, .runs_directory = runs(), .output = output},
+        console_);
   }
 
   ScratchDirectory scratch_;
@@ -59,6 +63,25 @@ TEST_F(JudgeCommandTest, JudgesARunACaseAndARecordAlike) {
     EXPECT_THAT(out_.str(),
                 AllOf(HasSubstr("PASS   sim  a "), HasSubstr("1 case in ")));
   }
+}
+
+TEST_F(JudgeCommandTest, TakesRunsAndCasesByName) {
+  RunOne("completes");
+  for (const std::string& what : std::vector<std::string>{
+           "latest", "latest/a", "latest/a.sim", runs() + "/latest/a"}) {
+    EXPECT_EQ(Judge(what), 0) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr("PASS   sim  a "));
+  }
+  EXPECT_EQ(Judge("latest/b"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("case 'b': there is none"));
+  EXPECT_EQ(Judge("none"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("run 'none': there is none"));
+}
+
+TEST_F(JudgeCommandTest, SimulatedCaseHasNoTime) {
+  RunOne("completes");
+  EXPECT_EQ(Judge("latest"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), Not(HasSubstr("0ms")));
 }
 
 TEST_F(JudgeCommandTest, SaysWhatIsWrongWithAFailedCase) {

@@ -47,7 +47,14 @@ TEST_F(ReportMergeTest, LeavesARunThatEveryCommandReads) {
   fs::remove_all(a);
   EXPECT_EQ(Report({out()}), 1) << err_.str();
   EXPECT_EQ(Call({"judge", out()}), 1) << err_.str();
-  EXPECT_EQ(Call({"show", out() + "/a.sim"}), 0) << err_.str();
+  for (const char* one : {"/a.sim", "/a"}) {
+    EXPECT_EQ(Call({"show", out() + one}), 0) << err_.str();
+    EXPECT_EQ(Call({"judge", out() + one}), 0) << err_.str();
+    EXPECT_EQ(Call({"replay", out() + one, "--runs", runs()}), 0) << err_.str();
+  }
+  EXPECT_EQ(Call({"show", out() + "/c"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("case 'c': there is none; there are a, b"));
+  EXPECT_EQ(Call({"replay", out(), "--runs", runs()}), 0) << err_.str();
 }
 
 TEST_F(ReportMergeTest, WritesNothingWhereResultsDoNotFit) {
