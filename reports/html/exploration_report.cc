@@ -1,6 +1,7 @@
 #include "reports/html/exploration_report.h"
 
 #include <algorithm>
+#include <span>
 
 #include "reports/html/case_section.h"
 #include "reports/html/page.h"
@@ -10,6 +11,8 @@
 
 namespace gauntlet {
 namespace {
+
+constexpr size_t kMostLines = 80;  // of what a crash state left on the disk
 
 constexpr std::string_view kStyle = R"css(
 .list { border-collapse: collapse; font-size: 14px; }
@@ -109,7 +112,10 @@ class FindingsPart {
       AddSection(findings[sections_]);
     }
     for (const ReportedCrashState& state : report.crash_findings) {
-      if (crash_sections_ >= limits.sections) break;
+      if (crash_sections_ >= limits.sections ||
+          html_.size() >= limits.section_bytes) {
+        break;
+      }
       AddCrashSection(state);
     }
   }
@@ -171,8 +177,14 @@ class FindingsPart {
 
   void AddCrashSection(const ReportedCrashState& state) {
     std::string survived;
-    for (const std::string& line : state.survived) {
+    const size_t lines = std::min(state.survived.size(), kMostLines);
+    for (const std::string& line : std::span(state.survived).first(lines)) {
       survived += fmt::format("<li>{}</li>", HtmlText(line));
+    }
+    if (lines < state.survived.size()) {
+      survived +=
+          fmt::format("<li>{} more; the finding's file has all</li>",
+                      GroupedCount(state.survived.size() - lines, "line"));
     }
     html_ += fmt::format(
         "<details class=\"case failed\" id=\"crash-state-{}\" open>\n"

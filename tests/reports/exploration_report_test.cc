@@ -145,6 +145,19 @@ TEST(ExplorationReportTest, SectionsKeepToTheirLimitOfBytes) {
   report.findings.assign(3, SampleFinding());
   const std::string html = RenderExploration(report, {.section_bytes = 1});
   EXPECT_EQ(CountOf(html, "<p class=\"muted origin\">"), 1u);
+  EXPECT_EQ(CountOf(html, "id=\"crash-state-"), 0u);
+  EXPECT_THAT(html, HasSubstr("1 of 4 findings are shown; the limit is 50 "
+                              "sections or 1 bytes. Each finding is stored"));
+}
+
+TEST(ExplorationReportTest, CrashStateWithALongDiskIsCut) {
+  ExplorationReport report = SampleReport();
+  report.findings.clear();
+  report.crash_findings[0].survived.assign(1000, "a.tmp is torn");
+  const std::string html = RenderExploration(report);
+  EXPECT_EQ(CountOf(html, "<li>a.tmp is torn</li>"), 80u);
+  EXPECT_THAT(html,
+              HasSubstr("<li>920 lines more; the finding's file has all"));
 }
 
 TEST(StepPlotTest, DrawsStepsWithinThePicture) {
