@@ -9,7 +9,6 @@
 
 #include "engine/real/posix_status.h"
 #include "harness/cli/run_directory.h"
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 
@@ -17,11 +16,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-Descriptor OpenFolder(const fs::path& path) {
-  return Descriptor(RetryOnInterrupt(
-      [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-}
 
 // Removes the digits that the text begins with; returns their number.
 size_t TakeDigits(std::string_view& text) {
@@ -187,6 +181,7 @@ RunLock::RunLock(const fs::path& run) : folder_(OpenFolder(run)) {
 }
 
 RunsRemoved RemoveOldRuns(const fs::path& runs, size_t keep) {
+  const RunsLock lock(runs);
   RunsRemoved result;
   for (const FolderKind& kind : {kRuns, kExplorations}) {
     RemoveOldFolders(runs, keep, kind, result);

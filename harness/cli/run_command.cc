@@ -50,16 +50,6 @@ constexpr const char* kThisProgram = "/proc/self/exe";
 // What this build is: results of another one may differ.
 std::string BuildId() { return DigestOf(ReadTextFile(kThisProgram)).Short(); }
 
-// Made beside and renamed, so that there is always one.
-Status LinkLatest(const fs::path& runs, const std::string& id) {
-  std::error_code error;
-  const fs::path link = runs / (id + ".link");
-  fs::create_directory_symlink(id, link, error);
-  if (!error) fs::rename(link, runs / "latest", error);
-  if (!error) return OkStatus();
-  return IoError(fmt::format("{}/latest: {}", runs.string(), error.message()));
-}
-
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   if (result.cases.empty()) return static_cast<int>(ExitCode::kHeld);
   const int code = ExitCodeOf(result);

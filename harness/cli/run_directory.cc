@@ -1,12 +1,16 @@
 #include "harness/cli/run_directory.h"
 
+#include <cerrno>
 #include <ctime>
 #include <system_error>
 
+#include "engine/real/posix_status.h"
 #include "engine/utf8.h"
 #include "harness/cli/shell_word.h"
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -64,6 +68,27 @@ Result<fs::path> MakeRunDirectory(const fs::path& runs) {
     if (error) return Failed(path, error);
   }
   return AlreadyExists((runs / id).string() + ": there is one already");
+}
+
+Descriptor OpenFolder(const fs::path& path) {
+  return Descriptor(RetryOnInterrupt(
+      [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+}
+
+RunsLock::RunsLock(const fs::path& runs) : folder_(OpenFolder(runs)) {
+  if (!folder_.valid()) return;
+  static_cast<void>(
+      RetryOnInterrupt([this] { return flock(folder_.get(), LOCK_EX); }));
+}
+
+Status LinkLatest(const fs::path& runs, const std::string& id) {
+  const RunsLock lock(runs);
+  std::error_code error;
+  const fs::path link = runs / (id + ".link");
+  fs::create_directory_symlink(id, link, error);
+  if (!error) fs::rename(link, runs / "latest", error);
+  if (!error) return OkStatus();
+  return Failed(runs / "latest", error);
 }
 
 Result<fs::path> MakeFindingsDirectory(const std::string& out,

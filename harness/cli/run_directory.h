@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/real/descriptor.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -24,6 +25,24 @@ Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);
 // Makes a new folder below `runs`, named by the time: "20261121T104300-77".
 Result<std::filesystem::path> MakeRunDirectory(
     const std::filesystem::path& runs);
+
+// Opens a folder, to lock it; not valid: it cannot be.
+Descriptor OpenFolder(const std::filesystem::path& path);
+
+// Locks the folder of runs while `latest` is set or old runs are removed, so
+// that no run is removed that another program makes the latest. Waits for the
+// other one. If the file system has no locks, nothing is protected.
+class RunsLock {
+ public:
+  explicit RunsLock(const std::filesystem::path& runs);
+
+ private:
+  Descriptor folder_;
+};
+
+// Makes the link `latest` in the folder of runs name the run. There is one at
+// every moment: of runs that overlap, the one that ended last.
+Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
 // Where an exploration leaves what it finds: `out`, which is made if need be,
 // or, where that is empty, "findings" in a new folder below `runs`.

@@ -1,11 +1,15 @@
 #include "harness/cli/old_runs.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/cli/run_directory.h"
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <unistd.h>
@@ -138,6 +142,20 @@ TEST_F(OldRunsTest, KeepsARunThatIsBeingWritten) {
     EXPECT_EQ(none.problem, "");
   }
   EXPECT_EQ(RemoveOldRuns(runs(), 1).removed, 1u);
+}
+
+TEST_F(OldRunsTest, WaitsForTheRunThatBecomesTheLatest) {
+  MakeFinished("20260101T000000-1");
+  MakeFinished("20260102T000000-1");
+  auto lock = std::make_unique<RunsLock>(runs());
+  auto removal = std::async(std::launch::async,
+                            [this] { return RemoveOldRuns(runs(), 1); });
+  EXPECT_EQ(removal.wait_for(std::chrono::milliseconds(100)),
+            std::future_status::timeout);
+  fs::create_directory_symlink("20260101T000000-1", runs() / "latest");
+  lock.reset();
+  EXPECT_EQ(removal.get().removed, 1u);
+  EXPECT_THAT(Left(), ElementsAre("20260101T000000-1", "latest"));
 }
 
 TEST_F(OldRunsTest, NamesTheRunThatCannotBeRemoved) {
