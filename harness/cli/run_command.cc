@@ -172,6 +172,8 @@ class Runner {
          .replay =
              [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
          .begins = [this](const SuiteItem& item) { progress_.Begin(item); },
+         .phase = [this](const SuiteItem& item,
+                         CasePhase phase) { progress_.SetPhase(item, phase); },
          .slow = [this](const SuiteItem& item) { ShowSlow(item); },
          .interrupted = [this] { return host_.TerminationNotices() > 0; },
          .explain = Explain,

@@ -58,14 +58,24 @@ RunProgress::RunProgress(const Clock& clock, Console& console,
 
 void RunProgress::Begin(const SuiteItem& item) {
   const std::lock_guard lock(mutex_);
-  running_.push_back(item.one.name);
+  running_.push_back({.name = item.one.name});
   time_left_.Begin(item, clock_.Now());
+  DrawLine();
+}
+
+void RunProgress::SetPhase(const SuiteItem& item, CasePhase phase) {
+  const std::lock_guard lock(mutex_);
+  const auto running =
+      std::ranges::find(running_, item.one.name, &RunningCase::name);
+  if (running == running_.end()) return;
+  running->phase = phase;
   DrawLine();
 }
 
 void RunProgress::End(const CaseResult& one) {
   const std::lock_guard lock(mutex_);
-  const auto running = std::ranges::find(running_, one.name);
+  const auto running =
+      std::ranges::find(running_, one.name, &RunningCase::name);
   if (running != running_.end()) running_.erase(running);
   time_left_.End(one);
   Count(one, counts_);
@@ -101,9 +111,15 @@ CaseCounts RunProgress::counts() const {
 
 void RunProgress::DrawLine() {
   if (!draws_ || !line_.IsDue()) return;
+  std::vector<std::string> names;
+  for (const RunningCase& one : running_) {
+    names.push_back(
+        (one.phase == CasePhase::kReference ? "reference run of " : "") +
+        one.name);
+  }
   line_.Draw(RenderRunStatus({.cases = cases_,
                               .counts = counts_,
-                              .running = running_,
+                              .running = std::move(names),
                               .seconds_left = time_left_.Seconds(clock_.Now())},
                              line_.columns(), console_.err_style));
 }

@@ -24,7 +24,7 @@ namespace gauntlet {
 struct RunStatus {
   size_t cases = 0;
   CaseCounts counts;
-  std::vector<std::string> running;  // names, the one that began first first
+  std::vector<std::string> running;  // names, the first to begin comes first
   std::optional<double> seconds_left;
 };
 // Case names get the columns that remain. The counter and the counts are never
@@ -42,6 +42,8 @@ class RunProgress {
               size_t cases, RunTimeLeft time_left);
 
   void Begin(const SuiteItem& item);
+  // The case begins its reference run, or its own.
+  void SetPhase(const SuiteItem& item, CasePhase phase);
   // The line of the case follows; the status line is drawn after it.
   void End(const CaseResult& one);
   // Writes to standard output, in whole lines.
@@ -60,6 +62,12 @@ class RunProgress {
   void DrawLine();
   bool HasOneScreen() const;
 
+  // A case that runs now.
+  struct RunningCase {
+    std::string name;
+    CasePhase phase = CasePhase::kRun;
+  };
+
   const Clock& clock_;
   Console& console_;
   const size_t cases_;
@@ -68,7 +76,7 @@ class RunProgress {
   StatusLine line_;
   RunTimeLeft time_left_;
   CaseCounts counts_;
-  std::vector<std::string> running_;
+  std::vector<RunningCase> running_;
 };
 
 }  // namespace gauntlet

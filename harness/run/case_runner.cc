@@ -104,8 +104,11 @@ class CaseRun {
 
  private:
   Status TryRun() {
-    ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_));
+    ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_, [this] {
+      place_.phase(CasePhase::kReference);
+    }));
     record_.golden = *golden;
+    place_.phase(CasePhase::kRun);
     if (place_.world == WorldKind::kReal) {
       AdoptLog(RunInProcesses(
                    {.program = place_.program, .directory = place_.directory},

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
 #define GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,12 +26,20 @@ struct Explanation {
   std::vector<StateDifference> differences;
 };
 
+// The run of a case that goes on now.
+enum class CasePhase : uint8_t {
+  kReference,  // the undisturbed one, which is made once for each job
+  kRun,        // the one that is judged
+};
+
 struct CasePlace {
   WorldKind world = WorldKind::kSimulated;
   std::string program;    // for real processes
   std::string directory;  // of this case's files; exists, absolute
   std::string replay;     // the command that repeats it; empty: by its file
   std::function<bool()> interrupted = [] { return false; };
+  // Called as a run of the case begins.
+  std::function<void(CasePhase)> phase = [](CasePhase) {};
   // Explains a run that failed; null: nobody looks.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
 };

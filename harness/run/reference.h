@@ -36,10 +36,11 @@ class References {
   Result<std::shared_ptr<const DataSplit>> DataOf(const DataSpec& spec);
 
   // The trajectory of the plan's job over the plan's horizon, by the scalar
-  // path where the job is small enough for it. kUnavailable: interrupted, by
-  // the plan's word or by the one here.
+  // path where the job is small enough for it. `makes` is called before a run
+  // that has to be made. kUnavailable: interrupted, by the plan's word or by
+  // the one here.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
-      const RunPlan& plan);
+      const RunPlan& plan, const std::function<void()>& makes = {});
 
   const std::function<bool()>& interrupted() const { return interrupted_; }
 

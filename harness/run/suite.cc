@@ -110,11 +110,13 @@ CaseOutcome Suite::RunTry(const SuiteItem& item, int number) {
       FolderOfTry(item.one.name, WorldKindName(item.world), number));
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  CasePlace place = {.world = item.world,
-                     .program = options_.program,
-                     .directory = directory,
-                     .replay = ReplayOfTry(item, number),
-                     .interrupted = options_.interrupted};
+  CasePlace place = {
+      .world = item.world,
+      .program = options_.program,
+      .directory = directory,
+      .replay = ReplayOfTry(item, number),
+      .interrupted = options_.interrupted,
+      .phase = [&](CasePhase phase) { options_.phase(item, phase); }};
   if (options_.explain) {
     place.explain = [this](const Case& one, const Record& record, References&) {
       return Explain(one, record);

@@ -29,6 +29,9 @@ struct SuiteOptions {
   std::function<std::string(const SuiteItem&)> replay;
   // Called of an item that begins, in the thread that runs it.
   std::function<void(const SuiteItem&)> begins = [](const SuiteItem&) {};
+  // Called likewise as the item's reference run, and then its own run, begins.
+  std::function<void(const SuiteItem&, CasePhase)> phase = [](const SuiteItem&,
+                                                              CasePhase) {};
   // Called of an item that still runs after its Timeouts::slow: in a thread of
   // its own, and perhaps while `done` is.
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};

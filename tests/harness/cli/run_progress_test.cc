@@ -137,6 +137,21 @@ TEST_F(RunProgressTest, ClearsTheLineBeforeOutput) {
   EXPECT_THAT(err_.str(), EndsWith("running: a\r\x1b[K"));
 }
 
+TEST_F(RunProgressTest, NamesTheReferenceRun) {
+  Console console = MakeConsole({}, kTerminal);
+  RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,
+                       RunTimeLeft({Item("a")}, 1, {}));
+  progress.Begin(Item("a"));
+  const auto line_of = [&](CasePhase phase) {
+    clock_.now += seconds(1);
+    progress.SetPhase(Item("a"), phase);
+    return err_.str();
+  };
+  EXPECT_THAT(line_of(CasePhase::kReference),
+              EndsWith("[0/1]  running: reference run of a"));
+  EXPECT_THAT(line_of(CasePhase::kRun), EndsWith("[0/1]  running: a"));
+}
+
 TEST_F(RunProgressTest, CountsDownBetweenCases) {
   Console console = MakeConsole({}, kTerminal);
   RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,
