@@ -1,27 +1,21 @@
 #include "harness/cli/case_selection.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "engine/real/posix_storage.h"
 #include "harness/cli/demo_scenarios.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/label_expression.h"
-#include "harness/cli/run_directory.h"
+#include "harness/cli/last_failures.h"
 #include "harness/cli/scenario_files.h"
 #include "harness/cli/shard_flag.h"
-#include "harness/record/result_file.h"
-#include "harness/run/text_file.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-namespace fs = std::filesystem;
 
 void LoadText(std::string_view text, const std::string& name,
               LoadedScenarios& loaded) {
@@ -52,48 +46,6 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
   return OkStatus();
 }
 
-// The cases that did not hold in the last run, by name and world.
-using CaseKeys = std::set<std::pair<std::string, std::string>>;
-
-// Returns the name of the case that a repetition is of: "a" for "a(2of3)".
-std::string_view WithoutTime(std::string_view name) {
-  const size_t begin = name.rfind('(');
-  const std::string_view time =
-      begin == name.npos ? std::string_view() : name.substr(begin + 1);
-  const size_t of = time.find("of");
-  const auto is_number = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  };
-  const bool is_time = time.ends_with(')') && of != time.npos &&
-                       is_number(time.substr(0, of)) &&
-                       is_number(time.substr(of + 2, time.size() - of - 3));
-  return is_time ? name.substr(0, begin) : name;
-}
-
-Result<CaseKeys> LastFailures(const RunCommand& command) {
-  const fs::path file =
-      fs::path(command.runs_directory) / "latest" / kResultFileName;
-  std::error_code error;
-  if (!fs::exists(file, error)) {
-    return InvalidArgument(fmt::format("--last-failed: no earlier run in {}",
-                                       command.runs_directory));
-  }
-  const Parsed<RunResult> last = ReadResult(ReadTextFile(file), file.string());
-  if (!last.ok()) {
-    return InvalidArgument("--last-failed: " + last.error);
-  }
-  CaseKeys failed;
-  for (const CaseResult& one : last.value->cases) {
-    if (one.verdict.kind == VerdictKind::kFail ||
-        one.verdict.kind == VerdictKind::kError ||
-        one.verdict.kind == VerdictKind::kNotRun) {
-      failed.emplace(one.name, one.world);
-      failed.emplace(WithoutTime(one.name), one.world);
-    }
-  }
-  return failed;
-}
-
 // A life of the job on the CPU stays there.
 void ComputeOn(DeviceKind device, Case& one) {
   KernelOptions& kernels = one.train.kernels;
@@ -103,9 +55,9 @@ void ComputeOn(DeviceKind device, Case& one) {
   }
 }
 
-class Selection {
+class Selector {
  public:
-  explicit Selection(const RunCommand& command) : command_(command) {}
+  explicit Selector(const RunCommand& command) : command_(command) {}
 
   Status Prepare(const std::function<const char*(const char*)>& variable) {
     for (const std::string& label : command_.labels) {
@@ -117,20 +69,22 @@ class Selection {
       ASSIGN_OR_RETURN(shard_, ShardFromEnvironment(variable));
     }
     if (!command_.last_failed) return OkStatus();
-    ASSIGN_OR_RETURN(failed_before_, LastFailures(command_));
+    ASSIGN_OR_RETURN(last_, FindLastFailures(command_.runs_directory));
     return OkStatus();
   }
 
-  std::vector<SuiteItem> Select(const std::vector<Case>& cases) const {
+  Selection Select(const std::vector<Case>& cases) const {
+    std::vector<WorldKind> worlds;
+    if (command_.world != WorldChoice::kReal) {
+      worlds.push_back(WorldKind::kSimulated);
+    }
+    if (command_.world != WorldChoice::kSimulated) {
+      worlds.push_back(WorldKind::kReal);
+    }
     std::vector<SuiteItem> items;
     for (const Case& one : cases) {
       if (!Wanted(one)) continue;
-      if (command_.world != WorldChoice::kReal) {
-        Add(one, WorldKind::kSimulated, items);
-      }
-      if (command_.world != WorldChoice::kSimulated) {
-        Add(one, WorldKind::kReal, items);
-      }
+      for (const WorldKind world : worlds) Add(one, world, items);
     }
     // A shard's own run says what failed there: the filter comes second.
     items = Shard(items);
@@ -138,7 +92,10 @@ class Selection {
       std::erase_if(
           items, [this](const SuiteItem& item) { return !FailedBefore(item); });
     }
-    return items;
+    return {.items = std::move(items),
+            .of = cases.size() * worlds.size() *
+                  static_cast<size_t>(command_.repeat),
+            .note = last_.note};
   }
 
  private:
@@ -155,7 +112,7 @@ class Selection {
     const std::string_view name = command_.repeat > 1
                                       ? WithoutTime(item.one.name)
                                       : std::string_view(item.one.name);
-    return failed_before_.contains(
+    return last_.cases.contains(
         {std::string(name), std::string(WorldKindName(item.world))});
   }
 
@@ -185,7 +142,7 @@ class Selection {
   const RunCommand& command_;
   std::vector<LabelMatcher> labels_;  // any of them; empty: all cases
   ShardChoice shard_;
-  CaseKeys failed_before_;
+  LastFailures last_;
 };
 
 }  // namespace
@@ -212,14 +169,14 @@ LoadedScenarios LoadDemo() {
   return loaded;
 }
 
-Result<std::vector<SuiteItem>> SelectCases(
+Result<Selection> SelectCases(
     const RunCommand& command, const std::vector<Case>& cases,
     const std::function<const char*(const char*)>& variable) {
-  Selection selection(command);
-  RETURN_IF_ERROR(selection.Prepare(variable));
-  std::vector<SuiteItem> items = selection.Select(cases);
-  RETURN_IF_ERROR(CheckNames(items));
-  return items;
+  Selector selector(command);
+  RETURN_IF_ERROR(selector.Prepare(variable));
+  Selection selection = selector.Select(cases);
+  RETURN_IF_ERROR(CheckNames(selection.items));
+  return selection;
 }
 
 }  // namespace gauntlet

@@ -27,12 +27,19 @@ Result<LoadedScenarios> LoadScenarioFiles(
     const std::vector<std::string>& paths);
 LoadedScenarios LoadDemo();
 
+// Cases in each of their worlds.
+struct Selection {
+  std::vector<SuiteItem> items;  // selected
+  size_t of = 0;                 // before names, labels and shards select
+  std::string note;              // about --last-failed; empty: none
+};
+
 // The cases that the command selects, each in each of its worlds. `variable`
 // returns the value of an environment variable, or null: without --shard, those
 // of GoogleTest and Bazel count.
 // kInvalidArgument: --last-failed without an earlier run, shard variables that
 // make no sense, or two selected cases of one name.
-Result<std::vector<SuiteItem>> SelectCases(
+Result<Selection> SelectCases(
     const RunCommand& command, const std::vector<Case>& cases,
     const std::function<const char*(const char*)>& variable);
 

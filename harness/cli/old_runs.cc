@@ -95,15 +95,6 @@ struct FolderKind {
 constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
 constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
 
-// Orders ids by time; of those of one second, ID.2 comes before ID.10.
-bool IsOlder(const std::string& a, const std::string& b) {
-  const size_t a_dot = std::min(a.find('.'), a.size());
-  const size_t b_dot = std::min(b.find('.'), b.size());
-  const int order = a.compare(0, a_dot, b, 0, b_dot);
-  if (order != 0) return order < 0;
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
-
 // Names of folders of runs, the oldest first. The target of `latest` is the
 // newest: a name that a removal freed is given again within its second.
 std::vector<std::string> FoldersOf(const fs::path& runs,
@@ -125,7 +116,7 @@ std::vector<std::string> FoldersOf(const fs::path& runs,
   std::sort(names.begin(), names.end(),
             [&latest](const std::string& a, const std::string& b) {
               if (a == latest || b == latest) return b == latest && a != b;
-              return IsOlder(a, b);
+              return IsOlderRun(a, b);
             });
   return names;
 }
@@ -178,6 +169,22 @@ RunLock::RunLock(const fs::path& run) : folder_(OpenFolder(run)) {
   if (!folder_.valid()) return;
   static_cast<void>(RetryOnInterrupt(
       [this] { return flock(folder_.get(), LOCK_SH | LOCK_NB); }));
+}
+
+bool IsBeingWritten(const fs::path& run) {
+  const Descriptor folder = OpenFolder(run);
+  return folder.valid() && RetryOnInterrupt([&] {
+                             return flock(folder.get(), LOCK_EX | LOCK_NB);
+                           }) != 0 &&
+         errno == EWOULDBLOCK;
+}
+
+bool IsOlderRun(const std::string& a, const std::string& b) {
+  const size_t a_dot = std::min(a.find('.'), a.size());
+  const size_t b_dot = std::min(b.find('.'), b.size());
+  const int order = a.compare(0, a_dot, b, 0, b_dot);
+  if (order != 0) return order < 0;
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
 RunsRemoved RemoveOldRuns(const fs::path& runs, size_t keep) {

@@ -25,6 +25,13 @@ class RunLock {
   Descriptor folder_;
 };
 
+// Returns true iff a run holds its RunLock on the folder.
+bool IsBeingWritten(const std::filesystem::path& run);
+
+// Orders names of runs by time; of those of one second, ID.2 comes before
+// ID.10.
+bool IsOlderRun(const std::string& a, const std::string& b);
+
 struct RunsRemoved {
   size_t removed = 0;
   size_t kept = 0;      // runs and explorations that remain

@@ -126,6 +126,7 @@ class Runner {
                                   Counted(scenarios, "scenario"),
                                   Counted(items_.size(), "case"), result.run));
     }
+    WriteUnfinished(result);
     RunCases(result);
     const size_t ran = result.cases.size();
     const bool interrupted =
@@ -136,6 +137,8 @@ class Runner {
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
     RETURN_IF_ERROR(WriteRunFiles(result, directory_));
+    std::error_code ignored;
+    fs::remove(directory_ / kUnfinishedFileName, ignored);
     Status linked = LinkLatest(directory_.parent_path(), result.run);
     if (command_.github && linked.ok()) {
       linked = PostToGithub(result, GithubStepOfEnvironment(), console_);
@@ -158,6 +161,14 @@ class Runner {
   }
 
  private:
+  // Names the cases for --last-failed, should this process be killed. Where
+  // there is no room for it, the run has worse troubles.
+  void WriteUnfinished(RunResult result) const {
+    AddThoseLeft("the run was killed", result.cases);
+    static_cast<void>(
+        WriteTextFile(directory_ / kUnfinishedFileName, ResultToJson(result)));
+  }
+
   void RunCases(RunResult& result) {
     const auto begin = std::chrono::steady_clock::now();
     const Ticker ticker([this] { Tick(); });
@@ -314,13 +325,17 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     console.err << loaded.errors;
     return static_cast<int>(ExitCode::kUsage);
   }
-  ASSIGN_OR_RETURN(const std::vector<SuiteItem> items,
+  ASSIGN_OR_RETURN(const Selection selected,
                    SelectCases(command, loaded.cases, [](const char* name) {
                      return std::getenv(name);
                    }));
+  const std::vector<SuiteItem>& items = selected.items;
+  if (!selected.note.empty()) {
+    fmt::print(console.err, "gauntlet run: note: {}\n", selected.note);
+  }
   if (items.empty()) {
     fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
-               Counted(loaded.cases.size(), "case"));
+               Counted(selected.of, "case"));
     // A shard without a case leaves a result too: nobody takes an earlier one.
     if (command.nothing_selected == NothingSelected::kFails) {
       return static_cast<int>(ExitCode::kNothingSelected);

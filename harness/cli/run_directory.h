@@ -14,6 +14,8 @@ namespace gauntlet {
 
 // Names of files and folders in the folder of a run or an exploration.
 inline constexpr std::string_view kResultFileName = "result.json";
+// The cases of a run that is not over, in the form of its result.
+inline constexpr std::string_view kUnfinishedFileName = "unfinished.json";
 inline constexpr std::string_view kJunitFileName = "junit.xml";
 inline constexpr std::string_view kReportFileName = "report.html";
 inline constexpr std::string_view kFindingsFolderName = "findings";

@@ -441,13 +441,9 @@ def an_empty_store_is_sound(run):
     expect("a run begins anew" in done.stdout, done.stdout)
 
 
-def an_interrupted_run_of_scenarios_is_not_whole(run):
-    """What it left has no verdict, and is taken up by --last-failed."""
-    scenarios = run.directory / "scenarios"
-    scenarios.mkdir()
-    for name, hold in (("first", "90s"), ("second", "1ms")):
-        (scenarios / f"{name}.yaml").write_text(
-            "schema: gauntlet/v2\n"
+def waiting_scenario(name, hold):
+    """A scenario whose worker waits so long at its second step."""
+    return ("schema: gauntlet/v2\n"
             f"name: {name}\npreset: tiny\n"
             "job: {epochs: 1, replicas: 1}\n"
             "cluster: {workers: 1}\n"
@@ -457,6 +453,14 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
             "    do: slow\n"
             f"    with: {{latency: {hold}}}\n"
             "expect: {outcome: completes}\n")
+
+
+def an_interrupted_run_of_scenarios_is_not_whole(run):
+    """What it left has no verdict, and is taken up by --last-failed."""
+    scenarios = run.directory / "scenarios"
+    scenarios.mkdir()
+    for name, hold in (("first", "90s"), ("second", "1ms")):
+        (scenarios / f"{name}.yaml").write_text(waiting_scenario(name, hold))
     run_all = ("run", "scenarios", "--world", "real")
     interrupted = subprocess.Popen(
         [run.program, *run_all, "--json"], cwd=run.directory,
@@ -489,6 +493,31 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
                     "-k", "second")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
     expect("<testsuites" in (run.directory / "new/j.xml").read_text(), "junit")
+
+
+def a_killed_run_of_scenarios_is_taken_up(run):
+    """--last-failed runs the cases that SIGKILL left without a result."""
+    scenarios = run.directory / "scenarios"
+    scenarios.mkdir()
+    for name, hold in (("first", "1ms"), ("second", "30s")):
+        (scenarios / f"{name}.yaml").write_text(waiting_scenario(name, hold))
+    run_all = ("run", "scenarios", "--world", "real")
+    killed = subprocess.Popen([run.program, *run_all], cwd=run.directory,
+                              stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    wait_until("a step", lambda: any(
+        '"step"' in events.read_text()
+        for events in run.directory.glob(
+            ".gauntlet/runs/*/second.real/events/*")))
+    killed.kill()
+    killed.wait(timeout=DEADLINE_S)
+    (scenarios / "second.yaml").write_text(waiting_scenario("second", "1ms"))
+    done = gauntlet(run, *run_all, "--last-failed")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    expect("1 of its 2 cases have no result and count as not run"
+           in done.stderr, done.stderr)
+    expect("2 scenarios, 1 case, " in done.stdout, done.stdout)
 
 
 def what_ignores_hangups_goes_on(run):
@@ -580,6 +609,7 @@ CHECKS = (
     a_diff_is_of_two_checkpoints,
     an_empty_store_is_sound,
     an_interrupted_run_of_scenarios_is_not_whole,
+    a_killed_run_of_scenarios_is_taken_up,
     a_store_is_a_directory,
     what_cannot_be_written_is_said_before_anything_runs,
     an_exploration_ends_at_once_on_a_signal,

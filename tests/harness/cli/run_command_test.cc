@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/cli/old_runs.h"
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
@@ -164,6 +165,57 @@ TEST_F(RunCommandTest, WhatWasNotRunAsEnoughHadFailedStaysOpen) {
     EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 3 cases, "));
     EXPECT_THAT(out_.str(), HasSubstr("1 failed, 2 not run"));
   }
+}
+
+TEST_F(RunCommandTest, LastFailedTakesUpARunThatWasKilled) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const fs::path runs = folder() / "runs";
+  const fs::path earlier = fs::read_symlink(runs / "latest");
+  Write("d1", "a");
+  for (const char* name : {"b", "c"}) Write("d1", name);
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  const fs::path killed = fs::read_symlink(runs / "latest");
+  fs::rename(runs / killed / "result.json", runs / killed / "unfinished.json");
+  fs::remove(runs / killed / "b.sim/record.jsonl");
+  fs::remove(runs / "latest");
+  fs::create_directory_symlink(earlier, runs / "latest");
+  command_.last_failed = true;
+  out_.str("");
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("3 scenarios, 1 case, "));
+  EXPECT_THAT(out_.str(), HasSubstr("PASS   sim  b "));
+  EXPECT_EQ(err_.str(), "gauntlet run: note: run " + killed.string() +
+                            " was killed: 1 of its 3 cases have no result and "
+                            "count as not run\n");
+  EXPECT_FALSE(fs::exists(runs / "latest/unfinished.json"));
+}
+
+TEST_F(RunCommandTest, RunThatIsStillWritten_WasNotKilled) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const fs::path other = folder() / "runs/20990101T000000-1";
+  fs::create_directories(other);
+  ASSERT_TRUE(WriteTextFile(other / "unfinished.json", "{}").ok());
+  command_.last_failed = true;
+  {
+    const RunLock lock(other);
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+  }
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--last-failed: "));
+}
+
+TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
+  command_.paths = {Write("d1", "a"), Write("d1", "b")};
+  command_.world = WorldChoice::kBoth;
+  command_.repeat = 3;
+  command_.lists = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\n12 cases\n"));
+  command_.name_filter = "none";
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_EQ(err_.str(), "gauntlet run: nothing selected of 12 cases\n");
 }
 
 TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {

@@ -38,7 +38,7 @@ TEST_F(ValidateCommandTest, CountsWhatIsValid) {
                                 "expect: {outcome: completes}\n",
                                 "b"));
   EXPECT_EQ(Validate(scratch_.path()), 0) << err_.str();
-  EXPECT_EQ(out_.str(), "2 scenarios, 3 cases: valid\n");
+  EXPECT_EQ(out_.str(), "2 scenarios, 6 cases: valid\n");
 }
 
 TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
