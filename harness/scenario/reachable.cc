@@ -130,16 +130,32 @@ class Checker {
     }
   }
 
+  // Returns true iff the process stands still until the kill arrives: another
+  // fault holds it at the same place, or it meets the others, and another fault
+  // holds one of them at that point.
+  bool IsHeld(const PlacedFault& placed) const {
+    const FaultSite& site = placed.fault.site;
+    const Duration latency = *placed.fault.with.kill_latency;
+    return AnyOther(placed, [&](const Fault& other) {
+      const bool holds_long_enough =
+          other.kind == FaultKind::kSlow && other.with.latency > latency;
+      const bool keeps_it_waiting = site.point == Point::kRendezvous &&
+                                    other.site.point == Point::kRendezvous;
+      return holds_long_enough && (other.site == site || keeps_it_waiting);
+    });
+  }
+
   // Warns of a fault whose firing, or effect, is a matter of timing.
   void CheckChance(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
-    if (placed.fault.with.kill_latency) {
+    if (placed.fault.with.kill_latency && !IsHeld(placed)) {
       const YamlNode* with = placed.node->Find("with");
       diagnostics_.Warning(
           (with == nullptr ? placed.node : with)->place,
           "what the process does in the time before this kill is not "
           "controlled, and differs in the two worlds",
-          "without latency it is killed exactly at the point");
+          "without latency it is killed exactly at the point; a slow fault at "
+          "the same place holds it there");
     }
     if (!site.step) return;
     const auto by_chance = [&](std::string_view why, std::string hint) {

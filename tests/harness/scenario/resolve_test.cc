@@ -233,6 +233,23 @@ TEST(ResolveTest, WarnsOfAFaultThatFiresByChance) {
                 "before this kill is not controlled"));
 }
 
+TEST(ResolveTest, WarnsOfALateKill_UnlessTheProcessIsHeld) {
+  const auto warns = [](const std::string& kill, const std::string& slow) {
+    return !WarningsOf("sync", kill + ", do: kill, with: {latency: 100ms}}, {" +
+                                   slow + ", do: slow, with: {latency: 1s}")
+                .empty();
+  };
+  const std::string step = "at: {worker: 0, step: 9}";
+  EXPECT_FALSE(warns(step, step));
+  EXPECT_TRUE(warns(step, "at: {worker: 0, step: 8}"));
+  EXPECT_TRUE(warns(step, "at: {worker: 1, step: 9}"));
+  EXPECT_THAT(WarningsOf("sync", step + ", do: kill, with: {latency: 2s}}, {" +
+                                     step + ", do: slow, with: {latency: 1s}"),
+              HasSubstr("not controlled"));
+  const std::string join = "at: {worker: 0, point: cluster.join}";
+  EXPECT_FALSE(warns(join, "at: {worker: 1, point: cluster.join}"));
+}
+
 TEST(ResolveTest, DoesNotWarnOfAFaultAtACertainPlace) {
   EXPECT_EQ(WarningsOf("sync", "at: {step: 12, point: ckpt.rename}, do: crash"),
             "");
