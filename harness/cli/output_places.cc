@@ -61,8 +61,15 @@ Status CheckOutputPlace(Storage& storage, const std::string& directory) {
       fmt::format("{}: {}", directory, std::strerror(errno)));
 }
 
+Status CheckFileName(const std::string& file) {
+  if (file != "-") return OkStatus();
+  return InvalidArgument(
+      "expected the name of a file, found '-'; ./- is a file of that name");
+}
+
 Status CheckOutputFile(const std::string& file) {
   if (file.empty()) return OkStatus();
+  RETURN_IF_ERROR(CheckFileName(file));
   const std::string parent = ParentDirectory(file);
   const bool is_there = access(file.c_str(), F_OK) == 0;
   const std::string& written = is_there ? file : parent;

@@ -14,8 +14,13 @@ namespace gauntlet {
 // else kInvalidArgument says what stands there.
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
+// kInvalidArgument: the name is "-", which is standard output elsewhere, and
+// here would be a file.
+Status CheckFileName(const std::string& file);
+
 // Returns OK if the file can be written, created or replaced, or if `file` is
-// "". kIoError names the obstacle.
+// "". kIoError names the obstacle;
+// kInvalidArgument: CheckFileName.
 Status CheckOutputFile(const std::string& file);
 
 // All of the command's, likewise, with the flag in front: "--ckpt: run:

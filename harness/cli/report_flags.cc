@@ -1,8 +1,11 @@
 // The options of `gauntlet report`.
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/cli/flags.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
 
@@ -107,6 +110,13 @@ Status CheckOptions(const Flags& flags, const ReportCommand& command) {
     if (tasks == 0 || is_merge || !flags.Given(output)) continue;
     return InvalidArgument(
         fmt::format("{} cannot be combined with --list or --compare", output));
+  }
+  const std::pair<std::string_view, const std::string*> files[] = {
+      {"--html", &command.html_file},
+      {"--junit", &command.junit_file},
+      {"--summary", &command.summary_file}};
+  for (const auto& [option, file] : files) {
+    RETURN_IF_ERROR(Annotate(CheckFileName(*file), option));
   }
   if (command.github && command.output == OutputFormat::kJson) {
     return InvalidArgument(

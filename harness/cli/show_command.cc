@@ -9,6 +9,7 @@
 #include "engine/status.h"
 #include "engine/utf8.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/stored_records.h"
 #include "harness/cli/train_trace.h"
 #include "harness/run/text_file.h"
@@ -38,6 +39,7 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
 }
 
 Status WriteTrace(const ShowCommand& command, const Record& record) {
+  RETURN_IF_ERROR(Annotate(CheckFileName(command.trace_file), "--trace"));
   return Annotate(WriteTextFile(command.trace_file,
                                 TraceFileBytes(command.trace_file,
                                                RenderChromeTrace(record))),
