@@ -95,6 +95,7 @@ class Replayer {
  public:
   Replayer(const fs::path& runs, Console& console)
       : console_(console),
+        runs_(runs),
         scratch_(runs),
         cache_(runs / ".cache"),
         build_(DigestOf(ReadTextFile(kThisProgram)).Short()),
@@ -119,6 +120,7 @@ class Replayer {
   Status Explain(const SuiteItem& item, const Record& now);
 
   Console& console_;
+  const fs::path runs_;
   RealHost host_;
   const Scratch scratch_;
   const fs::path cache_;
@@ -132,8 +134,10 @@ Result<fs::path> Replayer::Prepare() const {
   fs::remove_all(scratch_.path(), error);
   fs::create_directories(scratch_.path(), error);
   if (!error) return folder;
-  return IoError(fmt::format("{}: {}; --runs DIR says another place",
-                             scratch_.path().string(), error.message()));
+  return IoError(fmt::format(
+      "{}: {}; a replay writes there. Name another folder with --runs DIR, and "
+      "a case of this one by its path, such as {}/RUN/CASE.sim",
+      runs_.string(), error.message(), runs_.string()));
 }
 
 Result<Record> Replayer::Run(const SuiteItem& item) {

@@ -302,8 +302,11 @@ TEST_F(ReplayCommandTest, WhereNothingCanBeWrittenIsAMistakeInTheCall) {
   EXPECT_EQ(
       RunReplay({.target = scenario, .runs_directory = "/proc/runs"}, console_),
       2);
-  EXPECT_THAT(err_.str(), AllOf(HasSubstr("/proc/runs/.replay-"),
-                                HasSubstr("; --runs DIR says another place")));
+  EXPECT_THAT(err_.str(),
+              AllOf(HasSubstr("gauntlet replay: /proc/runs: "),
+                    HasSubstr("; a replay writes there. Name another folder "
+                              "with --runs DIR, and a case of this one by its "
+                              "path, such as /proc/runs/RUN/CASE.sim\n")));
 }
 
 TEST_F(ReplayCommandTest, AFindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
