@@ -10,9 +10,9 @@
 namespace gauntlet {
 namespace {
 
-// With the pauses between them some 35 s, longer than a client of a file server
-// goes by a listing that it has read.
-constexpr int kScanAttempts = 16;
+// With the pauses between them 33 s: a client of a file server goes by a
+// listing that it has read for 30 s (the default of NFS, acdirmin).
+constexpr int kScanAttempts = 18;
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr Duration kLongestPause = std::chrono::seconds(4);
 

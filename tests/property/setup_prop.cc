@@ -162,6 +162,8 @@ std::string AnySetup() {
 bool IsOfItsLaunches(const LoadedFile& loaded) {
   return std::ranges::all_of(loaded.errors, [](const Diagnostic& error) {
     return error.message.find("less than the job has") != std::string::npos ||
+           error.message.find("that a launch before it was to train") !=
+               std::string::npos ||
            error.message.find("changed job") != std::string::npos ||
            error.message.find("another value than the job's") !=
                std::string::npos;

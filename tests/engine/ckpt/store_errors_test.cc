@@ -63,6 +63,30 @@ TEST_F(StoreErrorsTest, OwnerThatCannotListTheStoreIsNotKnownToOwnIt) {
       << "the claim of generation 2 is there, and was not seen";
 }
 
+// As on a file server: another host took the claim away, and this one goes by a
+// listing that it has read for 30 s.
+TEST_F(StoreErrorsTest, ScanOutwaitsStaleListing) {
+  const Time begin = test_.clock.Now();
+  storage_.gate = [&](Operation now, const std::string& at) {
+    const bool stale = test_.clock.Now() - begin <= std::chrono::seconds(30) &&
+                       now == Operation::kOpen &&
+                       at == kDirectory + "/" + ClaimName(1);
+    return stale ? NotFound(at) : OkStatus();
+  };
+  const Result<StoreScan> scan = ScanStore(test_.world, kDirectory);
+  EXPECT_TRUE(scan.ok()) << scan.status().message();
+}
+
+TEST_F(StoreErrorsTest, ScanEndsWhereNamesStayThatCannotBeOpened) {
+  storage_.gate = [&](Operation now, const std::string& at) {
+    const bool gone =
+        now == Operation::kOpen && at == kDirectory + "/" + ClaimName(1);
+    return gone ? NotFound(at) : OkStatus();
+  };
+  EXPECT_EQ(ScanStore(test_.world, kDirectory).status().code(),
+            Code::kUnavailable);
+}
+
 TEST_F(StoreErrorsTest, FormerOwnerSetsNothingAside) {
   TestWorld other(storage_);
   ASSERT_TRUE(Recover(other.world).status.ok());
