@@ -1,7 +1,9 @@
 #include "reports/event_text.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
+#include <vector>
 
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
@@ -28,6 +30,17 @@ std::string FaultText(const Record& record, const RecordEvent& event) {
     }
   }
   return fmt::format("{} fires at {}", event.detail, event.path);
+}
+
+// ": write 0.012 s, sync 0.003 s", longest first; or nothing.
+std::string TimesText(std::vector<RecordTime> times) {
+  std::ranges::stable_sort(times, std::greater(), &RecordTime::took_ns);
+  std::string text;
+  for (const RecordTime& time : times) {
+    text += fmt::format("{}{} {:.3f} s", text.empty() ? ": " : ", ", time.part,
+                        static_cast<double>(time.took_ns) / 1e9);
+  }
+  return text;
 }
 
 // What is about to happen.
@@ -72,6 +85,14 @@ std::string TextOfSave(const RecordEvent& event) {
       return fmt::format("{} loaded", BaseName(event.path));
     case RecordKind::kBackupDeleted:
       return "checkpoints deleted";
+    case RecordKind::kSaveTimes:
+      return fmt::format(
+          "training waited for the save of step {}{}{}", event.step,
+          TimesText(event.parts),
+          event.beside.empty() ? "" : "; meanwhile" + TimesText(event.beside));
+    case RecordKind::kStartTimes:
+      return fmt::format("training begins behind step {}{}", event.step,
+                         TimesText(event.parts));
     default:
       return TextOfIntent(event);
   }

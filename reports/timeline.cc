@@ -37,6 +37,8 @@ bool IsRoutine(RecordKind kind) {
     case RecordKind::kLeaving:
     case RecordKind::kFaultAgain:
     case RecordKind::kFrameLate:
+    case RecordKind::kSaveTimes:
+    case RecordKind::kStartTimes:
       return true;
     default:
       return false;

@@ -46,6 +46,7 @@ std::string_view CategoryOf(RecordKind kind) {
     case RecordKind::kLauncherBegin:
     case RecordKind::kStarted:
     case RecordKind::kRestarting:
+    case RecordKind::kStartTimes:
       return "start";
     case RecordKind::kResumed:
     case RecordKind::kCarriedOn:
@@ -58,6 +59,7 @@ std::string_view CategoryOf(RecordKind kind) {
     case RecordKind::kRetireBegin:
     case RecordKind::kRejectBegin:
     case RecordKind::kDeleteBegin:
+    case RecordKind::kSaveTimes:
       return "checkpoint";
     default:
       return "event";
@@ -465,6 +467,8 @@ bool IsIncident(RecordKind kind) {
     case RecordKind::kFaultAgain:
     case RecordKind::kFrameLate:
     case RecordKind::kSaveCopied:
+    case RecordKind::kSaveTimes:
+    case RecordKind::kStartTimes:
     case RecordKind::kResultAcknowledged:
       return false;
     default:

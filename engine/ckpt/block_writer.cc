@@ -77,8 +77,10 @@ Result<WrittenFile> WriteInBlocks(
       RETURN_IF_ERROR(world.faults.Hit(*plan.write_point, context));
     }
     RETURN_IF_ERROR(file->WriteAt(at, block));
+    Lap(plan.times, TimePart::kWrite);
     digest.Update(block);
     if (plan.scan != nullptr) plan.scan->Take(block);
+    Lap(plan.times, TimePart::kDigest);
   }
   context.offset = 0;
   context.block = 0;
@@ -86,6 +88,7 @@ Result<WrittenFile> WriteInBlocks(
     RETURN_IF_ERROR(world.faults.Hit(*plan.sync_point, context));
   }
   if (plan.sync == SyncFile::kYes) RETURN_IF_ERROR(file->Sync());
+  Lap(plan.times, TimePart::kSync);
   written.digest = digest.Finish();
   return written;
 }

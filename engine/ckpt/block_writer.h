@@ -12,6 +12,7 @@
 
 #include "engine/digest.h"
 #include "engine/status.h"
+#include "engine/world/time_split.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -34,6 +35,7 @@ struct WritePlan {
   uint64_t step = 0;
   uint64_t epoch = 0;
   FiniteScan* scan = nullptr;  // receives each block; may be null
+  TimeSplit* times = nullptr;  // kWrite, kDigest, kSync; may be null
 };
 
 struct WrittenFile {

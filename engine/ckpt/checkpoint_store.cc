@@ -256,7 +256,7 @@ Status CheckpointStore::ClearForSave(const std::string& save) {
 
 Result<ShardFile> CheckpointStore::WriteShard(
     const std::string& save, int index, int count,
-    std::span<const TensorView> tensors) {
+    std::span<const TensorView> tensors, TimeSplit* times) {
   // The name came from the chief, and becomes a path.
   const EntryName name = ParseEntryName(save);
   if (name.kind != EntryKind::kSaveTmp) {
@@ -277,21 +277,25 @@ Result<ShardFile> CheckpointStore::WriteShard(
       {.write_point = Point::kShardWrite,
        .sync_point = Point::kShardSync,
        .step = step,
-       .scan = &scan});
+       .scan = &scan,
+       .times = times});
   if (!tried.ok()) {
     return WithRoom(*world_, options_.directory, tried.status(), context.size);
   }
   const WrittenFile& written = *tried;
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardDone, context));
+  Lap(times, TimePart::kSync);
   shard.bytes = written.bytes;
   shard.digest = written.digest;
   shard.not_finite = scan.NotFinite();
   return shard;
 }
 
-Result<CheckpointRef> CheckpointStore::Commit(
-    const std::string& save, const CheckpointHead& head, uint64_t generation,
-    std::span<const ShardFile> shards) {
+Result<CheckpointRef> CheckpointStore::Commit(const std::string& save,
+                                              const CheckpointHead& head,
+                                              uint64_t generation,
+                                              std::span<const ShardFile> shards,
+                                              TimeSplit* times) {
   const CheckpointRef ref = RefOfSave(save);
   if (!record_ || record_->generation != generation ||
       ref.generation != generation || ref.step != head.step) {
@@ -301,10 +305,11 @@ Result<CheckpointRef> CheckpointStore::Commit(
   }
   save_ = save;
   Result<CommittedCheckpoint> committed = TryCommit(save, ref, head, shards);
+  Lap(times, TimePart::kCommit);
   if (!committed.ok()) return FailSave(save, committed.status());
   save_.reset();
   lineage_.push_back(*std::move(committed));
-  RETURN_IF_ERROR(AfterCommit(head));
+  RETURN_IF_ERROR(AfterCommit(head, times));
   return ref;
 }
 
@@ -408,11 +413,14 @@ Status CheckpointStore::AbandonSave(const std::string& save,
 }
 
 // Nothing here takes the acknowledgement back.
-Status CheckpointStore::AfterCommit(const CheckpointHead& head) {
+Status CheckpointStore::AfterCommit(const CheckpointHead& head,
+                                    TimeSplit* times) {
   const PointContext context = ContextOf(head);
   RETURN_IF_ERROR(Warn(world_->faults.Hit(Point::kSaveAcknowledged, context)));
   RETURN_IF_ERROR(Warn(WriteStateFile(context)));
+  Lap(times, TimePart::kStateFile);
   RETURN_IF_ERROR(Retire());
+  Lap(times, TimePart::kRetention);
   return Warn(world_->faults.Hit(Point::kSaveEnd, context));
 }
 

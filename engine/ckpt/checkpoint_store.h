@@ -164,8 +164,10 @@ class CheckpointStore {
                                                uint64_t generation);
 
   // Any rank: writes and syncs shard `index` of `count` in that directory.
+  // `times` is of the calling task; may be null.
   Result<ShardFile> WriteShard(const std::string& save, int index, int count,
-                               std::span<const TensorView> tensors);
+                               std::span<const TensorView> tensors,
+                               TimeSplit* times = nullptr);
 
   // Chief: index, manifest, the rename that commits, the state file, retention.
   // After any error the save is void and what it left is removed, now or, where
@@ -175,7 +177,8 @@ class CheckpointStore {
   // acknowledgement (state file, retention) is a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
-                               std::span<const ShardFile> shards);
+                               std::span<const ShardFile> shards,
+                               TimeSplit* times = nullptr);
 
   // Chief, after a save that failed for want of room: removes the oldest
   // checkpoint that recovery does not need. Needed are the newest one that
@@ -216,7 +219,7 @@ class CheckpointStore {
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);
   Status DropRemains(const std::string& save);
-  Status AfterCommit(const CheckpointHead& head);
+  Status AfterCommit(const CheckpointHead& head, TimeSplit* times);
   Status WriteStateFile(const PointContext& context);
   void WarnOfEdit();
   Status Retire();

@@ -51,6 +51,19 @@ void AppendSamples(std::string& line, const std::vector<uint32_t>& samples) {
                  fmt::join(samples, ","));
 }
 
+void AppendParts(std::string& line, std::string_view key,
+                 const std::vector<PartTime>& parts) {
+  if (parts.empty()) return;
+  fmt::format_to(std::back_inserter(line), ",\"{}\":", key);
+  char before = '{';
+  for (const PartTime& part : parts) {
+    fmt::format_to(std::back_inserter(line), "{}\"{}\":{}",
+                   std::exchange(before, ','), TimePartName(part.part),
+                   part.took.count());
+  }
+  line += '}';
+}
+
 void AppendEvent(std::string& line, const LogEvent& event, Time time) {
   const auto out = std::back_inserter(line);
   fmt::format_to(out, "{{\"kind\":\"{}\",\"t_ns\":{}",
@@ -78,6 +91,8 @@ void AppendEvent(std::string& line, const LogEvent& event, Time time) {
   if (event.limit_ns != 0) {
     fmt::format_to(out, ",\"limit_ns\":{}", event.limit_ns);
   }
+  AppendParts(line, "parts_ns", event.parts);
+  AppendParts(line, "beside_ns", event.beside);
   line += "}\n";
 }
 

@@ -55,7 +55,11 @@ void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
 }  // namespace
 
 AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout)
-    : world_(&world), save_(&save), timeout_(timeout), task_(world, "save") {}
+    : world_(&world),
+      save_(&save),
+      timeout_(timeout),
+      task_(world, "save"),
+      task_times_(world.clock) {}
 
 bool AsyncSave::IsOverdue() const {
   return task_.runs() && world_->clock.Now() > task_began_ + timeout_;
@@ -72,6 +76,7 @@ uint32_t AsyncSave::Bits() const {
 Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
   CHECK(!is_under_way(), "one save at a time");
   const Time began = world_->clock.Now();
+  save_->times().Restart();
   ASSIGN_OR_RETURN(attempt_, save_->Begin(state));
   if (attempt_.name.empty()) return OkStatus();
   stage_ = Stage::kWriting;
@@ -84,6 +89,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
   Status ready = attempt_.ready;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
   if (ready.ok()) ready = copy_.Take(state, attempt_.own);
+  save_->times().Lap(TimePart::kCopy);
   if (ready.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
                          .step = attempt_.head.step,
@@ -108,10 +114,13 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
 
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
   task_began_ = world_->clock.Now();
+  task_times_.Restart();
   task_.Start([this, own = std::move(own)] {
     Status arrived = copy_.Arrive();
+    task_times_.Lap(TimePart::kFetch);
     if (arrived.ok()) arrived = copy_.Check();
-    own_part_ = arrived.ok() ? save_->WritePart(attempt_, own)
+    task_times_.Lap(TimePart::kDigest);
+    own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
                              : Result<ShardFile>(arrived);
     write_took_ = world_->clock.Now() - task_began_;
     own_failed_ = !own_part_.ok();
@@ -125,12 +134,15 @@ bool AsyncSave::MayAdvance(uint32_t agreed) const {
 
 std::optional<SaveOutcome> AsyncSave::Advance() {
   CHECK(is_under_way(), "there is no save to take further");
+  save_->times().Skip();
   if (stage_ == Stage::kWriting) return EndWriting();
   return EndCommit();
 }
 
 Status AsyncSave::WaitForTask() {
-  if (task_.WaitUntil(task_began_ + timeout_)) return OkStatus();
+  const bool ended = task_.WaitUntil(task_began_ + timeout_);
+  save_->times().Lap(TimePart::kWait);
+  if (ended) return OkStatus();
   world_->events.Emit({.kind = EventKind::kWorkerLost,
                        .detail = "its own save",
                        .reason = Reason::kDeadline,
@@ -163,8 +175,9 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
 
 void AsyncSave::StartCommit() {
   task_began_ = world_->clock.Now();
+  task_times_.Skip();
   task_.Start([this] {
-    commit_ = save_->Commit(attempt_, reports_);
+    commit_ = save_->Commit(attempt_, reports_, task_times_);
     commit_took_ = world_->clock.Now() - task_began_;
   });
 }
@@ -190,7 +203,13 @@ SaveOutcome AsyncSave::EndCommit() {
 
 SaveOutcome AsyncSave::End(const Status& status) {
   // Whose task still runs is not through, whatever becomes of the save.
-  if (!task_.runs()) stage_ = Stage::kNone;
+  if (!task_.runs()) {
+    stage_ = Stage::kNone;
+    save_->EmitTimes({.attempt = attempt_,
+                      .bytes = own_part_.ok() ? own_part_->bytes : 0,
+                      .beside = task_times_.Take()},
+                     status);
+  }
   return {.step = attempt_.head.step,
           .phase = attempt_.head.phase,
           .status = status,

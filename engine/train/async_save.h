@@ -101,6 +101,7 @@ class AsyncSave {
   Result<ShardFile> own_part_ = ShardFile();
   std::atomic<bool> own_failed_ = false;
   Status commit_;
+  TimeSplit task_times_;
   Duration begin_took_{0};
   Duration write_took_{0};
   Duration commit_took_{0};

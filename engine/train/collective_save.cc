@@ -154,45 +154,51 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       size_(ring.size()),
       job_json_(std::move(job_json)),
       generation_(generation),
-      timeout_(timeout) {}
+      timeout_(timeout),
+      times_(world.clock) {}
 
 Status CollectiveSave::Save(const TrainState& state,
                             std::span<const std::string> of_parameters,
                             const std::function<void()>& before_try) {
+  times_.Restart();
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
+  times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(state.Settle());
+  times_.Lap(TimePart::kFetch);
   while (true) {
     if (before_try) before_try();
-    bool room_freed = false;
-    const Status saved = TrySave(state, whole, of_parameters, room_freed);
-    if (saved.ok() || !room_freed) return saved;
+    Tried tried = {.attempt = NewAttempt(state, whole, of_parameters)};
+    times_.Lap(TimePart::kDigest);
+    const Status saved = TrySave(tried);
+    EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
+    if (saved.ok() || !tried.room_freed) return saved;
   }
 }
 
-Status CollectiveSave::TrySave(const TrainState& state, const Digest& whole,
-                               std::span<const std::string> of_parameters,
-                               bool& room_freed) {
-  SaveAttempt attempt = NewAttempt(state, whole, of_parameters);
+Status CollectiveSave::TrySave(Tried& tried) {
+  SaveAttempt& attempt = tried.attempt;
   const Status begun = AgreeOnBegin(attempt);
-  room_freed = attempt.room_freed;
+  tried.room_freed = attempt.room_freed;
   RETURN_IF_ERROR(begun);
   if (attempt.name.empty()) return OkStatus();
-  Result<ShardFile> own =
-      attempt.ready.ok() ? WritePart(attempt, attempt.own) : attempt.ready;
+  Result<ShardFile> own = attempt.ready.ok()
+                              ? WritePart(attempt, attempt.own, times_)
+                              : attempt.ready;
+  if (own.ok()) tried.bytes = own->bytes;
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
   // All ranks know it alike.
   const Status refusal = Refusal(attempt);
   if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
   Status outcome;
-  if (chief()) outcome = Commit(attempt, reports);
+  if (chief()) outcome = Commit(attempt, reports, times_);
   ASSIGN_OR_RETURN(
       const std::vector<std::string> outcomes,
       Tell(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
   ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                    ViewList(outcomes[0]));
   if (fields.size() != 2) return DataLoss("save: malformed outcome");
-  room_freed = !fields[1].empty();
+  tried.room_freed = !fields[1].empty();
   RETURN_IF_ERROR(DecodeStatus(fields[0]));
   End(attempt);
   return OkStatus();
@@ -201,6 +207,7 @@ Status CollectiveSave::TrySave(const TrainState& state, const Digest& whole,
 Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state) {
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
   SaveAttempt attempt = NewAttempt(state, whole, {});
+  times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(AgreeOnBegin(attempt));
   return attempt;
 }
@@ -260,6 +267,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
         store_->BeginSave(attempt.head, generation_);
     if (name.ok()) attempt.name = name->value_or("");
     began = MakeRoomAfter(name.status());
+    times_.Lap(TimePart::kPrepare);
   }
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
@@ -286,9 +294,10 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   return began;
 }
 
-Result<ShardFile> CollectiveSave::WritePart(
-    const SaveAttempt& attempt, std::span<const TensorView> tensors) {
-  return store_->WriteShard(attempt.name, rank_, size_, tensors);
+Result<ShardFile> CollectiveSave::WritePart(const SaveAttempt& attempt,
+                                            std::span<const TensorView> tensors,
+                                            TimeSplit& times) {
+  return store_->WriteShard(attempt.name, rank_, size_, tensors, &times);
 }
 
 Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
@@ -324,7 +333,10 @@ std::string CollectiveSave::NewestFinite() const {
 
 Result<std::vector<std::string>> CollectiveSave::Tell(
     const SaveAttempt& attempt, const std::string& said) {
-  return ring_->AllGather(attempt.key, said, timeout_);
+  Result<std::vector<std::string>> all =
+      ring_->AllGather(attempt.key, said, timeout_);
+  times_.Lap(TimePart::kExchange);
+  return all;
 }
 
 Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
@@ -344,7 +356,8 @@ Status CollectiveSave::WhyVoid(const std::vector<std::string>& reports) {
 }
 
 Status CollectiveSave::Commit(const SaveAttempt& attempt,
-                              const std::vector<std::string>& reports) {
+                              const std::vector<std::string>& reports,
+                              TimeSplit& times) {
   const Result<std::vector<ShardFile>> shards = PartsOf(reports);
   if (!shards.ok()) {
     const Status abandoned = store_->AbandonSave(attempt.name, shards.status());
@@ -356,7 +369,8 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
   }
   // A commit that fails clears up after itself.
   return MakeRoomAfter(
-      store_->Commit(attempt.name, head, generation_, *shards).status());
+      store_->Commit(attempt.name, head, generation_, *shards, &times)
+          .status());
 }
 
 Status CollectiveSave::MakeRoomAfter(Status why) {
@@ -370,6 +384,7 @@ Status CollectiveSave::MakeRoomAfter(Status why) {
 Status CollectiveSave::Abandon(const SaveAttempt& attempt,
                                const Status& why_void) {
   const Status abandoned = store_->AbandonSave(attempt.name, why_void);
+  times_.Lap(TimePart::kCommit);
   return MakeRoomAfter(abandoned.ok() ? why_void : abandoned);
 }
 
@@ -380,6 +395,18 @@ void CollectiveSave::End(const SaveAttempt& attempt) {
   static_cast<void>(world_->faults.Hit(
       Point::kSaveEnd,
       {.step = attempt.head.step, .epoch = attempt.head.epoch}));
+}
+
+void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
+  times_.Lap(TimePart::kOther);
+  world_->events.Emit({.kind = EventKind::kSaveTimes,
+                       .generation = generation_,
+                       .step = ended.attempt.head.step,
+                       .phase = ended.attempt.head.phase,
+                       .count = static_cast<int64_t>(ended.bytes),
+                       .reason = ReasonOf(outcome.code()),
+                       .parts = times_.Take(),
+                       .beside = std::move(ended.beside)});
 }
 
 }  // namespace gauntlet

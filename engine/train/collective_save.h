@@ -14,6 +14,7 @@
 #include "engine/cluster/ring.h"
 #include "engine/status.h"
 #include "engine/train/train_state.h"
+#include "engine/world/time_split.h"
 
 namespace gauntlet {
 
@@ -70,8 +71,10 @@ class CollectiveSave {
   // state's newest values stay where they are.
   Result<SaveAttempt> Begin(const TrainState& state);
   // Writes and syncs the tensors of this rank's part. From any task.
+  // `times` is of that task.
   Result<ShardFile> WritePart(const SaveAttempt& attempt,
-                              std::span<const TensorView> tensors);
+                              std::span<const TensorView> tensors,
+                              TimeSplit& times);
   // Exchanges: how it went, of every rank, for Commit and WhyVoid.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<ShardFile> own);
@@ -86,8 +89,9 @@ class CollectiveSave {
   bool refused() const { return refused_; }
   // The chief: commits, or clears up what is void, and makes room if there was
   // none. From any task, while no other one uses the store.
+  // `times` is of that task.
   Status Commit(const SaveAttempt& attempt,
-                const std::vector<std::string>& reports);
+                const std::vector<std::string>& reports, TimeSplit& times);
   // The chief: clears up what is void, says why in the event, and makes room
   // if there was none.
   Status Abandon(const SaveAttempt& attempt, const Status& why_void);
@@ -96,6 +100,17 @@ class CollectiveSave {
                                         const std::string& said);
   // Once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
+
+  // How long training waits for the save that it makes or takes further.
+  TimeSplit& times() { return times_; }
+  // The event of a save that has ended on this rank: what it wrote, and what
+  // its tasks took beside the training.
+  struct Ended {
+    const SaveAttempt& attempt;
+    uint64_t bytes = 0;
+    std::vector<PartTime> beside = {};
+  };
+  void EmitTimes(Ended ended, const Status& outcome);
 
   // Exchanges: whether at least one rank owes one.
   Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
@@ -111,9 +126,14 @@ class CollectiveSave {
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
-  // One try. Sets `room_freed` if it failed and there is more room now.
-  Status TrySave(const TrainState& state, const Digest& whole,
-                 std::span<const std::string> of_parameters, bool& room_freed);
+  // One try. Sets what it wrote, and `room_freed` if it failed and there is
+  // more room now.
+  struct Tried {
+    SaveAttempt attempt;
+    uint64_t bytes = 0;
+    bool room_freed = false;
+  };
+  Status TrySave(Tried& tried);
   // The chief: removes a checkpoint after a save that failed with `why`, if
   // that was for want of room. What fails in that stands for the save's error.
   Status MakeRoomAfter(Status why);
@@ -139,6 +159,7 @@ class CollectiveSave {
   std::string not_finite_;
   bool refused_ = false;
   bool room_freed_ = false;  // by the chief, since the last begin
+  TimeSplit times_;
 };
 
 // Whether a save's error leaves the run as it was on every rank.

@@ -126,8 +126,10 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
   }
   const bool holds = std::ranges::any_of(
       heard.held, [](const auto& state) { return state.has_value(); });
+  parts_.times.Lap(TimePart::kJoin);
   ASSIGN_OR_RETURN(const Claim claim, MakeClaim(holds ? StateInMemory::kHeld
                                                       : StateInMemory::kNone));
+  parts_.times.Lap(TimePart::kClaim);
   parts_.tenure.claimed = claim.generation;
   parts_.reporter.Progress({.claimed = claim.generation});
   for (std::string& line : parts_.store->TakeWarnings()) {
@@ -213,12 +215,22 @@ Status Forming::Resume() {
       RETURN_IF_ERROR(seen);
     }
   }
+  parts_.times.Lap(TimePart::kClaim);
   // The others count on this one in what they exchange.
-  if (carries_on_) return CarryOn(*start.from_memory);
+  if (carries_on_) {
+    const Status carried = CarryOn(*start.from_memory);
+    parts_.times.Lap(TimePart::kTransfer);
+    return carried;
+  }
   if (!elsewhere_.empty()) return OkStatus();
   held_.reset();
-  if (start.checkpoint) return Load(*start.checkpoint);
+  if (start.checkpoint) {
+    const Status loaded = Load(*start.checkpoint);
+    parts_.times.Lap(TimePart::kLoad);
+    return loaded;
+  }
   Initialize();
+  parts_.times.Lap(TimePart::kBuild);
   return OkStatus();
 }
 

@@ -111,6 +111,8 @@ class LoopSaves {
   // What saves took of the training's time since the last call.
   Duration TakeTime() { return std::exchange(time_, Duration::zero()); }
 
+  bool took_time() const { return time_ != Duration::zero(); }
+
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
   // A loss was found in a save, which others may still be in.

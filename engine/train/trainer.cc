@@ -92,7 +92,8 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
                 SizesOf(parts, block_)),
       state_before_(parts.model.replica_state_size()),
       state_after_(parts.model.replica_state_size()),
-      rows_(parts.data.train) {}
+      rows_(parts.data.train),
+      times_(world.clock) {}
 
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
@@ -276,20 +277,24 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   const PointContext here = {.step = step, .epoch = state.position.epoch};
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepBegin, here));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kDataNext, here));
+  times_.Lap(TimePart::kOther);
   const uint64_t step_rows = schedule_->RowsOfStep(state.position.sample);
   CHECK(step_rows > 0, "a step needs rows");
   StepOutcome outcome = {.first_position = state.position.sample};
   StepProbe* const probe = ProbeFor(state);
   LocalGradients(state, step_rows, probe, outcome);
   RETURN_IF_ERROR(DeviceStatus());
+  times_.Lap(TimePart::kCompute);
   if (requests) outcome.tally.requests = requests();
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(exchange_.Sum(key, outcome.tally, timeout));
+  times_.Lap(TimePart::kExchange);
   if (probe != nullptr) ShowTotal(*probe);
   outcome.loss = exchange_.TotalBeside().back();
   Learn(state);
   RETURN_IF_ERROR(DeviceStatus());
   Advance(state, step_rows, outcome);
+  times_.Lap(TimePart::kUpdate);
   RETURN_IF_ERROR(EndProbe(probe, state));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
   return outcome;

@@ -109,6 +109,9 @@ class Trainer {
   Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
                                  Duration timeout);
 
+  // Since the last step: of the training task.
+  TimeSplit& times() { return times_; }
+
   int rank() const { return ring_->rank(); }
   const RowSchedule& schedule() const { return *schedule_; }
 
@@ -158,6 +161,7 @@ class Trainer {
   std::vector<float> state_after_;
   GatheredRows rows_;                      // of one replica
   std::optional<ResidentState> resident_;  // of the state trained last
+  TimeSplit times_;
 };
 
 }  // namespace gauntlet

@@ -245,6 +245,7 @@ Status TrainingLoop::RunEvaluation() {
                        *state_, [this] { return Requests(kAhead); },
                        options_->cluster.step_timeout));
   Heard(outcome.tally.requests);
+  trainer_->times().Lap(TimePart::kEvaluate);
   RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
   watch_.LookAtValidation(outcome.loss);
   NoteDue(Boundary::kEvaluation);
@@ -375,7 +376,10 @@ bool TrainingLoop::SavesBeforeLeaving() const {
 }
 
 Status TrainingLoop::Settle() {
+  trainer_->times().Lap(TimePart::kOther);
   const Status settled = SettleRequests();
+  trainer_->times().Lap(saves_.took_time() ? TimePart::kSave
+                                           : TimePart::kOther);
   watch_.LookAtSaves();
   return settled;
 }
@@ -426,6 +430,11 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
     ASSIGN_OR_RETURN(digest,
                      state_->NewestDigest(TrainState::Arrays::kAsTheyWere));
   }
+  std::vector<PartTime> parts;
+  if (kind == EventKind::kStep) {
+    trainer_->times().Lap(TimePart::kOther);
+    parts = trainer_->times().Take();
+  }
   world_->events.Emit(
       {.kind = kind,
        .generation = generation_,
@@ -437,7 +446,8 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
        .loss_bits = std::bit_cast<uint32_t>(CanonicalNan(outcome.loss)),
        .digest = digest,
        .samples =
-           options_->log_samples ? outcome.samples : std::vector<uint32_t>()});
+           options_->log_samples ? outcome.samples : std::vector<uint32_t>(),
+       .parts = std::move(parts)});
   said_ = state_->position;
   return OkStatus();
 }

@@ -28,7 +28,8 @@ class Worker {
                .inputs = inputs,
                .place = place,
                .reporter = reporter,
-               .tenure = place.tenure},
+               .tenure = place.tenure,
+               .times = TimeSplit(world.clock)},
         forming_(parts_) {}
 
   // From the first event of its life to the last.
@@ -42,6 +43,7 @@ class Worker {
   Result<LoopEnd> Train();
   SaveWays MakeSaves();
   bool EndSave();
+  void EmitStartTimes();
   bool MayRejoin(const Status& status);
   Status LeaveGeneration(const Status& why);
   WorkerEnd End(const Status& status);
@@ -82,6 +84,14 @@ bool Worker::EndSave() {
   return ended;
 }
 
+void Worker::EmitStartTimes() {
+  parts_.times.Lap(TimePart::kAgree);
+  world_.events.Emit({.kind = EventKind::kStartTimes,
+                      .generation = parts_.generation(),
+                      .step = parts_.step(),
+                      .parts = parts_.times.Take()});
+}
+
 Result<LoopEnd> Worker::Train() {
   const TrainInputs& inputs = parts_.inputs;
   const JobModel& built = parts_.built;
@@ -98,6 +108,8 @@ Result<LoopEnd> Worker::Train() {
                    .memo = inputs.memo,
                    .probe = parts_.reporter.probe()});
   const uint64_t generation = parts_.generation();
+  EmitStartTimes();
+  trainer.times().Restart();
   TrainingLoop loop({.world = world_,
                      .options = options_,
                      .trainer = trainer,
@@ -134,6 +146,7 @@ Result<LoopEnd> Worker::Train() {
 Result<LoopEnd> Worker::LiveOneGeneration() {
   parts_.stage = Stage::kForming;
   RETURN_IF_ERROR(forming_.Meet(meet_by_));
+  parts_.times.Lap(TimePart::kJoin);
   RETURN_IF_ERROR(forming_.Resume());
   parts_.stage = Stage::kTraining;
   RETURN_IF_ERROR(forming_.AgreeOnStart());
@@ -164,6 +177,7 @@ bool Worker::MayRejoin(const Status& status) {
 // Ends the generation for this worker, which keeps its state: it is wholly
 // before or wholly after every operation.
 Status Worker::LeaveGeneration(const Status& why) {
+  if (meet_by_ == kNever) parts_.times.Restart();
   const bool formed = meet_by_ == kNever;
   const Time now = world_.clock.Now();
   if (parts_.session) {
@@ -265,6 +279,7 @@ TrainedWorker Worker::Abandon(WorkerEnd end) {
 
 WorkerEnd Worker::Run() {
   Status status = Build(parts_);
+  parts_.times.Lap(TimePart::kBuild);
   if (!status.ok()) return End(status);
   meet_by_ = world_.clock.Now() + options_.cluster.rendezvous_timeout;
   while (true) {

@@ -27,6 +27,7 @@ struct WorkerParts {
   ProgressReporter& reporter;
 
   Tenure tenure;
+  TimeSplit times;  // until training begins
   Stage stage = Stage::kSetUp;
   std::optional<RowSchedule> schedule;
   JobModel built;

@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 48> kKindNames = {
+constexpr std::array<std::string_view, 50> kKindNames = {
     "worker_started",
     "claimed",
     "resumed",
@@ -55,9 +55,11 @@ constexpr std::array<std::string_view, 48> kKindNames = {
     "process_ended",
     "power_cut",
     "frame_late",
+    "save_times",
+    "start_times",
 };
 static_assert(kKindNames.size() ==
-              static_cast<size_t>(EventKind::kFrameLate) + 1);
+              static_cast<size_t>(EventKind::kStartTimes) + 1);
 
 constexpr std::array<std::string_view, 3> kPhaseNames = {
     "in_epoch", "evaluation_due", "callbacks_due"};

@@ -13,6 +13,7 @@
 
 #include "engine/digest.h"
 #include "engine/status.h"
+#include "engine/world/time_split.h"
 
 namespace gauntlet {
 
@@ -24,7 +25,7 @@ enum class EventKind : uint8_t {
   kResumed,
   kInitialized,  // a cold start: digest of the initial state
   kStep,         // step, epoch, position (before it), phase, digest, loss,
-                 // samples
+                 // samples; parts: since the step before, or kStartTimes
   kEvaluated,    // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,     // epoch, loss, count (correct): once an epoch's metrics stand
   kSaveBegin,    // step; path
@@ -73,8 +74,10 @@ enum class EventKind : uint8_t {
 
   // What a launcher says. about: a worker; incarnation: its newest.
   kLauncherBegin,
-  kStarted,      // about, incarnation; count: rank
-  kAskedToStop,  // about, incarnation: a notice was passed on
+  kStarted,  // about, incarnation; count: rank
+  // about, incarnation: a notice was passed on; reason: kUnreachable if the
+  // worker may get it late or never
+  kAskedToStop,
   // about, incarnation; reason: why it sends SIGKILL, before it does
   kKillSent,
   // about, incarnation, count: exit code, or 128 + signal; reason: kSignal,
@@ -92,6 +95,15 @@ enum class EventKind : uint8_t {
   kProcessEnded,  // as kExited
   kPowerCut,      // path: host; detail: its disk; count: 1: of that host only
   kFrameLate,     // detail: the fault that makes it late; limit: by how much
+
+  // Where time went, for people: nothing is concluded from it.
+  // A try of a save has ended on this worker: step, phase; count: bytes that it
+  // wrote; parts: of the time for which training waited; beside: of what was
+  // done meanwhile; reason: as of kSaveFailed, or none.
+  kSaveTimes,
+  // Training begins: generation, step; parts: since this process began, or
+  // since it left a generation.
+  kStartTimes,
 };
 
 // Why something happens. Which ones an event may have is said beside its kind.
@@ -177,6 +189,8 @@ struct LogEvent {
   int incarnation = 0;            // of that worker
   Reason reason = Reason::kNone;
   int64_t limit_ns = 0;
+  std::vector<PartTime> parts;
+  std::vector<PartTime> beside;
 };
 
 class EventLog {

@@ -23,7 +23,8 @@ enum class RecordKind : uint8_t {
                       // count: as for kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state
   kStep,              // step, epoch, position before the step, phase, digest,
-                      // loss, samples
+                      // loss, samples; parts: since the previous step, or
+                      // kStartTimes
   kEvaluated,         // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,          // step, epoch, digest, loss, count (correct)
   kSaveBegin,         // step; path
@@ -66,8 +67,10 @@ enum class RecordKind : uint8_t {
   kFaultAgain,   // as kFaultFired, if the fault has fired in this process
   // Events of a launcher. about: a worker; incarnation: the worker's newest.
   kLauncherBegin,
-  kStarted,         // about, incarnation; count: rank
-  kAskedToStop,     // about, incarnation: the termination notice is passed on
+  kStarted,  // about, incarnation; count: rank
+  // about, incarnation: the termination notice is passed on; reason:
+  // kUnreachable if the worker may receive it late or never
+  kAskedToStop,
   kKillSent,        // about, incarnation; reason
   kExited,          // about, incarnation; count: exit code, or 128 + signal;
                     // reason: kExited, kSignal, kUnreachable
@@ -83,6 +86,12 @@ enum class RecordKind : uint8_t {
                   // incarnation: worker, if only its host loses power
   kFrameLate,     // a frame of a worker is late; detail: the fault, if any;
                   // limit: the delay
+  // Where time went, for people: nothing is concluded from it.
+  kSaveTimes,   // one try of a save has ended on this worker: step, phase;
+                // count: bytes that it wrote; parts: of the time that training
+                // waited; beside: of background tasks; reason: if it failed
+  kStartTimes,  // training begins: generation, step; parts: since the process
+                // started, or left the previous generation
 };
 
 // Cause of an event.
@@ -140,6 +149,14 @@ enum class RecordPhase : uint8_t { kInEpoch, kEvaluationDue, kCallbacksDue };
 std::string_view RecordPhaseName(RecordPhase phase);
 std::optional<RecordPhase> FindRecordPhase(std::string_view name);
 
+// Time that went to one part of an operation: "write", "exchange" …
+struct RecordTime {
+  std::string part;
+  int64_t took_ns = 0;
+
+  bool operator==(const RecordTime&) const = default;
+};
+
 struct RecordEvent {
   RecordKind kind = RecordKind::kLifeBegin;
   int64_t t_ns = 0;  // monotonic time, comparable between processes of a run
@@ -158,6 +175,8 @@ struct RecordEvent {
   int incarnation = 0;            // incarnation of that worker
   RecordReason reason = RecordReason::kNone;
   int64_t limit_ns = 0;
+  std::vector<RecordTime> parts;
+  std::vector<RecordTime> beside;  // of tasks that training does not wait for
   // Position among all events of the run; 0: events are ordered by time.
   uint64_t order = 0;
 

@@ -142,6 +142,12 @@ class JsonWriter {
     if (defaults_ == Defaults::kSkip && values.empty()) return;
     object_[key] = List(values);
   }
+  // An object of nanoseconds, by part.
+  void Times(const char* key, const std::vector<RecordTime>& times) {
+    if (times.empty()) return;
+    Json& object = object_[key] = Json::object();
+    for (const RecordTime& time : times) object[time.part] = time.took_ns;
+  }
   // The bits of a float32, as 8 hex digits.
   void Bits(const char* key, uint32_t bits) {
     if (defaults_ == Defaults::kSkip && bits == 0) return;
@@ -207,6 +213,18 @@ class JsonReader {
       Value(item, key, value);
       if (!error_.empty()) return;
       values.push_back(std::move(value));
+    }
+  }
+  void Times(const char* key, std::vector<RecordTime>& times) {
+    const Json* found = Find(key);
+    if (found == nullptr) return;
+    if (!found->is_object()) return Expected(key, "an object", *found);
+    times.clear();
+    for (const auto& [part, took] : found->items()) {
+      RecordTime& time = times.emplace_back(RecordTime{.part = part});
+      Integer(took, (std::string(key) + "." + part + "_ns").c_str(),
+              time.took_ns);
+      if (!error_.empty()) return;
     }
   }
   void Bits(const char* key, uint32_t& bits) {
@@ -308,6 +326,8 @@ void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
   a.Field("incarnation", event.incarnation);
   a.Field("reason", event.reason);
   a.Field("limit_ns", event.limit_ns);
+  a.Times("parts_ns", event.parts);
+  a.Times("beside_ns", event.beside);
   a.Field("order", event.order);
 }
 

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 48> kKinds = {
+constexpr std::array<std::string_view, 50> kKinds = {
     "worker_started",
     "claimed",
     "resumed",
@@ -58,8 +58,11 @@ constexpr std::array<std::string_view, 48> kKinds = {
     "process_ended",
     "power_cut",
     "frame_late",
+    "save_times",
+    "start_times",
 };
-static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kFrameLate) + 1);
+static_assert(kKinds.size() ==
+              static_cast<size_t>(RecordKind::kStartTimes) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};

@@ -1,8 +1,23 @@
 #include "harness/run/event_conversion.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace gauntlet {
+namespace {
+
+std::vector<RecordTime> ToRecordTimes(const std::vector<PartTime>& parts) {
+  std::vector<RecordTime> times;
+  times.reserve(parts.size());
+  for (const PartTime& part : parts) {
+    times.push_back({.part = std::string(TimePartName(part.part)),
+                     .took_ns = part.took.count()});
+  }
+  return times;
+}
+
+}  // namespace
 
 // Both vocabularies name the same kinds and phases in the same order; a test
 // holds every name of one against the other.
@@ -25,6 +40,8 @@ RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
       .incarnation = event.incarnation,
       .reason = static_cast<RecordReason>(event.reason),
       .limit_ns = event.limit_ns,
+      .parts = ToRecordTimes(event.parts),
+      .beside = ToRecordTimes(event.beside),
   };
 }
 

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xeaec949b4f6e1f08},
+    {"undisturbed", "[]", 0xa902385dd5c393b3},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xaac2a976619d4ea7},
+     0xd22ecef2974fa56b},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x06832ca67008681e},
+     0xbd5bf690fdd4baa7},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x5862e6ba550ff4c4},
+     0xa912171ebe05f1c3},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0xb593dadcf5383d5a},
+     0x0f2b5dd4a9bf7922},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xcfa5e3ffb8b61fc2},
+     0xae3d442ece08fe85},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

@@ -1,0 +1,93 @@
+// Where the time of a task goes, in named parts with nothing between them.
+#ifndef GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_
+#define GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+enum class TimePart : uint8_t {
+  // Of a step. On a GPU, work that was only queued counts where it is awaited.
+  kCompute,   // forward and backward pass
+  kExchange,  // gradients, and the words of workers in a save
+  kUpdate,    // optimizer
+  kEvaluate,
+  kSave,   // training waited for saves
+  kOther,  // reports, events, callbacks
+  // Of a save.
+  kFetch,   // state from the device
+  kDigest,  // of the state, and of what is written
+  kPrepare,
+  kCopy,  // into the buffer that an async save writes from
+  kWait,  // for a task of the save
+  kWrite,
+  kSync,
+  kCommit,     // index, manifest and rename, with their syncs; or removal
+  kStateFile,  // the list of checkpoints
+  kRetention,
+  // Of a start.
+  kBuild,     // model, data, store
+  kJoin,      // until all workers have met
+  kClaim,     // of a generation; the chosen checkpoint is verified in it
+  kLoad,      // of a checkpoint
+  kTransfer,  // of a state from another worker's memory
+  kAgree,     // on the state to start from
+};
+inline constexpr size_t kTimeParts = static_cast<size_t>(TimePart::kAgree) + 1;
+
+// "compute", "state_file" …: the names in events.
+std::string_view TimePartName(TimePart part);
+
+struct PartTime {
+  TimePart part = TimePart::kOther;
+  Duration took{0};
+
+  bool operator==(const PartTime&) const = default;
+};
+
+Duration TotalOf(const std::vector<PartTime>& parts);
+
+// A stopwatch of one task. The clock outlives it.
+class TimeSplit {
+ public:
+  explicit TimeSplit(const Clock& clock) : clock_(&clock), mark_(clock.Now()) {}
+
+  // The time since the last call of Lap or Skip went to this part.
+  void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
+  // The time since then went to no part: something else ran.
+  void Skip() { static_cast<void>(SinceMark()); }
+  // Begins anew, now.
+  void Restart() {
+    Skip();
+    took_.fill(Duration::zero());
+  }
+  // Parts that took time since the last call, in the order of the enum.
+  std::vector<PartTime> Take();
+
+ private:
+  Duration SinceMark() {
+    const Time now = clock_->Now();
+    const Duration since = now - mark_;
+    mark_ = now;
+    return since;
+  }
+
+  const Clock* clock_;
+  Time mark_;
+  std::array<Duration, kTimeParts> took_{};
+};
+
+// For a caller that may not want to know.
+inline void Lap(TimeSplit* times, TimePart part) {
+  if (times != nullptr) times->Lap(part);
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_

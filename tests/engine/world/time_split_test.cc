@@ -1,0 +1,86 @@
+#include "engine/world/time_split.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class HandClock final : public Clock {
+ public:
+  Time Now() const override { return now_; }
+  int64_t UnixSeconds() const override { return 0; }
+  void SleepUntil(Time deadline) override { now_ = deadline; }
+
+ private:
+  Time now_{};
+};
+
+class TimeSplitTest : public testing::Test {
+ protected:
+  void Spend(Duration time) { clock_.SleepUntil(clock_.Now() + time); }
+
+  HandClock clock_;
+  TimeSplit split_{clock_};
+};
+
+TEST_F(TimeSplitTest, AddsLapsOfPartAndLeavesNoGap) {
+  Spend(milliseconds(3));
+  split_.Lap(TimePart::kWrite);
+  Spend(milliseconds(2));
+  split_.Lap(TimePart::kDigest);
+  Spend(milliseconds(4));
+  split_.Lap(TimePart::kWrite);
+  const std::vector<PartTime> parts = split_.Take();
+  EXPECT_THAT(parts, ElementsAre(PartTime{TimePart::kDigest, milliseconds(2)},
+                                 PartTime{TimePart::kWrite, milliseconds(7)}));
+  EXPECT_EQ(TotalOf(parts), clock_.Now() - Time());
+}
+
+TEST_F(TimeSplitTest, CountsFromLastLapAfterTake) {
+  Spend(milliseconds(1));
+  split_.Lap(TimePart::kCompute);
+  EXPECT_EQ(TotalOf(split_.Take()), milliseconds(1));
+  EXPECT_THAT(split_.Take(), IsEmpty());
+  Spend(milliseconds(5));
+  split_.Lap(TimePart::kUpdate);
+  EXPECT_THAT(split_.Take(),
+              ElementsAre(PartTime{TimePart::kUpdate, milliseconds(5)}));
+}
+
+TEST_F(TimeSplitTest, SkippedTimeGoesToNoPart) {
+  Spend(milliseconds(1));
+  split_.Lap(TimePart::kCopy);
+  Spend(milliseconds(9));
+  split_.Skip();
+  Spend(milliseconds(2));
+  split_.Lap(TimePart::kWait);
+  EXPECT_THAT(split_.Take(),
+              ElementsAre(PartTime{TimePart::kCopy, milliseconds(1)},
+                          PartTime{TimePart::kWait, milliseconds(2)}));
+}
+
+TEST_F(TimeSplitTest, RestartForgetsLaps) {
+  Spend(milliseconds(1));
+  split_.Lap(TimePart::kCopy);
+  Spend(milliseconds(1));
+  split_.Restart();
+  EXPECT_THAT(split_.Take(), IsEmpty());
+}
+
+TEST(TimePartTest, NamesDiffer) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < kTimeParts; ++i) {
+    names.insert(TimePartName(static_cast<TimePart>(i)));
+  }
+  EXPECT_EQ(names.size(), kTimeParts);
+}
+
+}  // namespace
+}  // namespace gauntlet
