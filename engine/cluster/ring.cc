@@ -168,7 +168,10 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     }
   };
   if (place_.size == 1) {
-    std::ranges::copy(reduction.LocalChunk(0, chunk), total.begin());
+    const std::span<const float> first = reduction.LocalChunk(0, chunk);
+    if (first.data() != total.data()) {
+      std::copy_n(first.data(), first.size(), total.data());
+    }
     add_local(1, total);
     return OkStatus();
   }
@@ -191,7 +194,7 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   }
   const std::span<float> sum = FloatsOfChunk(*frame);
   add_local(place_.rank == 0 ? 1 : 0, sum);
-  if (last()) std::ranges::copy(sum, total.begin());
+  if (last()) std::copy_n(sum.data(), sum.size(), total.data());
   if (chunk == 0) {
     header.request_bits = tally.requests;
     header.correct = tally.correct;
@@ -207,7 +210,8 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   Result<ChunkHeader> header =
       ExpectChunk(frame, reduction, ChunkKind::kTotal, chunk);
   RETURN_IF_ERROR(header.status());
-  std::ranges::copy(FloatsOfChunk(*frame), reduction.Chunk(chunk).begin());
+  const std::span<const float> total = FloatsOfChunk(*frame);
+  std::copy_n(total.data(), total.size(), reduction.Chunk(chunk).data());
   if (chunk == 0) {
     reduction.tally = {.requests = header->request_bits,
                        .correct = header->correct,

@@ -49,10 +49,10 @@ class Ring {
        std::unique_ptr<Channel> next, std::unique_ptr<Channel> previous);
 
   // total = sum over all replicas of all ranks in ascending order; `local` has
-  // this rank's, each as long as `total`, at least one float. `tally` goes in
-  // with this rank's numbers and comes out with the cluster's.
-  // kUnavailable: a neighbour is lost; kDeadlineExceeded: one gave no sign for
-  // `timeout`.
+  // this rank's, each as long as `total`, at least one float; `total` may be
+  // the first of them, which is overwritten even after an error. `tally` goes
+  // in with this rank's numbers and comes out with the cluster's. kUnavailable:
+  // a neighbour is lost; kDeadlineExceeded: one gave no sign for `timeout`.
   Status AllReduce(const ExchangeKey& key,
                    std::span<const std::span<const float>> local,
                    std::span<float> total, Tally& tally, Duration timeout);

@@ -217,7 +217,7 @@ class CpuKernels final : public Kernels {
       for (size_t i = 0; i < count; ++i) {
         const std::span<const float> sum(sums + i * size, size);
         if (done + i == 0) {
-          std::ranges::copy(sum, gradient.begin());
+          std::copy_n(sum.data(), sum.size(), gradient.data());
         } else {
           table_.accumulate(sum.data(), gradient.data(), size);
         }

@@ -9,7 +9,7 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
       way_(WayOf(parts)),
       here_(sizes.replicas * length_here()),
       kept_(sizes.replicas),
-      total_(length_here()),
+      total_(sums_in_place() ? 0 : length_here()),
       there_(memory_),
       total_there_(memory_) {
   for (size_t i = 0; i < sizes.replicas; ++i) {
@@ -17,7 +17,7 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
   }
   if (way_ == Way::kRing) {
     pins_.emplace_back(memory_, std::span(here_));
-    pins_.emplace_back(memory_, std::span(total_));
+    if (!total_.empty()) pins_.emplace_back(memory_, std::span(total_));
     return;
   }
   const size_t room = WholeLines(sizes.gradients);
@@ -64,8 +64,7 @@ void GradientExchange::Take(size_t replica) {
 }
 
 bool GradientExchange::TakesKept() const {
-  return way_ == Way::kRing && memory_.kind() == MemoryKind::kHost &&
-         sizes_.beside == 1;
+  return sums_in_place() && memory_.kind() == MemoryKind::kHost;
 }
 
 void GradientExchange::TakeKept(size_t replica, KeptGradients gradients) {
@@ -87,18 +86,18 @@ Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
     RETURN_IF_ERROR(parts_.device_ring->Sum(key, there_views_,
                                             total_there_.span(), timeout));
   }
-  RETURN_IF_ERROR(parts_.ring.Reduce(key, here_views_, total_, tally, timeout));
+  RETURN_IF_ERROR(
+      parts_.ring.Reduce(key, here_views_, total_here(), tally, timeout));
   return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
 
 std::span<float> GradientExchange::Total() {
   if (way_ != Way::kRing) return total_there_.span();
-  return Brought(memory_, std::span(total_).first(sizes_.gradients),
-                 total_there_);
+  return Brought(memory_, total_here().first(sizes_.gradients), total_there_);
 }
 
 std::span<float> GradientExchange::FetchTotal() {
-  if (way_ == Way::kRing) return std::span(total_).first(sizes_.gradients);
+  if (way_ == Way::kRing) return total_here().first(sizes_.gradients);
   seen_.resize(sizes_.gradients);
   DownloadInto(memory_, total_there_.span(), std::span(seen_));
   return seen_;

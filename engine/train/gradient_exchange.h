@@ -61,7 +61,7 @@ class GradientExchange {
   // In the kernels' memory. May be written to, once read.
   std::span<float> Total();
   std::span<float> TotalBeside() {
-    return std::span(total_).subspan(gradients_here());
+    return total_here().subspan(gradients_here());
   }
   // In the host's memory, for somebody to look at and to change, before Total.
   std::span<float> FetchTotal();
@@ -79,6 +79,14 @@ class GradientExchange {
     return way_ == Way::kRing ? sizes_.gradients : 0;
   }
   size_t length_here() const { return gradients_here() + sizes_.beside; }
+  // The sum takes the place of the first replica's array. Not where replicas
+  // keep a state: their arrays are +0 where the others' states go.
+  bool sums_in_place() const {
+    return way_ == Way::kRing && sizes_.beside == 1;
+  }
+  std::span<float> total_here() {
+    return sums_in_place() ? Here(0) : std::span(total_);
+  }
   std::span<float> Here(size_t replica) {
     return std::span(here_).subspan(replica * length_here(), length_here());
   }
@@ -90,7 +98,7 @@ class GradientExchange {
   std::vector<float> here_;          // one replica's array after the other
   std::vector<KeptGradients> kept_;  // by replica; null: those that are here
   std::vector<std::span<const float>> here_views_;
-  std::vector<float> total_;
+  std::vector<float> total_;  // unless sums_in_place
   std::vector<Pinned> pins_;  // of what goes through the host
   // In the kernels' memory: all replicas', between devices; else of one
   // replica, where that is another memory than the host's.

@@ -64,7 +64,7 @@ Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
     if (is_there) {
       memory.Copy(there_->span().data() + at, newest[i].data(), bytes.size());
     } else {
-      std::ranges::copy(bytes, to.begin());
+      std::copy_n(bytes.data(), bytes.size(), to.data());
     }
     place += bytes.size();
     bytes = to;
@@ -79,7 +79,7 @@ void StateCopy::TakeHere() {
   for (TensorView& tensor : tensors_) {
     const std::span<std::byte> place =
         std::span(buffer_).subspan(at, tensor.bytes.size());
-    std::ranges::copy(tensor.bytes, place.begin());
+    std::copy_n(tensor.bytes.data(), tensor.bytes.size(), place.data());
     tensor.bytes = place;
     at += place.size();
   }

@@ -263,8 +263,8 @@ TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
   EXPECT_EQ(most_of(1), 3u);
   // With the copy that a save writes beside the training.
   EXPECT_EQ(most_of(1, SaveMode::kAsync), 4u);
-  // With the gradients of each worker's replicas, and the totals.
-  EXPECT_EQ(most_of(2), 2 * 3u + 2 + 2);
+  // With the gradients of each worker's replicas, which the totals replace.
+  EXPECT_EQ(most_of(2), 2 * 3u + 2);
 }
 
 // A state that was lost with the device is no state: who looks is told, or is
