@@ -124,6 +124,33 @@ WorkerProgress ProgressOf(const Json& object) {
           .of_itself = object.value("of_itself", false)};
 }
 
+Json TimesToJson(const std::vector<PartTime>& parts) {
+  Json object = Json::object();
+  for (const PartTime& part : parts) {
+    object[std::string(TimePartName(part.part))] = part.took.count();
+  }
+  return object;
+}
+
+std::vector<PartTime> TimesOf(const Json& object, const char* key) {
+  std::vector<PartTime> parts;
+  for (const auto& [name, took] : object.at(key).items()) {
+    const std::optional<TimePart> part = FindTimePart(name);
+    if (!part) throw std::invalid_argument(name + ": no part of a time");
+    parts.push_back({.part = *part, .took = Duration(took.get<int64_t>())});
+  }
+  return parts;
+}
+
+TimeTotals TotalsOf(const Json& object) {
+  return {.steps = WholeOf(object, "steps"),
+          .step_parts = TimesOf(object, "step_parts_ns"),
+          .saves = WholeOf(object, "saves"),
+          .save_bytes = WholeOf(object, "save_bytes"),
+          .save_parts = TimesOf(object, "save_parts_ns"),
+          .save_beside = TimesOf(object, "save_beside_ns")};
+}
+
 TrainResult ResultOf(const Json& object) {
   return {.status = object.at("status").get<std::string>(),
           .epochs = WholeOf(object, "epochs"),
@@ -134,7 +161,9 @@ TrainResult ResultOf(const Json& object) {
           .val_accuracy = FigureOf(object, "val_accuracy"),
           .resumed_from = WholeOrNone(object, "resumed_from"),
           .finite = object.value("finite", true),
-          .not_finite_since = WholeOrNone(object, "not_finite_since")};
+          .not_finite_since = WholeOrNone(object, "not_finite_since"),
+          .times = object.contains("times") ? TotalsOf(object.at("times"))
+                                            : TimeTotals()};
 }
 
 // Returns true iff the launcher acts on it. It is not sent again.
@@ -193,6 +222,12 @@ std::string WorkerMessageLine(const TrainResult& result) {
   if (result.not_finite_since) {
     fields["not_finite_since"] = *result.not_finite_since;
   }
+  fields["times"] = {{"steps", result.times.steps},
+                     {"step_parts_ns", TimesToJson(result.times.step_parts)},
+                     {"saves", result.times.saves},
+                     {"save_bytes", result.times.save_bytes},
+                     {"save_parts_ns", TimesToJson(result.times.save_parts)},
+                     {"save_beside_ns", TimesToJson(result.times.save_beside)}};
   return Line("result", std::move(fields));
 }
 

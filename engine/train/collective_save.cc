@@ -399,14 +399,19 @@ void CollectiveSave::End(const SaveAttempt& attempt) {
 
 void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
   times_.Lap(TimePart::kOther);
+  TimedSave timed = {.came_out = outcome.ok() && ended.bytes > 0,
+                     .bytes = ended.bytes,
+                     .parts = times_.Take(),
+                     .beside = std::move(ended.beside)};
   world_->events.Emit({.kind = EventKind::kSaveTimes,
                        .generation = generation_,
                        .step = ended.attempt.head.step,
                        .phase = ended.attempt.head.phase,
                        .count = static_cast<int64_t>(ended.bytes),
                        .reason = ReasonOf(outcome.code()),
-                       .parts = times_.Take(),
-                       .beside = std::move(ended.beside)});
+                       .parts = timed.parts,
+                       .beside = timed.beside});
+  timed_.push_back(std::move(timed));
 }
 
 }  // namespace gauntlet

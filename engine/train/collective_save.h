@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/cluster/ring.h"
 #include "engine/status.h"
+#include "engine/train/time_totals.h"
 #include "engine/train/train_state.h"
 #include "engine/world/time_split.h"
 
@@ -103,14 +105,16 @@ class CollectiveSave {
 
   // How long training waits for the save that it makes or takes further.
   TimeSplit& times() { return times_; }
-  // The event of a save that has ended on this rank: what it wrote, and what
-  // its tasks took beside the training.
+  // A save that has ended on this rank: what it wrote, and what its tasks took
+  // beside the training.
   struct Ended {
     const SaveAttempt& attempt;
     uint64_t bytes = 0;
     std::vector<PartTime> beside = {};
   };
   void EmitTimes(Ended ended, const Status& outcome);
+  // Those since the last call.
+  std::vector<TimedSave> TakeTimed() { return std::exchange(timed_, {}); }
 
   // Exchanges: whether at least one rank owes one.
   Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
@@ -160,6 +164,7 @@ class CollectiveSave {
   bool refused_ = false;
   bool room_freed_ = false;  // by the chief, since the last begin
   TimeSplit times_;
+  std::vector<TimedSave> timed_;
 };
 
 // Whether a save's error leaves the run as it was on every rank.

@@ -21,6 +21,7 @@ LoopSaves::LoopSaves(const Parts& parts, const SaveWays& ways)
       state_(&parts.state),
       notices_(&parts.notices),
       reports_(&parts.reports),
+      times_(&parts.times),
       ways_(ways),
       last_save_(parts.world.clock.Now()) {
   if (ways_.whole == nullptr) return;
@@ -37,6 +38,10 @@ bool LoopSaves::IsSaved() const {
     return true;
   }
   return saved_at_ == position.step && saved_phase_ == position.phase;
+}
+
+void LoopSaves::NoteTimes() {
+  for (const TimedSave& save : ways_.whole->TakeTimed()) times_->AddSave(save);
 }
 
 void LoopSaves::SayWarnings() {
@@ -70,6 +75,7 @@ Status LoopSaves::TrySave() {
     reports_->TellOfSave(options_->cluster.save_timeout);
   });
   reports_->TellOfSave(Duration::zero());
+  NoteTimes();
   if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !MayGoOnAfter(status);
   SayWarnings();
@@ -214,6 +220,7 @@ Status LoopSaves::FinishUnderWay() {
 }
 
 Status LoopSaves::Take(const SaveOutcome& outcome) {
+  NoteTimes();
   notices_->SaveTook(outcome.took);
   if (!is_under_way()) {
     SayWarnings();

@@ -17,6 +17,7 @@
 #include "engine/train/notice_requests.h"
 #include "engine/train/options.h"
 #include "engine/train/run_summary.h"
+#include "engine/train/time_totals.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
 
@@ -67,6 +68,7 @@ class LoopSaves {
     const TrainState& state;
     NoticeRequests& notices;
     LoopReports& reports;
+    TimeTotals& times;
   };
   // All of it outlives this.
   LoopSaves(const Parts& parts, const SaveWays& ways);
@@ -138,6 +140,7 @@ class LoopSaves {
   std::optional<SaveOutcome> TakeOn();
   Status Take(const SaveOutcome& outcome);
   Status TakeFailure(const Status& status, uint64_t step);
+  void NoteTimes();
   void SayWarnings();
   bool WasRefused(const Status& status, uint64_t step);
 
@@ -146,6 +149,7 @@ class LoopSaves {
   const TrainState* state_;
   NoticeRequests* notices_;
   LoopReports* reports_;
+  TimeTotals* times_;
   SaveWays ways_;
   RunSummary* summary_ = nullptr;
   std::optional<uint32_t> heard_;

@@ -13,6 +13,7 @@
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
+#include "engine/train/time_totals.h"
 #include "engine/worker_exit_code.h"
 #include "engine/world/clock.h"
 
@@ -176,6 +177,7 @@ struct TrainResult {
   bool finite = true;
   // The first step at which one of them was not, as far as it is known.
   std::optional<uint64_t> not_finite_since;
+  TimeTotals times;  // of the chief, in its last process
 };
 
 }  // namespace gauntlet

@@ -1,6 +1,7 @@
 #include "engine/train/run_summary.h"
 
 #include <chrono>
+#include <utility>
 
 #include "engine/finite.h"
 #include "engine/world/directories.h"
@@ -44,6 +45,12 @@ void RunSummary::StepDone(uint64_t step, float loss) {
     const double rate = static_cast<double>(step - measured_step_) / seconds;
     scalars.push_back(
         {.tag = "global_step/sec", .value = static_cast<float>(rate)});
+  }
+  const double steps = static_cast<double>(step - measured_step_);
+  for (const PartTime& part : std::exchange(took_, {})) {
+    const double took = std::chrono::duration<double>(part.took).count();
+    scalars.push_back({.tag = fmt::format("time/{}", TimePartName(part.part)),
+                       .value = static_cast<float>(took / steps)});
   }
   measured_step_ = step;
   measured_at_ = now;

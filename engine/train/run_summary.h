@@ -2,7 +2,8 @@
 //
 // Everything is over the global step: epoch_loss, epoch_accuracy,
 // epoch_val_loss and epoch_val_accuracy at the last step of each epoch,
-// batch_loss and global_step/sec each so many steps. Nothing here keeps
+// batch_loss, global_step/sec and the seconds of a step's parts (time/compute,
+// time/save …) each so many steps. Nothing here keeps
 // training from going on: what cannot be written is missing, and said once.
 #ifndef GAUNTLET_ENGINE_TRAIN_RUN_SUMMARY_H_
 #define GAUNTLET_ENGINE_TRAIN_RUN_SUMMARY_H_
@@ -28,6 +29,8 @@ class RunSummary {
   RunSummary(World& world, const SummaryOptions& options,
              const Position& position);
 
+  // Where the time went since the step before.
+  void StepTook(const std::vector<PartTime>& parts) { AddTo(took_, parts); }
   // After the step, the epoch, that is behind the state.
   void StepDone(uint64_t step, float loss);
   void EpochDone(const TrainState& state);
@@ -52,6 +55,7 @@ class RunSummary {
   // Where speed is measured from.
   uint64_t measured_step_;
   Time measured_at_;
+  std::vector<PartTime> took_;  // since then
   bool failing_ = false;
   Time quiet_until_{};
   std::vector<std::string> warnings_;

@@ -36,7 +36,8 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveWays& saves)
               .options = parts.options,
               .state = parts.state,
               .notices = notices_,
-              .reports = reports_},
+              .reports = reports_,
+              .times = times_},
              saves),
       watch_({.world = parts.world,
               .options = parts.options,
@@ -56,6 +57,7 @@ void TrainingLoop::Remember(const LoopMemory& memory) {
   notices_ = memory.notices;
   saves_.SetLastSave(memory.last_save);
   debt_ = memory.debt;
+  times_ = memory.times;
 }
 
 // What ended where the state stands.
@@ -434,6 +436,8 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
   if (kind == EventKind::kStep) {
     trainer_->times().Lap(TimePart::kOther);
     parts = trainer_->times().Take();
+    times_.AddStep(parts);
+    if (summary_ != nullptr) summary_->StepTook(parts);
   }
   world_->events.Emit(
       {.kind = kind,

@@ -17,6 +17,7 @@
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
 #include "engine/train/run_summary.h"
+#include "engine/train/time_totals.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/world/world.h"
@@ -34,6 +35,7 @@ struct LoopMemory {
   bool in_save = false;  // which somebody else may still be in
   // One was under way beside the training, and will not come out.
   SaveDebt debt = SaveDebt::kNone;
+  TimeTotals times;
 };
 
 class TrainingLoop {
@@ -80,7 +82,8 @@ class TrainingLoop {
                         said_.epoch == state_->position.epoch &&
                         said_.phase == state_->position.phase,
             .in_save = saves_.is_in_save(),
-            .debt = debt_ == SaveDebt::kOwed ? debt_ : saves_.debt()};
+            .debt = debt_ == SaveDebt::kOwed ? debt_ : saves_.debt(),
+            .times = times_};
   }
   void Remember(const LoopMemory& memory);
 
@@ -136,6 +139,7 @@ class TrainingLoop {
   NoticeRequests notices_;
   bool stopped_ = false;
   Position said_;  // of the newest state that the events tell of
+  TimeTotals times_;
   LoopReports reports_;
   LoopSaves saves_;
   FinitenessWatch watch_;

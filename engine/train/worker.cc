@@ -154,7 +154,8 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
   ASSIGN_OR_RETURN(const LoopEnd end, Train());
   return FinishRun(parts_, {.end = end,
                             .unsaved = unsaved_,
-                            .resumed_from = forming_.resumed_from()});
+                            .resumed_from = forming_.resumed_from(),
+                            .times = loop_memory_->times});
 }
 
 // Whether the others may be met again after this error. A worker that was

@@ -201,6 +201,7 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
   }
   TrainResult result = ResultOf(*parts.state, loop.end, digest);
   result.resumed_from = loop.resumed_from;
+  result.times = loop.times;
   result.finite = not_finite.empty();
   result.not_finite_since = parts.state->not_finite_since;
   const bool leaves_nothing = LeavesWithoutAnything(parts, loop);

@@ -16,6 +16,7 @@ struct FinishedLoop {
   LoopEnd end = LoopEnd::kFinished;
   Status unsaved;  // why its last state is not saved; Ok if it is
   std::optional<uint64_t> resumed_from;  // step
+  TimeTotals times;
 };
 
 // Returns true iff the final state should have been saved or exported, and was

@@ -1,5 +1,8 @@
 #include "engine/world/time_split.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace gauntlet {
 namespace {
 
@@ -16,10 +19,28 @@ std::string_view TimePartName(TimePart part) {
   return kNames.at(static_cast<size_t>(part));
 }
 
+std::optional<TimePart> FindTimePart(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<TimePart>(found - kNames.begin());
+}
+
 Duration TotalOf(const std::vector<PartTime>& parts) {
   Duration total{0};
   for (const PartTime& part : parts) total += part.took;
   return total;
+}
+
+void AddTo(std::vector<PartTime>& totals, const std::vector<PartTime>& parts) {
+  for (const PartTime& part : parts) {
+    const auto at = std::ranges::lower_bound(totals, part.part, std::less(),
+                                             &PartTime::part);
+    if (at != totals.end() && at->part == part.part) {
+      at->took += part.took;
+    } else {
+      totals.insert(at, part);
+    }
+  }
 }
 
 std::vector<PartTime> TimeSplit::Take() {

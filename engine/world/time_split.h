@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,7 @@ inline constexpr size_t kTimeParts = static_cast<size_t>(TimePart::kAgree) + 1;
 
 // "compute", "state_file" …: the names in events.
 std::string_view TimePartName(TimePart part);
+std::optional<TimePart> FindTimePart(std::string_view name);
 
 struct PartTime {
   TimePart part = TimePart::kOther;
@@ -52,6 +54,8 @@ struct PartTime {
 };
 
 Duration TotalOf(const std::vector<PartTime>& parts);
+// Adds part by part; `totals` stays in the order of the enum.
+void AddTo(std::vector<PartTime>& totals, const std::vector<PartTime>& parts);
 
 // A stopwatch of one task. The clock outlives it.
 class TimeSplit {

@@ -1,5 +1,6 @@
 #include "harness/cli/train_outcome.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 
@@ -25,6 +26,24 @@ double Printed(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
 }
 
+Json SecondsOf(const std::vector<PartTime>& parts) {
+  Json object = Json::object();
+  for (const PartTime& part : parts) {
+    object[std::string(TimePartName(part.part))] =
+        std::chrono::duration<double>(part.took).count();
+  }
+  return object;
+}
+
+Json TimesToJson(const TimeTotals& times) {
+  return {{"steps", times.steps},
+          {"step_seconds", SecondsOf(times.step_parts)},
+          {"saves", times.saves},
+          {"save_bytes", times.save_bytes},
+          {"save_seconds", SecondsOf(times.save_parts)},
+          {"beside_seconds", SecondsOf(times.save_beside)}};
+}
+
 std::string NotFiniteText(const TrainResult& result) {
   if (!result.not_finite_since) return "";
   return result.finite
@@ -48,7 +67,8 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
                {"finite", nullptr},
                {"first_nonfinite_step", nullptr},
                {"resumed_from", nullptr},
-               {"seconds", std::round(outcome.seconds * 1000.0) / 1000.0}};
+               {"seconds", std::round(outcome.seconds * 1000.0) / 1000.0},
+               {"times", nullptr}};
   if (result) {
     json["status"] = result->status;
     json["epochs"] = result->epochs;
@@ -62,6 +82,7 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
       json["first_nonfinite_step"] = *result->not_finite_since;
     }
     if (result->resumed_from) json["resumed_from"] = *result->resumed_from;
+    json["times"] = TimesToJson(result->times);
   }
   if (!outcome.end.reason.empty()) json["reason"] = outcome.end.reason;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kStepLoss = "batch_loss";
 constexpr std::string_view kEpochLoss = "epoch_loss";
 constexpr std::string_view kSpeed = "global_step/sec";
+constexpr std::string_view kTimePrefix = "time/";
 constexpr std::string_view kEventFile = "events.out.tfevents.";
 
 // Returns true iff a fault has damaged a file whose path contains the text.
@@ -92,8 +93,10 @@ class Outputs {
   // Checks that the reference has the point's step, and for a loss its value.
   void CheckValue(const CurvePoint& point) {
     if (reference_.is_empty() || point.tag == kSpeed) return;
+    const bool is_of_a_step =
+        point.tag == kStepLoss || point.tag.starts_with(kTimePrefix);
     const RecordKind kind =
-        point.tag == kStepLoss ? RecordKind::kStep : RecordKind::kEpochEnd;
+        is_of_a_step ? RecordKind::kStep : RecordKind::kEpochEnd;
     const GoldenEntry* const expected = reference_.FindOfStep(kind, point.step);
     if (expected == nullptr) {
       return Breach("no-such-step", point, "has none in the reference run");

@@ -75,6 +75,31 @@ TEST(LauncherSocketTest, AResultComesBackFromItsLine) {
   EXPECT_EQ(result.not_finite_since, std::nullopt);
 }
 
+// Nearly the longest that there can be.
+TimeTotals LongTotals() {
+  TimeTotals totals = {
+      .steps = UINT64_MAX, .saves = UINT64_MAX, .save_bytes = UINT64_MAX};
+  for (size_t i = 0; i < kTimeParts; ++i) {
+    const PartTime part = {static_cast<TimePart>(i),
+                           Duration(INT64_MAX - static_cast<int64_t>(i))};
+    totals.step_parts.push_back(part);
+    totals.save_parts.push_back(part);
+    totals.save_beside.push_back(part);
+  }
+  return totals;
+}
+
+TEST(LauncherSocketTest, TimesOfResultComeBack) {
+  const TimeTotals totals = LongTotals();
+  EXPECT_EQ(RoundTrip<TrainResult>({.times = totals}).times, totals);
+  EXPECT_FALSE(
+      ParseWorkerMessage(
+          R"({"result":{"status":"done","epochs":1,"steps":1,"digest":"",)"
+          R"("times":{"steps":1,"step_parts_ns":{"lunch":5},"saves":0,)"
+          R"("save_bytes":0,"save_parts_ns":{},"save_beside_ns":{}}}})")
+          .ok());
+}
+
 TEST(LauncherSocketTest, WhatIsNotFiniteAndWhatIsNotMeasuredComeBack) {
   const TrainResult result = RoundTrip<TrainResult>(
       {.status = "not_finite", .finite = false, .not_finite_since = 9});
@@ -99,7 +124,8 @@ TEST(LauncherSocketTest, LongTextsAreCutToOneAtomicWrite) {
   RoundTrip<WorkerProgress>({.line = std::string(100000, '\x01'),
                              .failure = std::string(100000, '"')});
   RoundTrip<TrainResult>({.status = std::string(100000, '\x01'),
-                          .digest = std::string(100000, '\xff')});
+                          .digest = std::string(100000, '\xff'),
+                          .times = LongTotals()});
 }
 
 TEST(LauncherSocketTest, FailuresOfTwoDozenDifferencesComeBackWhole) {

@@ -48,6 +48,8 @@ TEST(SummaryTest, TheChiefDrawsEachEpochAndEachSecondStep) {
     EXPECT_EQ(Count(files[0], tag), static_cast<int>(kEpochs)) << tag;
   }
   EXPECT_EQ(Count(files[0], "batch_loss"), static_cast<int>(kSteps / 2));
+  // In the simulated world computing takes no time.
+  EXPECT_EQ(Count(files[0], "time/exchange"), static_cast<int>(kSteps / 2));
 }
 
 TEST(SummaryTest, EachLifeGoesOnInAFileOfItsOwn) {

@@ -74,6 +74,23 @@ TEST_F(TimeSplitTest, RestartForgetsLaps) {
   EXPECT_THAT(split_.Take(), IsEmpty());
 }
 
+TEST(TimePartTest, AddsPartByPart) {
+  std::vector<PartTime> totals;
+  AddTo(totals, {{TimePart::kSave, milliseconds(2)}});
+  AddTo(totals, {{TimePart::kCompute, milliseconds(1)},
+                 {TimePart::kSave, milliseconds(3)}});
+  EXPECT_THAT(totals, ElementsAre(PartTime{TimePart::kCompute, milliseconds(1)},
+                                  PartTime{TimePart::kSave, milliseconds(5)}));
+}
+
+TEST(TimePartTest, NamesAreFoundAgain) {
+  for (size_t i = 0; i < kTimeParts; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    EXPECT_EQ(FindTimePart(TimePartName(part)), part);
+  }
+  EXPECT_EQ(FindTimePart("lunch"), std::nullopt);
+}
+
 TEST(TimePartTest, NamesDiffer) {
   std::set<std::string_view> names;
   for (size_t i = 0; i < kTimeParts; ++i) {

@@ -17,6 +17,15 @@ TrainOutcome SomeOutcome() {
                                    .accuracy = 0.9321,
                                    .val_accuracy = 0.91,
                                    .resumed_from = std::nullopt};
+  using std::chrono::milliseconds;
+  outcome.end.result->times = {
+      .steps = 256,
+      .step_parts = {{TimePart::kCompute, milliseconds(1500)},
+                     {TimePart::kSave, milliseconds(250)}},
+      .saves = 2,
+      .save_bytes = 1024,
+      .save_parts = {{TimePart::kCopy, milliseconds(250)}},
+      .save_beside = {{TimePart::kSync, milliseconds(125)}}};
   outcome.seconds = 3.21049;
   return outcome;
 }
@@ -26,7 +35,11 @@ TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
             R"({"status":"done","epochs":4,"steps":256,"digest":"51d0",)"
             R"("loss":0.4127,"accuracy":0.9321,"val_accuracy":0.91,)"
             R"("restarts":0,"finite":true,"first_nonfinite_step":null,)"
-            R"("resumed_from":null,"seconds":3.21})");
+            R"("resumed_from":null,"seconds":3.21,)"
+            R"("times":{"steps":256,)"
+            R"("step_seconds":{"compute":1.5,"save":0.25},)"
+            R"("saves":2,"save_bytes":1024,"save_seconds":{"copy":0.25},)"
+            R"("beside_seconds":{"sync":0.125}}})");
   TrainOutcome failed;
   failed.end.restarts = 3;
   failed.end.reason = "worker 1 \"failed\"\n";
@@ -34,7 +47,7 @@ TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
             R"({"status":"failed","epochs":null,"steps":null,"digest":null,)"
             R"("loss":null,"accuracy":null,"val_accuracy":null,)"
             R"("restarts":3,"finite":null,"first_nonfinite_step":null,)"
-            R"("resumed_from":null,"seconds":0.0,)"
+            R"("resumed_from":null,"seconds":0.0,"times":null,)"
             R"("reason":"worker 1 \"failed\"\n"})");
 }
 
@@ -57,7 +70,9 @@ TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
             R"({"status":"stopped","epochs":0,"steps":0,"digest":"51d0",)"
             R"("loss":null,"accuracy":null,"val_accuracy":null,"restarts":0,)"
             R"("finite":true,"first_nonfinite_step":null,)"
-            R"("resumed_from":null,"seconds":0.0})");
+            R"("resumed_from":null,"seconds":0.0,)"
+            R"("times":{"steps":0,"step_seconds":{},"saves":0,"save_bytes":0,)"
+            R"("save_seconds":{},"beside_seconds":{}}})");
 }
 
 // A NaN's sign says nothing: it depends on what computed it.

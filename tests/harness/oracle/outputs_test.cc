@@ -28,6 +28,7 @@ ScriptedRun RunWithOutputs() {
     if (entry.kind == RecordKind::kStep) {
       left.curves.push_back(
           {.tag = "batch_loss", .step = entry.step, .bits = entry.loss_bits});
+      left.curves.push_back({.tag = "time/compute", .step = entry.step});
     } else if (entry.kind == RecordKind::kEpochEnd) {
       left.curves.push_back(
           {.tag = "epoch_loss", .step = entry.step, .bits = entry.loss_bits});

@@ -1,0 +1,43 @@
+// Where the time of a worker's training went, over all of its steps and saves.
+#ifndef GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
+#define GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/world/time_split.h"
+
+namespace gauntlet {
+
+// A save that has ended on this worker.
+struct TimedSave {
+  bool came_out = false;
+  uint64_t bytes = 0;            // written by this worker
+  std::vector<PartTime> parts;   // of the time that training waited
+  std::vector<PartTime> beside;  // of tasks that it did not wait for
+};
+
+struct TimeTotals {
+  uint64_t steps = 0;
+  std::vector<PartTime> step_parts;
+  uint64_t saves = 0;  // that came out; parts and bytes are of all
+  uint64_t save_bytes = 0;
+  std::vector<PartTime> save_parts;
+  std::vector<PartTime> save_beside;
+
+  void AddStep(const std::vector<PartTime>& parts) {
+    ++steps;
+    AddTo(step_parts, parts);
+  }
+  void AddSave(const TimedSave& save) {
+    if (save.came_out) ++saves;
+    save_bytes += save.bytes;
+    AddTo(save_parts, save.parts);
+    AddTo(save_beside, save.beside);
+  }
+  bool operator==(const TimeTotals&) const = default;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
