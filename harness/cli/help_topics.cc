@@ -4,6 +4,7 @@
 #include <array>
 
 #include "chaos/inject/plan.h"
+#include "engine/world/time_split.h"
 #include "harness/cli/catalog.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/flag_synonyms.h"
@@ -144,6 +145,53 @@ std::string SynonymsText() {
          RenderHelpEntries(faults) + "\nOptions:\n" + RenderHelpEntries(flags);
 }
 
+// Indexed by TimePart.
+constexpr std::array<std::string_view, kTimeParts> kPartMeanings = {
+    "step: forward and backward pass",
+    "step: sum of the gradients over the workers; save: their messages",
+    "step: optimizer",
+    "step: evaluation before it",
+    "step: training waited for saves before it",
+    "reports, events, callbacks",
+    "save: state from the device",
+    "save: digests of the state and of what is written",
+    "save: folder of the checkpoint",
+    "save: copy that an async save writes from",
+    "save: training waited for a task of the save",
+    "save: file of this worker",
+    "save: fsync of that file",
+    "save: index, manifest and rename, with their fsyncs; or removal",
+    "save: list of checkpoints",
+    "save: removal of old checkpoints",
+    "start: model, data and store; weights of a new run",
+    "start: until all workers have met",
+    "start: claim of a generation, with the chosen checkpoint verified",
+    "start: checkpoint read",
+    "start: state received from another worker",
+    "start: agreement on the state to start from",
+};
+
+std::string TimesText() {
+  std::vector<HelpEntry> entries;
+  for (size_t i = 0; i < kTimeParts; ++i) {
+    entries.push_back({std::string(TimePartName(static_cast<TimePart>(i))),
+                       std::string(kPartMeanings.at(i))});
+  }
+  return "Times: where the time of training, saves and starts goes, in parts "
+         "with nothing\nbetween them. On a GPU, queued work counts in the part "
+         "that waits for it.\n\n"
+         "  --events DIR   `step` has parts_ns since the step before; "
+         "`save_times` has parts_ns\n"
+         "                 (training waited) and beside_ns (tasks meanwhile); "
+         "`start_times`\n"
+         "                 has parts_ns from the start of the worker to its "
+         "first step\n"
+         "  --json         `times`: sums over the steps and saves of the "
+         "chief's last process\n"
+         "  --tensorboard  time/compute, time/save, ...: seconds a step\n\n" +
+         RenderHelpEntries(entries);
+}
+
 struct Topic {
   std::string_view name;
   std::string (*text)();
@@ -154,6 +202,7 @@ constexpr std::array kTopics = {
     Topic{"faults", FaultsText},        Topic{"invariants", InvariantsText},
     Topic{"presets", PresetsText},      Topic{"planted-bugs", PlantedBugsText},
     Topic{"exit-codes", ExitCodesText}, Topic{"synonyms", SynonymsText},
+    Topic{"times", TimesText},
 };
 
 bool IsOfFiles(FaultKind kind) {
