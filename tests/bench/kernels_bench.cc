@@ -1,9 +1,12 @@
-// Kernels at the sizes of the mlp job (784-512-10). The products are timed in
-// turn with Eigen's for the same instruction set, in CPU time of the thread, so
-// that a busy machine hurts little and both alike: compare the ratio. And a
-// whole step of the cnn job.
+// Kernels at the sizes of the mlp job (784-512-10), and products of wide
+// shapes. The products are timed in turn with Eigen's for the same instruction
+// set, in CPU time of the thread, so that a busy machine hurts little and both
+// alike: compare the ratio. And a whole step of the cnn job. Each result is
+// compared once: products with Eigen's, the others bit for bit with the scalar
+// kernels'.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,25 +15,17 @@
 
 #include <benchmark/benchmark.h>
 
+#include "engine/check.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
+#include "tests/bench/bench_arrays.h"
+#include <fmt/format.h>
 #include <time.h>
 
 namespace gauntlet {
 namespace {
-
-// Values of both signs without a pattern that matters to speed.
-std::vector<float> Values(size_t size) {
-  std::vector<float> values(size);
-  uint32_t state = 1;
-  for (float& value : values) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f;
-  }
-  return values;
-}
 
 std::unique_ptr<Kernels> KernelsFor(Isa isa, Math math = Math::kCanonical) {
   auto kernels = Kernels::Create({.isa = isa, .math = math});
@@ -52,25 +47,60 @@ double SecondsOf(int repeats, const Work& work) {
   return (ThreadSeconds() - start) / repeats;
 }
 
-struct Shape {
+struct Form {
   const char* name;
+  Transpose a;
+  Transpose b;
+};
+constexpr Form kNN = {"NN", Transpose::kNo, Transpose::kNo};
+constexpr Form kTN = {"TN", Transpose::kYes, Transpose::kNo};
+constexpr Form kNT = {"NT", Transpose::kNo, Transpose::kYes};
+
+// Named "forward1/32x512x784/NN": m x n x k.
+struct Shape {
+  const char* use;
   size_t m, n, k;
-  Transpose a = Transpose::kNo;
-  Transpose b = Transpose::kNo;
+  Form form;
+
+  std::string name() const {
+    return fmt::format("{}/{}x{}x{}/{}", use, m, n, k, form.name);
+  }
 };
 constexpr Shape kShapes[] = {
-    {"forward1/32x784x512/NN", 32, 512, 784},
-    {"forward1/64x784x512/NN", 64, 512, 784},
-    {"forward2/32x512x10/NN", 32, 10, 512},
-    {"forward2/64x512x10/NN", 64, 10, 512},
-    {"weights1/784x32x512/TN", 784, 512, 32, Transpose::kYes},
-    {"weights1/784x64x512/TN", 784, 512, 64, Transpose::kYes},
-    {"weights2/512x32x10/TN", 512, 10, 32, Transpose::kYes},
-    {"inputs2/32x10x512/NT", 32, 512, 10, Transpose::kNo, Transpose::kYes},
-    {"inputs1/32x512x784/NT", 32, 784, 512, Transpose::kNo, Transpose::kYes},
-    {"square/512/NN", 512, 512, 512},
-    {"square/1024/NN", 1024, 1024, 1024},
+    {"forward1", 32, 512, 784, kNN},
+    {"forward1", 64, 512, 784, kNN},
+    {"forward2", 32, 10, 512, kNN},
+    {"forward2", 64, 10, 512, kNN},
+    {"weights1", 784, 512, 32, kTN},
+    {"weights1", 784, 512, 64, kTN},
+    {"weights2", 512, 10, 32, kTN},
+    {"inputs2", 32, 512, 10, kNT},
+    {"inputs1", 32, 784, 512, kNT},
+    {"square", 512, 512, 512, kNN},
+    {"square", 1024, 1024, 1024, kNN},
+    // The cnn job: its dense layer and its convolution.
+    {"wide", 64, 128, 21632, kNN},
+    {"wide", 21632, 128, 64, kTN},
+    {"wide", 64, 21632, 128, kNT},
+    {"wide", 43264, 32, 9, kNN},
+    // Wide dense layers at a small batch.
+    {"wide", 32, 2530, 2530, kNN},
+    {"wide", 2530, 2530, 32, kTN},
+    {"wide", 32, 2530, 2530, kNT},
+    {"wide", 32, 4096, 4096, kNN},
+    {"wide", 32, 4096, 4096, kNT},
 };
+
+// Inputs are in [-1, 1]: an error of rounding grows with k at most.
+void CheckProduct(const Shape& shape, std::span<const float> ours,
+                  std::span<const float> eigen) {
+  const float limit = 1e-6f * static_cast<float>(shape.k);
+  for (size_t i = 0; i < ours.size(); ++i) {
+    CHECK(std::abs(ours[i] - eigen[i]) <= limit,
+          fmt::format("{}: element {}: expected {}, found {}", shape.name(), i,
+                      eigen[i], ours[i]));
+  }
+}
 
 void BM_Product(benchmark::State& state, const Shape& shape, Isa isa) {
   const auto kernels = KernelsFor(isa);
@@ -87,15 +117,20 @@ void BM_Product(benchmark::State& state, const Shape& shape, Isa isa) {
       .n = shape.n,
       .k = shape.k,
       .a = a.data(),
-      .lda = shape.a == Transpose::kYes ? shape.m : shape.k,
-      .transpose_a = shape.a,
+      .lda = shape.form.a == Transpose::kYes ? shape.m : shape.k,
+      .transpose_a = shape.form.a,
       .b = b.data(),
-      .ldb = shape.b == Transpose::kYes ? shape.k : shape.n,
-      .transpose_b = shape.b,
+      .ldb = shape.form.b == Transpose::kYes ? shape.k : shape.n,
+      .transpose_b = shape.form.b,
       .c = c.data(),
       .ldc = shape.n};
   const double flops = 2.0 * static_cast<double>(shape.m * shape.n * shape.k);
   const int repeats = std::max(1, static_cast<int>(1e7 / flops));
+  eigen_kernels->MatMul(args);
+  const std::vector<float> expected = c;
+  std::ranges::fill(c, 0.0f);
+  kernels->MatMul(args);
+  CheckProduct(shape, c, expected);
   double ours = 0.0;
   double eigen = 0.0;
   for (auto _ : state) {
@@ -117,10 +152,27 @@ constexpr size_t kBatch = 32;
 constexpr size_t kHidden = 512;
 constexpr size_t kParameters = 784 * 512 + 512 + 512 * 10 + 10;
 
+// `compute` returns what it computed on some kernels.
+template <typename Compute>
+void CheckBits(const Kernels& kernels, const Compute& compute) {
+  const std::vector<float> ours = compute(kernels);
+  const std::vector<float> scalar = compute(*KernelsFor(Isa::kScalar));
+  CHECK(std::ranges::any_of(ours, [](float value) { return value != 0.0f; }),
+        "nothing was computed");
+  CHECK(DigestOf(std::as_bytes(std::span(ours))) ==
+            DigestOf(std::as_bytes(std::span(scalar))),
+        "expected the bits of the scalar kernels");
+}
+
 void BM_Dropout(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
   std::vector<float> x = Values(kBatch * kHidden);
   Kernels::DropoutArgs args = {.columns = kHidden, .rate = 0.2f};
+  CheckBits(*kernels, [&](const Kernels& by) {
+    std::vector<float> y(x.size());
+    by.Dropout(args, x, y);
+    return y;
+  });
   for (auto _ : state) {
     ++args.step;
     kernels->Dropout(args, x, x);
@@ -129,26 +181,39 @@ void BM_Dropout(benchmark::State& state, Isa isa) {
 
 void BM_Adam(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
+  const AdamArgs args = {
+      .step_size = 1e-3f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-7f};
   const std::vector<float> gradients = Values(kParameters);
   std::vector<float> parameters = gradients;
   std::vector<float> m(kParameters), v(kParameters);
-  for (auto _ : state) {
-    kernels->Adam(
-        {.step_size = 1e-3f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-7f},
-        gradients, parameters, m, v);
-  }
+  CheckBits(*kernels, [&](const Kernels& by) {
+    std::vector<float> updated = parameters;
+    std::vector<float> next_m = m, next_v = v;
+    by.Adam(args, gradients, updated, next_m, next_v);
+    return updated;
+  });
+  for (auto _ : state) kernels->Adam(args, gradients, parameters, m, v);
 }
 
 void BM_ColumnSums(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
   const std::vector<float> x = Values(kBatch * kHidden);
   std::vector<float> out(kHidden);
+  CheckBits(*kernels, [&](const Kernels& by) {
+    by.ColumnSums(x, kBatch, kHidden, out);
+    return out;
+  });
   for (auto _ : state) kernels->ColumnSums(x, kBatch, kHidden, out);
 }
 
 void BM_Relu(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
   std::vector<float> x = Values(kBatch * kHidden);
+  CheckBits(*kernels, [&](const Kernels& by) {
+    std::vector<float> y(x.size());
+    by.Relu(x, y);
+    return y;
+  });
   for (auto _ : state) kernels->Relu(x, x);
 }
 
@@ -157,14 +222,17 @@ void BM_CrossEntropy(benchmark::State& state, Isa isa) {
   const std::vector<float> logits = Values(kBatch * 10);
   const std::vector<uint8_t> labels(kBatch, 3);
   std::vector<float> losses(kBatch), gradients(kBatch * 10);
-  for (auto _ : state) {
-    kernels->SoftmaxCrossEntropy({.outputs = logits,
-                                  .labels = labels,
-                                  .classes = 10,
-                                  .scale = 0.03f,
-                                  .losses = losses,
-                                  .gradients = gradients});
-  }
+  const LossArgs args = {.outputs = logits,
+                         .labels = labels,
+                         .classes = 10,
+                         .scale = 0.03f,
+                         .losses = losses,
+                         .gradients = gradients};
+  CheckBits(*kernels, [&](const Kernels& by) {
+    by.SoftmaxCrossEntropy(args);
+    return gradients;
+  });
+  for (auto _ : state) kernels->SoftmaxCrossEntropy(args);
 }
 
 // Forward, loss, backward and update, as a worker with one replica has them.
@@ -184,16 +252,22 @@ void BM_CnnStep(benchmark::State& state, Isa isa) {
   model->Initialize(1, parameters);
   OptimizerState slots = optimizer->InitialState(parameters.size());
   double seconds = 0.0;
+  std::vector<float> losses;
   for (auto _ : state) {
     seconds += SecondsOf(1, [&] {
-      model->Gradients(parameters,
-                       {.features = features,
-                        .labels = labels,
-                        .loss_scale = 1.0f / static_cast<float>(rows)},
-                       gradients);
+      const ReplicaResult result =
+          model->Gradients(parameters,
+                           {.features = features,
+                            .labels = labels,
+                            .loss_scale = 1.0f / static_cast<float>(rows)},
+                           gradients);
       optimizer->Apply(0, gradients, parameters, slots);
+      losses.push_back(result.loss);
     });
   }
+  CHECK(losses.front() > 0.0f &&
+            (losses.size() == 1 || losses.back() < losses.front()),
+        "steps did not lower the loss of their rows");
   state.counters["rows/s"] = static_cast<double>(rows) *
                              static_cast<double>(state.iterations()) / seconds;
 }
@@ -205,6 +279,10 @@ void BM_ConvolutionInputs(benchmark::State& state, Isa isa) {
   const std::vector<float> dy = Values(shape.Places() * shape.filters);
   const std::vector<float> kernel = Values(shape.Taps() * shape.filters);
   std::vector<float> dx(shape.samples * 26 * 26 * 32);
+  CheckBits(*kernels, [&](const Kernels& by) {
+    by.ConvolutionInputGradient(shape, dy, kernel, dx);
+    return dx;
+  });
   double seconds = 0.0;
   for (auto _ : state) {
     seconds += SecondsOf(
@@ -224,7 +302,7 @@ int RegisterAll() {
     const std::string suffix = "/" + std::string(IsaName(isa));
     for (const Shape& shape : kShapes) {
       if (isa == Isa::kScalar) continue;  // a yardstick for bits, not speed
-      benchmark::RegisterBenchmark((shape.name + suffix).c_str(), BM_Product,
+      benchmark::RegisterBenchmark((shape.name() + suffix).c_str(), BM_Product,
                                    shape, isa)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
