@@ -18,7 +18,7 @@
 #include "engine/real/real_world.h"
 #include "engine/train/async_save.h"
 #include "engine/train/job_model.h"
-#include "engine/train/trainer.h"
+#include "tests/bench/only_worker.h"
 #include "tests/engine/real/scratch_directory.h"
 
 namespace gauntlet {
@@ -54,19 +54,13 @@ class SavingWorker {
   SavingWorker(World& world, const JobSpec& job, const DataSplit& data,
                const RowSchedule& schedule, JobModel& built,
                CheckpointStore& store, uint64_t generation)
-      : state_(*built.model, *built.optimizer, job),
-        kernels_(*built.kernels),
-        ring_(world, built.for_host(), {.generation = generation}, nullptr,
-              nullptr),
-        trainer_(world, ring_,
-                 {.job = job,
-                  .data = data,
-                  .schedule = schedule,
-                  .optimizer = *built.optimizer,
-                  .model = *built.model,
-                  .kernels = *built.kernels}),
-        save_(world, store, ring_, JobToJson(job, data.content), generation,
-              kLong),
+      : kernels_(*built.kernels),
+        worker_(
+            world,
+            {.job = job, .data = data, .schedule = schedule, .built = built},
+            generation),
+        save_(world, store, worker_.ring(), JobToJson(job, data.content),
+              generation, kLong),
         beside_(world, save_, kLong) {}
   // After an error a save may still be written.
   ~SavingWorker() { beside_.JoinTask(); }
@@ -74,13 +68,9 @@ class SavingWorker {
   SavingWorker& operator=(const SavingWorker&) = delete;
 
   // As the training loop does it: a save that is under way goes on between two
-  // steps. The epoch never ends.
+  // steps.
   Status Step() {
-    if (state_.position.phase_of() != Phase::kInEpoch) {
-      state_.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
-      state_.position.sample = 0;
-    }
-    RETURN_IF_ERROR(trainer_.Step(state_, nullptr, kLong).status());
+    RETURN_IF_ERROR(worker_.Step().status());
     if (!beside_.MayAdvance(beside_.Bits())) return OkStatus();
     const std::optional<SaveOutcome> outcome = beside_.Advance();
     if (!outcome) return OkStatus();
@@ -91,7 +81,7 @@ class SavingWorker {
     for (int i = 0; i < steps; ++i) RETURN_IF_ERROR(Step());
     return OkStatus();
   }
-  Status BeginSave() { return beside_.Begin(state_, ""); }
+  Status BeginSave() { return beside_.Begin(state(), ""); }
   Result<int> StepsToTheEndOfTheSave() {
     int steps = 0;
     for (; beside_.is_under_way(); ++steps) RETURN_IF_ERROR(Step());
@@ -100,15 +90,13 @@ class SavingWorker {
   // Of the last save, from its begin to its end, in seconds.
   double took() const { return took_; }
 
-  TrainState& state() { return state_; }
+  TrainState& state() { return worker_.state(); }
   Memory& memory() { return kernels_.memory(); }
   uint64_t copy_bytes() const { return beside_.copy_capacity(); }
 
  private:
-  TrainState state_;
   const Kernels& kernels_;
-  Ring ring_;
-  Trainer trainer_;
+  OnlyWorker worker_;
   CollectiveSave save_;
   AsyncSave beside_;
   double took_ = 0.0;

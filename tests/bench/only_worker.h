@@ -1,0 +1,59 @@
+// The only worker of a run, step by step.
+#ifndef GAUNTLET_TESTS_BENCH_ONLY_WORKER_H_
+#define GAUNTLET_TESTS_BENCH_ONLY_WORKER_H_
+
+#include <chrono>
+#include <cstdint>
+
+#include "engine/cluster/ring.h"
+#include "engine/data/dataset.h"
+#include "engine/data/row_schedule.h"
+#include "engine/job/job.h"
+#include "engine/train/job_model.h"
+#include "engine/train/train_state.h"
+#include "engine/train/trainer.h"
+
+namespace gauntlet {
+
+class OnlyWorker {
+ public:
+  // All of it outlives the worker.
+  struct Parts {
+    const JobSpec& job;
+    const DataSplit& data;
+    const RowSchedule& schedule;
+    JobModel& built;
+  };
+  OnlyWorker(World& world, const Parts& parts, uint64_t generation = 1)
+      : state_(*parts.built.model, *parts.built.optimizer, parts.job),
+        ring_(world, parts.built.for_host(), {.generation = generation},
+              nullptr, nullptr),
+        trainer_(world, ring_,
+                 {.job = parts.job,
+                  .data = parts.data,
+                  .schedule = parts.schedule,
+                  .optimizer = *parts.built.optimizer,
+                  .model = *parts.built.model,
+                  .kernels = *parts.built.kernels}) {}
+
+  // The epoch never ends: its rows are taken again.
+  Result<StepOutcome> Step() {
+    if (state_.position.phase_of() != Phase::kInEpoch) {
+      state_.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
+      state_.position.sample = 0;
+    }
+    return trainer_.Step(state_, nullptr, std::chrono::minutes(10));
+  }
+
+  TrainState& state() { return state_; }
+  Ring& ring() { return ring_; }
+
+ private:
+  TrainState state_;
+  Ring ring_;
+  Trainer trainer_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_BENCH_ONLY_WORKER_H_
