@@ -22,8 +22,11 @@ usage: ci/run.sh COMMAND
   fast    build the program as fast as it gets, build/fast/gauntlet, run tests
           of its bits, and hold the records of its simulated runs against those
           of build/release
-  bench   print the rates of the simulation and of crash states, built as
-          `fast` builds; of shrinking and of the kernels
+  bench [OPTION...]  time all that is hot on the CPU, in about four minutes:
+          kernels, training steps, all-reduce, digests and checkpoints beside
+          Eigen, memcpy and the disk; shrinking; and, built as `fast` builds,
+          the simulation and crash states. Prints the path of the results in
+          JSON. Options are Google Benchmark's (--benchmark_filter=REGEX)
   gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
           to the CPU's, recovery from device faults (scenarios/gpu), products in
           turn with cuBLAS, saves, compute-sanitizer; a RESULT line for each;
@@ -234,14 +237,36 @@ fast() {
   echo "build/fast/gauntlet: explores as $program does"
 }
 
-bench() {
-  build_fast simulation_bench crash_states_bench
-  build shrink_bench kernels_bench
-  for bench in fast/simulation fast/crash_states release/shrink \
-               release/kernels; do
-    "build/${bench%/*}/tests/bench/${bench##*/}_bench" \
-      --benchmark_min_time=2 "$@"
+# All benchmarks in one file of Google Benchmark's form, with the context of the
+# first. A program of which the filter takes none leaves an empty file.
+merge_benchmarks() {  # RESULTS_JSON...
+  python3 - "$@" <<'PYTHON'
+import json, os, sys
+parts = []
+for path in filter(os.path.getsize, sys.argv[1:]):
+    with open(path) as file: parts.append(json.load(file))
+if not parts: sys.exit("bench: no benchmark matches the filter")
+context = parts[0]["context"]
+context["executable"] = " ".join(p["context"]["executable"] for p in parts)
+benchmarks = [one for part in parts for one in part["benchmarks"]]
+json.dump({"context": context, "benchmarks": benchmarks}, sys.stdout, indent=1)
+PYTHON
+}
+
+bench() {  # OPTION...
+  local program results=build/bench in_release=build/release/tests/bench
+  build {kernels,steps,ring,digest,store,shrink}_bench
+  build_fast {simulation,crash_states}_bench
+  rm -rf "$results"
+  mkdir -p "$results"
+  for program in "$in_release"/{kernels,steps,ring,digest,store,shrink}_bench \
+                 build/fast/tests/bench/{simulation,crash_states}_bench; do
+    "$program" --benchmark_min_time=0.5 --benchmark_out_format=json \
+      --benchmark_out="$results/${program##*/}.json" \
+      --benchmark_context=commit="$(git rev-parse --short HEAD)" "$@"
   done
+  merge_benchmarks "$results"/*_bench.json >"$results/results.json"
+  echo "results: $results/results.json"
 }
 
 # The bug bank: with no mutant on, the program does what that of build/release
