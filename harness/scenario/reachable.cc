@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "harness/scenario/ended_incarnations.h"
 #include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 
@@ -395,6 +396,7 @@ void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics) {
   Checker checker(one, faults, diagnostics);
   for (const PlacedFault& placed : faults) checker.Check(placed);
+  WarnOfEndedIncarnations(one, faults, diagnostics);
 }
 
 }  // namespace gauntlet

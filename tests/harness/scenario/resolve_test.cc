@@ -264,14 +264,17 @@ TEST(ResolveTest, DoesNotWarnOfAFaultAtACertainPlace) {
 }
 
 TEST(ResolveTest, WarnsOfAStepWithoutASave_WhereOtherFaultsMayLeadToOne) {
-  EXPECT_EQ(WarningsOf("sync",
-                       "at: {step: 9, point: ckpt.rename}, do: crash}, "
-                       "{at: {step: 7}, do: crash"),
-            "f.yaml:5:22: warning: fires only if another fault leads to a save "
-            "there: step 9, but the first save is at step 12\n"
-            "  5 | faults: [{at: {step: 9, point: ckpt.rename}, do: crash}, "
-            "{at: {step: 7}, do: crash}]\n"
-            "    |                      ^ step: 12\n");
+  EXPECT_EQ(
+      WarningsOf(
+          "sync",
+          "at: {step: 9, incarnation: 2, point: ckpt.rename}, do: crash}, "
+          "{at: {step: 7}, do: crash"),
+      "f.yaml:5:22: warning: fires only if another fault leads to a save "
+      "there: step 9, but the first save is at step 12\n"
+      "  5 | faults: [{at: {step: 9, incarnation: 2, point: ckpt.rename}, do: "
+      "crash}, "
+      "{at: {step: 7}, do: crash}]\n"
+      "    |                      ^ step: 12\n");
   EXPECT_EQ(WarningsOf("sync",
                        "at: {step: 9, point: ckpt.rename}, do: crash}, "
                        "{at: {step: 7}, do: preempt, with: {grace: 5s}"),

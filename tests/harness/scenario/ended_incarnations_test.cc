@@ -1,0 +1,117 @@
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Three workers that save every 5 steps.
+std::string WarningsOf(const std::string& faults, const std::string& more = "",
+                       const std::string& cluster = "") {
+  const std::string text =
+      "schema: gauntlet/v2\nname: a\njob: {epochs: 8}\ncluster: {workers: 3" +
+      cluster + "}\ncheckpoint: {every: {steps: 5}" + more + "}\nfaults:\n" +
+      faults + "expect: {outcome: recovers}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+  EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+  return RenderWarnings(loaded, "f.yaml", text);
+}
+
+std::string Faults(const std::string& first, const std::string& second) {
+  return "  - {id: first, " + first + "}\n  - {id: second, " + second + "}\n";
+}
+
+TEST(EndedIncarnationsTest, NamesTheFaultThatEndsTheIncarnationAndTheWayOut) {
+  EXPECT_EQ(WarningsOf("  - {id: power, at: {worker: 1, step: 10}, do: kill}\n"
+                       "  - {id: late, at: {worker: 1, step: 20}, do: hang}\n"),
+            "f.yaml:8:5: warning: fault `late` can never fire: incarnation 1 "
+            "of worker 1 ends with fault `power` at step 10\n"
+            "  8 |   - {id: late, at: {worker: 1, step: 20}, do: hang}\n"
+            "    |     ^ add `after: power`, or to `at` `incarnation: any`\n");
+}
+
+TEST(EndedIncarnationsTest, WarnsOfALaterStepOrSave) {
+  const std::string save_2 =
+      "at: {worker: 1, save: 2, point: ckpt.shard.write}, do: crash";
+  const std::string kill_10 = "at: {worker: 1, step: 10}, do: kill";
+  const std::string always = "at: {worker: 1}, do: exception";
+  for (const auto& [first, second] :
+       {std::pair(save_2, "at: {worker: 1, step: 11}, do: crash"),
+        std::pair(save_2,
+                  "at: {worker: 1, save: 3, point: ckpt.begin}, do: "
+                  "hang"),
+        std::pair(kill_10,
+                  "at: {worker: 1, save: 3, point: ckpt.begin}, do: "
+                  "hang"),
+        std::pair(kill_10,
+                  "at: {worker: 1, step: 15, point: ckpt.begin}, do: "
+                  "hang"),
+        std::pair(kill_10, "at: {step: 12}, do: hang"),
+        std::pair(kill_10,
+                  "after: first, at: {worker: 1, incarnation: 1}, "
+                  "do: hang"),
+        std::pair(always, "at: {worker: 1, step: 2}, do: hang")}) {
+    EXPECT_THAT(WarningsOf(Faults(first, second)),
+                HasSubstr("fault `second` can never fire"))
+        << first << "; " << second;
+    EXPECT_THAT(WarningsOf("  - {id: second, " + std::string(second) +
+                           "}\n  - {id: first, " + first + "}\n"),
+                HasSubstr("fault `second` can never fire"))
+        << first << "; " << second;
+  }
+}
+
+TEST(EndedIncarnationsTest, SaysNothingWhereTheFaultMayStillFire) {
+  const std::string kill_10 = "at: {worker: 1, step: 10}, do: kill";
+  const std::string step_20 = "at: {worker: 1, step: 20}, do: hang";
+  for (const auto& [first, second] :
+       {std::pair(kill_10, "after: first, " + step_20),
+        std::pair(kill_10, std::string("at: {worker: 1, incarnation: any, "
+                                       "step: 20}, do: hang")),
+        std::pair(kill_10, std::string("at: {worker: 1, incarnation: 2, step: "
+                                       "20}, do: hang")),
+        std::pair(kill_10, std::string("at: {worker: 1, step: 10, point: "
+                                       "step.end}, do: hang")),
+        std::pair(kill_10, std::string("at: {worker: 1, save: 2, point: "
+                                       "ckpt.begin}, do: hang")),
+        std::pair(kill_10, std::string("at: {worker: 2, step: 11}, do: hang")),
+        std::pair(kill_10, std::string("at: {worker: 1}, do: hang")),
+        std::pair(std::string("at: {worker: 1, step: 10}, do: slow, with: "
+                              "{latency: 20ms}"),
+                  step_20),
+        std::pair(std::string("at: {worker: 1, occurrence: 30}, do: kill"),
+                  step_20),
+        std::pair(std::string("at: {worker: 1, save: 2, point: "
+                              "ckpt.shard.write, offset: 1GiB}, do: kill"),
+                  step_20)}) {
+    EXPECT_EQ(WarningsOf(Faults(first, second)), "") << first << "; " << second;
+  }
+}
+
+TEST(EndedIncarnationsTest, SurvivorsThatRejoinKeepTheirIncarnation) {
+  const std::string rejoin = ", restart: {policy: rejoin}";
+  const std::string kill = "at: {worker: 1, step: 10}, do: kill";
+  EXPECT_EQ(WarningsOf(Faults(kill, "at: {worker: 2, step: 20}, do: hang"), "",
+                       rejoin),
+            "");
+  EXPECT_THAT(WarningsOf(Faults(kill, "at: {worker: 1, step: 20}, do: hang"),
+                         "", rejoin),
+              HasSubstr("can never fire"));
+}
+
+TEST(EndedIncarnationsTest, SaysNothingOfAsynchronousSaves) {
+  EXPECT_EQ(
+      WarningsOf(
+          Faults("at: {worker: 1, save: 2, point: ckpt.shard.open}, do: kill",
+                 "at: {worker: 1, step: 20}, do: hang"),
+          ", mode: async"),
+      "");
+}
+
+}  // namespace
+}  // namespace gauntlet
