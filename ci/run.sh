@@ -62,7 +62,15 @@ setup() {  # [MORE_PACKAGES...]
   local missing as_root=()
   missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  if [ "$(id -u)" -ne 0 ]; then
+    # shellcheck disable=SC2086  # one word a package
+    command -v sudo >/dev/null || {
+      echo "ci/run.sh: packages are missing, and there is no sudo: as root," \
+           "run apt-get install --no-install-recommends" $missing >&2
+      return 1
+    }
+    as_root=(sudo)
+  fi
   # sudo drops the environment, so the variable is set behind it.
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
   echo "installing:" $missing >&2
@@ -73,15 +81,29 @@ setup() {  # [MORE_PACKAGES...]
 
 # Configures once; later runs leave it to ninja to notice what changed.
 build() {  # TARGET...
+  local files quiet=(--quiet)
   # On stderr: standard output belongs to the program.
-  { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 &&
-    ninja -C build/release --quiet "$@" >&2
+  { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 || return
+  if [ ! -e "$program" ]; then
+    files=$(ninja -C build/release -t commands "$@" | grep -c '\.o -c ' || true)
+    echo "compiling $files files: 10 to 20 minutes on two cores" >&2
+  fi
+  # On a terminal, ninja shows its progress in one line.
+  [ ! -t 2 ] || quiet=()
+  ninja -C build/release "${quiet[@]}" "$@" >&2
 }
 
-demo() {
+demo() {  # [OPTION...]
+  local code=0
   setup
   build gauntlet
-  exec "$program" run --demo "$@"
+  "$program" run --demo "$@" || code=$?
+  # An option may keep the run elsewhere.
+  if [ $# -eq 0 ] && [ -e .gauntlet/runs/latest/report.html ]; then
+    echo "report: $root/.gauntlet/runs/latest/report.html" >&2
+    echo "next: docs/tutorial.md" >&2
+  fi
+  return "$code"
 }
 
 # Adds what a run came to; one that failed without a failure to show for it

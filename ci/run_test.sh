@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Checks the messages of ci/run.sh, with stubs in place of the programs it runs.
+set -euo pipefail
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+expect() {  # WHAT PATTERN FOUND
+  grep -qE -- "$2" <<<"$3" && return
+  echo "$1: expected '$2', found '$3'" >&2
+  failures=$((failures + 1))
+}
+
+stub() {  # NAME BODY
+  printf '#!/bin/bash\n%s\n' "$2" >"$directory/bin/$1"
+  chmod +x "$directory/bin/$1"
+}
+
+mkdir "$directory/bin"
+cp -r "$(dirname "${BASH_SOURCE[0]}")" "$directory/ci"
+for tool in bash cat chmod comm dirname env grep mkdir realpath sed sort touch; do
+  ln -s "$(command -v "$tool")" "$directory/bin/$tool"
+done
+
+run() {  # ARGUMENTS...
+  local code=0
+  PATH=$directory/bin "$directory/ci/run.sh" "$@" 2>&1 || code=$?
+  echo "exit code $code"
+}
+
+stub id 'echo 1000'
+stub dpkg-query 'exit 1'
+found=$(run setup)
+expect "neither root nor sudo" \
+  '^ci/run.sh: packages are missing, .*as root, run apt-get install .* cmake ' \
+  "$found"
+expect "neither root nor sudo, lines" '^2$' "$(wc -l <<<"$found")"
+expect "neither root nor sudo" '^exit code 1$' "$found"
+
+stub dpkg-query 'shift 3; printf "installed %s\n" "$@"'
+stub cmake 'mkdir -p build/release; touch build/release/build.ninja'
+# Compiles the program that the demo runs.
+# shellcheck disable=SC2016
+stub ninja '
+if [ "$3" = -t ]; then
+  printf "c++ -o %s.o -c %s.cc\n" a a b b; echo "c++ a.o b.o -o gauntlet"; exit
+fi
+echo "ninja $*"
+cat >build/release/gauntlet <<PROGRAM
+#!/bin/bash
+echo "gauntlet \$*"; mkdir -p .gauntlet/runs/latest
+touch .gauntlet/runs/latest/report.html; exit 3
+PROGRAM
+chmod +x build/release/gauntlet'
+found=$(run demo)
+expect "first demo" '^compiling 2 files: 10 to 20 minutes on two cores$' "$found"
+expect "first demo" '^ninja -C build/release --quiet gauntlet$' "$found"
+expect "first demo" '^gauntlet run --demo$' "$found"
+expect "first demo" "^report: $directory/.gauntlet/runs/latest/report.html$" \
+  "$found"
+expect "first demo" '^next: docs/tutorial.md$' "$found"
+expect "first demo" '^exit code 3$' "$found"
+
+found=$(run demo --runs elsewhere)
+expect "second demo" '^0$' "$(grep -cE 'compiling|report:' <<<"$found" || true)"
+expect "second demo" '^gauntlet run --demo --runs elsewhere$' "$found"
+
+# A terminal gets the status line.
+found=$(PATH=$directory/bin:$PATH script -qec "$directory/ci/run.sh demo" \
+          /dev/null </dev/null | tr -d "\r" || true)
+expect "demo on a terminal" '^ninja -C build/release gauntlet$' "$found"
+
+[ "$failures" -eq 0 ] && echo "ci/run.sh: messages are as expected"
