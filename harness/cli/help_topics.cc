@@ -192,6 +192,14 @@ std::string TimesText() {
          RenderHelpEntries(entries);
 }
 
+std::string TutorialText() {
+  return "Tutorial: docs/tutorial.md in the sources of gauntlet. In five "
+         "minutes it leads\nfrom a blank file to a failing scenario of your "
+         "own, and to the report that\nnames the cause.\n\n"
+         "Without the sources: gauntlet run --demo shows what a run prints, "
+         "and\ngauntlet help scenarios has a whole scenario and every key.\n";
+}
+
 struct Topic {
   std::string_view name;
   std::string (*text)();
@@ -202,7 +210,7 @@ constexpr std::array kTopics = {
     Topic{"faults", FaultsText},        Topic{"invariants", InvariantsText},
     Topic{"presets", PresetsText},      Topic{"planted-bugs", PlantedBugsText},
     Topic{"exit-codes", ExitCodesText}, Topic{"synonyms", SynonymsText},
-    Topic{"times", TimesText},
+    Topic{"times", TimesText},          Topic{"tutorial", TutorialText},
 };
 
 bool IsOfFiles(FaultKind kind) {
@@ -278,6 +286,35 @@ std::optional<std::string> HelpOnFault(std::string_view name) {
                      *HelpOnFault(FaultKindName(synonym->kind)));
 }
 
+// The key and those below it, or else all keys that end in the name; nullopt:
+// none.
+std::optional<std::string> HelpOnKey(std::string_view name) {
+  const std::string below = fmt::format("{}.", name);
+  const std::string end = fmt::format(".{}", name);
+  std::vector<HelpEntry> whole;
+  std::vector<HelpEntry> ends;
+  for (const KeySpec& key : AllKeys()) {
+    const HelpEntry entry = {std::string(key.path), WithCommas(TextOf(key))};
+    if (key.path == name || key.path.starts_with(below)) whole.push_back(entry);
+    if (key.path.ends_with(end)) ends.push_back(entry);
+  }
+  const std::vector<HelpEntry>& entries = whole.empty() ? ends : whole;
+  if (entries.empty()) return std::nullopt;
+  return fmt::format("{} ({} of a scenario, with {} in parentheses):\n{}", name,
+                     entries.size() == 1 ? "key" : "keys",
+                     entries.size() == 1 ? "its default" : "their defaults",
+                     RenderHelpEntries(entries));
+}
+
+std::optional<std::string> HelpOnOutcome(std::string_view name) {
+  for (const OutcomeInfo& info : AllOutcomes()) {
+    if (info.name != name) continue;
+    return fmt::format("{0} (outcome): {1}.\n\n  expect: {{outcome: {0}}}\n",
+                       name, info.description);
+  }
+  return std::nullopt;
+}
+
 struct DescribedCatalog {
   Catalog catalog;
   std::string_view noun;
@@ -312,6 +349,12 @@ std::vector<std::string> DescribedNames() {
       names.push_back(entry.name);
     }
   }
+  for (const OutcomeInfo& info : AllOutcomes()) names.emplace_back(info.name);
+  for (const KeySpec& key : AllKeys()) {
+    const bool is_topic =
+        std::ranges::find(kTopics, key.path, &Topic::name) != kTopics.end();
+    if (!is_topic) names.emplace_back(key.path);
+  }
   return names;
 }
 
@@ -325,7 +368,8 @@ std::optional<std::string> HelpOnName(std::string_view name) {
       return fmt::format("{} ({}): {}.\n", name, one.noun, entry.description);
     }
   }
-  return std::nullopt;
+  if (auto outcome = HelpOnOutcome(name)) return outcome;
+  return HelpOnKey(name);
 }
 
 }  // namespace gauntlet

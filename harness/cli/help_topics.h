@@ -16,10 +16,11 @@ std::vector<std::string> HelpTopics();
 std::optional<std::string> HelpOnTopic(std::string_view topic);
 
 // Names that have an entry of their own: fault kinds, fault points, invariants,
-// presets and planted bugs.
+// presets, planted bugs, and the outcomes and keys of scenarios.
 std::vector<std::string> DescribedNames();
 
-// The entry of such a name, or of a synonym of a fault kind; nullopt: none.
+// The entry of such a name, of a synonym of a fault kind, or of all keys that
+// end in the name ("keep" for "checkpoint.keep"); nullopt: none.
 std::optional<std::string> HelpOnName(std::string_view name);
 
 }  // namespace gauntlet

@@ -631,12 +631,7 @@ constexpr KeySpec kKeys[] = {
      .doc = "expected result of the run; required"},
     {.path = "expect.outcome",
      .type = T::kChoice,
-     .doc = "end of the run. stops-cleanly: saves and stops on a preemption "
-            "notice, and is not started again (preemption: {requeue: 0}). "
-            "retry-later: ends with exit code 75 after every requeue, because "
-            "there is no room for the last checkpoint or for a claim. "
-            "violates: a mutation test, in which the named invariants must "
-            "find the planted bug; required",
+     .doc = "end of the run (gauntlet help NAME describes one); required",
      .listed = "completes|recovers|stops-cleanly|refuses|violates|fails|"
                "stops-on-nan|retry-later"},
     {.path = "expect.invariants",
@@ -715,6 +710,26 @@ constexpr KeySpec kKeys[] = {
      .type = T::kCount,
      .doc = "exit code of the launcher",
      .high = 255},
+};
+
+constexpr OutcomeInfo kOutcomes[] = {
+    {"completes", "the run trains to its end without a restart"},
+    {"recovers", "the run loses a worker, restarts and trains to its end"},
+    {"stops-cleanly",
+     "the run saves and stops on a preemption notice, and is not started again "
+     "(preemption: {requeue: 0}); exit code 143"},
+    {"refuses",
+     "the run does not start, as no checkpoint is valid (exit code 7) or they "
+     "belong to another job (8)"},
+    {"violates",
+     "a mutation test: the invariants that `expect.invariants` names must find "
+     "the planted bug"},
+    {"fails", "the run fails, and a restart cannot help"},
+    {"stops-on-nan",
+     "the run stops at the first state that is not finite; exit code 9"},
+    {"retry-later",
+     "the run ends with exit code 75 after every requeue, as there is no room "
+     "for the last checkpoint or for a claim"},
 };
 
 constexpr std::array kFeatures = {
@@ -850,5 +865,7 @@ std::vector<std::string> ChoicesOf(const KeySpec& key) {
 }
 
 std::span<const FeatureInfo> AllFeatures() { return kFeatures; }
+
+std::span<const OutcomeInfo> AllOutcomes() { return kOutcomes; }
 
 }  // namespace gauntlet

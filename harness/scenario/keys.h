@@ -73,6 +73,13 @@ struct FeatureInfo {
 };
 std::span<const FeatureInfo> AllFeatures();
 
+// An end of a run, for `expect: {outcome: …}`.
+struct OutcomeInfo {
+  std::string_view name;
+  std::string_view description;
+};
+std::span<const OutcomeInfo> AllOutcomes();
+
 // A JSON Schema (draft 2020-12) for editors.
 std::string ScenarioJsonSchema();
 

@@ -11,6 +11,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/help_command.h"
 #include "harness/cli/help_topics.h"
+#include "harness/scenario/keys.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
@@ -113,6 +114,37 @@ TEST(HelpTest, EveryDescribedNameHasAnEntry) {
   for (const std::string& name : DescribedNames()) {
     EXPECT_THAT(Help(name).out, StartsWith(name)) << Help(name).err;
   }
+}
+
+TEST(HelpTest, KeyHasItsLine_AndAGroupThoseBelowIt) {
+  EXPECT_EQ(
+      Help("disk.capacity")
+          .out.find("disk.capacity (key of a scenario, with its default in "
+                    "parentheses):\n  disk.capacity  "),
+      0u)
+      << Help("disk.capacity").out;
+  const std::string expect = Help("expect").out;
+  EXPECT_THAT(expect, StartsWith("expect (keys of a scenario, "));
+  EXPECT_THAT(expect, HasSubstr("\n  expect.resumed_from.step "));
+  EXPECT_THAT(Help("checkpoint").out, HasSubstr("\n  checkpoint.every "));
+  EXPECT_THAT(Help("checkpoint.every").out,
+              StartsWith("checkpoint.every (key"));
+  EXPECT_THAT(Help("resumed_from").out, HasSubstr("expect.resumed_from"));
+  EXPECT_THAT(Help("checkpoint.evry").err,
+              HasSubstr("did you mean checkpoint.every?"));
+}
+
+TEST(HelpTest, OutcomeHasItsMeaning) {
+  EXPECT_EQ(Help("recovers").out,
+            "recovers (outcome): the run loses a worker, restarts and trains "
+            "to its end.\n\n  expect: {outcome: recovers}\n");
+  for (const std::string& name : ChoicesOf(*FindKey("expect.outcome"))) {
+    EXPECT_THAT(Help(name).out, StartsWith(name + " (outcome): "));
+  }
+}
+
+TEST(HelpTest, TutorialNamesItsFile) {
+  EXPECT_THAT(Help("tutorial").out, HasSubstr("docs/tutorial.md"));
 }
 
 TEST(HelpTest, FaultKindHasParametersAndAnExample) {
