@@ -1,10 +1,12 @@
 #include "harness/cli/validate_command.h"
 
+#include "engine/utf8.h"
 #include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 
@@ -17,6 +19,13 @@ int RunValidate(const ValidateCommand& command, Console& console) {
   }
   console.err << loaded->notes << loaded->errors;
   if (!loaded->errors.empty()) return static_cast<int>(ExitCode::kUsage);
+  if (loaded->cases.empty()) {
+    fmt::print(console.err,
+               "gauntlet validate: nothing selected of 0 cases: no file that "
+               "ends in .yaml or .yml in {}\n",
+               EscapeBytes(fmt::format("{}", fmt::join(command.paths, ", "))));
+    return static_cast<int>(ExitCode::kNothingSelected);
+  }
   // As gauntlet run counts them: each in both worlds.
   fmt::print(console.out, "{}, {}: valid\n",
              Counted(loaded->scenarios, "scenario"),

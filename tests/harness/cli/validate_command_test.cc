@@ -50,6 +50,16 @@ TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet validate: no-such-file.yaml"));
 }
 
+TEST_F(ValidateCommandTest, FolderWithoutScenarios_IsNothingSelected) {
+  Write("a.txt", "no scenario\n");
+  EXPECT_EQ(Validate(scratch_.path()), 4);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: nothing selected of 0 cases: no file that ends "
+            "in .yaml or .yml in " +
+                scratch_.path() + "\n");
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(ValidateCommandTest, TakesNoLabelForAPath) {
   EXPECT_EQ(Validate("smoke"), 2);
   EXPECT_EQ(err_.str(),
