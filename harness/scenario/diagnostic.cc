@@ -59,6 +59,23 @@ void AddOnce(std::vector<Diagnostic>& list, Diagnostic one) {
   }
 }
 
+// Returns true iff both have several parts between dots, and the name has those
+// of the other one in their order.
+bool HasPartsOf(std::string_view other, std::string_view name) {
+  if (other.find('.') == other.npos) return false;
+  while (!other.empty()) {
+    const size_t end = std::min(other.find('.'), other.size());
+    const std::string_view part = other.substr(0, end);
+    const size_t name_end = std::min(name.find('.'), name.size());
+    if (name.empty()) return false;
+    if (name.substr(0, name_end) == part) {
+      other.remove_prefix(std::min(end + 1, other.size()));
+    }
+    name.remove_prefix(std::min(name_end + 1, name.size()));
+  }
+  return true;
+}
+
 std::vector<Diagnostic> SortedByPlace(std::vector<Diagnostic> list) {
   std::stable_sort(list.begin(), list.end(),
                    [](const Diagnostic& a, const Diagnostic& b) {
@@ -80,6 +97,10 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
   if (mistyped.size() >= kTelling &&
       std::ranges::count_if(names, begins) == 1) {
     return {*std::ranges::find_if(names, begins)};
+  }
+  // Parts of it left out: "ckpt.write" for "ckpt.shard.write".
+  for (const std::string& name : names) {
+    if (HasPartsOf(mistyped, name)) return {name};
   }
   constexpr size_t kMost = 3;
   std::vector<std::string> nearest;

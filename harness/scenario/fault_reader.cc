@@ -269,12 +269,13 @@ Fault ReadFault(const YamlNode& node, size_t number, Diagnostics& diagnostics) {
   if (map.Find("at") == nullptr) {
     map.Error(node.place, "expected `at`: where the fault happens");
   }
-  ReadSite(map.Map("at"), fault.after, fault.site);
+  const MapReader at = map.Map("at");
+  ReadSite(at, fault.after, fault.site);
   std::string kind;
   if (map.Choice("do", kind)) {
     fault.kind = *FindFaultKind(kind);
     ReadHow(map, diagnostics, fault);
-  } else if (map.Find("do") == nullptr) {
+  } else if (map.Find("do") == nullptr && at.Find("do") == nullptr) {
     map.Error(node.place, "expected `do`: what happens");
   }
   return fault;

@@ -70,6 +70,21 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
+// "`do` stands beside `at`" where the map's own map has the key; else "".
+std::string HintOnPlace(std::string_view path, std::string_view key) {
+  std::string_view owner;
+  std::string_view name = path;
+  if (path.starts_with("with.")) {
+    owner = "faults";
+    name = "with";
+  } else if (const size_t dot = path.rfind('.'); dot != path.npos) {
+    owner = path.substr(0, dot);
+    name = path.substr(dot + 1);
+  }
+  if (name.empty() || std::ranges::count(KeysOf(owner), key) == 0) return "";
+  return fmt::format("`{}` stands beside `{}`, not in it", key, name);
+}
+
 }  // namespace
 
 MapReader::MapReader(const YamlNode* node, std::string_view path,
@@ -90,11 +105,15 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
     const std::string where =
         path_.empty() ? "" : fmt::format(" in '{}'", path_);
     const std::string_view renamed = NewNameOfKey(path_, entry.key);
+    std::string hint = HintOnPlace(path_, entry.key);
+    if (!renamed.empty()) {
+      hint = fmt::format("{} is the name in gauntlet/v2", renamed);
+    } else if (hint.empty()) {
+      hint = SuggestName(entry.key, known);
+    }
     Error(entry.place,
           fmt::format("unknown key '{}'{}", entry.key.substr(0, 80), where),
-          renamed.empty()
-              ? SuggestName(entry.key, known)
-              : fmt::format("{} is the name in gauntlet/v2", renamed));
+          std::move(hint));
   }
 }
 

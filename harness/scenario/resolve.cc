@@ -76,6 +76,18 @@ void ReadExpectation(const MapReader& document, Case& one) {
                    "expected `expect`: what must come of the run");
     return;
   }
+  const YamlNode& node = *document.Find("expect");
+  if (node.kind != YamlKind::kMap) {
+    const std::vector<std::string> outcomes =
+        ChoicesOf(*FindKey("expect.outcome"));
+    const std::string meant = NearestName(node.scalar, outcomes);
+    document.Error(node.place,
+                   fmt::format("expected a map with an `outcome`, found {}",
+                               DescribeYaml(node)),
+                   fmt::format("expect: {{outcome: {}}}",
+                               meant.empty() ? "recovers" : meant));
+    return;
+  }
   const MapReader map = document.Map("expect");
   RefuseEmptyMaps(map);
   Expectation& out = one.expect;

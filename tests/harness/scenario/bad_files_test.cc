@@ -32,6 +32,29 @@ expect: {outcome: recovers}
             "ckpt.shard.write?\n");
 }
 
+// The whole text: one error, and the way out.
+TEST(BadFilesTest, MisplacedWord_IsOneErrorWithItsPlace) {
+  const std::string head = "schema: gauntlet/v2\nname: a\n";
+  EXPECT_EQ(ErrorsOf(head + "expect: recovers\n"),
+            "s.yaml:3:9: error: expected a map with an `outcome`, found "
+            "'recovers'\n"
+            "  3 | expect: recovers\n"
+            "    |         ^ expect: {outcome: recovers}\n");
+  EXPECT_EQ(ErrorsOf(head + "faults: [{at: {step: 2, do: crash}}]\n"
+                            "expect: {outcome: recovers}\n"),
+            "s.yaml:3:25: error: unknown key 'do' in 'faults.at'\n"
+            "  3 | faults: [{at: {step: 2, do: crash}}]\n"
+            "    |                         ^ `do` stands beside `at`, not in "
+            "it\n");
+}
+
+TEST(BadFilesTest, PointWithAPartLeftOut_SuggestsTheWholeName) {
+  EXPECT_THAT(ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [{at: {point: "
+                       "ckpt.write}, do: crash}]\nexpect: {outcome: "
+                       "recovers}\n"),
+              testing::HasSubstr("^ did you mean ckpt.shard.write?\n"));
+}
+
 TEST(BadFilesTest, NothingIsSaidOfAPointThatNobodyNamed) {
   EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
 name: a
