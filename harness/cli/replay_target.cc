@@ -298,8 +298,14 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
     return is_run ? TargetsOfRun(command, errors) : NotToBeReplayed(path);
   }
   if (path.extension() == ".json") return JsonIsNoScenario(path);
-  if (path.extension() != ".jsonl") {
+  if (path.extension() == ".yaml" || path.extension() == ".yml") {
     return TargetsOfScenario(path, command.world, errors);
+  }
+  if (path.extension() != ".jsonl") {
+    return InvalidArgument(fmt::format(
+        "{}: expected a scenario (a file that ends in .yaml or .yml), a {} or "
+        "a case's folder; a case of the last run: gauntlet replay latest/CASE",
+        Quoted(path.string()), kRecordFileName));
   }
   ASSIGN_OR_RETURN(
       ReplayTarget target,

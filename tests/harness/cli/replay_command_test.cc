@@ -352,6 +352,7 @@ struct BadTarget {
 };
 
 TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
+  ASSERT_TRUE(WriteTextFile(folder_ / "report.html", "<html>").ok());
   const std::vector<BadTarget> table = {
       {"latets", "run 'latets': there is none; did you mean latest?"},
       {"xyzzy",
@@ -374,6 +375,11 @@ TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
       {runs(), fmt::format("'{}': expected a scenario, a record or a case's "
                            "folder, found a folder without record.jsonl",
                            runs())},
+      {(folder_ / "report.html").string(),
+       fmt::format("'{}': expected a scenario (a file that ends in .yaml or "
+                   ".yml), a record.jsonl or a case's folder; a case of the "
+                   "last run: gauntlet replay latest/CASE",
+                   (folder_ / "report.html").string())},
       {"/dev/null",
        "'/dev/null': expected a scenario, a record or a case's "
        "folder, found what is no regular file"},
