@@ -67,9 +67,16 @@ Status CheckFileName(const std::string& file) {
       "expected the name of a file, found '-'; ./- is a file of that name");
 }
 
+Status CheckFolderOf(const std::string& file) {
+  const std::string parent = ParentDirectory(file);
+  if (access(parent.c_str(), F_OK) == 0 || errno != ENOENT) return OkStatus();
+  return IoError(fmt::format("{}: there is no folder {}", file, parent));
+}
+
 Status CheckOutputFile(const std::string& file) {
   if (file.empty()) return OkStatus();
   RETURN_IF_ERROR(CheckFileName(file));
+  RETURN_IF_ERROR(CheckFolderOf(file));
   const std::string parent = ParentDirectory(file);
   const bool is_there = access(file.c_str(), F_OK) == 0;
   const std::string& written = is_there ? file : parent;

@@ -18,6 +18,9 @@ Status CheckOutputPlace(Storage& storage, const std::string& directory);
 // here would be a file.
 Status CheckFileName(const std::string& file);
 
+// kIoError names the file's folder if it is missing.
+Status CheckFolderOf(const std::string& file);
+
 // Returns OK if the file can be written, created or replaced, or if `file` is
 // "". kIoError names the obstacle;
 // kInvalidArgument: CheckFileName.

@@ -13,6 +13,7 @@
 #include "engine/utf8.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/github_outputs.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/report_merge.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/run_report.h"
@@ -84,6 +85,7 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
   const bool text = command.output == OutputFormat::kText;
   for (const Output& output : OutputsOf(command)) {
     const std::string rendered = output.render(result);
+    RETURN_IF_ERROR(Annotate(CheckFolderOf(output.file), output.option));
     RETURN_IF_ERROR(Annotate(WriteWhole(output.file, rendered), output.option));
     if (!text) continue;
     fmt::print(console.out, "{}  {} KiB\n", EscapeBytes(output.file),

@@ -485,7 +485,7 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
     done = gauntlet(run, *run_all, "--last-failed", "-k", "second")
     expect_equal(f"exit code ({done.stdout})", done.returncode, 0)
     before = sorted(os.listdir(run.directory / ".gauntlet/runs"))
-    says_one_line(run, 2, "--junit: none/j.xml: No such file", *run_all,
+    says_one_line(run, 2, "--junit: none/j.xml: there is no folder none", *run_all,
                   "--junit", "none/j.xml")
     expect_equal("runs", sorted(os.listdir(run.directory / ".gauntlet/runs")), before)
     # Where the run itself makes the place.
