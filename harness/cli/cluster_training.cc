@@ -55,6 +55,7 @@ class ClusterReporter final : public ProgressReporter {
       : clock_(clock),
         begin_(clock.Now()),
         output_(command.output),
+        options_(command.options),
         rank_(rank),
         console_(console),
         progress_(clock, command, console.err, console.err_style) {}
@@ -81,6 +82,12 @@ class ClusterReporter final : public ProgressReporter {
       fmt::print(console_.out, "{}\n", TrainOutcomeToJson(outcome_));
     } else if (rank_ == 0 && outcome_.end.result) {
       fmt::print(console_.out, "{}\n", TrainOutcomeToText(outcome_));
+      const std::string resume = ResumeText(outcome_, options_);
+      if (!resume.empty()) {
+        // Behind the result.
+        console_.Settle();
+        fmt::print(console_.err, "{}\n", resume);
+      }
     }
     if (!reason.empty()) {
       fmt::print(console_.err, "gauntlet train: worker {}: {}\n", rank_,
@@ -93,6 +100,7 @@ class ClusterReporter final : public ProgressReporter {
   const Clock& clock_;
   const Time begin_;
   const OutputFormat output_;
+  const TrainOptions options_;
   const int rank_;
   Console& console_;
   std::mutex mutex_;

@@ -81,6 +81,12 @@ int RunTrain(const TrainCommand& command, World& world,
     fmt::print(console.out, "{}\n", TrainOutcomeToJson(outcome));
   } else if (outcome.end.result) {
     fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
+    const std::string resume = ResumeText(outcome, command.options);
+    if (!resume.empty()) {
+      // Behind the result.
+      console.Settle();
+      fmt::print(console.err, "{}\n", resume);
+    }
   }
   if (!outcome.end.reason.empty()) {
     fmt::print(console.err, "gauntlet train: {}\n", outcome.end.reason);

@@ -7,6 +7,8 @@
 #include "engine/check.h"
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
+#include "engine/train/worker_exit.h"
+#include "engine/utf8.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -113,6 +115,22 @@ std::string TrainOutcomeToText(const TrainOutcome& outcome) {
   }
   return line +
          fmt::format(", {:.1f} s, state {}", outcome.seconds, result.digest);
+}
+
+std::string ResumeText(const TrainOutcome& outcome,
+                       const TrainOptions& options) {
+  const std::string& directory = options.checkpoint.directory;
+  const std::optional<TrainResult>& result = outcome.end.result;
+  // A save that failed has another exit code.
+  if (directory.empty() || !result || result->steps == 0 ||
+      outcome.end.exit_code != static_cast<int>(WorkerExit::kStopped)) {
+    return "";
+  }
+  return fmt::format("step {} is saved in {}; {} resumes there", result->steps,
+                     EscapeBytes(directory),
+                     options.horizon.stop_at_step
+                         ? "the next run without --stop-at-step"
+                         : "the same command");
 }
 
 }  // namespace gauntlet

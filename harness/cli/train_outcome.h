@@ -23,6 +23,11 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome);
 // outcome.end.result.
 std::string TrainOutcomeToText(const TrainOutcome& outcome);
 
+// "step 10 is saved in ckpt; the same command resumes there" where a notice or
+// --stop-at-step stopped the run; else "".
+std::string ResumeText(const TrainOutcome& outcome,
+                       const TrainOptions& options);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_TRAIN_OUTCOME_H_

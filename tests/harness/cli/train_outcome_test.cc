@@ -60,6 +60,25 @@ TEST(TrainOutcomeTest, AFigureThatIsNotANumberIsNull) {
   EXPECT_NE(json.find(R"("resumed_from":128)"), std::string::npos) << json;
 }
 
+TEST(TrainOutcomeTest, StoppedRun_SaysWhichStepIsSavedAndHowToResume) {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{.status = "stopped", .steps = 10};
+  outcome.end.exit_code = 143;
+  TrainOptions options;
+  EXPECT_EQ(ResumeText(outcome, options), "");
+  options.checkpoint.directory = "ckpt";
+  EXPECT_EQ(ResumeText(outcome, options),
+            "step 10 is saved in ckpt; the same command resumes there");
+  options.horizon.stop_at_step = 10;
+  EXPECT_EQ(ResumeText(outcome, options),
+            "step 10 is saved in ckpt; the next run without --stop-at-step "
+            "resumes there");
+  outcome.end.exit_code = 75;  // no room for the save
+  EXPECT_EQ(ResumeText(outcome, options), "");
+  outcome.end.exit_code = 0;
+  EXPECT_EQ(ResumeText(outcome, options), "");
+}
+
 // As a run that is stopped before its first step.
 TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
   TrainOutcome outcome;
