@@ -10,7 +10,8 @@ namespace gauntlet {
 namespace {
 
 // Ends that the machine reported, or else a launcher, by worker and
-// incarnation.
+// incarnation. The machine reports the ends of the launchers in the order of
+// their starts, without an incarnation.
 class ReportedEnds {
  public:
   explicit ReportedEnds(const Record& record) {
@@ -30,10 +31,13 @@ class ReportedEnds {
     const bool is_end = event.kind == RecordKind::kProcessEnded ||
                         event.kind == RecordKind::kExited;
     if (!is_end || !event.about) return;
-    ends_.emplace(std::pair(*event.about, event.incarnation), &event);
+    const int incarnation = *event.about == kLauncherWorker ? ++launchers_ended_
+                                                            : event.incarnation;
+    ends_.emplace(std::pair(*event.about, incarnation), &event);
   }
 
   std::map<std::pair<int, int>, const RecordEvent*> ends_;
+  int launchers_ended_ = 0;
 };
 
 // The process's own last word, or null.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/causes.h"
 #include "reports/chrome_trace.h"
 #include "reports/html/swim_lane.h"
 #include "tests/reports/sample_record.h"
@@ -53,6 +54,29 @@ TEST(ProcessSpansTest, UnreachableProcess_EndsWithItsLastEvent) {
   const ProcessSpan span = ProcessSpansOf(record)[2];
   EXPECT_EQ(span.end_ns, record.lives[2].events.back().t_ns);
   EXPECT_EQ(span.ending, "is out of reach");
+}
+
+// The machine does not tell which run of the launcher a process was.
+TEST(ProcessSpansTest, KilledLauncher_EndsAsTheMachineReports) {
+  Record record = SampleRecord();
+  const auto end = [&](int64_t ms, RecordReason reason, int64_t count) {
+    RecordEvent event = EndOfWorker1(Begin(record) + ms * kMs, reason, count);
+    event.about = kLauncherWorker;
+    event.incarnation = 0;
+    return event;
+  };
+  record.machine = {end(33, RecordReason::kSignal, 128 + 9),
+                    end(95, RecordReason::kSignal, 128 + 15)};
+  const LauncherRun run = {.events = {{.kind = RecordKind::kLauncherBegin,
+                                       .t_ns = Begin(record) + kMs}}};
+  record.launchers = {run, run};
+  record.launchers[1].events[0].t_ns = Begin(record) + 45 * kMs;
+  record = WithLaunchers(record);
+  const std::vector<ProcessSpan> spans = ProcessSpansOf(record);
+  EXPECT_EQ(spans[4].end_ns, Begin(record) + 33 * kMs);
+  EXPECT_EQ(spans[4].ending, "was killed by signal 9");
+  EXPECT_EQ(spans[5].end_ns, Begin(record) + 95 * kMs);
+  EXPECT_EQ(spans[5].ending, "was killed by signal 15");
 }
 
 // "4:cut 1-9" for each save.
