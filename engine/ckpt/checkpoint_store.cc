@@ -49,19 +49,27 @@ bool StopsTheProcess(const Status& status) {
   return status.code() == Code::kCancelled || status.code() == Code::kFenced;
 }
 
-std::string MebibytesText(uint64_t bytes) {
-  return fmt::format("{:.3f} MiB", static_cast<double>(bytes) / (1 << 20));
+std::string SizeText(uint64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  return bytes < (1 << 20) ? fmt::format("{:.1f} KiB", size / (1 << 10))
+                           : fmt::format("{:.3f} MiB", size / (1 << 20));
 }
+
+// A disk with so much free has no limit: a simulated one.
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 // Says how much is missing where there is no room.
 Status WithRoom(World& world, const std::string& directory,
                 const Status& status, uint64_t needed) {
   if (status.code() != Code::kResourceExhausted) return status;
   const Result<uint64_t> free = world.storage.FreeBytes(directory);
-  return ResourceExhausted(
-      fmt::format("{} (needs {}, the file system of {} has {} free)",
-                  status.message(), MebibytesText(needed), directory,
-                  free.ok() ? MebibytesText(*free) : "an unknown size"));
+  const std::string there =
+      free.ok() && *free >= kNoLimit
+          ? ""
+          : fmt::format(", the file system of {} has {} free", directory,
+                        free.ok() ? SizeText(*free) : "an unknown size");
+  return ResourceExhausted(fmt::format("{} (needs {}{})", status.message(),
+                                       SizeText(needed), there));
 }
 
 // Encodes not_finite_since as the count of an event; 0 means all is finite.

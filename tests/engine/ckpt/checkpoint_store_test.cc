@@ -167,9 +167,10 @@ TEST_F(CheckpointStoreTest, SaysHowMuchRoomASaveNeeds) {
     return operation == Operation::kWrite ? ResourceExhausted("disk full")
                                           : OkStatus();
   };
-  EXPECT_THAT(Save(store, 1, 3).status().message(),
-              testing::MatchesRegex(".*disk full .needs 0.* MiB, the file "
-                                    "system of /.* has an unknown size free."));
+  EXPECT_THAT(
+      Save(store, 1, 3).status().message(),
+      testing::MatchesRegex(".*disk full .needs [0-9]*[.][0-9] KiB, the file "
+                            "system of /.* has an unknown size free."));
 }
 
 TEST_F(CheckpointStoreTest, SaysSoWhereAStepIsSavedAlready) {

@@ -1,6 +1,7 @@
 #include "harness/cli/run_command.h"
 
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -122,6 +123,24 @@ TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
   EXPECT_THAT(report,
               HasSubstr("gauntlet run " + command_.paths[0] + " --world sim"));
   EXPECT_THAT(report, HasSubstr("expected recovers, found completes"));
+}
+
+// The simulated disk of the case is never full by itself.
+TEST_F(RunCommandTest, DiskWithoutALimitHasNoNumberOfFreeBytes) {
+  const fs::path file = folder() / "full.yaml";
+  ASSERT_TRUE(WriteTextFile(file, SmallScenario(R"(faults:
+  - id: full
+    at: {worker: 0, point: ckpt.shard.write}
+    do: errno
+    with: {error: ENOSPC}
+expect: {outcome: recovers}
+)"))
+                  .ok());
+  command_.paths = {file.string()};
+  EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+  EXPECT_TRUE(std::regex_search(
+      out_.str(), std::regex("injected ENOSPC [(]needs [0-9.]* KiB[)]")))
+      << out_.str();
 }
 
 // Runs are kept where they were started, with their scenarios.
