@@ -106,6 +106,35 @@ class CauseFinder {
     return {};
   }
 
+  // The newest firing of a fault that `is_one` takes.
+  template <typename Predicate>
+  Place FaultThat(const Predicate& is_one) const {
+    Place last;
+    for (const auto& [worker, place] : faults_) {
+      for (const RecordFault& fault : record_.faults) {
+        if (fault.id == Event(place).detail && is_one(fault)) {
+          last = Later(last, place);
+        }
+      }
+    }
+    return last;
+  }
+  static bool CutsPower(const RecordFault& fault) {
+    return fault.kind == "power_loss" || fault.then == "power_loss";
+  }
+
+  // A launcher that was killed, or lost power, is started again.
+  Place CauseOfLaunch() const {
+    const Place before = OfWorker(starts_, kLauncherWorker);
+    const Place cause =
+        Later(cut_, FaultThat([](const RecordFault& fault) {
+                return fault.kind == "kill_launcher" || CutsPower(fault);
+              }));
+    const bool is_new =
+        before && cause && Event(*cause).t_ns >= Event(*before).t_ns;
+    return is_new ? cause : Place();
+  }
+
   Place CauseOfExit(const EventPlace& exit) const {
     if (Event(exit).count == 0) return {};
     Place cause;
@@ -128,6 +157,10 @@ class CauseFinder {
         return CauseOfRestart(place);
       case RecordKind::kLifeEnd:
         return CauseOfExit(place);
+      case RecordKind::kLauncherBegin:
+        return CauseOfLaunch();
+      case RecordKind::kPowerCut:
+        return FaultThat(CutsPower);
       case RecordKind::kResumed:
       case RecordKind::kInitialized:
       case RecordKind::kCarriedOn: {
@@ -156,6 +189,9 @@ class CauseFinder {
     const int about = event.about.value_or(kLauncherWorker);
     switch (event.kind) {
       case RecordKind::kExited:
+        if (event.reason == RecordReason::kExited && event.count == 0) {
+          return {};
+        }
         return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
                      OfWorker(kills_, about));
       case RecordKind::kAttemptEnds:
@@ -167,8 +203,9 @@ class CauseFinder {
       case RecordKind::kGaveUp:
         return OfWorker(attempts_, kLauncherWorker);
       case RecordKind::kStarted:
-        return event.incarnation > 1 ? OfWorker(restarts_, kLauncherWorker)
-                                     : Place();
+        return event.incarnation > 1
+                   ? Later(OfWorker(restarts_, kLauncherWorker), relaunch_)
+                   : Place();
       default:
         return {};
     }
@@ -181,6 +218,13 @@ class CauseFinder {
         newest = &starts_;
         // What came before a restart explains no later loss.
         if (LifeOf(record_, place).life > 1) Forget(place);
+        break;
+      case RecordKind::kLauncherBegin:
+        if (causes_.contains(place)) relaunch_ = place;
+        newest = &starts_;
+        break;
+      case RecordKind::kPowerCut:
+        cut_ = place;
         break;
       case RecordKind::kFaultFired:
         newest = &faults_;
@@ -246,6 +290,8 @@ class CauseFinder {
       damaged_, claims_;
   // The launcher's: its own newest, or the newest about each worker.
   ByWorker attempts_, restarts_, exited_, kills_, started_;
+  Place relaunch_;  // begin of a launcher that was started again
+  Place cut_;       // power cut
 };
 
 }  // namespace

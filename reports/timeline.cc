@@ -49,6 +49,7 @@ RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
     case RecordKind::kDamaged:
+    case RecordKind::kPowerCut:
       return RowTone::kFault;
     case RecordKind::kWorkerLost:
     case RecordKind::kSaveFailed:
@@ -314,6 +315,22 @@ class TimelineBuilder {
   std::map<EventPlace, size_t> row_of_;
 };
 
+// Gives the launcher that ran at the time each power cut.
+void AddPowerCuts(Record& record) {
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind != RecordKind::kPowerCut) continue;
+    int running = 1;
+    for (const LifeEvents& life : record.lives) {
+      if (life.worker == kLauncherWorker && !life.events.empty() &&
+          life.events.front().t_ns <= event.t_ns) {
+        running = std::max(running, life.life);
+      }
+    }
+    record.lives.push_back(
+        {.worker = kLauncherWorker, .life = running, .events = {event}});
+  }
+}
+
 std::string TitleOf(const Record& record) {
   std::string title = fmt::format(
       "{} ({}): {}", record.case_name, record.world,
@@ -365,7 +382,8 @@ std::string EmitterName(int worker) {
 }
 
 Timeline TimelineOf(const Record& told, const TimelineFilter& filter) {
-  const Record record = WithLaunchers(told);
+  Record record = WithLaunchers(told);
+  AddPowerCuts(record);
   Timeline timeline = {.title = TitleOf(record),
                        .columns = {},
                        .rows = TimelineBuilder(record, filter).Rows(),

@@ -483,6 +483,7 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
 
 // A disk that lies about syncs may have lost everything: nothing is owed.
 void StoreModel::LosePower(const RecordEvent& event) {
+  for (Checkpoint& one : checkpoints_) one.lost_power = true;
   if (event.detail != kLyingDisk) return;
   forgotten_ = unsettled_ = claims_.size();
   is_any_acknowledged_ = false;

@@ -52,12 +52,17 @@ class StoreModel {
     bool found_fenced = false;  // a chief has reported it as fenced
 
     bool was_damaged = false;  // by a fault, before it was loaded
+    bool lost_power = false;   // the machine lost power after its save
 
     bool NeedNotVerify() const { return damaged || failed; }
     // Ends the message that a checkpoint which must verify does not.
     std::string_view WhyItMustVerify() const {
-      return was_damaged ? "and was loaded after a fault had damaged it"
-                         : "but nothing has damaged it";
+      if (was_damaged) return "and was loaded after a fault had damaged it";
+      if (!lost_power) return "but nothing has damaged it";
+      return acknowledged ? "but no fault damaged it, and acknowledged data "
+                            "must survive a power loss"
+                          : "but no fault damaged it, and a committed "
+                            "checkpoint must survive a power loss";
     }
   };
   struct Claim {

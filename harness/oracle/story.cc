@@ -1,6 +1,7 @@
 #include "harness/oracle/story.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -14,8 +15,24 @@ struct Told {
   const RecordEvent* event;
 };
 
-bool IsOfTheStory(RecordKind kind) {
-  switch (kind) {
+constexpr int64_t kStoppedOnNotice = 143;
+
+// Returns true iff the worker exits with an error, and not because of the loss
+// or the newer generation that it has just reported.
+bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
+  if (exit.count == 0 || exit.count == kStoppedOnNotice) return false;
+  for (const RecordEvent& event : std::views::reverse(life.events)) {
+    if (event.kind == RecordKind::kWorkerLost ||
+        event.kind == RecordKind::kFencedOut) {
+      return false;
+    }
+    if (event.kind == RecordKind::kStep) break;
+  }
+  return true;
+}
+
+bool IsOfTheStory(const LifeEvents& life, const RecordEvent& event) {
+  switch (event.kind) {
     case RecordKind::kFaultFired:
     case RecordKind::kWorkerLost:
     case RecordKind::kResumed:
@@ -26,6 +43,8 @@ bool IsOfTheStory(RecordKind kind) {
     case RecordKind::kFencedOut:
     case RecordKind::kStopAgreed:
       return true;
+    case RecordKind::kLifeEnd:
+      return IsFailure(life, event);
     default:
       return false;
   }
@@ -49,7 +68,7 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// REQUIRES: IsOfTheStory(event.kind).
+// REQUIRES: IsOfTheStory() of the event.
 std::string TextOf(const Record& record, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
@@ -73,6 +92,9 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
       return "is fenced by a newer generation";
     case RecordKind::kStopAgreed:
       return fmt::format("step {}  all agree to stop", event.step);
+    case RecordKind::kLifeEnd:
+      return fmt::format("exits with {}{}", event.count,
+                         event.detail.empty() ? "" : ": " + event.detail);
     default:
       return "";
   }
@@ -84,7 +106,7 @@ std::vector<std::string> TellStory(const Outline& outline) {
   std::vector<Told> all;
   for (const LifeEvents& life : outline.record.lives) {
     for (const RecordEvent& event : life.events) {
-      if (IsOfTheStory(event.kind)) all.push_back({&life, &event});
+      if (IsOfTheStory(life, event)) all.push_back({&life, &event});
     }
   }
   std::ranges::stable_sort(all, {},

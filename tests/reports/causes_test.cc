@@ -97,6 +97,66 @@ TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
                           RecordKind::kStopAgreed));
 }
 
+// The sample with two launchers; the first one ends in a power cut.
+Record RecordOfAPowerCut() {
+  Record record = SampleRecord();
+  record.faults[0].kind = "power_loss";
+  const int64_t begin = record.lives[0].events[0].t_ns;
+  const auto at = [&](int64_t ms, RecordKind kind) {
+    return RecordEvent{.kind = kind, .t_ns = begin + ms * 1'000'000};
+  };
+  RecordEvent started = at(49, RecordKind::kStarted);
+  started.about = 1;
+  started.incarnation = 2;
+  record.launchers = {
+      {.events = {at(0, RecordKind::kLauncherBegin)}},
+      {.events = {at(48, RecordKind::kLauncherBegin), started}}};
+  record.machine = {at(32, RecordKind::kPowerCut)};
+  return WithLaunchers(record);
+}
+
+TEST(CausesTest, PowerLossLeadsToTheNextLauncher) {
+  Record record = RecordOfAPowerCut();
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeBegin)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kLauncherBegin,
+                          RecordKind::kStarted, RecordKind::kLifeBegin));
+  EXPECT_FALSE(CausesOf(record).contains(
+      Find(record, kLauncherWorker, 1, RecordKind::kLauncherBegin)));
+  record.lives.push_back(
+      {.worker = kLauncherWorker, .life = 1, .events = record.machine});
+  EXPECT_THAT(ChainTo(record, Find(record, kLauncherWorker, 2,
+                                   RecordKind::kLauncherBegin)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kPowerCut,
+                          RecordKind::kLauncherBegin));
+}
+
+TEST(CausesTest, LauncherThatNothingKilledHasNoCause) {
+  Record record = RecordOfAPowerCut();
+  record.faults[0].kind = "crash";
+  EXPECT_FALSE(CausesOf(record).contains(
+      Find(record, kLauncherWorker, 2, RecordKind::kLauncherBegin)));
+}
+
+TEST(CausesTest, ExitInGoodOrderHasNoCause) {
+  Record record = SampleRecord();
+  RecordEvent exited = {.kind = RecordKind::kExited,
+                        .t_ns = record.lives[2].events.back().t_ns + 1,
+                        .count = 128 + 9,
+                        .about = 1,
+                        .incarnation = 1,
+                        .reason = RecordReason::kSignal};
+  record.launchers[0].events = {exited};
+  const auto has_cause = [&] {
+    const Record whole = WithLaunchers(record);
+    return CausesOf(whole).contains(
+        Find(whole, kLauncherWorker, 1, RecordKind::kExited));
+  };
+  EXPECT_TRUE(has_cause());
+  record.launchers[0].events[0].reason = RecordReason::kExited;
+  record.launchers[0].events[0].count = 0;
+  EXPECT_FALSE(has_cause());
+}
+
 TEST(CausesTest, RecordWithoutEventsHasNone) {
   EXPECT_THAT(CausesOf({}), IsEmpty());
 }

@@ -1,5 +1,7 @@
 #include "reports/timeline.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,6 +134,32 @@ TEST(TimelineTest, LauncherIsOneMoreColumn) {
   EXPECT_THAT(timeline.columns, ElementsAre(-1, 0, 1));
   EXPECT_THAT(RenderTimeline(timeline, {.width = 100}),
               HasSubstr("launcher                    worker 0"));
+}
+
+TEST(TimelineTest, PowerCutIsInTheLaunchersColumn) {
+  Record record = SampleRecord();
+  record.faults[0].kind = "power_loss";
+  const int64_t begin = record.lives[0].events[0].t_ns;
+  record.launchers[0].events = {
+      {.kind = RecordKind::kLauncherBegin, .t_ns = begin}};
+  record.launchers.push_back({.events = {{.kind = RecordKind::kLauncherBegin,
+                                          .t_ns = begin + 45'000'000}}});
+  record.machine = {{.kind = RecordKind::kPowerCut,
+                     .t_ns = begin + 32'000'000,
+                     .path = "machine",
+                     .detail = "ext4"}};
+  const Timeline timeline = TimelineOf(record, {});
+  const TimelineRow& cut = timeline.rows[5];
+  EXPECT_EQ(cut.cells[0].text, "power cut at host machine (ext4)");
+  EXPECT_EQ(cut.cells[0].worker, kLauncherColumn);
+  EXPECT_EQ(cut.cells[0].incarnation, 1);
+  EXPECT_EQ(cut.cells[0].cause, 5u) << "the fault";
+  EXPECT_EQ(cut.tone, RowTone::kFault);
+  const auto relaunch = std::ranges::find_if(
+      timeline.rows,
+      [&](const TimelineRow& row) { return row.t_ns == 45'000'000; });
+  ASSERT_NE(relaunch, timeline.rows.end());
+  EXPECT_EQ(relaunch->cells[0].cause, cut.number);
 }
 
 TEST(TimelineTest, IncidentsThatOverlapHaveLanesOfTheirOwn) {

@@ -46,6 +46,19 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
           "(step-000000004-evaluation_due-g1)"));
 }
 
+TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
+  ScriptedRun run = RefusedRun();
+  const Emitter chief = WorkerProcess(0, 2);
+  run.events.At(chief, K::kLifeEnd).detail = "none is valid";
+  const std::vector<std::string> story = Judge(run.record()).story;
+  EXPECT_THAT(story,
+              testing::Contains(
+                  "worker 0, incarnation 2  exits with 7: none is valid"));
+  EXPECT_THAT(
+      story,
+      testing::Not(testing::Contains(testing::HasSubstr("exits with 75"))));
+}
+
 TEST(JudgeTest, IsPure) {
   const Record record = RefusedRun().record();
   EXPECT_EQ(Judge(record), Judge(record));

@@ -651,6 +651,14 @@ TEST(StoreModelTest, FailedLoadSaysThatFaultHadDamagedWhatAClaimHasRead) {
       testing::EndsWith(", and was loaded after a fault had damaged it"));
 }
 
+TEST(StoreModelTest, FailedLoadBehindAPowerLossSaysThatDataMustSurviveIt) {
+  ScriptedRun run = HonestCutRun();
+  FailToLoad(run);
+  EXPECT_THAT(MessageOnFailedLoad(run),
+              testing::EndsWith(", but no fault damaged it, and acknowledged "
+                                "data must survive a power loss"));
+}
+
 TEST(StoreModelTest, FaultThatDamagesNoFileExcusesNoFallBack) {
   ScriptedRun run = RecoveredRun();
   DamageSaveOf(run, NameOfSave(4, 1));
