@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/world/fault_point.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 
@@ -45,6 +47,27 @@ std::string FailureCause(const CaseResult& one) {
   return verdict.broken_expectations.empty()
              ? verdict.reason
              : verdict.broken_expectations.front().message;
+}
+
+std::string PlantedBugText(const std::string& name) {
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    if (info.name == name) return fmt::format("{}: {}", name, info.description);
+  }
+  return name;
+}
+
+std::string UnnoticedBugNote(const CaseResult& one) {
+  const bool is_noticed = std::ranges::any_of(
+      one.verdict.invariants,
+      [](const InvariantReport& report) { return report.breaches > 0; });
+  if (one.planted_bugs.empty() || is_noticed ||
+      one.verdict.kind != VerdictKind::kPass) {
+    return "";
+  }
+  const bool is_one = one.planted_bugs.size() == 1;
+  return fmt::format("planted bug{} {} {} on; no check noticed {}",
+                     is_one ? "" : "s", fmt::join(one.planted_bugs, ", "),
+                     is_one ? "is" : "are", is_one ? "it" : "them");
 }
 
 std::string CaseSecondsText(double seconds) {

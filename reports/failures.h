@@ -27,6 +27,14 @@ std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 // reason of the verdict.
 std::string FailureCause(const CaseResult& one);
 
+// "skip-manifest-fsync: a save does not sync its manifest"; the name alone if
+// this program does not have the bug.
+std::string PlantedBugText(const std::string& name);
+
+// "planted bug NAME is on; no check noticed it"; "": the case did not pass, a
+// check reported a violation, or no bug is planted.
+std::string UnnoticedBugNote(const CaseResult& one);
+
 // "1.9s"; "14ms" where that would be nothing.
 std::string CaseSecondsText(double seconds);
 

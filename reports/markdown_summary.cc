@@ -24,6 +24,7 @@ constexpr size_t kExcerptRows = 24;
 constexpr size_t kRowsBeforeIncident = 2;
 constexpr size_t kExcerptLines = 60;
 constexpr size_t kStoryLines = 20;
+constexpr size_t kMostNotes = 20;
 constexpr int kExcerptWidth = 110;
 
 bool IsWordCharacter(char c) {
@@ -133,7 +134,8 @@ std::string Details(const CaseResult& one,
                        MarkdownText(one.verdict.reason, kLongestCause));
   }
   for (const std::string& bug : one.planted_bugs) {
-    out += fmt::format("Planted bug: {}\n\n", Code(bug, kLongestName));
+    out += fmt::format("Planted bug: {}\n\n",
+                       MarkdownText(PlantedBugText(bug), kLongestCause));
   }
   const std::vector<std::string> timeline = TimelineLines(one, record);
   if (!timeline.empty()) out += Preformatted(timeline) + "\n";
@@ -150,6 +152,7 @@ class SummaryWriter {
 
   std::string Write() {
     AddHead();
+    AddNotes();
     if (!failures_.empty()) {
       AddTable();
       AddDetails();
@@ -179,6 +182,28 @@ class SummaryWriter {
       out_ += fmt::format(" Repeat it: {}", Code(result.command, 2000));
     }
     out_ += "\n\n";
+  }
+
+  // Of cases that passed although a bug is planted.
+  void AddNotes() {
+    size_t shown = 0;
+    size_t notes = 0;
+    for (const CaseResult& one : input_.result.cases) {
+      const std::string note = UnnoticedBugNote(one);
+      if (note.empty()) continue;
+      ++notes;
+      if (shown == kMostNotes) continue;
+      if (Add(fmt::format("Note on {} ({}): {}\n\n",
+                          Code(one.name, kLongestName),
+                          MarkdownText(one.world, kLongestName),
+                          MarkdownText(note, kLongestCause)))) {
+        ++shown;
+      }
+    }
+    if (notes > shown) {
+      out_ += fmt::format("+{} more such notes: report.html has all.\n\n",
+                          notes - shown);
+    }
   }
 
   void AddTable() {

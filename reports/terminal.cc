@@ -58,9 +58,12 @@ std::string FactsText(const RunFacts& facts) {
   return text;
 }
 
-std::string DetailOf(const Verdict& verdict) {
-  if (!verdict.reason.empty()) return PlainText(verdict.reason);
-  return FactsText(verdict.facts);
+std::string DetailOf(const CaseResult& result) {
+  const Verdict& verdict = result.verdict;
+  const std::string detail = verdict.reason.empty() ? FactsText(verdict.facts)
+                                                    : PlainText(verdict.reason);
+  const std::string note = UnnoticedBugNote(result);
+  return note.empty() ? detail : detail + "; " + PlainText(note);
 }
 
 size_t NameWidth(const RunResult& result) {
@@ -154,7 +157,7 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
                         .time = RanHere(result) && result.seconds > 0
                                     ? CaseSecondsText(result.seconds)
                                     : "",
-                        .detail = DetailOf(result.verdict)});
+                        .detail = DetailOf(result)});
 }
 
 std::string RenderSlowLine(const std::string& name, const std::string& world,
@@ -176,7 +179,8 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   Block block;
   if (!result.cause.empty()) block.Add("cause", result.cause);
   for (const std::string& bug : result.planted_bugs) {
-    block.Add("planted", bug + " (the scenario switches this bug on)");
+    block.Add("planted",
+              PlantedBugText(bug) + " (the scenario switches this bug on)");
   }
   AddTries(result, block);
   for (const std::string& line : verdict.story) block.Add("story", line);

@@ -67,10 +67,11 @@ std::string CauseHtml(const CaseResult& result) {
       result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
   std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
   for (const std::string& bug : result.planted_bugs) {
-    out += fmt::format(
-        "<p>Planted bug: <code>{}</code>; the scenario switches it on.</p>\n",
-        HtmlText(bug));
+    out += fmt::format("<p>Planted bug: {}. The scenario switches it on.</p>\n",
+                       HtmlText(PlantedBugText(bug)));
   }
+  const std::string note = UnnoticedBugNote(result);
+  if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
   if (!result.cause.empty()) {
     return out + fmt::format("<p>Cause: {}</p>\n", HtmlText(result.cause));
   }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reports/case_words.h"
+#include "reports/failures.h"
 #include "reports/html/case_section.h"
 #include "reports/html/text.h"
 #include <fmt/format.h>
@@ -69,6 +70,12 @@ std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string ReasonOf(const CaseResult& one) {
+  const std::string note = UnnoticedBugNote(one);
+  const std::string& reason = one.verdict.reason;
+  return reason.empty() || note.empty() ? reason + note : reason + "; " + note;
+}
+
 json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
   const RunFacts& facts = one.verdict.facts;
   return json::array(
@@ -76,7 +83,7 @@ json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
        texts.IndexOf(CutText(one.world, kLongestName)), facts.faults_fired,
        facts.restarts, facts.recomputed_steps,
        static_cast<int64_t>(std::llround(one.seconds * 1000)),
-       texts.IndexOf(CutText(one.verdict.reason, kLongestReason)), section});
+       texts.IndexOf(CutText(ReasonOf(one), kLongestReason)), section});
 }
 
 std::string Cell(const Column& column, const std::string& html) {
@@ -99,7 +106,7 @@ std::string StaticRow(const CaseResult& one, int64_t section) {
       fmt::format("{}", facts.restarts),
       fmt::format("{}", facts.recomputed_steps),
       DurationText(std::llround(one.seconds * 1000) * 1'000'000),
-      HtmlText(one.verdict.reason, kLongestReason)};
+      HtmlText(ReasonOf(one), kLongestReason)};
   std::string out = "<tr>";
   for (size_t i = 0; i < cells.size(); ++i) {
     out += Cell(kColumns[i], cells[i]);

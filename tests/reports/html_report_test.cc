@@ -110,6 +110,18 @@ TEST(HtmlReportTest, FlakyCase_HasItsOwnWord) {
   EXPECT_EQ(FirstUnbalancedTag(html), "");
 }
 
+TEST(HtmlReportTest, PlantedBugsHaveTheirMeaning) {
+  RunResult result = SampleResult();
+  for (CaseResult& one : result.cases) one.planted_bugs = {"lose-metrics"};
+  const std::string html = Render(result);
+  EXPECT_THAT(html, HasSubstr("<p>Planted bug: lose-metrics: a restore starts "
+                              "the epoch&#39;s metrics anew. The scenario "));
+  const std::string note =
+      "planted bug lose-metrics is on; no check noticed it";
+  EXPECT_THAT(html, HasSubstr("<p>Note: " + note + ".</p>"));
+  EXPECT_THAT(html, HasSubstr("data-title=\"reason\">" + note + "</td>"));
+}
+
 TEST(HtmlReportTest, LoadsNothing) {
   const std::string html = Render(SampleResult());
   EXPECT_THAT(ValuesOf(html, "href"), Each(StartsWith("#")));

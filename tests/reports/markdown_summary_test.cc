@@ -53,6 +53,18 @@ TEST(MarkdownSummaryTest, ARunThatPassedIsShort) {
               AllOf(Not(HasSubstr("|")), Not(HasSubstr("<details>"))));
 }
 
+TEST(MarkdownSummaryTest, NamesPlantedBugs_AlsoThoseThatNoCheckNoticed) {
+  RunResult result = SampleResult();
+  for (CaseResult& one : result.cases) one.planted_bugs = {"lose-metrics"};
+  EXPECT_THAT(
+      RenderMarkdownSummary({.result = result}),
+      AllOf(HasSubstr("Note on <code>crash-mid-save&#91;workers=2&#93;</code> "
+                      "(real): planted bug lose-metrics is on; no check "
+                      "noticed it\n\n"),
+            HasSubstr("Planted bug: lose-metrics: a restore starts the "
+                      "epoch&#39;s metrics anew\n")));
+}
+
 TEST(MarkdownSummaryTest, FlakyCasesAreListed_AlsoWhereTheyPass) {
   for (const auto verdict : {FlakyVerdict::kFails, FlakyVerdict::kPasses}) {
     const RunResult result = {.cases = {FlakyCase(verdict)}};

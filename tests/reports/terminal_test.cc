@@ -47,6 +47,30 @@ TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
               HasSubstr("\n  reason    the worlds disagree\n"));
 }
 
+TEST(TerminalTest, PlantedBugHasItsMeaning) {
+  CaseResult result = SampleResult().cases[3];
+  result.planted_bugs = {"skip-manifest-fsync", "of-another-build"};
+  EXPECT_THAT(
+      RenderFailure(result, Colour::kOff),
+      HasSubstr("  planted   skip-manifest-fsync: a save does not sync its "
+                "manifest (the scenario switches this bug on)\n"
+                "            of-another-build (the scenario"));
+}
+
+TEST(TerminalTest, PassWithABugThatNoCheckNoticedSaysSo) {
+  CaseResult result = SampleResult().cases[0];
+  const auto line = [&] { return RenderCaseLine(result, 4, Colour::kOff); };
+  EXPECT_THAT(line(), Not(HasSubstr("planted")));
+  result.planted_bugs = {"skip-manifest-fsync"};
+  EXPECT_THAT(line(), EndsWith("lost 1 step; planted bug skip-manifest-fsync "
+                               "is on; no check noticed it\n"));
+  result.planted_bugs.emplace_back("lose-metrics");
+  EXPECT_THAT(line(), EndsWith("planted bugs skip-manifest-fsync, lose-metrics "
+                               "are on; no check noticed them\n"));
+  result.verdict.invariants = {{.invariant = "store", .breaches = 1}};
+  EXPECT_THAT(line(), Not(HasSubstr("no check"))) << "expect: violates";
+}
+
 TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {
   RunResult result = SampleResult();
   EXPECT_THAT(RenderOpening(result), HasSubstr(", seed 42\n"));
