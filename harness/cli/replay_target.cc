@@ -10,6 +10,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/stored_records.h"
+#include "harness/cli/stored_runs.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_image_id.h"
 #include "harness/record/json_fields.h"
@@ -25,9 +26,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What `gauntlet run` leaves in a case's folder.
-constexpr const char* kScenarioFile = "scenario.yaml";
 
 Result<std::vector<Case>> LoadCases(const fs::path& file, std::string& errors) {
   PosixStorage storage;
@@ -49,8 +47,9 @@ WorldKind WorldOf(WorldChoice choice, const std::string& recorded) {
 // it has in its scenario file.
 Result<Case> CaseOf(const Record& record, const fs::path& folder,
                     std::string& errors) {
-  const bool beside = IsFile(folder / kScenarioFile);
-  const fs::path file = beside ? folder / kScenarioFile : fs::path(record.file);
+  const bool beside = IsFile(folder / kScenarioFileName);
+  const fs::path file =
+      beside ? folder / kScenarioFileName : fs::path(record.file);
   ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
   const auto found = std::ranges::find_if(cases, [&](const Case& one) {
     return beside || one.name == record.case_name;

@@ -83,6 +83,7 @@ std::string RenderReport(const RunResult& result) {
   return RenderHtml({.result = result,
                      .load = StoredRecordOf,
                      .logs = LogsOf,
+                     .scenario = StoredScenarioOf,
                      .command = result.command,
                      .catalogue = WholeCatalogue()});
 }

@@ -11,6 +11,7 @@
 #include "harness/record/base_name.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
+#include "harness/run/text_file.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -123,6 +124,11 @@ Result<StoredRun> LoadStoredRun(const std::string& target,
                    .result = *std::move(result.value)};
   for (CaseResult& one : run.result.cases) TakePlaces(run.folder, one);
   return run;
+}
+
+std::string StoredScenarioOf(const CaseResult& one) {
+  const fs::path file = fs::path(one.directory) / kScenarioFileName;
+  return one.directory.empty() ? "" : ReadTextFile(file.string());
 }
 
 std::optional<Record> StoredRecordOf(const CaseResult& one) {

@@ -13,6 +13,9 @@
 
 namespace gauntlet {
 
+// Of the file with the case alone that `gauntlet run` leaves in its folder.
+inline constexpr const char* kScenarioFileName = "scenario.yaml";
+
 struct StoredRun {
   std::filesystem::path folder;  // of the run, absolute
   // Paths and replay commands refer to `folder`, even if it is a copy. A case
@@ -30,6 +33,9 @@ Result<StoredRun> LoadStoredRun(const std::string& target,
 // The record of a case of a stored run; nullopt: there is none, or it cannot be
 // read.
 std::optional<Record> StoredRecordOf(const CaseResult& one);
+
+// The scenario of the case alone, as YAML; "": it is not kept.
+std::string StoredScenarioOf(const CaseResult& one);
 
 // Changes directory, trace and replay command of the case to `directory`, which
 // now has its files. Does not change its tries.

@@ -255,6 +255,41 @@ std::string Tries(const CaseResult& result) {
   return out + "</ol>\n";
 }
 
+std::string LeftOutText(std::string_view why) {
+  return fmt::format("<p class=\"muted\">The scenario is left out: {}.</p>\n",
+                     why);
+}
+
+// The scenario of a case that failed, so that the page alone can repeat it.
+std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
+  constexpr size_t kMostBytes = 48 * 1024;
+  if (!NeedsExplanation(result)) return "";
+  if (yaml.empty()) return LeftOutText("its file is not kept");
+  if (yaml.size() > kMostBytes) {
+    return LeftOutText(fmt::format("it has {} bytes, and the limit is {}",
+                                   GroupedDigits(yaml.size()),
+                                   GroupedDigits(kMostBytes)));
+  }
+  std::string lines;
+  uint64_t count = 0;
+  for (size_t begin = 0; begin < yaml.size(); ++count) {
+    const size_t end = std::min(yaml.find('\n', begin), yaml.size());
+    lines += HtmlText(std::string_view(yaml).substr(begin, end - begin),
+                      kMostBytes) +
+             "\n";
+    begin = end + 1;
+  }
+  const std::string file = result.scenario + ".yaml";
+  return fmt::format(
+      "<details class=\"scenario\"><summary>Scenario, {}</summary>\n"
+      "<p>Save it as <code>{}</code> and run:</p>\n{}"
+      "<pre tabindex=\"0\">{}</pre></details>\n",
+      Counted(count, "line"), HtmlText(file),
+      RenderCommand(
+          fmt::format("gauntlet run {} --world {}", file, result.world)),
+      lines);
+}
+
 std::string Places(const CaseResult& result) {
   std::string out =
       fmt::format("<p class=\"muted\">Scenario <code>{}:{}</code>",
@@ -324,7 +359,7 @@ std::string RenderCaseSection(const CaseResult& result,
   if (!result.replay.empty()) {
     out += "<h4>Repeat this case</h4>\n" + RenderCommand(result.replay);
   }
-  out += Story(result.verdict);
+  out += ScenarioHtml(result, options.scenario) + Story(result.verdict);
   if (record) out += TimelineHtml(*record);
   return out + RenderLogTails(options.logs) + Places(result) + "</details>\n";
 }

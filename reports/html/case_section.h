@@ -19,6 +19,7 @@ struct CaseSectionOptions {
   // Bound on the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
   std::vector<LogTail> logs = {};  // of the case's processes
+  std::string scenario = {};       // YAML of the case; empty: none is kept
 };
 
 // A <details> element; open iff the case failed, is flaky or inconclusive. Its

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/failures.h"
 #include "reports/html/case_section.h"
 #include "reports/html/case_table.h"
 #include "reports/html/page.h"
@@ -91,7 +92,10 @@ class RecordParts {
         one, record,
         {.id = SectionId(i),
          .most_picture_bytes = limits_.picture_bytes,
-         .logs = input_.logs ? input_.logs(one) : std::vector<LogTail>()});
+         .logs = input_.logs ? input_.logs(one) : std::vector<LogTail>(),
+         .scenario = input_.scenario && NeedsExplanation(one)
+                         ? input_.scenario(one)
+                         : ""});
   }
 
   const HtmlReportInput& input_;

@@ -22,6 +22,9 @@ struct HtmlReportInput {
   std::function<std::optional<Record>(const CaseResult&)> load;
   // Ends of the logs of a case that failed; null: none are kept.
   std::function<std::vector<LogTail>(const CaseResult&)> logs = {};
+  // The scenario of the case alone, as YAML; "": none is kept. Null: of no
+  // case.
+  std::function<std::string(const CaseResult&)> scenario = {};
   std::string command = {};  // that repeats the run; empty: none
   FaultCatalogue catalogue = {};
 };

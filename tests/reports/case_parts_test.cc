@@ -112,6 +112,30 @@ TEST(LogTailsTest, TextIsEscapedAndItsSizeBounded) {
   EXPECT_THAT(html, HasSubstr("284 further logs not shown"));
 }
 
+std::string SectionWith(const std::string& scenario) {
+  return RenderCaseSection(Failed(), SampleRecord(),
+                           {.id = "case-3", .scenario = scenario});
+}
+
+TEST(CaseSectionTest, HasTheScenarioToRepeatTheCaseWith) {
+  const std::string html = SectionWith("name: a\n  do: '<b>'\n");
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html, HasSubstr("<summary>Scenario, 2 lines</summary>\n"
+                              "<p>Save it as <code>torn-manifest.yaml</code> "
+                              "and run:</p>"));
+  EXPECT_THAT(html, HasSubstr("gauntlet run torn-manifest.yaml --world real<"));
+  EXPECT_THAT(html, HasSubstr(">name: a\n  do: &#39;&lt;b&gt;&#39;\n</pre>"));
+}
+
+TEST(CaseSectionTest, SaysWhyAScenarioIsLeftOut) {
+  EXPECT_THAT(SectionWith(""), HasSubstr("The scenario is left out: its file "
+                                         "is not kept."));
+  const std::string html = SectionWith(std::string(100'000, 'a'));
+  EXPECT_THAT(html, HasSubstr("The scenario is left out: it has 100,000 "
+                              "bytes, and the limit is 49,152."));
+  EXPECT_THAT(html, Not(HasSubstr("aaa")));
+}
+
 TEST(CaseSectionTest, ShowsRulesConsequencesTimelineAndLogs) {
   const std::string html =
       RenderCaseSection(Failed(), SampleRecord(),

@@ -122,6 +122,17 @@ TEST(HtmlReportTest, PlantedBugsHaveTheirMeaning) {
   EXPECT_THAT(html, HasSubstr("data-title=\"reason\">" + note + "</td>"));
 }
 
+TEST(HtmlReportTest, ScenarioIsGivenOfCasesThatFailed) {
+  std::vector<std::string> asked;
+  RenderHtml({.result = SampleResult(),
+              .load = LoadSample,
+              .scenario = [&](const CaseResult& one) {
+                asked.push_back(one.name);
+                return std::string("name: a\n");
+              }});
+  EXPECT_THAT(asked, ElementsAre("torn-manifest", "disk-full"));
+}
+
 TEST(HtmlReportTest, LoadsNothing) {
   const std::string html = Render(SampleResult());
   EXPECT_THAT(ValuesOf(html, "href"), Each(StartsWith("#")));

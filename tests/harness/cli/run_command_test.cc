@@ -123,6 +123,8 @@ TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
   EXPECT_THAT(report,
               HasSubstr("gauntlet run " + command_.paths[0] + " --world sim"));
   EXPECT_THAT(report, HasSubstr("expected recovers, found completes"));
+  EXPECT_THAT(report, HasSubstr("<p>Save it as <code>a.yaml</code> and run:"));
+  EXPECT_THAT(report, HasSubstr("\nexpect: {outcome: recovers"));
 }
 
 // The simulated disk of the case is never full by itself.
