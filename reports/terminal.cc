@@ -210,6 +210,12 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
 std::string RenderCounts(const CaseCounts& counts, Colour colour) {
   struct Part {
     uint64_t cases;
+std::string RenderReportLine(const std::string& path) {
+  Block block;
+  block.Add("report", path);
+  return std::move(block).Take();
+}
+
     std::string_view word;
     std::string_view sgr;  // empty: not painted
   };

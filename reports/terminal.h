@@ -24,6 +24,9 @@ std::string RenderSlowLine(const std::string& name, const std::string& world,
 // What is known of a case that needs explanation: its cause, what is broken,
 // the story, its tries, how to repeat it.
 std::string RenderFailure(const CaseResult& result, Colour colour);
+
+// Names report.html, once for a run of which cases need explanation.
+std::string RenderReportLine(const std::string& path);
 // "18 passed, 1 flaky, 1 failed": what there is none of is left out.
 std::string RenderCounts(const CaseCounts& counts, Colour colour);
 // "20 cases in 11.8s: 14 passed, 1 flaky, 1 failed, 1 inconclusive, 1 not run,

@@ -97,8 +97,9 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
 
 // The failures and the summary, and for a stored run the line of each case;
 // with other outputs the summary alone.
-std::string TextOf(const ReportCommand& command, const RunResult& result,
+std::string TextOf(const ReportCommand& command, const StoredRun& run,
                    Colour colour) {
+  const RunResult& result = run.result;
   const bool has_outputs = !OutputsOf(command).empty() || command.github;
   const bool has_lines = !has_outputs && command.task == ReportTask::kRender;
   std::string out = RenderOpening(result);
@@ -114,6 +115,10 @@ std::string TextOf(const ReportCommand& command, const RunResult& result,
     if (has_outputs || !NeedsExplanation(one)) continue;
     out += "\n" + RenderFailure(one, colour);
   }
+  const fs::path page = run.folder / kReportFileName;
+  if (!has_outputs && !CasesToExplain(result).empty() && IsFile(page)) {
+    out += "\n" + RenderReportLine(page.string());
+  }
   return out + (has_outputs ? "" : "\n") + RenderSummary(result, colour);
 }
 
@@ -121,7 +126,7 @@ Result<int> Render(const ReportCommand& command, const StoredRun& run,
                    Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? ResultToJson(run.result)
-                      : TextOf(command, run.result, ColourOf(console)));
+                      : TextOf(command, run, ColourOf(console)));
   RETURN_IF_ERROR(WriteOutputs(command, run.result, console));
   return ExitCodeOf(run.result);
 }

@@ -264,6 +264,10 @@ class Runner {
         console_.out << '\n' << RenderFailure(one, colour_);
       }
     }
+    if (!CasesToExplain(result).empty()) {
+      console_.out << '\n'
+                   << RenderReportLine((directory_ / kReportFileName).string());
+    }
     console_.out << '\n' << RenderSummary(result, colour_);
     if (!command_.durations) return;
     const uint64_t most = *command_.durations;

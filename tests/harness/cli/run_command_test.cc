@@ -125,6 +125,9 @@ TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
   EXPECT_THAT(report, HasSubstr("expected recovers, found completes"));
   EXPECT_THAT(report, HasSubstr("<p>Save it as <code>a.yaml</code> and run:"));
   EXPECT_THAT(report, HasSubstr("\nexpect: {outcome: recovers"));
+  const std::regex line(
+      "\n\n  report    /.*/runs/[^/]*/report[.]html\n\n1 case");
+  EXPECT_TRUE(std::regex_search(out_.str(), line)) << out_.str();
 }
 
 // The simulated disk of the case is never full by itself.
@@ -143,6 +146,12 @@ expect: {outcome: recovers}
   EXPECT_TRUE(std::regex_search(
       out_.str(), std::regex("injected ENOSPC [(]needs [0-9.]* KiB[)]")))
       << out_.str();
+}
+
+TEST_F(RunCommandTest, DoesNotNameTheReport_WhereAllPassed) {
+  command_.paths = {Write("d1", "a")};
+  EXPECT_EQ(RunScenarios(command_, console_), 0);
+  EXPECT_THAT(out_.str(), testing::Not(HasSubstr("report.html")));
 }
 
 // Runs are kept where they were started, with their scenarios.
