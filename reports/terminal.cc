@@ -15,6 +15,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxNameWidth = 48;
+constexpr size_t kWordWidth = std::string_view("INCONCLUSIVE").size();
 
 // ECMA-48, "select graphic rendition".
 constexpr std::string_view kGreen = "32";
@@ -148,7 +149,8 @@ std::string RenderOpening(const RunResult& result) {
 
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour) {
-  const std::string word = fmt::format("{:<6}", CaseHeading(result));
+  const std::string word =
+      fmt::format("{:<{}}", CaseHeading(result), kWordWidth);
   return RenderColumns(Painted(word, SgrOf(result), colour),
                        {.world = result.world,
                         .name = result.name,
@@ -162,11 +164,12 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
 
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width) {
-  return RenderColumns("SLOW  ", {.world = world,
-                                  .name = name,
-                                  .name_width = width,
-                                  .time = ">" + CaseSecondsText(limit),
-                                  .detail = "it still runs"});
+  return RenderColumns(fmt::format("{:<{}}", "SLOW", kWordWidth),
+                       {.world = world,
+                        .name = name,
+                        .name_width = width,
+                        .time = ">" + CaseSecondsText(limit),
+                        .detail = "it still runs"});
 }
 
 std::string RenderFailure(const CaseResult& result, Colour colour) {
@@ -207,15 +210,15 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   return out + std::move(block).Take();
 }
 
-std::string RenderCounts(const CaseCounts& counts, Colour colour) {
-  struct Part {
-    uint64_t cases;
 std::string RenderReportLine(const std::string& path) {
   Block block;
   block.Add("report", path);
   return std::move(block).Take();
 }
 
+std::string RenderCounts(const CaseCounts& counts, Colour colour) {
+  struct Part {
+    uint64_t cases;
     std::string_view word;
     std::string_view sgr;  // empty: not painted
   };

@@ -14,8 +14,8 @@ enum class Colour : uint8_t { kOff, kOn };
 
 // "3 scenarios, 20 cases, run 7f3a, seed 42": before anything runs.
 std::string RenderOpening(const RunResult& result);
-// "PASS   sim  kill[workers=2]   14ms  1 fault, 1 restart, …"; `width` is that
-// of the names' column.
+// "PASS         sim  kill[workers=2]   14ms  1 fault, 1 restart, …"; `width` is
+// that of the names' column.
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour);
 // "SLOW   real  kill[workers=2]  >30.0s": while it runs. `limit` in seconds.

@@ -138,7 +138,7 @@ def a_terminal_has_a_status_line(run):
         # What is rewritten is gone in the end.
         left = re.sub(r"[^\n]*" + re.escape(ERASE), "", shown)
         expect("running:" not in left, repr(left))
-        expect("PASS   real a" in lines.replace(ERASE, ""), repr(lines))
+        expect("PASS         real a" in lines.replace(ERASE, ""), repr(lines))
     # The second run of the two knows how long a case takes.
     expect(" left" in shown, repr(shown))
 

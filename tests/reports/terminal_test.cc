@@ -16,10 +16,10 @@ using testing::StartsWith;
 
 constexpr char kGolden[] =
     R"(4 scenarios, 4 cases, run 7f3a, seed 42
-PASS   real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed 50, lost 1 step
-SKIP   sim  gpu-reset                         needs a GPU, found 0
+PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed 50, lost 1 step
+SKIP         sim  gpu-reset                         needs a GPU, found 0
 INCONCLUSIVE sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
-FAIL   real torn-manifest               2.2s  trajectory, restarts
+FAIL         real torn-manifest               2.2s  trajectory, restarts
 
 INCONCLUSIVE disk-full (sim)   scenarios/torn.yaml:30
   reason    full never fired: errno any at ckpt.begin
@@ -92,7 +92,7 @@ TEST(TerminalTest, ARunReadsLikeThis) {
 TEST(TerminalTest, ColourIsOnlyThereWhereItIsAskedFor) {
   EXPECT_THAT(RenderRun(SampleResult(), Colour::kOff), Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderRun(SampleResult(), Colour::kOn),
-              HasSubstr("\x1b[1;31mFAIL  \x1b[0m real torn-manifest"));
+              HasSubstr("\x1b[1;31mFAIL        \x1b[0m real torn-manifest"));
 }
 
 TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
@@ -107,13 +107,13 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
 
 TEST(TerminalTest, ACaseThatStillRunsStandsInTheColumnsOfTheOthers) {
   EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20),
-            "SLOW   real kill[workers=2]      >30.0s  it still runs\n");
+            "SLOW         real kill[workers=2]      >30.0s  it still runs\n");
 }
 
 TEST(TerminalTest, FlakyCase_HasALineAndABlockOfItsOwn) {
   const CaseResult flaky = FlakyCase(FlakyVerdict::kFails);
   EXPECT_EQ(RenderCaseLine(flaky, 13, Colour::kOff),
-            "FLAKY  real torn-manifest   3.2s  failed 1 of 2 tries: "
+            "FLAKY        real torn-manifest   3.2s  failed 1 of 2 tries: "
             "trajectory, restarts\n");
   const std::string block = RenderFailure(flaky, Colour::kOff);
   EXPECT_THAT(block, StartsWith("FLAKY torn-manifest (real)   "));

@@ -60,8 +60,8 @@ TEST_F(JudgeCommandTest, JudgesARunACaseAndARecordAlike) {
   for (const std::string& path :
        {runs() + "/latest/", runs() + "/latest/a.sim", record()}) {
     EXPECT_EQ(Judge(path), 0) << err_.str();
-    EXPECT_THAT(out_.str(),
-                AllOf(HasSubstr("PASS   sim  a "), HasSubstr("1 case in ")));
+    EXPECT_THAT(out_.str(), AllOf(HasSubstr("PASS         sim  a "),
+                                  HasSubstr("1 case in ")));
   }
 }
 
@@ -70,7 +70,7 @@ TEST_F(JudgeCommandTest, TakesRunsAndCasesByName) {
   for (const std::string& what : std::vector<std::string>{
            "latest", "latest/a", "latest/a.sim", runs() + "/latest/a"}) {
     EXPECT_EQ(Judge(what), 0) << err_.str();
-    EXPECT_THAT(out_.str(), HasSubstr("PASS   sim  a "));
+    EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  a "));
   }
   EXPECT_EQ(Judge("latest/b"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("case 'b': there is none"));
@@ -148,7 +148,7 @@ TEST_F(JudgeCommandTest, NamesACaseWithoutItsRecord) {
   EXPECT_EQ(Judge(runs() + "/latest/"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("b.real: expected the record.jsonl of the "
                                     "case, found none"));
-  EXPECT_THAT(out_.str(), HasSubstr("PASS   sim  a "));
+  EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  a "));
 }
 
 TEST_F(JudgeCommandTest, JudgesEachRecordOnce) {
@@ -168,8 +168,8 @@ TEST_F(JudgeCommandTest, JudgesTheOtherRecordsBesideABadOne) {
   ASSERT_TRUE(WriteTextFile(old_record, "{}\n").ok());
   EXPECT_EQ(Judge(runs()), 2);
   EXPECT_THAT(err_.str(), HasSubstr(old_record));
-  EXPECT_THAT(out_.str(),
-              AllOf(HasSubstr("PASS   sim  a "), HasSubstr("FAIL   sim  a ")));
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("PASS         sim  a "),
+                                HasSubstr("FAIL         sim  a ")));
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(RunCommandTest, LastFailedTakesUpARunThatWasKilled) {
   out_.str("");
   EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("3 scenarios, 1 case, "));
-  EXPECT_THAT(out_.str(), HasSubstr("PASS   sim  b "));
+  EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  b "));
   EXPECT_EQ(err_.str(), "gauntlet run: note: run " + killed.string() +
                             " was killed: 1 of its 3 cases have no result and "
                             "count as not run\n");
