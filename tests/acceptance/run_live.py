@@ -80,7 +80,7 @@ def run_with_a_flaky_case(run, *arguments):
     reach_step(run, "a")
     kill_launcher(program)
     said, errors = program.communicate(timeout=DEADLINE_S)
-    expect(re.search(r"^FLAKY  real a .*(failed|inconclusive in) 1 of 2 tries: ",
+    expect(re.search(r"^FLAKY +real a .*(failed|inconclusive in) 1 of 2 tries: ",
                      said, re.M), said + errors)
     return program.returncode, said
 
