@@ -22,10 +22,10 @@ usage: ci/run.sh COMMAND
   fast    build the program as fast as it gets, build/fast/gauntlet, run tests
           of its bits, and hold the records of its simulated runs against those
           of build/release
-  bench [OPTION...]  time all that is hot on the CPU, in about four minutes:
-          kernels, training steps, all-reduce, digests and checkpoints beside
-          Eigen, memcpy and the disk; shrinking; and, built as `fast` builds,
-          the simulation and crash states. Prints the path of the results in
+  bench [OPTION...]  run the CPU benchmarks, in about four minutes: kernels,
+          training steps, all-reduce, digests and checkpoints (each beside
+          Eigen, memcpy or the disk), shrinking, simulation and crash states
+          (these two as `fast` builds them). Prints the path of the results in
           JSON. Options are Google Benchmark's (--benchmark_filter=REGEX)
   gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
           to the CPU's, recovery from device faults (scenarios/gpu), products in
@@ -276,15 +276,15 @@ PYTHON
 }
 
 bench() {  # OPTION...
-  local program results=build/bench in_release=build/release/tests/bench
+  local benchmark results=build/bench in_release=build/release/tests/bench
   build {kernels,steps,ring,digest,store,shrink}_bench
   build_fast {simulation,crash_states}_bench
   rm -rf "$results"
   mkdir -p "$results"
-  for program in "$in_release"/{kernels,steps,ring,digest,store,shrink}_bench \
+  for benchmark in "$in_release"/{kernels,steps,ring,digest,store,shrink}_bench \
                  build/fast/tests/bench/{simulation,crash_states}_bench; do
-    "$program" --benchmark_min_time=0.5 --benchmark_out_format=json \
-      --benchmark_out="$results/${program##*/}.json" \
+    "$benchmark" --benchmark_min_time=0.5 --benchmark_out_format=json \
+      --benchmark_out="$results/${benchmark##*/}.json" \
       --benchmark_context=commit="$(git rev-parse --short HEAD)" "$@"
   done
   merge_benchmarks "$results"/*_bench.json >"$results/results.json"

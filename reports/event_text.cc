@@ -91,7 +91,7 @@ std::string TextOfSave(const RecordEvent& event) {
           TimesText(event.parts),
           event.beside.empty() ? "" : "; meanwhile" + TimesText(event.beside));
     case RecordKind::kStartTimes:
-      return fmt::format("training begins behind step {}{}", event.step,
+      return fmt::format("training begins after step {}{}", event.step,
                          TimesText(event.parts));
     default:
       return TextOfIntent(event);
@@ -190,7 +190,7 @@ std::string TextOfLauncher(const RecordEvent& event) {
     case RecordKind::kAskedToStop:
       return fmt::format(
           "asks worker {}{} to stop", worker,
-          event.reason == RecordReason::kUnreachable ? " (out of reach)" : "");
+          event.reason == RecordReason::kUnreachable ? " (unreachable)" : "");
     case RecordKind::kKillSent:
       return fmt::format("kills worker {} ({})", worker, reason);
     case RecordKind::kExited:

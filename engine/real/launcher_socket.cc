@@ -136,7 +136,7 @@ std::vector<PartTime> TimesOf(const Json& object, const char* key) {
   std::vector<PartTime> parts;
   for (const auto& [name, took] : object.at(key).items()) {
     const std::optional<TimePart> part = FindTimePart(name);
-    if (!part) throw std::invalid_argument(name + ": no part of a time");
+    if (!part) throw std::invalid_argument("unknown part of a time: " + name);
     parts.push_back({.part = *part, .took = Duration(took.get<int64_t>())});
   }
   return parts;
@@ -148,7 +148,7 @@ TimeTotals TotalsOf(const Json& object) {
           .saves = WholeOf(object, "saves"),
           .save_bytes = WholeOf(object, "save_bytes"),
           .save_parts = TimesOf(object, "save_parts_ns"),
-          .save_beside = TimesOf(object, "save_beside_ns")};
+          .save_beside = TimesOf(object, "save_background_ns")};
 }
 
 TrainResult ResultOf(const Json& object) {
@@ -222,12 +222,13 @@ std::string WorkerMessageLine(const TrainResult& result) {
   if (result.not_finite_since) {
     fields["not_finite_since"] = *result.not_finite_since;
   }
-  fields["times"] = {{"steps", result.times.steps},
-                     {"step_parts_ns", TimesToJson(result.times.step_parts)},
-                     {"saves", result.times.saves},
-                     {"save_bytes", result.times.save_bytes},
-                     {"save_parts_ns", TimesToJson(result.times.save_parts)},
-                     {"save_beside_ns", TimesToJson(result.times.save_beside)}};
+  fields["times"] = {
+      {"steps", result.times.steps},
+      {"step_parts_ns", TimesToJson(result.times.step_parts)},
+      {"saves", result.times.saves},
+      {"save_bytes", result.times.save_bytes},
+      {"save_parts_ns", TimesToJson(result.times.save_parts)},
+      {"save_background_ns", TimesToJson(result.times.save_beside)}};
   return Line("result", std::move(fields));
 }
 

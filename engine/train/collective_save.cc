@@ -170,7 +170,10 @@ Status CollectiveSave::Save(const TrainState& state,
     Tried tried = {.attempt = NewAttempt(state, whole, of_parameters)};
     times_.Lap(TimePart::kDigest);
     const Status saved = TrySave(tried);
-    EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
+    const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
+    if (!is_saved_already) {
+      EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
+    }
     if (saved.ok() || !tried.room_freed) return saved;
   }
 }
@@ -399,7 +402,7 @@ void CollectiveSave::End(const SaveAttempt& attempt) {
 
 void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
   times_.Lap(TimePart::kOther);
-  TimedSave timed = {.came_out = outcome.ok() && ended.bytes > 0,
+  TimedSave timed = {.committed = outcome.ok() && ended.bytes > 0,
                      .bytes = ended.bytes,
                      .parts = times_.Take(),
                      .beside = std::move(ended.beside)};

@@ -103,7 +103,7 @@ class CollectiveSave {
   // Once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
 
-  // How long training waits for the save that it makes or takes further.
+  // Time for which training waits for the current save.
   TimeSplit& times() { return times_; }
   // A save that has ended on this rank: what it wrote, and what its tasks took
   // beside the training.
@@ -113,8 +113,8 @@ class CollectiveSave {
     std::vector<PartTime> beside = {};
   };
   void EmitTimes(Ended ended, const Status& outcome);
-  // Those since the last call.
-  std::vector<TimedSave> TakeTimed() { return std::exchange(timed_, {}); }
+  // Returns the saves that have ended since the last call.
+  std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
 
   // Exchanges: whether at least one rank owes one.
   Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
@@ -130,13 +130,12 @@ class CollectiveSave {
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
-  // One try. Sets what it wrote, and `room_freed` if it failed and there is
-  // more room now.
   struct Tried {
     SaveAttempt attempt;
     uint64_t bytes = 0;
     bool room_freed = false;
   };
+  // Fills `bytes`, and sets `room_freed` if a retry has more room.
   Status TrySave(Tried& tried);
   // The chief: removes a checkpoint after a save that failed with `why`, if
   // that was for want of room. What fails in that stands for the save's error.

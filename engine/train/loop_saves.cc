@@ -41,7 +41,8 @@ bool LoopSaves::IsSaved() const {
 }
 
 void LoopSaves::NoteTimes() {
-  for (const TimedSave& save : ways_.whole->TakeTimed()) times_->AddSave(save);
+  for (const TimedSave& save : ways_.whole->TakeTimedSaves())
+    times_->AddSave(save);
 }
 
 void LoopSaves::SayWarnings() {

@@ -30,7 +30,7 @@ class RunSummary {
              const Position& position);
 
   // Where the time went since the step before.
-  void StepTook(const std::vector<PartTime>& parts) { AddTo(took_, parts); }
+  void AddStepTimes(const std::vector<PartTime>& parts) { AddTo(took_, parts); }
   // After the step, the epoch, that is behind the state.
   void StepDone(uint64_t step, float loss);
   void EpochDone(const TrainState& state);

@@ -11,7 +11,7 @@ namespace gauntlet {
 
 // A save that has ended on this worker.
 struct TimedSave {
-  bool came_out = false;
+  bool committed = false;
   uint64_t bytes = 0;            // written by this worker
   std::vector<PartTime> parts;   // of the time that training waited
   std::vector<PartTime> beside;  // of tasks that it did not wait for
@@ -20,7 +20,7 @@ struct TimedSave {
 struct TimeTotals {
   uint64_t steps = 0;
   std::vector<PartTime> step_parts;
-  uint64_t saves = 0;  // that came out; parts and bytes are of all
+  uint64_t saves = 0;  // committed ones; parts and bytes are of all tries
   uint64_t save_bytes = 0;
   std::vector<PartTime> save_parts;
   std::vector<PartTime> save_beside;
@@ -30,7 +30,7 @@ struct TimeTotals {
     AddTo(step_parts, parts);
   }
   void AddSave(const TimedSave& save) {
-    if (save.came_out) ++saves;
+    if (save.committed) ++saves;
     save_bytes += save.bytes;
     AddTo(save_parts, save.parts);
     AddTo(save_beside, save.beside);

@@ -109,7 +109,7 @@ class Trainer {
   Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
                                  Duration timeout);
 
-  // Since the last step: of the training task.
+  // Time of the training task since the last step.
   TimeSplit& times() { return times_; }
 
   int rank() const { return ring_->rank(); }

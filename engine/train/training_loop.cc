@@ -437,7 +437,7 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
     trainer_->times().Lap(TimePart::kOther);
     parts = trainer_->times().Take();
     times_.AddStep(parts);
-    if (summary_ != nullptr) summary_->StepTook(parts);
+    if (summary_ != nullptr) summary_->AddStepTimes(parts);
   }
   world_->events.Emit(
       {.kind = kind,

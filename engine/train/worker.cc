@@ -178,8 +178,8 @@ bool Worker::MayRejoin(const Status& status) {
 // Ends the generation for this worker, which keeps its state: it is wholly
 // before or wholly after every operation.
 Status Worker::LeaveGeneration(const Status& why) {
-  if (meet_by_ == kNever) parts_.times.Restart();
   const bool formed = meet_by_ == kNever;
+  if (formed) parts_.times.Restart();
   const Time now = world_.clock.Now();
   if (parts_.session) {
     parts_.session->Abandon();

@@ -39,7 +39,7 @@ class RecordFinder {
     }
     ASSIGN_OR_RETURN(const RunTarget run, PickRunTarget(what, runs_));
     if (run.case_name.empty()) return AddPath(run.folder);
-    // The case in either world, where it ran in both.
+    // The case in each world in which it ran.
     for (const WorldChoice world :
          {WorldChoice::kSimulated, WorldChoice::kReal}) {
       ASSIGN_OR_RETURN(const std::vector<std::string> folders,

@@ -188,7 +188,7 @@ bool IsOlderRun(const std::string& a, const std::string& b) {
 }
 
 RunsRemoved RemoveOldRuns(const fs::path& runs, size_t keep) {
-  const RunsLock lock(runs);
+  const RunsFolderLock lock(runs);
   RunsRemoved result;
   for (const FolderKind& kind : {kRuns, kExplorations}) {
     RemoveOldFolders(runs, keep, kind, result);

@@ -43,7 +43,7 @@ struct RunsRemoved {
 // like a run and has a result.json. An exploration without a finding has a
 // report.html and no other file. Never removes a locked run, a finding or
 // anything else in `runs`. The target of `latest` counts as the newest run; it
-// cannot change meanwhile (RunsLock). REQUIRES: keep > 0.
+// cannot change meanwhile (RunsFolderLock). REQUIRES: keep > 0.
 RunsRemoved RemoveOldRuns(const std::filesystem::path& runs, size_t keep);
 
 }  // namespace gauntlet

@@ -64,7 +64,7 @@ Status CheckOutputPlace(Storage& storage, const std::string& directory) {
 Status CheckFileName(const std::string& file) {
   if (file != "-") return OkStatus();
   return InvalidArgument(
-      "expected the name of a file, found '-'; ./- is a file of that name");
+      "expected the name of a file, found '-' (for a file of that name: ./-)");
 }
 
 Status CheckFolderOf(const std::string& file) {

@@ -75,14 +75,15 @@ Descriptor OpenFolder(const fs::path& path) {
       [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
 }
 
-RunsLock::RunsLock(const fs::path& runs) : folder_(OpenFolder(runs)) {
+RunsFolderLock::RunsFolderLock(const fs::path& runs)
+    : folder_(OpenFolder(runs)) {
   if (!folder_.valid()) return;
   static_cast<void>(
       RetryOnInterrupt([this] { return flock(folder_.get(), LOCK_EX); }));
 }
 
 Status LinkLatest(const fs::path& runs, const std::string& id) {
-  const RunsLock lock(runs);
+  const RunsFolderLock lock(runs);
   std::error_code error;
   const fs::path link = runs / (id + ".link");
   fs::create_directory_symlink(id, link, error);

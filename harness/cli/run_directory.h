@@ -34,9 +34,9 @@ Descriptor OpenFolder(const std::filesystem::path& path);
 // Locks the folder of runs while `latest` is set or old runs are removed, so
 // that no run is removed that another program makes the latest. Waits for the
 // other one. If the file system has no locks, nothing is protected.
-class RunsLock {
+class RunsFolderLock {
  public:
-  explicit RunsLock(const std::filesystem::path& runs);
+  explicit RunsFolderLock(const std::filesystem::path& runs);
 
  private:
   Descriptor folder_;

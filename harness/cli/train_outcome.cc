@@ -43,7 +43,7 @@ Json TimesToJson(const TimeTotals& times) {
           {"saves", times.saves},
           {"save_bytes", times.save_bytes},
           {"save_seconds", SecondsOf(times.save_parts)},
-          {"beside_seconds", SecondsOf(times.save_beside)}};
+          {"save_background_seconds", SecondsOf(times.save_beside)}};
 }
 
 std::string NotFiniteText(const TrainResult& result) {

@@ -221,10 +221,13 @@ class JsonReader {
     if (!found->is_object()) return Expected(key, "an object", *found);
     times.clear();
     for (const auto& [part, took] : found->items()) {
-      RecordTime& time = times.emplace_back(RecordTime{.part = part});
-      Integer(took, (std::string(key) + "." + part + "_ns").c_str(),
-              time.took_ns);
-      if (!error_.empty()) return;
+      if (!took.is_number_unsigned() ||
+          took.get<uint64_t>() > static_cast<uint64_t>(kMaxNs)) {
+        return Expected((std::string(key) + "." + part).c_str(),
+                        fmt::format("a whole number from 0 to {}", kMaxNs),
+                        took);
+      }
+      times.push_back({.part = part, .took_ns = took.get<int64_t>()});
     }
   }
   void Bits(const char* key, uint32_t& bits) {
@@ -327,7 +330,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
   a.Field("reason", event.reason);
   a.Field("limit_ns", event.limit_ns);
   a.Times("parts_ns", event.parts);
-  a.Times("beside_ns", event.beside);
+  a.Times("background_ns", event.beside);
   a.Field("order", event.order);
 }
 

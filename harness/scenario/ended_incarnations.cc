@@ -129,9 +129,9 @@ class Warner {
                     "fault `{}` {}",
                     waiting.fault.id, owner, ending.id, place),
         waiting.fault.after.empty()
-            ? fmt::format("add `after: {}`, or to `at` `incarnation: any`",
+            ? fmt::format("add `after: {}`, or `incarnation: any` inside `at`",
                           ending.id)
-            : "incarnation: any");
+            : "use `incarnation: any`");
   }
 
   const Case& case_;
@@ -151,7 +151,7 @@ void WarnOfEndedIncarnations(const Case& one,
     return placed.fault.kind == FaultKind::kTerminateLauncher ||
            placed.fault.kind == FaultKind::kPreempt;
   };
-  // A notice makes saves that no schedule has.
+  // With a third fault, a notice may cause saves beyond the schedule.
   if (faults.size() > 2 && std::ranges::any_of(faults, is_notice)) return;
   Warner warner(one, faults, diagnostics);
   for (const PlacedFault& placed : faults) warner.Check(placed);

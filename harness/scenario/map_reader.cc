@@ -70,7 +70,7 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
-// "`do` stands beside `at`" where the map's own map has the key; else "".
+// "`do` belongs beside `at`" where the map's own map has the key; else "".
 std::string HintOnPlace(std::string_view path, std::string_view key) {
   std::string_view owner;
   std::string_view name = path;
@@ -82,7 +82,7 @@ std::string HintOnPlace(std::string_view path, std::string_view key) {
     name = path.substr(dot + 1);
   }
   if (name.empty() || std::ranges::count(KeysOf(owner), key) == 0) return "";
-  return fmt::format("`{}` stands beside `{}`, not in it", key, name);
+  return fmt::format("`{}` belongs beside `{}`, not in it", key, name);
 }
 
 }  // namespace

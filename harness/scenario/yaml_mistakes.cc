@@ -50,7 +50,7 @@ size_t IndentOf(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-// Of what stands behind the "- " of a list's item.
+// Returns the indentation of the key after the "- " of a list's item.
 size_t KeyIndentOf(std::string_view line) {
   size_t at = IndentOf(line);
   while (line.substr(at).starts_with("- ")) {
@@ -84,7 +84,7 @@ class Explanation {
     if (parser_message == YAML::ErrorMsg::BLOCK_ENTRY) {
       return Diagnostic{place_,
                         "expected the first item of a list on a new "
-                        "line, found it behind its key",
+                        "line, found it after its key",
                         "or write the list as [a, b]"};
     }
     if (parser_message == YAML::ErrorMsg::MAP_VALUE) {
@@ -140,7 +140,7 @@ class Explanation {
       }
       return Diagnostic{
           {i + 1, indent + 1},
-          fmt::format("expected a space behind '-', found '{}'", Shown(i)),
+          fmt::format("expected a space after '-', found '{}'", Shown(i)),
           "- " + item.substr(1, kMostShown)};
     }
     return std::nullopt;
@@ -162,7 +162,7 @@ class Explanation {
         rest.substr(std::min(rest.find_first_not_of(" :", end), rest.size()));
     return Diagnostic{
         {*line + 1, key + 1},
-        fmt::format("expected ': ' behind a key, found '{}'", Shown(*line)),
+        fmt::format("expected ': ' after a key, found '{}'", Shown(*line)),
         fmt::format("{}:{}{}", rest.substr(0, end), value.empty() ? "" : " ",
                     value.substr(0, kMostShown))};
   }
@@ -173,7 +173,7 @@ class Explanation {
     const size_t last = before.find_last_not_of(' ');
     if (last == std::string::npos) return std::nullopt;
     if (before[last] != '"' && before[last] != '\'') return std::nullopt;
-    return Diagnostic{place_, "expected nothing behind a value in quotes",
+    return Diagnostic{place_, "expected nothing after a value in quotes",
                       "put the whole value in quotes"};
   }
 
@@ -221,7 +221,7 @@ class Explanation {
     }
     return Diagnostic{
         begin,
-        fmt::format("'{}' is not closed: expected a '{}' behind it", bracket,
+        fmt::format("'{}' is not closed: expected a '{}' after it", bracket,
                     closing),
         ""};
   }

@@ -63,7 +63,7 @@ class TreeBuilder final : public YAML::EventHandler {
     CheckTag(mark, tag);
     if (tag == "!" && IsQuoteOpen(text_, PlaceOf(mark))) {
       Refuse(mark, "the quote is not closed",
-             "expected a second one behind the value");
+             "expected a second one after the value");
     }
     Add(mark, {.kind = YamlKind::kScalar,
                .place = PlaceOf(mark),
@@ -151,7 +151,7 @@ class TreeBuilder final : public YAML::EventHandler {
         level.keys.try_emplace(node.scalar, node.place.line);
     if (!inserted) {
       Refuse(mark,
-             fmt::format("duplicate key '{}', which is in line {} too",
+             fmt::format("duplicate key '{}', first in line {}",
                          node.scalar.substr(0, 80), first->second),
              "remove one of the two");
     }

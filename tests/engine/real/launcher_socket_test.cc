@@ -96,7 +96,7 @@ TEST(LauncherSocketTest, TimesOfResultComeBack) {
       ParseWorkerMessage(
           R"({"result":{"status":"done","epochs":1,"steps":1,"digest":"",)"
           R"("times":{"steps":1,"step_parts_ns":{"lunch":5},"saves":0,)"
-          R"("save_bytes":0,"save_parts_ns":{},"save_beside_ns":{}}}})")
+          R"("save_bytes":0,"save_parts_ns":{},"save_background_ns":{}}}})")
           .ok());
 }
 

@@ -147,7 +147,7 @@ TEST_F(OldRunsTest, KeepsARunThatIsBeingWritten) {
 TEST_F(OldRunsTest, WaitsForTheRunThatBecomesTheLatest) {
   MakeFinished("20260101T000000-1");
   MakeFinished("20260102T000000-1");
-  auto lock = std::make_unique<RunsLock>(runs());
+  auto lock = std::make_unique<RunsFolderLock>(runs());
   auto removal = std::async(std::launch::async,
                             [this] { return RemoveOldRuns(runs(), 1); });
   EXPECT_EQ(removal.wait_for(std::chrono::milliseconds(100)),

@@ -74,13 +74,13 @@ TEST_F(ReportCommandTest, RendersTheSameFilesAgain) {
   EXPECT_EQ(out_.str(), TextOf(folder + "/result.json"));
 }
 
-TEST_F(ReportCommandTest, DashIsNoNameOfAFile) {
+TEST_F(ReportCommandTest, RefusesDashAsFile) {
   RunCase("a", "completes");
   for (const char* option : {"--html", "--junit", "--summary"}) {
     EXPECT_EQ(Report({option, "-"}), 2);
     EXPECT_THAT(err_.str(), HasSubstr(std::string(option) +
                                       ": expected the name of a file, found "
-                                      "'-'; ./- is a file of that name"));
+                                      "'-' (for a file of that name: ./-)"));
   }
   EXPECT_EQ(Call({"show", "latest", "--runs", runs(), "--trace", "-"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--trace: expected the name of a file"));

@@ -39,7 +39,7 @@ TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
             R"("times":{"steps":256,)"
             R"("step_seconds":{"compute":1.5,"save":0.25},)"
             R"("saves":2,"save_bytes":1024,"save_seconds":{"copy":0.25},)"
-            R"("beside_seconds":{"sync":0.125}}})");
+            R"("save_background_seconds":{"sync":0.125}}})");
   TrainOutcome failed;
   failed.end.restarts = 3;
   failed.end.reason = "worker 1 \"failed\"\n";
@@ -91,7 +91,7 @@ TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
             R"("finite":true,"first_nonfinite_step":null,)"
             R"("resumed_from":null,"seconds":0.0,)"
             R"("times":{"steps":0,"step_seconds":{},"saves":0,"save_bytes":0,)"
-            R"("save_seconds":{},"beside_seconds":{}}})");
+            R"("save_seconds":{},"save_background_seconds":{}}})");
 }
 
 // A NaN's sign says nothing: it depends on what computed it.

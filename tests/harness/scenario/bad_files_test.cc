@@ -44,7 +44,7 @@ TEST(BadFilesTest, MisplacedWord_IsOneErrorWithItsPlace) {
                             "expect: {outcome: recovers}\n"),
             "s.yaml:3:25: error: unknown key 'do' in 'faults.at'\n"
             "  3 | faults: [{at: {step: 2, do: crash}}]\n"
-            "    |                         ^ `do` stands beside `at`, not in "
+            "    |                         ^ `do` belongs beside `at`, not in "
             "it\n");
 }
 

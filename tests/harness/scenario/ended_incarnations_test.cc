@@ -27,12 +27,13 @@ std::string Faults(const std::string& first, const std::string& second) {
 }
 
 TEST(EndedIncarnationsTest, NamesTheFaultThatEndsTheIncarnationAndTheWayOut) {
-  EXPECT_EQ(WarningsOf("  - {id: power, at: {worker: 1, step: 10}, do: kill}\n"
-                       "  - {id: late, at: {worker: 1, step: 20}, do: hang}\n"),
-            "f.yaml:8:5: warning: fault `late` can never fire: incarnation 1 "
-            "of worker 1 ends with fault `power` at step 10\n"
-            "  8 |   - {id: late, at: {worker: 1, step: 20}, do: hang}\n"
-            "    |     ^ add `after: power`, or to `at` `incarnation: any`\n");
+  EXPECT_EQ(
+      WarningsOf("  - {id: power, at: {worker: 1, step: 10}, do: kill}\n"
+                 "  - {id: late, at: {worker: 1, step: 20}, do: hang}\n"),
+      "f.yaml:8:5: warning: fault `late` can never fire: incarnation 1 "
+      "of worker 1 ends with fault `power` at step 10\n"
+      "  8 |   - {id: late, at: {worker: 1, step: 20}, do: hang}\n"
+      "    |     ^ add `after: power`, or `incarnation: any` inside `at`\n");
 }
 
 TEST(EndedIncarnationsTest, WarnsOfALaterStepOrSave) {

@@ -31,27 +31,26 @@ TEST(YamlMistakesTest, NamesPlaceAndChange) {
       {"a:\n  b: 1\n  \tc: 2\n",
        "3:3: found a tab in the indentation; expected spaces"},
       {"# x\ty\na 1\nb: 2\n",
-       "2:1: expected ': ' behind a key, found 'a 1'; "
+       "2:1: expected ': ' after a key, found 'a 1'; "
        "a: 1"},
       {"a:\n  - b 1 # c: d\n    e: 2\n",
-       "2:5: expected ': ' behind a key, found '- b 1'; b: 1"},
-      {"a:1\n\nb: 2\n", "1:1: expected ': ' behind a key, found 'a:1'; a: 1"},
+       "2:5: expected ': ' after a key, found '- b 1'; b: 1"},
+      {"a:1\n\nb: 2\n", "1:1: expected ': ' after a key, found 'a:1'; a: 1"},
       {"a: {b: 1}\nc\nd e\n",
-       "3:1: expected ': ' behind a key, found 'd e'; d: e"},
+       "3:1: expected ': ' after a key, found 'd e'; d: e"},
       {"a: {b: {c: 1}\nd: 2\n",
-       "1:4: '{' is not closed: expected a '}' behind it"},
+       "1:4: '{' is not closed: expected a '}' after it"},
       {"a: b: c\n",
        "1:5: found a second ':' in one line; put a value that has one in "
        "quotes"},
       {"a:\n  -b: 1\n    c: 2\n",
-       "2:3: expected a space behind '-', found '-b: 1'; - b: 1"},
+       "2:3: expected a space after '-', found '-b: 1'; - b: 1"},
       {"a: - b\n",
-       "1:4: expected the first item of a list on a new line, found it behind "
+       "1:4: expected the first item of a list on a new line, found it after "
        "its key; or write the list as [a, b]"},
-      {"a: [1, 2\n", "1:4: '[' is not closed: expected a ']' behind it"},
-      {"a: {b: 1\nc: 2\n", "1:4: '{' is not closed: expected a '}' behind it"},
-      {"a: {b: '}'\nc: 2\n",
-       "1:4: '{' is not closed: expected a '}' behind it"},
+      {"a: [1, 2\n", "1:4: '[' is not closed: expected a ']' after it"},
+      {"a: {b: 1\nc: 2\n", "1:4: '{' is not closed: expected a '}' after it"},
+      {"a: {b: '}'\nc: 2\n", "1:4: '{' is not closed: expected a '}' after it"},
       {"a: {b: 1 c: 2}\n",
        "1:11: expected ',' or '}' before this; put a value that has ': ' or "
        "',' in quotes"},
@@ -60,12 +59,12 @@ TEST(YamlMistakesTest, NamesPlaceAndChange) {
        "what was opened last"},
       {"a: @b\n", "1:4: a value cannot begin with '@'; put it in quotes"},
       {"a: \"b\nc: 1\n",
-       "1:4: the quote is not closed; expected a second one behind the value"},
+       "1:4: the quote is not closed; expected a second one after the value"},
       {"a: \"b\" c\n",
-       "1:8: expected nothing behind a value in quotes; put the whole value in "
+       "1:8: expected nothing after a value in quotes; put the whole value in "
        "quotes"},
       {"a: 1\nb: 2\na: 3\n",
-       "3:1: duplicate key 'a', which is in line 1 too; remove one of the "
+       "3:1: duplicate key 'a', first in line 1; remove one of the "
        "two"},
       {"a: \"x\\qz\"\n", "1:8: not YAML: unknown escape character: q"},
   };
