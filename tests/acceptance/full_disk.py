@@ -122,7 +122,7 @@ def a_model_that_has_room_is_enough(run):
         expect("the last checkpoint is missing" in done.stderr, done.stderr)
         expect((run.directory / "model" / "model.safetensors").exists(),
                "no model")
-        expect("MiB, the file system of" in done.stderr, done.stderr)
+        expect("KiB, the file system of" in done.stderr, done.stderr)
     return None
 
 

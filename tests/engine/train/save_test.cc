@@ -168,7 +168,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
     EXPECT_FALSE(outcome.result);
     EXPECT_THAT(outcome.reasons[0],
                 HasSubstr("step 24 was not saved after 31 s of retries: "));
-    EXPECT_THAT(outcome.reasons[0], HasSubstr("needs 0.0"));
+    EXPECT_THAT(outcome.reasons[0], HasSubstr("(needs 3.3 KiB)"));
     EXPECT_THAT(outcome.reasons[1], HasSubstr("run the same command again"));
     EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
   }
