@@ -121,7 +121,8 @@ Result<std::unique_ptr<EventFile>> EventFile::Open(
 
 void EventFile::Emit(LogEvent event) {
   const std::lock_guard lock(mutex_);
-  if (failed_) return;
+  if (failed_ || (has_ended_ && event.kind == EventKind::kFrameLate)) return;
+  has_ended_ = has_ended_ || event.kind == EventKind::kLifeEnd;
   line_.clear();
   // The time is taken under the lock: lines are in the order of their times.
   AppendEvent(line_, event, clock_.Now());

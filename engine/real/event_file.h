@@ -43,7 +43,9 @@ class EventFile final : public EventLog {
                                                  const Clock& clock,
                                                  OnFailure on_failure);
 
-  // A log that cannot be written ends there: what it is of goes on.
+  // A log that cannot be written ends there: what it is of goes on. A frame
+  // that an injected delay makes late after the process has said its end is not
+  // kept: tasks of connections outlive that event by a moment.
   void Emit(LogEvent event) override;
 
  private:
@@ -57,7 +59,8 @@ class EventFile final : public EventLog {
   const OnFailure on_failure_;
   std::mutex mutex_;
   bool failed_ = false;
-  std::string line_;  // kept for its memory
+  bool has_ended_ = false;  // kLifeEnd is written
+  std::string line_;        // kept for its memory
 };
 
 // For runs that nobody records.

@@ -119,6 +119,20 @@ TEST(EventFileTest, AFileThatCannotGrowEndsTheLogAndNothingElse) {
               testing::ElementsAre(testing::HasSubstr("events: write: ")));
 }
 
+TEST(EventFileTest, KeepsNoLateFrameAfterTheEnd) {
+  const ScratchDirectory scratch;
+  const FixedClock clock;
+  const auto log = EventFile::Open(scratch / "events", {}, clock, {});
+  (*log)->Emit({.kind = EventKind::kFrameLate});
+  (*log)->Emit({.kind = EventKind::kLifeEnd});
+  (*log)->Emit({.kind = EventKind::kFrameLate});
+  EXPECT_EQ(LinesOf(scratch / "events").size(), 3u)
+      << "header, late frame and end";
+  (*log)->Emit({.kind = EventKind::kStep});
+  EXPECT_EQ(LinesOf(scratch / "events").size(), 4u)
+      << "what the worker itself says too late is for the judge";
+}
+
 TEST(EventFileTest, GoesOnAtTheEndOfAFileThatExists) {
   const ScratchDirectory scratch;
   const FixedClock clock;
