@@ -12,10 +12,10 @@ namespace gauntlet {
 
 // "passed", "failed", "inconclusive", "skipped", "not run".
 std::string_view VerdictWord(VerdictKind kind);
-// That of its verdict, or "flaky".
+// Returns the word of its verdict, or "flaky".
 std::string_view CaseWord(const CaseResult& one);
-// The same as a heading: "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "NOT RUN",
-// "FLAKY".
+// Returns the heading of the case: "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "NOT
+// RUN", "FLAKY".
 std::string_view CaseHeading(const CaseResult& one);
 
 }  // namespace gauntlet

@@ -29,7 +29,7 @@ class RunSummary {
   RunSummary(World& world, const SummaryOptions& options,
              const Position& position);
 
-  // Where the time went since the step before.
+  // Adds the durations of the parts since the previous step.
   void AddStepTimes(const std::vector<PartTime>& parts) { AddTo(took_, parts); }
   // After the step, the epoch, that is behind the state.
   void StepDone(uint64_t step, float loss);

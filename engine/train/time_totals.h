@@ -1,4 +1,4 @@
-// Where the time of a worker's training went, over all of its steps and saves.
+// Sums the durations of a worker's steps and saves, part by part.
 #ifndef GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
 #define GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
 

@@ -96,7 +96,7 @@ enum class EventKind : uint8_t {
   kPowerCut,      // path: host; detail: its disk; count: 1: of that host only
   kFrameLate,     // detail: the fault that makes it late; limit: by how much
 
-  // Where time went, for people: nothing is concluded from it.
+  // Durations, for people: the judge concludes nothing from them.
   // A try of a save has ended on this worker: step, phase; count: bytes that it
   // wrote; parts: of the time for which training waited; beside: of what was
   // done meanwhile; reason: as of kSaveFailed, or none.

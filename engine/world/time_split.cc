@@ -25,12 +25,6 @@ std::optional<TimePart> FindTimePart(std::string_view name) {
   return static_cast<TimePart>(found - kNames.begin());
 }
 
-Duration TotalOf(const std::vector<PartTime>& parts) {
-  Duration total{0};
-  for (const PartTime& part : parts) total += part.took;
-  return total;
-}
-
 void AddTo(std::vector<PartTime>& totals, const std::vector<PartTime>& parts) {
   for (const PartTime& part : parts) {
     const auto at = std::ranges::lower_bound(totals, part.part, std::less(),

@@ -1,4 +1,5 @@
-// Where the time of a task goes, in named parts with nothing between them.
+// Measures how long the named parts of a task take. Each lap begins where the
+// one before ended, so the parts leave no gap.
 #ifndef GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_
 #define GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_
 
@@ -14,14 +15,15 @@
 namespace gauntlet {
 
 enum class TimePart : uint8_t {
-  // Of a step. On a GPU, work that was only queued counts where it is awaited.
+  // Parts of a step. On a GPU, queued work counts in the part that waits for
+  // it.
   kCompute,   // forward and backward pass
   kExchange,  // gradients, and the words of workers in a save
   kUpdate,    // optimizer
   kEvaluate,
   kSave,   // training waited for saves
   kOther,  // reports, events, callbacks
-  // Of a save.
+  // Parts of a save.
   kFetch,   // state from the device
   kDigest,  // of the state, and of what is written
   kPrepare,
@@ -32,7 +34,7 @@ enum class TimePart : uint8_t {
   kCommit,     // index, manifest and rename, with their syncs; or removal
   kStateFile,  // the list of checkpoints
   kRetention,
-  // Of a start.
+  // Parts of a start.
   kBuild,     // model, data, store
   kJoin,      // until all workers have met
   kClaim,     // of a generation; the chosen checkpoint is verified in it
@@ -53,7 +55,6 @@ struct PartTime {
   bool operator==(const PartTime&) const = default;
 };
 
-Duration TotalOf(const std::vector<PartTime>& parts);
 // Adds part by part; `totals` stays in the order of the enum.
 void AddTo(std::vector<PartTime>& totals, const std::vector<PartTime>& parts);
 

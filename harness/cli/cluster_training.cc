@@ -78,17 +78,7 @@ class ClusterReporter final : public ProgressReporter {
     outcome_.end.reason = reason;
     outcome_.seconds =
         std::chrono::duration<double>(clock_.Now() - begin_).count();
-    if (rank_ == 0 && output_ == OutputFormat::kJson) {
-      fmt::print(console_.out, "{}\n", TrainOutcomeToJson(outcome_));
-    } else if (rank_ == 0 && outcome_.end.result) {
-      fmt::print(console_.out, "{}\n", TrainOutcomeToText(outcome_));
-      const std::string resume = ResumeText(outcome_, options_);
-      if (!resume.empty()) {
-        // Behind the result.
-        console_.Settle();
-        fmt::print(console_.err, "{}\n", resume);
-      }
-    }
+    if (rank_ == 0) PrintTrainOutcome(outcome_, output_, options_, console_);
     if (!reason.empty()) {
       fmt::print(console_.err, "gauntlet train: worker {}: {}\n", rank_,
                  reason);

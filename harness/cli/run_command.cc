@@ -161,8 +161,8 @@ class Runner {
   }
 
  private:
-  // Names the cases for --last-failed, should this process be killed. Where
-  // there is no room for it, the run has worse troubles.
+  // Names the cases for --last-failed, should this process be killed. Errors
+  // are ignored: the run works without this file.
   void WriteUnfinished(RunResult result) const {
     AddThoseLeft("the run was killed", result.cases);
     static_cast<void>(

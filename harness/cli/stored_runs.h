@@ -13,7 +13,8 @@
 
 namespace gauntlet {
 
-// Of the file with the case alone that `gauntlet run` leaves in its folder.
+// Name of the file with the case alone that `gauntlet run` leaves in its
+// folder.
 inline constexpr const char* kScenarioFileName = "scenario.yaml";
 
 struct StoredRun {

@@ -77,17 +77,7 @@ int RunTrain(const TrainCommand& command, World& world,
   progress.Clear();
   // The line that was cleared may be on the terminal that the result goes to.
   console.Settle();
-  if (command.output == OutputFormat::kJson) {
-    fmt::print(console.out, "{}\n", TrainOutcomeToJson(outcome));
-  } else if (outcome.end.result) {
-    fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
-    const std::string resume = ResumeText(outcome, command.options);
-    if (!resume.empty()) {
-      // Behind the result.
-      console.Settle();
-      fmt::print(console.err, "{}\n", resume);
-    }
-  }
+  PrintTrainOutcome(outcome, command.output, command.options, console);
   if (!outcome.end.reason.empty()) {
     fmt::print(console.err, "gauntlet train: {}\n", outcome.end.reason);
   }

@@ -11,6 +11,7 @@
 #include "engine/utf8.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
@@ -131,6 +132,20 @@ std::string ResumeText(const TrainOutcome& outcome,
                      options.horizon.stop_at_step
                          ? "the next run without --stop-at-step"
                          : "the same command");
+}
+
+void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
+                       const TrainOptions& options, Console& console) {
+  if (format == OutputFormat::kJson) {
+    fmt::print(console.out, "{}\n", TrainOutcomeToJson(outcome));
+    return;
+  }
+  if (!outcome.end.result) return;
+  fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
+  const std::string resume = ResumeText(outcome, options);
+  if (resume.empty()) return;
+  console.Settle();  // the result comes first
+  fmt::print(console.err, "{}\n", resume);
 }
 
 }  // namespace gauntlet

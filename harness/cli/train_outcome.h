@@ -5,6 +5,8 @@
 #include <string>
 
 #include "engine/train/launcher.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
 
 namespace gauntlet {
 
@@ -27,6 +29,11 @@ std::string TrainOutcomeToText(const TrainOutcome& outcome);
 // --stop-at-step stopped the run; else "".
 std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options);
+
+// Prints the outcome in one of these forms, if there is anything to print:
+// the result on console.out, then the line on resuming on console.err.
+void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
+                       const TrainOptions& options, Console& console);
 
 }  // namespace gauntlet
 

@@ -86,7 +86,7 @@ enum class RecordKind : uint8_t {
                   // incarnation: worker, if only its host loses power
   kFrameLate,     // a frame of a worker is late; detail: the fault, if any;
                   // limit: the delay
-  // Where time went, for people: nothing is concluded from it.
+  // Durations, for people: the judge concludes nothing from them.
   kSaveTimes,   // one try of a save has ended on this worker: step, phase;
                 // count: bytes that it wrote; parts: of the time that training
                 // waited; beside: of background tasks; reason: if it failed

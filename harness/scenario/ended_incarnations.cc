@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "harness/scenario/reachable.h"
 #include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 
@@ -147,12 +148,11 @@ void WarnOfEndedIncarnations(const Case& one,
   if (one.cluster.policy == RestartPolicy::kNone || !one.launches.empty()) {
     return;
   }
-  const auto is_notice = [](const PlacedFault& placed) {
-    return placed.fault.kind == FaultKind::kTerminateLauncher ||
-           placed.fault.kind == FaultKind::kPreempt;
-  };
   // With a third fault, a notice may cause saves beyond the schedule.
-  if (faults.size() > 2 && std::ranges::any_of(faults, is_notice)) return;
+  if (faults.size() > 2 &&
+      std::ranges::any_of(faults, IsNotice, &PlacedFault::fault)) {
+    return;
+  }
   Warner warner(one, faults, diagnostics);
   for (const PlacedFault& placed : faults) warner.Check(placed);
 }

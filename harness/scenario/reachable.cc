@@ -23,12 +23,6 @@ bool EndsTheJob(const Fault& fault) {
          fault.kind == FaultKind::kTerminateLauncher || CutsPower(fault);
 }
 
-// A launcher passes on the notice that it gets.
-bool IsNotice(const Fault& fault) {
-  return fault.kind == FaultKind::kPreempt ||
-         fault.kind == FaultKind::kTerminateLauncher;
-}
-
 RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }
 
 bool NeedsCompany(Point point) {
@@ -390,6 +384,11 @@ bool NeedsAStore(Point point) {
     default:
       return point == Point::kClaimCreate || point == Point::kClaimRecord;
   }
+}
+
+bool IsNotice(const Fault& fault) {
+  return fault.kind == FaultKind::kPreempt ||
+         fault.kind == FaultKind::kTerminateLauncher;
 }
 
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,

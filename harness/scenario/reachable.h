@@ -18,6 +18,10 @@ namespace gauntlet {
 // Returns true iff the point is reached only where checkpoints are stored.
 bool NeedsAStore(Point point);
 
+// Returns true iff the fault is a preemption notice, to a worker or to its
+// launcher, which passes it on.
+bool IsNotice(const Fault& fault);
+
 // Checks each of the faults against the rest of the case.
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics);

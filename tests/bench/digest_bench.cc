@@ -48,20 +48,21 @@ void BM_Memcpy(benchmark::State& state) {
   CountBytes(state, bytes);
 }
 
-void BM_Digest(benchmark::State& state) {
+template <typename Digester>
+void TimeDigest(benchmark::State& state, const Digester& digest_of) {
   const std::vector<float> values = ValuesOf(state);
   const auto bytes = std::as_bytes(std::span(values));
   CHECK(DigestOf(bytes) == StreamedDigestOf(bytes), "one digest of all pieces");
-  for (auto _ : state) benchmark::DoNotOptimize(DigestOf(bytes));
+  for (auto _ : state) benchmark::DoNotOptimize(digest_of(bytes));
   CountBytes(state, bytes);
 }
 
+void BM_Digest(benchmark::State& state) {
+  TimeDigest(state, [](auto bytes) { return DigestOf(bytes); });
+}
+
 void BM_DigestStream(benchmark::State& state) {
-  const std::vector<float> values = ValuesOf(state);
-  const auto bytes = std::as_bytes(std::span(values));
-  CHECK(DigestOf(bytes) == StreamedDigestOf(bytes), "one digest of all pieces");
-  for (auto _ : state) benchmark::DoNotOptimize(StreamedDigestOf(bytes));
-  CountBytes(state, bytes);
+  TimeDigest(state, StreamedDigestOf);
 }
 
 void BM_FloatDigest(benchmark::State& state) {

@@ -22,6 +22,12 @@ class HandClock final : public Clock {
   Time now_{};
 };
 
+Duration TotalOf(const std::vector<PartTime>& parts) {
+  Duration total{0};
+  for (const PartTime& part : parts) total += part.took;
+  return total;
+}
+
 class TimeSplitTest : public testing::Test {
  protected:
   void Spend(Duration time) { clock_.SleepUntil(clock_.Now() + time); }
