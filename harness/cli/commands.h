@@ -13,6 +13,8 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/bench/bench_limit.h"
+#include "harness/bench/checkpoint_bench.h"
 #include "harness/cli/data_place.h"
 #include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
@@ -253,6 +255,26 @@ struct ReportCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+// Measures what checkpoints cost.
+struct BenchCheckpointCommand {
+  std::vector<SaveMode> modes;  // beside runs without checkpoints
+  std::vector<uint64_t> state_bytes = {10'000'000};
+  std::vector<uint64_t> every = {10};
+  std::vector<int> workers = {1};
+  RestartPolicy restart = RestartPolicy::kWholeJob;
+  int trials = 6;
+  uint64_t saves = 10;
+  uint64_t seed = 1;
+  // Of the job where it is to run, for the recommended interval.
+  Duration between_failures = std::chrono::hours(24);
+  std::optional<GoodputPlan> goodput;
+  std::vector<BenchLimit> limits;
+  std::string baseline_file;    // empty: none
+  std::string out_directory;    // empty: a new one below .gauntlet/bench
+  std::string trial_directory;  // empty: in out_directory
+  OutputFormat output = OutputFormat::kText;
+};
+
 // "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
 // topic.
 struct HelpCommand {
@@ -269,7 +291,8 @@ using Command = std::variant<
     CheckpointListCommand, CheckpointVerifyCommand, CheckpointDiffCommand,
     CheckpointExportCommand, CheckpointPredictCommand, EvaluateCommand,
     ListCommand, DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-    JudgeCommand, ShowCommand, ReportCommand, UpgradeCommand, ValidateCommand>;
+    JudgeCommand, ShowCommand, ReportCommand, BenchCheckpointCommand,
+    UpgradeCommand, ValidateCommand>;
 
 }  // namespace gauntlet
 

@@ -10,6 +10,7 @@
 #include "engine/real/real_host.h"
 #include "engine/real/real_world.h"
 #include "harness/cli/ample_stack.h"
+#include "harness/cli/bench_command.h"
 #include "harness/cli/ckpt_command.h"
 #include "harness/cli/cluster_training.h"
 #include "harness/cli/command_line.h"
@@ -76,6 +77,9 @@ struct Execute {
   int operator()(const PrintTextCommand& command) const {
     console.out << command.text;
     return static_cast<int>(ExitCode::kHeld);
+  }
+  int operator()(const BenchCheckpointCommand& command) const {
+    return RunBenchCheckpoint(command, console);
   }
   int operator()(const HelpCommand& command) const {
     return RunHelp(command, console);

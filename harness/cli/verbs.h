@@ -22,6 +22,7 @@ Result<Command> ParseReplay(const VerbArguments& verb);
 Result<Command> ParseJudge(const VerbArguments& verb);
 Result<Command> ParseShow(const VerbArguments& verb);
 Result<Command> ParseReport(const VerbArguments& verb);
+Result<Command> ParseBench(const VerbArguments& verb);
 Result<Command> ParseUpgrade(const VerbArguments& verb);
 Result<Command> ParseValidate(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);

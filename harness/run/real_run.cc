@@ -1,17 +1,14 @@
 #include "harness/run/real_run.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
 
-#include "engine/finite.h"
 #include "engine/real/child_process.h"
 #include "engine/real/cuda_plugin.h"
 #include "engine/real/real_world.h"
@@ -19,6 +16,7 @@
 #include "harness/record/event_file.h"
 #include "harness/run/event_folder.h"
 #include "harness/run/launch_sequence.h"
+#include "harness/run/launcher_output.h"
 #include "harness/run/metadata_server.h"
 #include "harness/run/oom_kills.h"
 #include "harness/run/output_files.h"
@@ -26,7 +24,6 @@
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -71,67 +68,6 @@ std::vector<std::string> ProcessesOf(const std::string& directory) {
     found.push_back(fmt::format("{}: {}", name, line));
   }
   return found;
-}
-
-// A program that is not ours may print anything: a field that is missing or of
-// another type counts as not said.
-uint64_t CountIn(const nlohmann::json& json, const char* key) {
-  const auto field = json.find(key);
-  return field != json.end() && field->is_number_unsigned()
-             ? field->get<uint64_t>()
-             : 0;
-}
-
-std::string TextIn(const nlohmann::json& json, const char* key) {
-  const auto field = json.find(key);
-  return field != json.end() && field->is_string() ? field->get<std::string>()
-                                                   : "";
-}
-
-double NumberIn(const nlohmann::json& json, const char* key) {
-  const auto field = json.find(key);
-  return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
-}
-
-// The last line that is a JSON object; words for people may stand behind it.
-nlohmann::json LastObject(std::string_view text) {
-  while (!text.empty()) {
-    const size_t begin = text.rfind('\n');
-    const bool only = begin == text.npos;
-    nlohmann::json json =
-        nlohmann::json::parse(only ? text : text.substr(begin + 1), nullptr,
-                              /*allow_exceptions=*/false);
-    if (json.is_object()) return json;
-    text = only ? std::string_view() : text.substr(0, begin);
-  }
-  return nullptr;
-}
-
-// JSON has no NaN: a loss that is none is null.
-uint32_t LossIn(const nlohmann::json& json) {
-  const auto loss = json.find("loss");
-  const bool is_nan = loss != json.end() && loss->is_null();
-  return std::bit_cast<uint32_t>(
-      is_nan ? CanonicalNan(std::numeric_limits<float>::quiet_NaN())
-             : static_cast<float>(NumberIn(json, "loss")));
-}
-
-// What a launcher says last; nothing but its exit code where that is no result.
-LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
-  LauncherRun run = {.exit_code = end.code};
-  const nlohmann::json json = LastObject(printed);
-  if (!json.is_object()) return run;
-  run.restarts = CountIn(json, "restarts");
-  const std::string status = TextIn(json, "status");
-  if (status != "done" && status != "stopped" && status != "not_finite") {
-    return run;
-  }
-  run.result = FinalResult{.status = status,
-                           .epochs = CountIn(json, "epochs"),
-                           .steps = CountIn(json, "steps"),
-                           .digest = TextIn(json, "digest"),
-                           .loss_bits = LossIn(json)};
-  return run;
 }
 
 class RealRun {
@@ -348,7 +284,7 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher, directory_ / "events");
-  log_.launchers.push_back(ParseLaunch(ReadTextFile(program.log_file), end));
+  log_.launchers.push_back(ReadLauncherOutput(ReadTextFile(program.log_file), end));
   LauncherRun& run = log_.launchers.back();
   run.planned = start.planned;
   run.first_life = start.first_life;

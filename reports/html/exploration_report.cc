@@ -4,6 +4,7 @@
 #include <span>
 
 #include "reports/html/case_section.h"
+#include "reports/html/list_table.h"
 #include "reports/html/page.h"
 #include "reports/html/symbols.h"
 #include "reports/html/text.h"
@@ -15,21 +16,7 @@ namespace {
 constexpr size_t kMostLines = 80;  // of what a crash state left on the disk
 
 constexpr std::string_view kStyle = R"css(
-.list { border-collapse: collapse; font-size: 14px; }
-.list th { text-align: left; font-weight: 500; color: var(--muted);
-  vertical-align: bottom; border-bottom: 2px solid var(--line);
-  padding: 4px 14px 4px 0; }
-.list td { vertical-align: top; border-bottom: 1px solid var(--line);
-  padding: 4px 14px 4px 0; overflow-wrap: normal; }
-.list code { overflow-wrap: normal; }
-.list td.wide { min-width: 12em; overflow-wrap: anywhere; }
-.list .number { text-align: right; white-space: nowrap; }
-.list .missed { color: var(--unsure); font-weight: 600; }
 .origin { margin: 18px 0 -6px; }
-@media screen and (max-width: 760px) {
-  .list th, .list td { padding-right: 10px; }
-  .list td.wide { min-width: 9em; }
-}
 )css";
 
 std::string Section(std::string_view id, std::string_view title,
@@ -37,51 +24,6 @@ std::string Section(std::string_view id, std::string_view title,
   return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
                      title, html);
 }
-
-struct Column {
-  std::string_view title;
-  std::string_view css_class = "";  // "number", "wide"
-};
-
-// A table that scrolls by itself; its cells are HTML.
-class List {
- public:
-  List(std::string_view label, std::vector<Column> columns)
-      : label_(label), columns_(std::move(columns)) {}
-
-  void Add(const std::vector<std::string>& cells) {
-    rows_ += "<tr>";
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      rows_ += Tag("td", columns_[i].css_class, cells.at(i));
-    }
-    rows_ += "</tr>\n";
-  }
-
-  std::string Render() const {
-    std::string heads;
-    for (const Column& column : columns_) {
-      heads += Tag("th scope=\"col\"", column.css_class, column.title);
-    }
-    return fmt::format(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-        "aria-label=\"{}\"><table class=\"list\"><thead><tr>{}</tr></thead>\n"
-        "<tbody>\n{}</tbody></table></div>\n",
-        label_, heads, rows_);
-  }
-
- private:
-  static std::string Tag(std::string_view tag, std::string_view css_class,
-                         std::string_view html) {
-    return fmt::format(
-        "<{}{}>{}</{}>", tag,
-        css_class.empty() ? "" : fmt::format(" class=\"{}\"", css_class), html,
-        tag.substr(0, tag.find(' ')));
-  }
-
-  const std::string_view label_;
-  const std::vector<Column> columns_;
-  std::string rows_;
-};
 
 std::string Lines(const std::vector<std::string>& lines) {
   std::string html;
@@ -141,10 +83,10 @@ class FindingsPart {
 
  private:
   std::string Table() const {
-    List list("findings", {{"finding", "number"},
-                           {"check"},
-                           {"cause", "wide"},
-                           {"shrunk faults", "wide"}});
+    ListTable list("findings", {{"finding", "number"},
+                                {"check"},
+                                {"cause", "wide"},
+                                {"shrunk faults", "wide"}});
     const size_t listed = std::min(report_.findings.size(), limits_.listed);
     for (size_t i = 0; i < listed; ++i) {
       const ReportedFinding& finding = report_.findings[i];
@@ -221,8 +163,8 @@ std::string GoalsPart(const ExplorationReport& report) {
   std::vector<ReportedGoal> goals = report.goals;
   std::ranges::stable_sort(goals, {}, &ReportedGoal::cases);
   const auto missed = std::ranges::count(goals, 0u, &ReportedGoal::cases);
-  List list("coverage goals",
-            {{"goal"}, {"cases", "number"}, {"meaning", "wide"}});
+  ListTable list("coverage goals",
+                 {{"goal"}, {"cases", "number"}, {"meaning", "wide"}});
   for (const ReportedGoal& goal : goals) {
     list.Add({fmt::format("<code>{}</code>", HtmlText(goal.name)),
               goal.cases > 0
@@ -240,14 +182,14 @@ std::string GoalsPart(const ExplorationReport& report) {
 }
 
 std::string CrashStatesPart(const ExplorationReport& report) {
-  List list("crash states", {{"disk"},
-                             {"window"},
-                             {"crash points", "number"},
-                             {"outcomes", "number"},
-                             {"distinct states", "number"},
-                             {"left out", "number"},
-                             {"expected refusals", "number"},
-                             {""}});
+  ListTable list("crash states", {{"disk"},
+                                  {"window"},
+                                  {"crash points", "number"},
+                                  {"outcomes", "number"},
+                                  {"distinct states", "number"},
+                                  {"left out", "number"},
+                                  {"expected refusals", "number"},
+                                  {""}});
   for (const ReportedCrashWindow& one : report.crash_windows) {
     list.Add({HtmlText(one.disk), HtmlText(one.window),
               GroupedDigits(one.crash_points), GroupedDigits(one.outcomes),
@@ -259,7 +201,7 @@ std::string CrashStatesPart(const ExplorationReport& report) {
 }
 
 std::string NotTriedPart(const ExplorationReport& report) {
-  List list("what was not tried", {{"what", "wide"}, {"why", "wide"}});
+  ListTable list("what was not tried", {{"what", "wide"}, {"why", "wide"}});
   for (const NotTried& one : report.not_tried) {
     list.Add({HtmlText(one.what), HtmlText(one.why)});
   }
@@ -299,7 +241,9 @@ std::string RenderExploration(const ExplorationReport& report,
       RenderVerdictStrip(report.strip), links, parts);
   return HtmlPage(fmt::format("Gauntlet exploration of {}: {}", report.base,
                               report.strip.title),
-                  body, std::string(kStyle) + std::string(kStepPlotStyle));
+                  body,
+                  std::string(kListTableStyle) + std::string(kStyle) +
+                      std::string(kStepPlotStyle));
 }
 
 }  // namespace gauntlet

@@ -370,6 +370,14 @@ class Formats:
         self.checker.check("doctor", json.loads(
             call(run, "doctor", "--json")))
 
+    def benchmarks(self, run):
+        printed = json.loads(call(
+            run, "bench", "checkpoint", "--state", "100kB", "--every", 2,
+            "--saves", 2, "--modes", "async", "--out", "bench", "--json"))
+        self.checker.check("benchmark", printed)
+        expect_equal("bench/result.json", json.loads(
+            (run.directory / "bench/result.json").read_text()), printed)
+
     def all_schemas_were_used(self, _):
         names = {path.name.split(".")[0]
                  for path in SCHEMAS.glob("*.schema.json")}
@@ -388,6 +396,7 @@ def main():
     for check in (formats.runs, formats.explorations, formats.trains,
                   formats.stopped_by_a_notice, formats.fails_in_training,
                   formats.worker_of_a_cluster, formats.checkpoints,
+                  formats.benchmarks,
                   formats.all_schemas_were_used):
         cases.run(check.__name__, check)
     return cases.exit_code()

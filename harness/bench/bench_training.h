@@ -1,0 +1,74 @@
+// A training run of a benchmark, in processes of its own.
+#ifndef GAUNTLET_HARNESS_BENCH_BENCH_TRAINING_H_
+#define GAUNTLET_HARNESS_BENCH_BENCH_TRAINING_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/real/child_process.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "harness/bench/step_watch.h"
+#include "harness/bench/trial_events.h"
+#include "harness/bench/worker_probe.h"
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+struct BenchTrainingPlan {
+  std::string program;              // `gauntlet`
+  std::filesystem::path directory;  // exists, empty; all files are in it
+  TrainOptions train;               // its places are in that directory
+  int workers = 1;
+  RestartPolicy restart = RestartPolicy::kWholeJob;
+};
+
+// What a training run left.
+struct BenchTrainingEnd {
+  std::string digest;  // of the trained state, 32 hex digits
+  std::vector<LifeEvents> lives;
+};
+
+// The workers are killed with this object.
+class BenchTraining {
+ public:
+  // Starts the launcher. Call it from a thread that lives as long as the run
+  // (see StartChild).
+  static Result<std::unique_ptr<BenchTraining>> Start(
+      const BenchTrainingPlan& plan);
+  ~BenchTraining();
+  BenchTraining(const BenchTraining&) = delete;
+  BenchTraining& operator=(const BenchTraining&) = delete;
+
+  // Waits until a chief has finished the step. kCancelled: `interrupted` said
+  // so; kFailedPrecondition: the run ended before.
+  Status AwaitStep(uint64_t step, const std::function<bool()>& interrupted);
+  // The newest step of the current chief.
+  uint64_t Step();
+  std::vector<WorkerPid> Workers() const { return WorkersOf(launcher_.pid); }
+  // Sends SIGKILL to that worker; false if it is not running.
+  bool KillWorker(int worker, Kill& kill) const;
+  // Returns true iff the launcher ended within the time.
+  bool AwaitEndFor(std::chrono::milliseconds time);
+  // Waits for the end. kCancelled as above; kFailedPrecondition: the run did
+  // not reach its end, with what it said last.
+  Result<BenchTrainingEnd> Finish(const std::function<bool()>& interrupted);
+
+ private:
+  BenchTraining(const BenchTrainingPlan& plan, ChildProcess launcher);
+  Status EndedEarly();
+
+  const std::filesystem::path directory_;
+  ChildProcess launcher_;
+  bool reaped_ = false;
+  ChildEnd end_;
+  StepWatch steps_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_BENCH_TRAINING_H_

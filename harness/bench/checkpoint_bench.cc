@@ -1,0 +1,307 @@
+#include "harness/bench/checkpoint_bench.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "harness/bench/checkpoint_trial.h"
+#include "harness/bench/machine_limits.h"
+#include "harness/bench/statistics.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Steps before the window: the first ones are slow, and so is the first save.
+constexpr uint64_t kLeastWarmUp = 10;
+// Training goes on for about so long behind the window, so that there is a run
+// to kill.
+constexpr double kTailSeconds = 0.1;
+
+// Configurations that are compared with each other: they differ in the mode
+// alone.
+struct Group {
+  CheckpointConfig base;  // without saves
+  std::vector<CheckpointFigures> figures;
+  TrialValues base_steps;
+  std::string digest;                  // of the base's trained state
+  std::vector<TrialValues> downtimes;  // beside `figures`
+};
+
+uint64_t RoundedUp(uint64_t steps, uint64_t every) {
+  return (steps + every - 1) / every * every;
+}
+
+TrialSteps StepsOf(const CheckpointBenchPlan& plan, uint64_t every,
+                   double fastest_step) {
+  TrialSteps steps;
+  steps.window.begin = std::max(2 * every, RoundedUp(kLeastWarmUp, every));
+  steps.window.end = steps.window.begin + plan.saves * every;
+  const auto tail = static_cast<uint64_t>(kTailSeconds / fastest_step);
+  steps.end = steps.window.end + std::max(2 * every, tail);
+  return steps;
+}
+
+class CheckpointBench {
+ public:
+  CheckpointBench(const CheckpointBenchPlan& plan, BenchObserver& observer)
+      : plan_(plan), observer_(observer), random_(plan.seed) {}
+
+  Result<CheckpointResult> Run();
+
+ private:
+  std::vector<Group> Groups() const;
+  Status RunGroup(Group& group);
+  Status RunRound(Group& group, TrialSteps steps, int round);
+  void AddBase(Group& group, const TrialOutcome& base);
+  void AddTrial(Group& group, size_t index, const TrialOutcome& trial,
+                const TrialOutcome& base) const;
+  Status MeasureGoodput(Group& group);
+  Status MeasureLimits(uint64_t state_bytes);
+  Result<TrialOutcome> Try(const CheckpointConfig& config,
+                           const TrialSteps& steps);
+  void Tell(const std::string& name) { observer_.Trial(done_++, all_, name); }
+
+  const CheckpointBenchPlan& plan_;
+  BenchObserver& observer_;
+  std::mt19937_64 random_;
+  TrialPlace place_;
+  uint64_t done_ = 0;
+  uint64_t all_ = 0;
+  CheckpointResult result_;
+};
+
+std::vector<Group> CheckpointBench::Groups() const {
+  std::vector<Group> groups;
+  for (const uint64_t state : plan_.state_bytes) {
+    for (const int workers : plan_.workers) {
+      for (const uint64_t every : plan_.every) {
+        Group group;
+        group.base = {.state_bytes = state, .every = every, .workers = workers};
+        group.figures.push_back({.config = group.base});
+        for (const SaveMode mode : plan_.modes) {
+          group.figures.push_back({.config = group.base});
+          group.figures.back().config.mode = mode;
+        }
+        group.downtimes.resize(group.figures.size());
+        groups.push_back(std::move(group));
+      }
+    }
+  }
+  return groups;
+}
+
+Result<TrialOutcome> CheckpointBench::Try(const CheckpointConfig& config,
+                                          const TrialSteps& steps) {
+  Tell(NameOf(config));
+  Result<TrialOutcome> outcome = RunTrial(place_, config, steps);
+  if (outcome.ok()) return outcome;
+  return Annotate(outcome.status(), NameOf(config));
+}
+
+Status CheckpointBench::MeasureLimits(uint64_t state_bytes) {
+  auto figures =
+      std::ranges::find(result_.machine, state_bytes, &MachineFigures::bytes);
+  if (figures == result_.machine.end()) {
+    result_.machine.push_back({.bytes = state_bytes, .values = {}});
+    figures = result_.machine.end() - 1;
+  }
+  ASSIGN_OR_RETURN(const MachineSample sample,
+                   MeasureMachine(plan_.directory, state_bytes));
+  for (size_t i = 0; i < kMachineLimits; ++i) {
+    if (sample[i]) figures->values[i].push_back(*sample[i]);
+  }
+  return OkStatus();
+}
+
+void CheckpointBench::AddTrial(Group& group, size_t index,
+                               const TrialOutcome& trial,
+                               const TrialOutcome& base) const {
+  CheckpointFigures& figures = group.figures[index];
+  const auto steps = static_cast<double>(plan_.saves * group.base.every);
+  const auto saves = static_cast<double>(plan_.saves);
+  const WindowFigures& window = trial.window;
+  const auto add = [&figures](Metric metric, double value) {
+    figures.of(metric).push_back(value);
+  };
+  add(Metric::kStep, window.seconds / steps);
+  add(Metric::kCpu, trial.cpu_seconds);
+  add(Metric::kMemory, trial.memory_bytes);
+  if (!figures.config.mode) return;
+  add(Metric::kStall, window.stall_seconds / saves);
+  add(Metric::kCost, (window.seconds - base.window.seconds) / saves);
+  add(Metric::kOverhead, window.seconds / base.window.seconds - 1.0);
+  add(Metric::kMemoryAdded, trial.memory_bytes - base.memory_bytes);
+  if (!window.durable_seconds.empty()) {
+    const double durable = MedianOf(window.durable_seconds);
+    double on_the_way = 0;
+    for (const double seconds : window.durable_seconds) on_the_way += seconds;
+    add(Metric::kDurable, durable);
+    add(Metric::kBandwidth, window.bytes / durable);
+    add(Metric::kBytes, window.bytes);
+    add(Metric::kBusy, std::min(1.0, on_the_way / window.seconds));
+  }
+  if (!trial.recovery) return;
+  const RecoveryFigures& recovery = *trial.recovery;
+  add(Metric::kDetect, recovery.detect);
+  add(Metric::kRespawn, recovery.respawn);
+  add(Metric::kJoin, recovery.join);
+  add(Metric::kRestore, recovery.restore);
+  add(Metric::kRecompute, recovery.recompute);
+  add(Metric::kRecovery, recovery.total());
+  // What the first steps take longer than others belongs to the downtime.
+  const double slow_start =
+      recovery.recompute -
+      static_cast<double>(recovery.recomputed) * window.seconds / steps;
+  group.downtimes[index].push_back(recovery.total() - recovery.recompute +
+                                   std::max(0.0, slow_start));
+}
+
+// All configurations once, the base among them.
+Status CheckpointBench::RunRound(Group& group, TrialSteps steps, int round) {
+  const uint64_t every = group.base.every;
+  steps.kill = steps.window.end + every / 2 + random_() % every / 2;
+  steps.victim =
+      static_cast<int>(random_() % static_cast<uint64_t>(group.base.workers));
+  std::vector<TrialOutcome> outcomes(group.figures.size());
+  for (size_t turn = 0; turn < outcomes.size(); ++turn) {
+    const size_t index = round % 2 == 0 ? turn : outcomes.size() - 1 - turn;
+    ASSIGN_OR_RETURN(outcomes[index], Try(group.figures[index].config, steps));
+  }
+  RETURN_IF_ERROR(MeasureLimits(group.base.state_bytes));
+  const TrialOutcome& base = outcomes.front();
+  if (group.digest.empty()) group.digest = base.digest;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    CheckpointFigures& figures = group.figures[i];
+    if (outcomes[i].digest != group.digest && figures.voided.empty()) {
+      figures.voided = fmt::format(
+          "trial {}: trained state {}, {} in the first run without saves",
+          round + 1, outcomes[i].digest, group.digest);
+    }
+    AddTrial(group, i, outcomes[i], base);
+  }
+  return OkStatus();
+}
+
+Status CheckpointBench::MeasureGoodput(Group& group) {
+  const double step = MedianOf(group.figures.front().of(Metric::kStep));
+  for (size_t i = 1; i < group.figures.size(); ++i) {
+    CheckpointFigures& figures = group.figures[i];
+    if (!figures.voided.empty() || figures.of(Metric::kDurable).empty()) {
+      continue;
+    }
+    const double stall = MedianOf(figures.of(Metric::kStall));
+    MeasuredGoodput goodput;
+    goodput.interval = step * static_cast<double>(group.base.every);
+    goodput.model = {
+        .between_failures = plan_.goodput->between_kills,
+        .save_cost = std::max(0.0, MedianOf(figures.of(Metric::kCost))),
+        .durable_after =
+            std::max(0.0, MedianOf(figures.of(Metric::kDurable)) - stall),
+        .downtime = MedianOf(group.downtimes[i])};
+    const double seconds = plan_.goodput->between_kills *
+                           static_cast<double>(plan_.goodput->kills);
+    const double expected = ExpectedGoodput(goodput.model, goodput.interval);
+    const GoodputSteps steps = {
+        .end = std::max<uint64_t>(
+            1, static_cast<uint64_t>(seconds * expected / step)),
+        .between_kills = plan_.goodput->between_kills,
+        .seed = plan_.seed};
+    Tell("goodput, " + NameOf(figures.config));
+    CheckpointConfig base = group.base;
+    Result<GoodputOutcome> outcome =
+        RunUnderKills(place_, figures.config, steps);
+    if (!outcome.ok()) {
+      return Annotate(outcome.status(), "goodput, " + NameOf(figures.config));
+    }
+    // The state that the same steps lead to without saves and kills.
+    Tell("goodput, " + NameOf(base));
+    ASSIGN_OR_RETURN(
+        const GoodputOutcome undisturbed,
+        RunUnderKills(
+            place_, base,
+            {.end = steps.end, .between_kills = 1e9, .seed = plan_.seed}));
+    if (outcome->digest != undisturbed.digest) {
+      figures.voided = fmt::format("under kills: trained state {}, {} without",
+                                   outcome->digest, undisturbed.digest);
+      continue;
+    }
+    goodput.kills = outcome->kills;
+    goodput.seconds = outcome->seconds;
+    if (outcome->kills > 0) {
+      goodput.model.between_failures =
+          outcome->seconds / static_cast<double>(outcome->kills);
+    }
+    // The same steps undisturbed are the productive time.
+    goodput.measured = undisturbed.seconds / outcome->seconds;
+    goodput.expected = ExpectedGoodput(goodput.model, goodput.interval);
+    figures.goodput = goodput;
+    figures.of(Metric::kGoodput) = {goodput.measured};
+  }
+  return OkStatus();
+}
+
+Status CheckpointBench::RunGroup(Group& group) {
+  // How long a step takes decides how many there are; the caches are warm then.
+  TrialSteps steps = StepsOf(plan_, group.base.every, kTailSeconds);
+  steps.end = steps.window.end;
+  Tell("calibration, " + NameOf(group.base));
+  ASSIGN_OR_RETURN(const TrialOutcome calibration,
+                   RunTrial(place_, group.base, steps));
+  steps = StepsOf(plan_, group.base.every, calibration.window.fastest_step);
+  for (int round = 0; round < plan_.trials; ++round) {
+    RETURN_IF_ERROR(RunRound(group, steps, round));
+  }
+  if (plan_.goodput) RETURN_IF_ERROR(MeasureGoodput(group));
+  return OkStatus();
+}
+
+Result<CheckpointResult> CheckpointBench::Run() {
+  place_ = {.program = plan_.program,
+            .directory = plan_.directory,
+            .restart = plan_.restart,
+            .interrupted = [this] { return observer_.Interrupted(); }};
+  std::vector<Group> groups = Groups();
+  const size_t modes = plan_.modes.size();
+  const size_t of_group = 1 + static_cast<size_t>(plan_.trials) * (modes + 1) +
+                          (plan_.goodput ? 2 * modes : 0);
+  all_ = groups.size() * of_group;
+  result_.context = DescribeMachine(plan_.directory);
+  for (Group& group : groups) {
+    const Status ran = RunGroup(group);
+    for (CheckpointFigures& figures : group.figures) {
+      if (figures.of(Metric::kStep).empty() && figures.voided.empty()) continue;
+      if (!figures.voided.empty()) figures.values = {};
+      result_.figures.push_back(std::move(figures));
+    }
+    if (ran.code() == Code::kCancelled) {
+      result_.interrupted = true;
+      break;
+    }
+    RETURN_IF_ERROR(ran);
+  }
+  return std::move(result_);
+}
+
+}  // namespace
+
+uint64_t DiskBytesFor(const CheckpointBenchPlan& plan) {
+  // Two checkpoints that are kept, one that is written and one that retention
+  // has not removed yet; or the files of MeasureMachine.
+  return 4 * std::ranges::max(plan.state_bytes);
+}
+
+uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan) {
+  // State, gradients and a copy of each worker's share in a save.
+  const auto workers = static_cast<uint64_t>(std::ranges::max(plan.workers));
+  const uint64_t state = std::ranges::max(plan.state_bytes);
+  return workers * (2 * state) + state;
+}
+
+Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
+                                            BenchObserver& observer) {
+  return CheckpointBench(plan, observer).Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,51 @@
+#include "harness/bench/checkpoint_result.h"
+
+#include "harness/bench/byte_text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array kModes = {SaveMode::kSync, SaveMode::kAsync};
+
+}  // namespace
+
+std::span<const SaveMode> AllSaveModes() { return kModes; }
+
+std::string_view SaveModeName(SaveMode mode) {
+  switch (mode) {
+    case SaveMode::kSync:
+      return "sync";
+    case SaveMode::kAsync:
+      return "async";
+  }
+  return "";
+}
+
+std::string ModeName(const std::optional<SaveMode>& mode) {
+  return mode ? std::string(SaveModeName(*mode)) : "none";
+}
+
+std::string NameOf(const CheckpointConfig& config) {
+  return fmt::format("checkpoint/{}/state:{}/every:{}/workers:{}",
+                     ModeName(config.mode), ByteText(config.state_bytes),
+                     config.every, config.workers);
+}
+
+std::string_view MachineLimitName(MachineLimit limit) {
+  switch (limit) {
+    case MachineLimit::kMemcpy:
+      return "memcpy";
+    case MachineLimit::kWrite:
+      return "write+fsync";
+    case MachineLimit::kDirectWrite:
+      return "O_DIRECT+fsync";
+    case MachineLimit::kColdRead:
+      return "cold read";
+    case MachineLimit::kLoopback:
+      return "loopback";
+  }
+  return "";
+}
+
+}  // namespace gauntlet

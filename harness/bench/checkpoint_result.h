@@ -1,0 +1,113 @@
+// What a benchmark of checkpoints found, as plain values.
+#ifndef GAUNTLET_HARNESS_BENCH_CHECKPOINT_RESULT_H_
+#define GAUNTLET_HARNESS_BENCH_CHECKPOINT_RESULT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/train/options.h"
+#include "harness/bench/checkpoint_metrics.h"
+#include "harness/bench/failure_model.h"
+
+namespace gauntlet {
+
+// One way to train and save.
+struct CheckpointConfig {
+  std::optional<SaveMode> mode;  // nullopt: no saves
+  uint64_t state_bytes = 0;      // about
+  uint64_t every = 1;            // steps from save to save
+  int workers = 1;
+
+  bool operator==(const CheckpointConfig&) const = default;
+};
+
+std::span<const SaveMode> AllSaveModes();
+// "sync" …: as of train --ckpt-mode.
+std::string_view SaveModeName(SaveMode mode);
+// The same, or "none".
+std::string ModeName(const std::optional<SaveMode>& mode);
+// "checkpoint/async/state:10MB/every:10/workers:1".
+std::string NameOf(const CheckpointConfig& config);
+
+// Values of one metric, one of each trial.
+using TrialValues = std::vector<double>;
+
+// A run with real kills beside the formula.
+struct MeasuredGoodput {
+  double measured = 0;  // share of the time that went to steps of the result
+  double expected = 0;  // ExpectedGoodput(model, interval)
+  uint64_t kills = 0;
+  double seconds = 0;
+  double interval = 0;  // seconds of steps from save to save
+  FailureModel model;   // between_failures: as it came out
+
+  bool operator==(const MeasuredGoodput&) const = default;
+};
+
+struct CheckpointFigures {
+  CheckpointConfig config;
+  // By metric; empty: it was not measured.
+  std::array<TrialValues, kMetrics> values;
+  std::optional<MeasuredGoodput> goodput;
+  // Why the figures are void, so that there are none: the trained state was not
+  // that of the run without saves.
+  std::string voided;
+
+  const TrialValues& of(Metric metric) const {
+    return values[static_cast<size_t>(metric)];
+  }
+  TrialValues& of(Metric metric) { return values[static_cast<size_t>(metric)]; }
+  bool operator==(const CheckpointFigures&) const = default;
+};
+
+// What the machine does with that many bytes, measured between the trials, in
+// bytes per second.
+enum class MachineLimit : uint8_t {
+  kMemcpy,
+  kWrite,
+  kDirectWrite,
+  kColdRead,
+  kLoopback,
+};
+inline constexpr size_t kMachineLimits =
+    static_cast<size_t>(MachineLimit::kLoopback) + 1;
+// "memcpy", "write+fsync" …
+std::string_view MachineLimitName(MachineLimit limit);
+
+struct MachineFigures {
+  uint64_t bytes = 0;
+  // By limit; empty: the file system has no O_DIRECT.
+  std::array<TrialValues, kMachineLimits> values;
+
+  bool operator==(const MachineFigures&) const = default;
+};
+
+// Where and with what it was measured. Figures of another one are not compared.
+struct BenchContext {
+  std::string date;
+  std::string host;
+  std::string cpu;
+  int cpus = 0;
+  std::string version;  // of this program
+  std::string file_system;
+
+  bool operator==(const BenchContext&) const = default;
+};
+
+struct CheckpointResult {
+  BenchContext context;
+  std::vector<MachineFigures> machine;  // one of each size of state
+  std::vector<CheckpointFigures> figures;
+  bool interrupted = false;
+
+  bool operator==(const CheckpointResult&) const = default;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_CHECKPOINT_RESULT_H_

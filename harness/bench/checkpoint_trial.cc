@@ -1,0 +1,199 @@
+#include "harness/bench/checkpoint_trial.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "harness/bench/state_job.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kKeptCheckpoints = 2;
+
+// A folder that goes with this object.
+class TrialFolder {
+ public:
+  static Result<TrialFolder> Make(const fs::path& path) {
+    std::error_code error;
+    fs::create_directory(path, error);
+    for (const char* name : {"events", "logs"}) {
+      if (!error) fs::create_directory(path / name, error);
+    }
+    if (error) return IoError(path.string() + ": " + error.message());
+    return TrialFolder(path);
+  }
+  TrialFolder(TrialFolder&& other) noexcept
+      : path_(std::exchange(other.path_, fs::path())) {}
+  TrialFolder& operator=(TrialFolder&&) = delete;
+  ~TrialFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit TrialFolder(fs::path path) : path_(std::move(path)) {}
+
+  fs::path path_;
+};
+
+Result<std::unique_ptr<BenchTraining>> StartIn(const TrialPlace& place,
+                                               const fs::path& folder,
+                                               const CheckpointConfig& config,
+                                               uint64_t end) {
+  return BenchTraining::Start({.program = place.program,
+                               .directory = folder,
+                               .train = OptionsOf(config, end, folder),
+                               .workers = config.workers,
+                               .restart = place.restart});
+}
+
+// Processor time of all workers, at a step.
+struct CpuMark {
+  uint64_t step = 0;
+  double seconds = 0;
+};
+
+CpuMark MarkCpu(BenchTraining& training) {
+  CpuMark mark;
+  for (const WorkerPid& worker : training.Workers()) {
+    mark.seconds += CpuSecondsOf(worker.pid);
+  }
+  mark.step = training.Step();
+  return mark;
+}
+
+double PeakMemory(const BenchTraining& training) {
+  uint64_t peak = 0;
+  for (const WorkerPid& worker : training.Workers()) {
+    peak = std::max(peak, PeakMemoryOf(worker.pid));
+  }
+  return static_cast<double>(peak);
+}
+
+// Exponentially distributed times between kills, and a worker for each.
+class KillTimes {
+ public:
+  KillTimes(const GoodputSteps& steps, int workers)
+      : mean_(steps.between_kills), workers_(workers), random_(steps.seed) {
+    Next();
+  }
+
+  SteadyClock::time_point at() const { return at_; }
+  int worker() const { return worker_; }
+  void Next() {
+    // In (0, 1].
+    const double uniform =
+        (static_cast<double>(random_() >> 11) + 1.0) * 0x1.0p-53;
+    at_ += std::chrono::duration_cast<SteadyClock::duration>(
+        std::chrono::duration<double>(-mean_ * std::log(uniform)));
+    worker_ = static_cast<int>(random_() % static_cast<uint64_t>(workers_));
+  }
+
+ private:
+  const double mean_;
+  const int workers_;
+  std::mt19937_64 random_;
+  SteadyClock::time_point at_ = SteadyClock::now();
+  int worker_ = 0;
+};
+
+}  // namespace
+
+TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
+                       const fs::path& directory) {
+  TrainOptions options;
+  options.job = StateJob(config.state_bytes, config.workers);
+  options.horizon.epochs = end;  // of one step each at least
+  options.horizon.max_steps = end;
+  if (!config.mode) return options;
+  options.checkpoint.directory = directory / "ckpt";
+  options.checkpoint.trigger = {.unit = SaveUnit::kSteps,
+                                .every = config.every};
+  options.checkpoint.mode = *config.mode;
+  options.checkpoint.keep = kKeptCheckpoints;
+  options.checkpoint.at_success = AtSuccess::kLeaveCheckpoints;
+  return options;
+}
+
+Result<TrialOutcome> RunTrial(const TrialPlace& place,
+                              const CheckpointConfig& config,
+                              const TrialSteps& steps) {
+  ASSIGN_OR_RETURN(const TrialFolder folder,
+                   TrialFolder::Make(place.directory / "trial"));
+  ASSIGN_OR_RETURN(const auto training,
+                   StartIn(place, folder.path(), config, steps.end));
+  RETURN_IF_ERROR(training->AwaitStep(steps.window.begin, place.interrupted));
+  const CpuMark begin = MarkCpu(*training);
+  RETURN_IF_ERROR(training->AwaitStep(steps.window.end, place.interrupted));
+  const CpuMark end = MarkCpu(*training);
+  TrialOutcome outcome;
+  outcome.memory_bytes = PeakMemory(*training);
+  outcome.cpu_seconds =
+      (end.seconds - begin.seconds) /
+      static_cast<double>(std::max<uint64_t>(1, end.step - begin.step));
+  std::optional<Kill> kill;
+  if (config.mode) {
+    RETURN_IF_ERROR(training->AwaitStep(steps.kill, place.interrupted));
+    Kill made;
+    if (training->KillWorker(steps.victim, made)) kill = made;
+  }
+  ASSIGN_OR_RETURN(const BenchTrainingEnd left,
+                   training->Finish(place.interrupted));
+  outcome.digest = left.digest;
+  ASSIGN_OR_RETURN(outcome.window, ReadWindow(left.lives, steps.window));
+  if (kill) {
+    const Result<RecoveryFigures> recovery = ReadRecovery(left.lives, *kill);
+    if (recovery.ok()) outcome.recovery = *recovery;
+  }
+  return outcome;
+}
+
+Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
+                                     const CheckpointConfig& config,
+                                     const GoodputSteps& steps) {
+  ASSIGN_OR_RETURN(const TrialFolder folder,
+                   TrialFolder::Make(place.directory / "goodput"));
+  ASSIGN_OR_RETURN(const auto training,
+                   StartIn(place, folder.path(), config, steps.end));
+  RETURN_IF_ERROR(training->AwaitStep(1, place.interrupted));
+  GoodputOutcome outcome;
+  KillTimes kills(steps, config.workers);
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        kills.at() - SteadyClock::now());
+    // In pieces, for interrupts.
+    const auto piece = std::clamp(left, std::chrono::milliseconds(0),
+                                  std::chrono::milliseconds(100));
+    if (training->AwaitEndFor(piece)) break;
+    if (place.interrupted()) return Cancelled("interrupted");
+    if (SteadyClock::now() < kills.at()) continue;
+    // A failure that meets no process costs nothing.
+    Kill made;
+    if (training->KillWorker(kills.worker(), made)) ++outcome.kills;
+    kills.Next();
+  }
+  ASSIGN_OR_RETURN(const BenchTrainingEnd left,
+                   training->Finish(place.interrupted));
+  outcome.digest = left.digest;
+  const std::optional<int64_t> began = TrainingBegan(left.lives);
+  const std::optional<int64_t> done = StepFinished(left.lives, steps.end);
+  if (!began || !done) {
+    return FailedPrecondition(
+        "the run left no events of its first or last "
+        "step");
+  }
+  outcome.seconds = static_cast<double>(*done - *began) * 1e-9;
+  return outcome;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,73 @@
+// One trial of a benchmark of checkpoints: a training run that saves, is killed
+// once and comes back.
+#ifndef GAUNTLET_HARNESS_BENCH_CHECKPOINT_TRIAL_H_
+#define GAUNTLET_HARNESS_BENCH_CHECKPOINT_TRIAL_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/status.h"
+#include "harness/bench/bench_training.h"
+#include "harness/bench/checkpoint_result.h"
+#include "harness/bench/trial_events.h"
+
+namespace gauntlet {
+
+// Where and how trials run.
+struct TrialPlace {
+  std::string program;
+  std::filesystem::path directory;  // for a folder of each trial
+  RestartPolicy restart = RestartPolicy::kWholeJob;
+  std::function<bool()> interrupted;
+};
+
+struct TrialSteps {
+  StepWindow window;  // that is measured
+  uint64_t end = 0;   // last step of the run
+  uint64_t kill = 0;  // a worker is killed after this step, if there are saves
+  int victim = 0;
+};
+
+struct TrialOutcome {
+  std::string digest;
+  WindowFigures window;
+  double cpu_seconds = 0;   // of a step, on all workers
+  double memory_bytes = 0;  // of the greatest worker
+  // nullopt: nothing was saved, or the run had ended before the kill.
+  std::optional<RecoveryFigures> recovery;
+};
+
+// What is trained in all trials of a configuration. Without a mode it has no
+// checkpoint directory.
+TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
+                       const std::filesystem::path& directory);
+
+// Runs one trial in a folder of its own, which is removed again. kCancelled: it
+// was interrupted. kFailedPrecondition: the run failed.
+Result<TrialOutcome> RunTrial(const TrialPlace& place,
+                              const CheckpointConfig& config,
+                              const TrialSteps& steps);
+
+struct GoodputSteps {
+  uint64_t end = 0;
+  double between_kills = 0;  // mean, in seconds
+  uint64_t seed = 0;         // of the times between kills and the victims
+};
+
+struct GoodputOutcome {
+  std::string digest;
+  uint64_t kills = 0;
+  double seconds = 0;  // from the beginning of training to the last step
+};
+
+// Trains to the end while workers are killed at random times.
+Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
+                                     const CheckpointConfig& config,
+                                     const GoodputSteps& steps);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_CHECKPOINT_TRIAL_H_

@@ -1,0 +1,34 @@
+// What the machine itself does with as many bytes as a checkpoint has.
+#ifndef GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_
+#define GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "engine/status.h"
+#include "harness/bench/checkpoint_result.h"
+
+namespace gauntlet {
+
+// By limit, in bytes per second; nullopt: this file system cannot do it.
+using MachineSample = std::array<std::optional<double>, kMachineLimits>;
+
+// Measures each limit once with that many bytes, in files of `directory` that
+// are removed again:
+//   memcpy          between two buffers that have been written before
+//   write+fsync     through the page cache, into a new file
+//   O_DIRECT+fsync  past it, in blocks of 4 MiB
+//   cold read       of that file, after its pages were dropped from the cache
+//   loopback        one TCP stream from a thread to another
+// kIoError, kResourceExhausted: a file could not be written or read.
+Result<MachineSample> MeasureMachine(const std::filesystem::path& directory,
+                                     uint64_t bytes);
+
+// Of this machine, for figures measured in files of `directory`.
+BenchContext DescribeMachine(const std::filesystem::path& directory);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_

@@ -1,0 +1,43 @@
+#include "harness/bench/state_job.h"
+
+#include <cmath>
+
+#include "engine/job/layers.h"
+
+namespace gauntlet {
+namespace {
+
+using layers::Dense;
+using layers::Flatten;
+using layers::Relu;
+
+// Of a parameter: its value and the two moments of Adam, each a float32.
+constexpr double kBytesPerParameter = 12;
+constexpr double kInputs = 28 * 28;
+constexpr double kClasses = 10;
+
+// Layers of `width` units have width^2 + (inputs + classes + 2) width +
+// classes parameters: the root of that equation.
+int WidthFor(uint64_t bytes) {
+  const double parameters = static_cast<double>(bytes) / kBytesPerParameter;
+  const double half = (kInputs + kClasses + 2) / 2;
+  return static_cast<int>(
+      std::lround(std::sqrt(half * half + parameters - kClasses) - half));
+}
+
+}  // namespace
+
+JobSpec StateJob(uint64_t bytes, int replicas) {
+  const int width = WidthFor(bytes);
+  JobSpec job;
+  job.model.layers = {Flatten(), Dense(width),
+                      Relu(),    Dense(width),
+                      Relu(),    Dense(static_cast<int>(kClasses))};
+  // Epochs that end often would blur the steps.
+  job.data.samples = 8192;
+  job.data.validation_samples = 32;
+  job.replicas = replicas;
+  return job;
+}
+
+}  // namespace gauntlet

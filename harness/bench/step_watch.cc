@@ -1,0 +1,68 @@
+#include "harness/bench/step_watch.h"
+
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+// 0: it is no step.
+uint64_t StepOf(std::string_view line) {
+  if (line.find("\"kind\":\"step\"") == line.npos) return 0;
+  const nlohmann::json event =
+      nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto step = event.find("step");
+  return step != event.end() && step->is_number_unsigned()
+             ? step->get<uint64_t>()
+             : 0;
+}
+
+}  // namespace
+
+void StepWatch::FollowNewestLife() {
+  const auto file_of = [this](int life) {
+    return events_ / fmt::format("worker-0-life-{}.jsonl", life);
+  };
+  std::error_code error;
+  int newest = life_;
+  while (std::filesystem::exists(file_of(newest + 1), error)) ++newest;
+  if (newest == life_) return;
+  life_ = newest;
+  file_ = std::ifstream(file_of(newest), std::ios::binary);
+  rest_.clear();
+  step_ = 0;
+}
+
+uint64_t StepWatch::Look() {
+  FollowNewestLife();
+  if (life_ == 0) return 0;
+  std::array<char, 1 << 16> bytes;
+  while (true) {
+    file_.clear();
+    file_.read(bytes.data(), bytes.size());
+    const auto got = static_cast<size_t>(file_.gcount());
+    rest_.append(bytes.data(), got);
+    if (got < bytes.size()) break;
+  }
+  // The newest whole line that is a step.
+  size_t end = rest_.rfind('\n');
+  const size_t whole = end;
+  while (end != rest_.npos) {
+    const size_t before = end == 0 ? rest_.npos : rest_.rfind('\n', end - 1);
+    const size_t begin = before == rest_.npos ? 0 : before + 1;
+    const uint64_t step =
+        StepOf(std::string_view(rest_).substr(begin, end - begin));
+    if (step > 0) {
+      step_ = step;
+      break;
+    }
+    end = before;
+  }
+  if (whole != rest_.npos) rest_.erase(0, whole + 1);
+  return step_;
+}
+
+}  // namespace gauntlet

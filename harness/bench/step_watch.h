@@ -1,0 +1,34 @@
+// Follows the steps of a training run in the event files of its chief.
+#ifndef GAUNTLET_HARNESS_BENCH_STEP_WATCH_H_
+#define GAUNTLET_HARNESS_BENCH_STEP_WATCH_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace gauntlet {
+
+class StepWatch {
+ public:
+  // `events`: folder of the event files; it need not be there yet.
+  explicit StepWatch(std::filesystem::path events)
+      : events_(std::move(events)) {}
+
+  // Reads what the chief's newest process has written since. Returns the newest
+  // step that it finished; 0: none yet.
+  uint64_t Look();
+
+ private:
+  void FollowNewestLife();
+
+  const std::filesystem::path events_;
+  int life_ = 0;  // 0: no process has written yet
+  std::ifstream file_;
+  std::string rest_;  // a line that has no end yet
+  uint64_t step_ = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_STEP_WATCH_H_

@@ -1,0 +1,186 @@
+#include "harness/bench/trial_events.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kChief = 0;
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+const LifeEvents* FindLife(const std::vector<LifeEvents>& lives, int worker,
+                           int life) {
+  const auto found = std::ranges::find_if(lives, [&](const LifeEvents& one) {
+    return one.worker == worker && one.life == life;
+  });
+  return found == lives.end() ? nullptr : &*found;
+}
+
+int64_t PartOf(const RecordEvent& event, std::string_view name) {
+  const auto found = std::ranges::find(event.parts, name, &RecordTime::part);
+  return found == event.parts.end() ? 0 : found->took_ns;
+}
+
+// The first such event of the worker's processes, or of the launcher, after a
+// time.
+template <typename Predicate>
+const RecordEvent* FirstAfter(const std::vector<LifeEvents>& lives, int worker,
+                              int64_t t_ns, const Predicate& wanted) {
+  const RecordEvent* first = nullptr;
+  for (const LifeEvents& life : lives) {
+    if (life.worker != worker) continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.t_ns < t_ns || !wanted(event)) continue;
+      if (first == nullptr || event.t_ns < first->t_ns) first = &event;
+    }
+  }
+  return first;
+}
+
+// Of the chief, at most until a time.
+uint64_t LastStepBefore(const std::vector<LifeEvents>& lives, int64_t t_ns) {
+  uint64_t last = 0;
+  for (const LifeEvents& life : lives) {
+    if (life.worker != kChief) continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kStep && event.t_ns <= t_ns) {
+        last = std::max(last, event.step);
+      }
+    }
+  }
+  return last;
+}
+
+uint64_t StepsBetween(const std::vector<LifeEvents>& lives, int64_t begin_ns,
+                      int64_t end_ns) {
+  uint64_t steps = 0;
+  for (const LifeEvents& life : lives) {
+    if (life.worker != kChief) continue;
+    steps += static_cast<uint64_t>(
+        std::ranges::count_if(life.events, [&](const RecordEvent& event) {
+          return event.kind == RecordKind::kStep && event.t_ns > begin_ns &&
+                 event.t_ns <= end_ns;
+        }));
+  }
+  return steps;
+}
+
+// Bytes of the saves in the window, on all workers' first processes.
+double BytesOfSaves(const std::vector<LifeEvents>& lives,
+                    const StepWindow& window) {
+  double bytes = 0;
+  for (const LifeEvents& life : lives) {
+    if (life.worker < 0 || life.life != 1) continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kSaveTimes && event.step >= window.begin &&
+          event.step < window.end) {
+        bytes += static_cast<double>(event.count);
+      }
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
+                                 const StepWindow& window) {
+  const LifeEvents* const chief = FindLife(lives, kChief, 1);
+  if (chief == nullptr) return NotFound("the chief left no events");
+  std::map<uint64_t, int64_t> step_ends;
+  WindowFigures figures;
+  for (const RecordEvent& event : chief->events) {
+    if (event.kind == RecordKind::kStep) {
+      step_ends[event.step] = event.t_ns;
+      if (event.step > window.begin && event.step <= window.end) {
+        figures.stall_seconds += Seconds(PartOf(event, "save"));
+      }
+    } else if (event.kind == RecordKind::kSaveAcknowledged &&
+               event.step >= window.begin && event.step < window.end) {
+      const auto end = step_ends.find(event.step);
+      if (end == step_ends.end()) continue;
+      figures.durable_seconds.push_back(Seconds(event.t_ns - end->second));
+    }
+  }
+  const auto begin = step_ends.find(window.begin);
+  const auto end = step_ends.find(window.end);
+  if (begin == step_ends.end() || end == step_ends.end()) {
+    return NotFound(
+        fmt::format("no events of steps {} to {}", window.begin, window.end));
+  }
+  figures.seconds = Seconds(end->second - begin->second);
+  figures.fastest_step = figures.seconds;
+  for (auto step = begin; step != end; ++step) {
+    const double took = Seconds(std::next(step)->second - step->second);
+    figures.fastest_step = std::min(figures.fastest_step, took);
+  }
+  if (!figures.durable_seconds.empty()) {
+    figures.bytes = BytesOfSaves(lives, window) /
+                    static_cast<double>(figures.durable_seconds.size());
+  }
+  return figures;
+}
+
+Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
+                                     const Kill& kill) {
+  const uint64_t last_step = LastStepBefore(lives, kill.t_ns);
+  const RecordEvent* const noticed =
+      FirstAfter(lives, kLauncherWorker, kill.t_ns, [&](const auto& event) {
+        return event.kind == RecordKind::kExited &&
+               event.about == kill.worker;
+      });
+  const RecordEvent* const began = FirstAfter(
+      lives, kChief, kill.t_ns,
+      [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
+  const RecordEvent* const new_step =
+      FirstAfter(lives, kChief, kill.t_ns, [&](const auto& event) {
+        return event.kind == RecordKind::kStep && event.step > last_step;
+      });
+  if (noticed == nullptr || began == nullptr || new_step == nullptr) {
+    return NotFound(
+        fmt::format("no step behind step {}, at which worker {} was killed",
+                    last_step, kill.worker));
+  }
+  int64_t start_ns = 0;
+  for (const RecordTime& part : began->parts) start_ns += part.took_ns;
+  const int64_t restore_ns = PartOf(*began, "claim") + PartOf(*began, "load") +
+                             PartOf(*began, "transfer");
+  // A survivor may have begun to rejoin before the launcher noticed.
+  const int64_t running = std::max(noticed->t_ns, began->t_ns - start_ns);
+  const int64_t joined = std::max(running, began->t_ns - restore_ns);
+  return RecoveryFigures{
+      .detect = Seconds(noticed->t_ns - kill.t_ns),
+      .respawn = Seconds(running - noticed->t_ns),
+      .join = Seconds(joined - running),
+      .restore = Seconds(began->t_ns - joined),
+      .recompute = Seconds(new_step->t_ns - began->t_ns),
+      .recomputed = StepsBetween(lives, began->t_ns, new_step->t_ns)};
+}
+
+std::optional<int64_t> TrainingBegan(const std::vector<LifeEvents>& lives) {
+  const RecordEvent* const began = FirstAfter(
+      lives, kChief, 0,
+      [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
+  if (began == nullptr) return std::nullopt;
+  return began->t_ns;
+}
+
+std::optional<int64_t> StepFinished(const std::vector<LifeEvents>& lives,
+                                    uint64_t step) {
+  std::optional<int64_t> last;
+  for (const LifeEvents& life : lives) {
+    if (life.worker != kChief) continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kStep || event.step != step) continue;
+      last = std::max(last.value_or(event.t_ns), event.t_ns);
+    }
+  }
+  return last;
+}
+
+}  // namespace gauntlet

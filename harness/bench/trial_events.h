@@ -1,0 +1,63 @@
+// Figures of a trial from the events of its processes.
+#ifndef GAUNTLET_HARNESS_BENCH_TRIAL_EVENTS_H_
+#define GAUNTLET_HARNESS_BENCH_TRIAL_EVENTS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+// Steps begin + 1 to end, with the saves after step begin and before the end.
+struct StepWindow {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+struct WindowFigures {
+  double seconds = 0;
+  double fastest_step = 0;              // in seconds
+  double stall_seconds = 0;             // of all saves
+  std::vector<double> durable_seconds;  // of each save that became durable
+  double bytes = 0;                     // of a save, on all workers
+};
+
+// kNotFound: the chief's first process did not get through the window.
+Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
+                                 const StepWindow& window);
+
+// Boundaries of a recovery are shared by its parts, so that nothing lies
+// between them. In seconds.
+struct RecoveryFigures {
+  double detect = 0;
+  double respawn = 0;
+  double join = 0;
+  double restore = 0;
+  double recompute = 0;
+  uint64_t recomputed = 0;  // steps in that time, with the first new one
+
+  double total() const { return detect + respawn + join + restore + recompute; }
+};
+
+struct Kill {
+  int worker = 0;
+  int64_t t_ns = 0;  // of the same clock as the events
+};
+
+// kNotFound: no new step followed.
+Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
+                                     const Kill& kill);
+
+// When training began first; when the chief finished the step for good.
+std::optional<int64_t> TrainingBegan(const std::vector<LifeEvents>& lives);
+std::optional<int64_t> StepFinished(const std::vector<LifeEvents>& lives,
+                                    uint64_t step);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_TRIAL_EVENTS_H_

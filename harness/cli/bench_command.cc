@@ -1,0 +1,277 @@
+#include "harness/cli/bench_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "engine/real/posix_status.h"
+#include "engine/real/real_host.h"
+#include "engine/real/system_clock.h"
+#include "harness/bench/byte_text.h"
+#include "harness/bench/machine_limits.h"
+#include "harness/cli/bench_text.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/run_directory.h"
+#include "harness/cli/status_line.h"
+#include "harness/run/text_file.h"
+#include "reports/bench/bench_page.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr const char* kBenchFolder = ".gauntlet/bench";
+
+// A folder for trials that goes with this object.
+class TrialsFolder {
+ public:
+  static Result<TrialsFolder> Make(const fs::path& parent) {
+    std::error_code error;
+    fs::create_directories(parent, error);
+    if (error) {
+      return InvalidArgument(parent.string() + ": " + error.message());
+    }
+    std::string path = parent / "gauntlet-trials-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) {
+      const Status failed = PosixError(errno, parent.string(), "mkdtemp");
+      return InvalidArgument(failed.message());
+    }
+    return TrialsFolder(path);
+  }
+  TrialsFolder(TrialsFolder&& other) noexcept
+      : path_(std::exchange(other.path_, fs::path())) {}
+  TrialsFolder& operator=(TrialsFolder&&) = delete;
+  ~TrialsFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  explicit TrialsFolder(fs::path path) : path_(std::move(path)) {}
+
+  fs::path path_;
+};
+
+class BenchProgress final : public BenchObserver {
+ public:
+  explicit BenchProgress(Console& console)
+      : line_(clock_, console.err, console.err_style), begin_(clock_.Now()) {}
+
+  void Trial(uint64_t done, uint64_t all, const std::string& name) override {
+    const double seconds =
+        std::chrono::duration<double>(clock_.Now() - begin_).count();
+    std::string left;
+    if (done > 0) {
+      left = fmt::format("  {} left",
+                         ClockText(seconds / static_cast<double>(done) *
+                                   static_cast<double>(all - done)));
+    }
+    line_.Draw(fmt::format("trial {} of {}{}  {}", done + 1, all, left, name));
+  }
+  bool Interrupted() override { return host_.TerminationNotices() > 0; }
+  void Clear() { line_.Clear(); }
+
+ private:
+  SystemClock clock_;
+  RealHost host_;
+  StatusLine line_;
+  const Time begin_;
+};
+
+Status CheckDisk(const CheckpointBenchPlan& plan) {
+  struct statvfs disk {};
+  if (statvfs(plan.directory.c_str(), &disk) != 0) return OkStatus();
+  const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
+  const uint64_t needed = DiskBytesFor(plan);
+  if (free >= needed) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "{}: the trials need {}, found {} free; --ckpt DIR says another disk, "
+      "--state a smaller state",
+      plan.directory.parent_path().string(), ByteText(needed), ByteText(free)));
+}
+
+Status CheckMemory(const CheckpointBenchPlan& plan) {
+  const uint64_t free = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t needed = MemoryBytesFor(plan);
+  if (free >= needed) return OkStatus();
+  return InvalidArgument(
+      fmt::format("--state, --workers: the trials need {} of memory, this "
+                  "machine has {}",
+                  ByteText(needed), ByteText(free)));
+}
+
+Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
+  if (file.empty()) return std::optional<BenchFigures>();
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) {
+    return InvalidArgument(fmt::format(
+        "--baseline: {}: expected a result.json of gauntlet bench checkpoint, "
+        "found {}",
+        file, error ? error.message() : "no file"));
+  }
+  Parsed<BenchFigures> read = ReadBenchFigures(ReadTextFile(file), file);
+  if (!read.ok()) return InvalidArgument("--baseline: " + read.error);
+  return std::optional(*std::move(read.value));
+}
+
+// Where the results of a run go.
+Result<fs::path> MakeOutput(const std::string& out) {
+  if (out.empty()) return MakeRunDirectory(kBenchFolder);
+  return MakeFindingsDirectory(out, "");
+}
+
+CheckpointBenchPlan PlanOf(const BenchCheckpointCommand& command,
+                           const fs::path& trials) {
+  return {.program = kThisProgram,
+          .directory = trials,
+          .modes = command.modes,
+          .state_bytes = command.state_bytes,
+          .every = command.every,
+          .workers = command.workers,
+          .trials = command.trials,
+          .saves = command.saves,
+          .restart = command.restart,
+          .seed = command.seed,
+          .goodput = command.goodput};
+}
+
+class CheckpointBenchRun {
+ public:
+  CheckpointBenchRun(const BenchCheckpointCommand& command, Console& console)
+      : command_(command), console_(console) {}
+
+  // kInvalidArgument: the call is wrong, and nothing was measured.
+  Result<ExitCode> Run();
+
+ private:
+  Result<ExitCode> Measure(const fs::path& out);
+  Status WriteResults(const CheckpointResult& result, const fs::path& folder);
+  void Print(const CheckpointResult& result);
+  ExitCode Conclude(const CheckpointResult& result);
+
+  const BenchCheckpointCommand& command_;
+  Console& console_;
+  std::optional<BenchFigures> baseline_;
+};
+
+Result<ExitCode> CheckpointBenchRun::Run() {
+  ASSIGN_OR_RETURN(baseline_, ReadBaseline(command_.baseline_file));
+  RETURN_IF_ERROR(CheckMemory(PlanOf(command_, "")));
+  ASSIGN_OR_RETURN(const fs::path out, MakeOutput(command_.out_directory));
+  Result<ExitCode> code = Measure(out);
+  // Stays if there is something in it.
+  std::error_code error;
+  fs::remove(out, error);
+  return code;
+}
+
+Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
+  const fs::path disk = command_.trial_directory.empty()
+                            ? out
+                            : fs::path(command_.trial_directory);
+  ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(disk));
+  ASSIGN_OR_RETURN(const TrialsFolder trials, TrialsFolder::Make(absolute));
+  const CheckpointBenchPlan plan = PlanOf(command_, trials.path());
+  RETURN_IF_ERROR(CheckDisk(plan));
+  BenchContext context = DescribeMachine(trials.path());
+  context.version = GAUNTLET_VERSION;
+  if (baseline_) {
+    const std::string difference =
+        ContextDifference(baseline_->context, context);
+    if (!difference.empty()) {
+      return InvalidArgument(fmt::format("--baseline: {}: {}",
+                                         command_.baseline_file, difference));
+    }
+  }
+  BenchProgress progress(console_);
+  Result<CheckpointResult> result = RunCheckpointBench(plan, progress);
+  progress.Clear();
+  if (!result.ok()) {
+    fmt::print(console_.err, "gauntlet bench checkpoint: {}\n",
+               result.status().message());
+    return ExitCode::kViolated;
+  }
+  result->context = context;
+  RETURN_IF_ERROR(WriteResults(*result, out));
+  Print(*result);
+  if (command_.output == OutputFormat::kText) {
+    fmt::print(console_.out, "report  {}\n", (out / kReportFileName).string());
+  }
+  return Conclude(*result);
+}
+
+Status CheckpointBenchRun::WriteResults(const CheckpointResult& result,
+                                        const fs::path& folder) {
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kResultFileName, CheckpointResultToJson(result)));
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kReportFileName, RenderBenchPage(result)));
+  if (!command_.out_directory.empty()) return OkStatus();
+  return LinkLatest(folder.parent_path(), folder.filename().string());
+}
+
+void CheckpointBenchRun::Print(const CheckpointResult& result) {
+  if (command_.output == OutputFormat::kJson) {
+    console_.out << CheckpointResultToJson(result);
+    return;
+  }
+  console_.out << CheckpointResultToText(result, command_.between_failures);
+  if (baseline_) console_.out << ComparisonText(result, *baseline_);
+}
+
+ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
+  console_.Settle();
+  if (result.interrupted) {
+    fmt::print(console_.err,
+               "gauntlet bench checkpoint: interrupted; these are the figures "
+               "of the trials that were over\n");
+    return ExitCode::kInterrupted;
+  }
+  const auto voided = std::ranges::count_if(
+      result.figures,
+      [](const CheckpointFigures& one) { return !one.voided.empty(); });
+  const std::vector<std::string> broken =
+      BrokenLimits(result, command_.limits, baseline_ ? &*baseline_ : nullptr);
+  for (const std::string& line : broken) {
+    fmt::print(console_.err, "gauntlet bench checkpoint: limit {}\n", line);
+  }
+  if (voided > 0) {
+    fmt::print(console_.err,
+               "gauntlet bench checkpoint: {} void: the trained state is not "
+               "that of the run without checkpoints\n",
+               Counted(static_cast<uint64_t>(voided), "configuration"));
+    return ExitCode::kViolated;
+  }
+  return broken.empty() ? ExitCode::kHeld : ExitCode::kLimitBroken;
+}
+
+}  // namespace
+
+int RunBenchCheckpoint(const BenchCheckpointCommand& command,
+                       Console& console) {
+  InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
+  const Result<ExitCode> code = CheckpointBenchRun(command, console).Run();
+  if (code.ok()) return static_cast<int>(*code);
+  fmt::print(console.err, "gauntlet bench checkpoint: {}\n",
+             code.status().message());
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,322 @@
+#include "reports/bench/bench_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "harness/bench/byte_text.h"
+#include "harness/bench/metric_text.h"
+#include "harness/bench/statistics.h"
+#include "reports/bench/waterfall.h"
+#include "reports/bench/xy_plot.h"
+#include "reports/counted.h"
+#include "reports/html/list_table.h"
+#include "reports/html/page.h"
+#include "reports/html/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+std::string Section(std::string_view id, std::string_view title,
+                    const std::string& html) {
+  if (html.empty()) return "";
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
+                     title, html);
+}
+
+std::string CellOf(const CheckpointFigures& figures, Metric metric) {
+  const TrialValues& values = figures.of(metric);
+  if (values.empty()) return "";
+  const MetricUnit unit = InfoOf(metric).unit;
+  const MedianInterval interval = MedianIntervalOf(values);
+  return HtmlText(MetricText(unit, interval.median)) +
+         "<br><span class=\"muted\">" +
+         HtmlText(MetricRangeText(unit, interval.low, interval.high)) +
+         "</span>";
+}
+
+std::string FiguresTable(const CheckpointResult& result,
+                         const std::string& label,
+                         std::span<const Metric> metrics) {
+  std::vector<ListColumn> columns = {
+      {"mode"}, {"state"}, {"every", "number"}, {"workers", "number"}};
+  for (const Metric metric : metrics) {
+    columns.push_back({InfoOf(metric).name, "number"});
+  }
+  ListTable table(label, std::move(columns));
+  for (const CheckpointFigures& figures : result.figures) {
+    const CheckpointConfig& config = figures.config;
+    std::vector<std::string> cells = {
+        ModeName(config.mode), ByteText(config.state_bytes),
+        std::to_string(config.every), std::to_string(config.workers)};
+    for (const Metric metric : metrics) {
+      cells.push_back(figures.voided.empty() ? CellOf(figures, metric)
+                                             : "void");
+    }
+    table.Add(cells);
+  }
+  return table.Render();
+}
+
+// Medians of a metric against a number of the configuration, a series for each
+// mode, among the configurations that `is_in` accepts.
+template <typename Number, typename IsIn>
+std::vector<PlotSeries> SeriesOf(const CheckpointResult& result, Metric metric,
+                                 const Number& number, const IsIn& is_in) {
+  std::vector<PlotSeries> series;
+  for (const CheckpointFigures& figures : result.figures) {
+    const TrialValues& values = figures.of(metric);
+    if (values.empty() || !is_in(figures.config)) continue;
+    const std::string name = ModeName(figures.config.mode);
+    auto found = std::ranges::find(series, name, &PlotSeries::name);
+    if (found == series.end()) {
+      series.push_back({.name = name, .points = {}});
+      found = series.end() - 1;
+    }
+    const MedianInterval interval = MedianIntervalOf(values);
+    found->points.push_back({.x = number(figures.config),
+                             .y = interval.median,
+                             .low = interval.low,
+                             .high = interval.high});
+  }
+  for (PlotSeries& one : series) {
+    std::ranges::sort(one.points, {}, &PlotPoint::x);
+  }
+  return series;
+}
+
+std::string SecondsText(double seconds) {
+  return MetricText(MetricUnit::kSeconds, seconds);
+}
+
+std::string StepsText(double steps) {
+  return fmt::format("{:.0f}", std::round(steps));
+}
+
+std::string BytesText(double bytes) {
+  return ByteText(static_cast<uint64_t>(std::llround(bytes)));
+}
+
+// Distinct values of a part of the configurations.
+template <typename Part>
+auto DistinctOf(const CheckpointResult& result, Part CheckpointConfig::*part) {
+  std::vector<Part> values;
+  for (const CheckpointFigures& figures : result.figures) {
+    const Part value = figures.config.*part;
+    if (std::ranges::find(values, value) == values.end()) {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+std::string IntervalPlots(const CheckpointResult& result) {
+  if (DistinctOf(result, &CheckpointConfig::every).size() < 2) return "";
+  std::string plots;
+  for (const uint64_t state :
+       DistinctOf(result, &CheckpointConfig::state_bytes)) {
+    for (const int workers : DistinctOf(result, &CheckpointConfig::workers)) {
+      plots +=
+          RenderXyPlot({.title = fmt::format(
+                            "Step against interval: {}, {}", ByteText(state),
+                            Counted(static_cast<uint64_t>(workers), "worker")),
+                        .x_name = "steps from save to save",
+                        .y_name = "time of a step",
+                        .x_text = StepsText,
+                        .y_text = SecondsText,
+                        .series = SeriesOf(
+                            result, Metric::kStep,
+                            [](const CheckpointConfig& config) {
+                              return static_cast<double>(config.every);
+                            },
+                            [&](const CheckpointConfig& config) {
+                              return config.state_bytes == state &&
+                                     config.workers == workers;
+                            })});
+    }
+  }
+  return plots;
+}
+
+std::string SizePlots(const CheckpointResult& result) {
+  if (DistinctOf(result, &CheckpointConfig::state_bytes).size() < 2) return "";
+  std::string plots;
+  for (const uint64_t every : DistinctOf(result, &CheckpointConfig::every)) {
+    for (const int workers : DistinctOf(result, &CheckpointConfig::workers)) {
+      plots += RenderXyPlot(
+          {.title =
+               fmt::format("Stall against state: a save every {}, {}",
+                           Counted(every, "step"),
+                           Counted(static_cast<uint64_t>(workers), "worker")),
+           .x_name = "state",
+           .y_name = "stall of a save",
+           .x_text = BytesText,
+           .y_text = SecondsText,
+           .series = SeriesOf(
+               result, Metric::kStall,
+               [](const CheckpointConfig& config) {
+                 return static_cast<double>(config.state_bytes);
+               },
+               [&](const CheckpointConfig& config) {
+                 return config.every == every && config.workers == workers;
+               })});
+    }
+  }
+  return plots;
+}
+
+// The formula's curve around the measured point.
+PlotSeries CurveOf(const CheckpointFigures& figures) {
+  const MeasuredGoodput& goodput = *figures.goodput;
+  PlotSeries curve = {.name = ModeName(figures.config.mode) + ", Young-Daly",
+                      .points = {},
+                      .line_only = true};
+  constexpr int kPoints = 60;
+  for (int i = 0; i <= kPoints; ++i) {
+    // From a thirtieth of the interval to thirty times as much.
+    const double interval =
+        goodput.interval * std::pow(30.0, 2.0 * i / kPoints - 1.0);
+    const double y = ExpectedGoodput(goodput.model, interval);
+    curve.points.push_back({.x = interval, .y = y, .low = y, .high = y});
+  }
+  return curve;
+}
+
+std::string GoodputPlots(const CheckpointResult& result) {
+  std::string plots;
+  for (const CheckpointFigures& figures : result.figures) {
+    if (!figures.goodput) continue;
+    const MeasuredGoodput& goodput = *figures.goodput;
+    plots += RenderXyPlot(
+        {.title =
+             fmt::format("Goodput under {}: {}", Counted(goodput.kills, "kill"),
+                         NameOf(figures.config)),
+         .x_name = "time of the steps from save to save",
+         .y_name = "goodput",
+         .x_text = SecondsText,
+         .y_text =
+             [](double value) { return MetricText(MetricUnit::kRatio, value); },
+         .series = {CurveOf(figures),
+                    {.name = "measured",
+                     .points = {{.x = goodput.interval,
+                                 .y = goodput.measured,
+                                 .low = goodput.measured,
+                                 .high = goodput.measured}}}}});
+  }
+  return plots;
+}
+
+std::string RecoveryPart(const CheckpointResult& result) {
+  Waterfall waterfall = {.title = "From kill -9 to the first new step: medians",
+                         .parts = {},
+                         .rows = {}};
+  for (const Metric part : kRecoveryParts) {
+    waterfall.parts.emplace_back(InfoOf(part).name);
+  }
+  for (const CheckpointFigures& figures : result.figures) {
+    if (figures.of(Metric::kRecovery).empty()) continue;
+    const CheckpointConfig& config = figures.config;
+    WaterfallRow row = {.name = fmt::format("{} {}", ModeName(config.mode),
+                                            ByteText(config.state_bytes)),
+                        .seconds = {}};
+    for (const Metric part : kRecoveryParts) {
+      row.seconds.push_back(std::max(0.0, MedianOf(figures.of(part))));
+    }
+    waterfall.rows.push_back(std::move(row));
+  }
+  if (waterfall.rows.empty()) return "";
+  constexpr std::array kShown = {Metric::kRecovery, Metric::kDetect,
+                                 Metric::kRespawn,  Metric::kJoin,
+                                 Metric::kRestore,  Metric::kRecompute};
+  return RenderWaterfall(waterfall) + FiguresTable(result, "Recovery", kShown);
+}
+
+std::string MachineTable(const CheckpointResult& result) {
+  std::vector<ListColumn> columns = {{"bytes"}};
+  for (size_t i = 0; i < kMachineLimits; ++i) {
+    columns.push_back(
+        {MachineLimitName(static_cast<MachineLimit>(i)), "number"});
+  }
+  ListTable table("Machine", std::move(columns));
+  for (const MachineFigures& machine : result.machine) {
+    std::vector<std::string> cells = {ByteText(machine.bytes)};
+    for (const TrialValues& values : machine.values) {
+      cells.push_back(values.empty()
+                          ? "none"
+                          : HtmlText(MetricText(MetricUnit::kBytesPerSecond,
+                                                MedianOf(values))));
+    }
+    table.Add(cells);
+  }
+  return table.Render();
+}
+
+std::string MeaningsTable() {
+  ListTable table("Figures", {{"figure"}, {"meaning", "wide"}});
+  for (const MetricInfo& info : AllMetrics()) {
+    table.Add({HtmlText(info.name), HtmlText(info.meaning)});
+  }
+  return table.Render();
+}
+
+std::string Head(const CheckpointResult& result) {
+  const BenchContext& context = result.context;
+  const auto voided = std::ranges::count_if(
+      result.figures,
+      [](const CheckpointFigures& one) { return !one.voided.empty(); });
+  std::string html = fmt::format(
+      "<h1>What checkpoints cost</h1>\n<p>{} on {}, {} of {}, {}, gauntlet {}."
+      "</p>\n<p>Medians, with 95 % intervals below them. {}</p>\n",
+      HtmlText(context.date), HtmlText(context.host),
+      Counted(static_cast<uint64_t>(context.cpus), "core"),
+      HtmlText(context.cpu), HtmlText(context.file_system),
+      HtmlText(context.version),
+      voided == 0
+          ? "The trained state of every run is, bit for bit, that of the run "
+            "without checkpoints."
+          : "Figures are void where the trained state is not that of the run "
+            "without checkpoints.");
+  for (const CheckpointFigures& figures : result.figures) {
+    if (figures.voided.empty()) continue;
+    html +=
+        fmt::format("<p><strong>Void:</strong> {}: {}</p>\n",
+                    HtmlText(NameOf(figures.config)), HtmlText(figures.voided));
+  }
+  if (result.interrupted) {
+    html += "<p>Interrupted: of the trials that were over.</p>\n";
+  }
+  return html;
+}
+
+}  // namespace
+
+std::string RenderBenchPage(const CheckpointResult& result) {
+  constexpr std::array kCosts = {
+      Metric::kStep,     Metric::kStall,      Metric::kCost,
+      Metric::kOverhead, Metric::kDurable,    Metric::kBandwidth,
+      Metric::kBytes,    Metric::kBusy,       Metric::kCpu,
+      Metric::kMemory,   Metric::kMemoryAdded};
+  const std::string plots = IntervalPlots(result) + SizePlots(result);
+  const std::string goodput = GoodputPlots(result);
+  const auto in_plots = [](const std::string& html) {
+    return html.empty() ? "" : "<div class=\"plots\">\n" + html + "</div>\n";
+  };
+  const std::string body =
+      Head(result) +
+      Section("costs", "Costs",
+              FiguresTable(result, "Costs", kCosts) + in_plots(plots)) +
+      Section("recovery", "Recovery", RecoveryPart(result)) +
+      Section("goodput", "Goodput", in_plots(goodput)) +
+      Section("machine", "Machine", MachineTable(result)) +
+      Section("figures", "Figures", MeaningsTable());
+  return HtmlPage("Gauntlet: what checkpoints cost",
+                  "<main>\n" + body + "</main>\n",
+                  std::string(kListTableStyle) + std::string(kXyPlotStyle) +
+                      std::string(kWaterfallStyle));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Runs `gauntlet bench checkpoint` with small trials, on purpose also wrongly.
+
+A benchmark that ends, however it ends, leaves no process and no file of its
+trials.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from observed_training import DEADLINE_S, expect, expect_equal, run_checks
+
+TINY = ("bench", "checkpoint", "--state", "100kB", "--saves", "2")
+SMALL = (*TINY, "--every", "2")
+TRIALS = 6
+USAGE = 2
+LIMIT_BROKEN = 5
+INTERRUPTED = 130
+# Of every recovery, in this order.
+PARTS = ("detect", "respawn", "join", "restore", "recompute")
+
+
+def gauntlet(run, *arguments, code=0):
+    done = subprocess.run(
+        [run.program, *map(str, arguments)], cwd=run.directory,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False)
+    expect_equal(f"exit code of {arguments} ({done.stderr[-400:].strip()})",
+                 done.returncode, code)
+    return done
+
+
+def expect_no_trials(run):
+    left = [path for path in run.directory.rglob("gauntlet-trials-*")]
+    expect_equal("folders of trials", left, [])
+    run.expect_nothing_left()
+
+
+def trials_of(result, mode):
+    return [entry for entry in result["benchmarks"]
+            if entry["run_type"] == "iteration" and entry["mode"] == mode]
+
+
+def measures_two_workers_in_all_modes(run):
+    gauntlet(run, *SMALL, "--workers", 2, "--out", "out")
+    result = json.loads((run.directory / "out/result.json").read_text())
+    expect("<!DOCTYPE html>" in (run.directory / "out/report.html").read_text(),
+           "report.html is no page")
+    modes = {entry["mode"] for entry in result["benchmarks"]
+             if "mode" in entry}
+    expect({"none", "sync", "async"} <= modes, f"modes: {modes}")
+    for mode in modes:
+        trials = trials_of(result, mode)
+        expect_equal(f"trials of {mode}", len(trials), TRIALS)
+        for trial in trials:
+            expect(trial["step"] > 0, f"{mode}: a step of no time")
+            if mode == "none":
+                expect("stall" not in trial, "none: a stall")
+                continue
+            expect(trial["stall"] <= trial["durable"] + trial["step"],
+                   f"{mode}: stalled for longer than the save took: {trial}")
+            expect(trial["bytes"] > 90_000, f"{mode}: {trial['bytes']} bytes")
+            total = sum(trial[part] for part in PARTS)
+            expect(abs(total - trial["recovery"]) < 1e-9,
+                   f"{mode}: parts of the recovery: {trial}")
+            expect(0 < trial["recovery"] < 60, f"{mode}: {trial['recovery']}")
+    expect_no_trials(run)
+
+
+def compares_with_a_baseline(run):
+    once = (*SMALL, "--modes", "sync")
+    gauntlet(run, *once, "--out", "first", "--limit", "sync.recovery<=60s")
+    text = gauntlet(run, *once, "--out", "second", "--baseline",
+                    "first/result.json", "--limit", "sync.stall>=1h",
+                    code=LIMIT_BROKEN)
+    expect("baseline of 2" in text.stdout, text.stdout)
+    expect("limit sync.stall>=1h: " in text.stderr, text.stderr)
+    result = json.loads((run.directory / "first/result.json").read_text())
+    result["context"]["cpu"] = "another"
+    (run.directory / "other.json").write_text(json.dumps(result))
+    text = gauntlet(run, *once, "--out", "third", "--baseline", "other.json",
+                    code=USAGE)
+    expect("--baseline: other.json: cpu: another in the baseline, "
+           in text.stderr, text.stderr)
+    expect_no_trials(run)
+
+
+def measures_goodput_under_kills(run):
+    gauntlet(run, *TINY, "--modes", "sync", "--every", 20, "--kills", 4,
+             "--kill-every", "500ms", "--out", "out")
+    result = json.loads((run.directory / "out/result.json").read_text())
+    goodput = [entry["goodput_run"] for entry in result["benchmarks"]
+               if "goodput_run" in entry][0]
+    expect(goodput["kills"] > 0, f"nobody was killed: {goodput}")
+    expect(0 < goodput["measured"] < 1, f"{goodput}")
+    expect(0 < goodput["expected"] < 1, f"{goodput}")
+
+
+def an_interrupt_leaves_nothing_behind(run):
+    process = subprocess.Popen(
+        [run.program, *SMALL, "--out", "out"], cwd=run.directory,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=DEADLINE_S)
+    expect_equal("exit code", process.returncode, INTERRUPTED)
+    expect("interrupted" in errors, errors)
+    result = json.loads((run.directory / "out/result.json").read_text())
+    expect_equal("interrupted", result["context"]["interrupted"], True)
+    expect_no_trials(run)
+
+
+def bad_calls_say_what_was_expected(run):
+    (run.directory / "full").mkdir()
+    (run.directory / "full/file").touch()
+    for arguments, message in (
+            (("--trials", 1), "--trials: expected a whole number from 6 to"),
+            (("--state", "10"), "--state: expected a size from 100kB to 1.5GB"),
+            (("--every", "0"), "--every: expected a number of steps"),
+            (("--modes", "fast"), "--modes: expected some of none, sync, "),
+            (("--limit", "speed<=3"), "--limit: expected a metric (step, "),
+            (("--limit", "none.stall<=3%"), "expected a time such as 1.5ms"),
+            (("--limit", "async.stall<=1ms", "--modes", "sync"),
+             "--limit async.stall<=1ms: no mode async is measured"),
+            (("--limit", "stall<=2x"), "requires --baseline FILE"),
+            (("--limit", "goodput>=0.9"), "measured only with --kills"),
+            (("--kill-every", "1s"), "--kill-every requires --kills N"),
+            (("--baseline", "none.json"),
+             "--baseline: none.json: expected a result.json of gauntlet"),
+            (("--baseline", "full/file"), "found no JSON object"),
+            (("--out", "full"), "expected an empty folder, or none"),
+            (("--workers", 64, "--state", "1.5GB", "--out", "out"),
+             "the trials need")):
+        done = gauntlet(run, "bench", "checkpoint", *arguments, code=USAGE)
+        expect(message in done.stderr, f"{arguments}: {done.stderr}")
+        expect_equal(f"lines of {arguments}",
+                     len(done.stderr.strip().splitlines()), 1)
+    expect("unknown subcommand 'chekpoint'; did you mean checkpoint?"
+           in gauntlet(run, "bench", "chekpoint", code=USAGE).stderr,
+           "a mistyped subcommand")
+    expect(not (run.directory / "out").exists(), "an empty folder is left")
+    expect_no_trials(run)
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(__doc__.splitlines()[0], (
+        bad_calls_say_what_was_expected,
+        measures_two_workers_in_all_modes,
+        compares_with_a_baseline,
+        measures_goodput_under_kills,
+        an_interrupt_leaves_nothing_behind)))
