@@ -7,7 +7,11 @@
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/run_directory.h"
+#include "harness/record/base_name.h"
 #include "harness/record/record_file.h"
+#include "harness/record/result_file.h"
+#include "harness/run/text_file.h"
+#include "reports/failures.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,6 +60,26 @@ bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
   return folder == there || !HasRecord(run, there);
 }
 
+// Returns one of the folders as an example: of a case that needs explanation,
+// else of one that ran, else the first folder.
+// REQUIRES: there is a folder.
+std::string ExampleOf(const fs::path& run,
+                      const std::vector<std::string>& folders) {
+  const fs::path file = run / kResultFileName;
+  const Parsed<RunResult> result =
+      ReadResult(ReadTextFile(file), file.string());
+  if (!result.ok()) return folders.front();
+  std::vector<const CaseResult*> cases = CasesToExplain(*result.value);
+  for (const CaseResult& one : result.value->cases) {
+    if (RanHere(one)) cases.push_back(&one);
+  }
+  for (const CaseResult* const one : cases) {
+    const auto found = std::ranges::find(folders, BaseName(one->directory));
+    if (found != folders.end()) return *found;
+  }
+  return folders.front();
+}
+
 // Why this path is no record.
 Status NoRecordAt(const fs::path& path) {
   std::error_code error;
@@ -72,12 +96,15 @@ Status NoRecordAt(const fs::path& path) {
                     "regular file",
                     Quoted(path.string()), kRecordFileName));
   }
-  for (const std::string& folder : FoldersIn(path)) {
-    if (!HasRecord(path, folder)) continue;
-    return InvalidArgument(
-        fmt::format("{}: expected the folder of one case, found that of a run; "
-                    "name a case, such as {}",
-                    Quoted(path.string()), (path / folder).string()));
+  std::vector<std::string> folders = FoldersIn(path);
+  std::erase_if(folders, [&path](const std::string& folder) {
+    return !HasRecord(path, folder);
+  });
+  if (!folders.empty()) {
+    return InvalidArgument(fmt::format(
+        "{}: expected the folder of one case, found that of a run; "
+        "name a case, such as {}",
+        Quoted(path.string()), (path / ExampleOf(path, folders)).string()));
   }
   return NotFound(fmt::format(
       "{}: expected a {} in it, found none; the folder of a case has one",
@@ -97,10 +124,10 @@ Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(picked.folder, picked.case_name, world));
   if (folders.size() > 1) {
-    return InvalidArgument(
-        fmt::format("run {}: expected RUN/CASE, as it has {} records; name "
-                    "one, such as {}/{}",
-                    Quoted(run), folders.size(), run, folders.front()));
+    return InvalidArgument(fmt::format(
+        "run {}: expected RUN/CASE, as it has {} records; name "
+        "one, such as {}/{}",
+        Quoted(run), folders.size(), run, ExampleOf(picked.folder, folders)));
   }
   return picked.folder / folders.front() / kRecordFileName;
 }

@@ -10,6 +10,7 @@
 
 #include "harness/cli/command_line.h"
 #include "harness/cli/run_command.h"
+#include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
@@ -88,6 +89,22 @@ TEST_F(ShowCommandTest, ARunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
                                     "name one, such as latest/a.sim"));
   EXPECT_EQ(Show({runs() + "/latest"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected the folder of one case"));
+}
+
+TEST_F(ShowCommandTest, ProposesACaseThatFailed_ThenOneThatRan) {
+  Run({"a", "b", "c"});
+  const std::string file = runs() + "/latest/result.json";
+  RunResult result = *ReadResult(ReadTextFile(file), file).value;
+  result.cases.at(0).verdict.kind = VerdictKind::kSkip;
+  ASSERT_TRUE(WriteTextFile(file, ResultToJson(result)).ok());
+  EXPECT_EQ(Show({"latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("name one, such as latest/b.sim\n"));
+  result.cases.at(2).verdict.kind = VerdictKind::kFail;
+  ASSERT_TRUE(WriteTextFile(file, ResultToJson(result)).ok());
+  EXPECT_EQ(Show({"latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("name one, such as latest/c.sim\n"));
+  EXPECT_EQ(Show({runs() + "/latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("/latest/c.sim\n"));
 }
 
 TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
