@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// A verdict in a line: "FAIL trajectory state-digest: step at step 11 …"; the
+// A verdict in a line: "FAIL trajectory state-digest: after step 11 …"; the
 // kind alone for a pass, with the reason for the others; of
 // a canary that passes what is broken: "planted bug caught: trajectory …".
 std::string VerdictLine(const Verdict& verdict);

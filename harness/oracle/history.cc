@@ -60,10 +60,17 @@ Emitter WorkerAbout(const RecordEvent& event) {
           .incarnation = event.incarnation};
 }
 
-std::string Where(const Emitter& emitter, const RecordEvent& event) {
+std::string EventAtStep(const RecordEvent& event) {
+  if (event.kind == RecordKind::kStep) {
+    return fmt::format("after step {}", event.step);
+  }
   std::string kind(RecordKindName(event.kind));
   std::ranges::replace(kind, '_', ' ');
-  return fmt::format("{} at step {} ({})", kind, event.step, NameOf(emitter));
+  return fmt::format("{} at step {}", kind, event.step);
+}
+
+std::string Where(const Emitter& emitter, const RecordEvent& event) {
+  return fmt::format("{} ({})", EventAtStep(event), NameOf(emitter));
 }
 
 std::vector<HistoryEvent> HistoryOf(const Record& record) {

@@ -38,6 +38,8 @@ std::string NameOf(const Emitter& emitter);
 // REQUIRES: event.about.
 Emitter WorkerAbout(const RecordEvent& event);
 
+// "epoch end at step 12"; "after step 6" for a step, which ends there.
+std::string EventAtStep(const RecordEvent& event);
 // "epoch end at step 12 (worker 1, incarnation 2)".
 std::string Where(const Emitter& emitter, const RecordEvent& event);
 

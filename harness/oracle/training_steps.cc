@@ -100,11 +100,10 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
   }
   checks_.replicas_agree.Breach(
       "replica-mismatch",
-      fmt::format("{} at step {}: {} has state {} and loss {}, {} has {} "
-                  "and {}",
-                  RecordKindName(event.kind), event.step, NameOf(first.by),
-                  first.event->digest, FloatText(first.event->loss_bits),
-                  NameOf(by), event.digest, FloatText(event.loss_bits)));
+      fmt::format("{}: {} has state {} and loss {}, {} has {} and {}",
+                  EventAtStep(event), NameOf(first.by), first.event->digest,
+                  FloatText(first.event->loss_bits), NameOf(by), event.digest,
+                  FloatText(event.loss_bits)));
 }
 
 // Only the chief reports progress to its launcher.

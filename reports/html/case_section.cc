@@ -123,11 +123,14 @@ std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
 
 std::string ReportHtml(const CaseResult& result,
                        const InvariantReport& report) {
-  std::string out = fmt::format("<dt><code>{}</code> {} in {}</dt><dd>{}<ul>",
-                                HtmlText(report.invariant),
-                                GroupedCount(report.breaches, "violation"),
-                                GroupedCount(report.instances, "check"),
-                                WhyHtml(result, report.invariant));
+  std::string out = fmt::format(
+      "<dt><code>{}</code> {}; its rule was checked {}{}</dt><dd>{}<ul>",
+      HtmlText(report.invariant), GroupedCount(report.breaches, "violation"),
+      GroupedCount(report.instances, "time"),
+      report.breaches > report.instances
+          ? ", and one check can find several violations"
+          : "",
+      WhyHtml(result, report.invariant));
   const size_t shown = std::min(report.findings.size(), kMostFindings);
   for (size_t i = 0; i < shown; ++i) {
     const Finding& finding = report.findings[i];
@@ -161,7 +164,7 @@ std::string FailedChecks(const CaseResult& result) {
   }
   if (!passed.empty()) {
     out += fmt::format(
-        "<p class=\"muted\">Passed checks (number of them): {}</p>\n", passed);
+        "<p class=\"muted\">Passed checks (times checked): {}</p>\n", passed);
   }
   return out;
 }

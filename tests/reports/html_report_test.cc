@@ -237,7 +237,8 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
       RenderCaseSection(failed, SampleRecord(), {.id = "case-3"});
   for (const char* part :
        {"<p class=\"cause\">Failed: trajectory, restarts.</p>",
-        "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations in 300",
+        "<h4>Failed checks</h4>",
+        "<code>trajectory</code> 7 violations; its rule was checked 300 times<",
         "6 more", "<h4>Unmet expectations</h4>",
         "restarts: expected exactly 1, found 2",
         "crash worker 1 at step.end, step 3 <span class=\"fired\">fired",
@@ -247,6 +248,14 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
   }
   EXPECT_LT(html.find("class=\"cause\""), html.find("<figure"));
   EXPECT_LT(html.find("<figure"), html.find("Failed checks"));
+}
+
+TEST(CaseSectionTest, SaysWhyThereAreMoreViolationsThanChecks) {
+  CaseResult failed = SampleResult().cases[3];
+  failed.verdict.invariants[0].instances = 1;
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
+              HasSubstr("7 violations; its rule was checked 1 time, and one "
+                        "check can find several violations<"));
 }
 
 TEST(CaseSectionTest, PassedCaseHasNoFailures) {

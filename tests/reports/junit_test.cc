@@ -39,7 +39,7 @@ constexpr char kGolden[] = R"xml(<?xml version="1.0" encoding="UTF-8"?>
       <error message="full never fired: errno any at ckpt.begin" type="no-verdict"></error>
     </testcase>
     <testcase name="torn-manifest (real)" classname="torn-manifest" time="2.200" file="scenarios/torn.yaml" line="12">
-      <failure message="trajectory, restarts" type="invariant">trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
+      <failure message="trajectory, restarts" type="invariant">trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
 restarts: expected exactly 1, found 2
 worker 0, life 1  step 50  tear: torn_write
 worker 0, life 2  resumed from step 50

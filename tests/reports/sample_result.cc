@@ -60,7 +60,7 @@ CaseResult Failed() {
                       .instances = 300,
                       .breaches = 7,
                       .findings = {{"trajectory", "state-digest",
-                                    "step at step 51 (worker 1, life 2): "
+                                    "after step 51 (worker 1, life 2): "
                                     "state aa, expected bb"}}}},
       .broken_expectations = {{"expectation", "restarts",
                                "restarts: expected exactly 1, found 2"}},

@@ -28,7 +28,7 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
   cause     the state loaded at step 50 differs: tensor rng/key
   story     worker 0, life 1  step 50  tear: torn_write
             worker 0, life 2  resumed from step 50
-  broken    trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
+  broken    trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
             trajectory: 6 more violations
             trajectory follows: each later state and loss is computed from what differs
   expected  restarts: expected exactly 1, found 2

@@ -55,6 +55,8 @@ TEST(HistoryTest, NamesAnEventInWords) {
       .kind = Emitter::Kind::kWorker, .worker = 1, .incarnation = 2};
   EXPECT_EQ(Where(worker, {.kind = RecordKind::kEpochEnd, .step = 6}),
             "epoch end at step 6 (worker 1, incarnation 2)");
+  EXPECT_EQ(Where(worker, {.kind = RecordKind::kStep, .step = 6}),
+            "after step 6 (worker 1, incarnation 2)");
 }
 
 TEST(HistoryTest, SaysWhoSaidIt) {
