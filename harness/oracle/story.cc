@@ -60,6 +60,14 @@ std::string FiredText(const Record& record, const RecordEvent& event) {
   return fmt::format("step {}  {}", event.step, event.detail);
 }
 
+// "step-000000005-g1, generation 1"; the name alone if it has no generation.
+std::string CheckpointText(std::string_view path) {
+  const std::string_view name = BaseName(path);
+  const size_t mark = name.rfind("-g");
+  if (mark == name.npos) return std::string(name);
+  return fmt::format("{}, generation {}", name, name.substr(mark + 2));
+}
+
 std::string LossText(const RecordEvent& event) {
   return fmt::format(
       "lost {}: {}{}",
@@ -77,7 +85,7 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
       return LossText(event);
     case RecordKind::kResumed:
       return fmt::format("resumed from step {} ({})", event.step,
-                         BaseName(event.path));
+                         CheckpointText(event.path));
     case RecordKind::kLeft:
       return fmt::format("step {}  leaves generation {} to rejoin", event.step,
                          event.generation);
@@ -89,7 +97,7 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
     case RecordKind::kSaveFailed:
       return fmt::format("step {}  save failed: {}", event.step, event.detail);
     case RecordKind::kFencedOut:
-      return "is fenced by a newer generation";
+      return "is superseded by a newer generation";
     case RecordKind::kStopAgreed:
       return fmt::format("step {}  all agree to stop", event.step);
     case RecordKind::kLifeEnd:

@@ -8,6 +8,7 @@
 #include "reports/html/page.h"
 #include "reports/html/symbols.h"
 #include "reports/html/text.h"
+#include "reports/html/words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -78,7 +79,7 @@ class FindingsPart {
           GroupedCount(limits_.sections, "section"),
           GroupedDigits(limits_.section_bytes));
     }
-    return Section("findings", "Findings", html + html_);
+    return Section("findings", "Findings", html + RenderWords(html_) + html_);
   }
 
  private:

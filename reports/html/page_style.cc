@@ -140,7 +140,9 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
   border-radius: 6px; padding: 6px 10px; margin: 4px 0; overflow: auto;
   max-height: 40em; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo,
   monospace; }
-.timeline summary, .logs summary, .story summary, .scenario summary { cursor: pointer; margin: 12px 0 0; }
+.timeline summary, .logs summary, .story summary, .scenario summary,
+.words summary { cursor: pointer; margin: 12px 0 0; }
+.words { margin: 0 0 12px; }
 .command { display: flex; gap: 8px; align-items: center; margin: 4px 0;
   background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: 6px 10px; }

@@ -12,6 +12,7 @@
 #include "reports/html/symbols.h"
 #include "reports/html/text.h"
 #include "reports/html/verdict_strip.h"
+#include "reports/html/words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -140,7 +141,7 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
       "id=\"open-all\">Open "
       "all</button> <button type=\"button\" id=\"close-all\">Close all</button>"
       "</p>\n";
-  return out + parts.html() + "</section>\n";
+  return out + RenderWords(parts.html()) + parts.html() + "</section>\n";
 }
 
 std::string CoveragePart(const RecordParts& parts, size_t cases) {

@@ -4,6 +4,7 @@
 #include "reports/html/case_section.h"
 #include "reports/html/case_table.h"
 #include "reports/html/report.h"
+#include "reports/html/words.h"
 #include "tests/reports/markup_check.h"
 #include "tests/reports/sample_record.h"
 #include "tests/reports/sample_result.h"
@@ -229,6 +230,28 @@ TEST(CaseTableTest, HasARowPerCase) {
   EXPECT_EQ(failed[8], 3);
   EXPECT_EQ(data["rows"][2][8], -1);
   EXPECT_THAT(table.html, HasSubstr("<a href=\"#case-3\">torn-manifest</a>"));
+}
+
+TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
+  EXPECT_EQ(RenderWords("<p>Nothing of the field.</p>"), "");
+  const std::string of_ulps = RenderWords("<th>Distance in ulps</th>");
+  EXPECT_THAT(of_ulps, HasSubstr("<dt>ulps</dt>"));
+  EXPECT_THAT(of_ulps, Not(HasSubstr("<dt>fenced</dt>")));
+  EXPECT_THAT(RenderWords("loads step-000000005-g1"),
+              HasSubstr("Words used below: generation</summary>"));
+  EXPECT_THAT(
+      RenderWords("it claims generation 2; step-000000005-g1 is fenced"),
+      HasSubstr("Words used below: generation, claim, fenced<"));
+}
+
+TEST(HtmlReportTest, ExplainsItsWordsOnce_BeforeTheSections) {
+  const std::string html =
+      RenderHtml({.result = SampleResult(), .load = [](const CaseResult&) {
+                    return std::optional(SampleRecord());
+                  }});
+  EXPECT_EQ(CountOf(html, "<details class=\"words\">"), 1U);
+  EXPECT_LT(html.find("<details class=\"words\">"),
+            html.find("<details class=\"case "));
 }
 
 TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {

@@ -41,9 +41,9 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
           "step.end",
           "worker 0, incarnation 1  lost rank 1: closed",
           "worker 0, incarnation 2  resumed from step 4 "
-          "(step-000000004-evaluation_due-g1)",
+          "(step-000000004-evaluation_due-g1, generation 1)",
           "worker 1, incarnation 2  resumed from step 4 "
-          "(step-000000004-evaluation_due-g1)"));
+          "(step-000000004-evaluation_due-g1, generation 1)"));
 }
 
 TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
