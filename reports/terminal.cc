@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/case_words.h"
+#include "reports/columns.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
 #include "reports/failures.h"
@@ -75,18 +76,52 @@ size_t NameWidth(const RunResult& result) {
   return width;
 }
 
-// "  broken    first line", and further lines below it without the word.
+constexpr size_t kWordColumns = 12;  // "  timeline  "
+constexpr size_t kNarrowColumns = 60;
+constexpr size_t kFewestColumns = 20;  // of a wrapped text
+
+// "  broken    first text", and further texts below it without the word. In a
+// narrow terminal the word has a line of its own. `columns`: 0: no terminal.
 class Block {
  public:
+  explicit Block(size_t columns)
+      : is_narrow_(columns > 0 && columns < kNarrowColumns),
+        columns_(columns) {}
+
+  // Adds a text that is read: it is wrapped, with later lines indented.
   void Add(std::string_view word, const std::string& text) {
-    out_ +=
-        fmt::format("  {:<9} {}\n", word == last_ ? "" : word, PlainText(text));
-    last_ = word;
+    if (columns_ == 0) return AddCopied(word, text);
+    const size_t indent = (is_narrow_ ? 4 : kWordColumns) + 2;
+    const size_t room = columns_ - std::min(columns_, indent);
+    std::string_view begin;
+    for (const std::string& line :
+         Wrapped(PlainText(text), std::max(room, kFewestColumns))) {
+      AddLine(word, fmt::format("{}{}", begin, line));
+      begin = "  ";
+    }
   }
-  bool empty() const { return out_.empty(); }
+
+  // Adds a command or a path: it is copied, so it stays one line.
+  void AddCopied(std::string_view word, const std::string& text) {
+    AddLine(word, PlainText(text));
+  }
+
   std::string Take() && { return std::move(out_); }
 
  private:
+  void AddLine(std::string_view word, std::string_view line) {
+    const std::string_view shown = word == last_ ? "" : word;
+    last_ = word;
+    if (!is_narrow_) {
+      out_ += fmt::format("  {:<9} {}\n", shown, line);
+      return;
+    }
+    if (!shown.empty()) out_ += fmt::format("  {}\n", shown);
+    out_ += fmt::format("    {}\n", line);
+  }
+
+  const bool is_narrow_;
+  const size_t columns_;
   std::string out_;
   std::string last_;
 };
@@ -172,14 +207,15 @@ std::string RenderSlowLine(const std::string& name, const std::string& world,
                         .detail = "it still runs"});
 }
 
-std::string RenderFailure(const CaseResult& result, Colour colour) {
+std::string RenderFailure(const CaseResult& result, Colour colour,
+                          size_t columns) {
   const Verdict& verdict = result.verdict;
   std::string out =
       fmt::format("{} {} ({})   {}:{}\n",
                   Painted(CaseHeading(result), SgrOf(result), colour),
                   PlainText(result.name), PlainText(result.world),
                   PlainText(result.file), result.line);
-  Block block;
+  Block block(columns);
   if (!result.cause.empty()) block.Add("cause", result.cause);
   for (const std::string& bug : result.planted_bugs) {
     block.Add("planted",
@@ -202,17 +238,17 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   if (verdict.kind == VerdictKind::kError || is_bare) {
     block.Add("reason", verdict.reason);
   }
-  if (!result.replay.empty()) block.Add("replay", result.replay);
+  if (!result.replay.empty()) block.AddCopied("replay", result.replay);
   if (!result.timeline.empty()) {
-    block.Add("timeline", result.timeline + "  (ui.perfetto.dev)");
+    block.AddCopied("timeline", result.timeline + "  (ui.perfetto.dev)");
   }
-  if (!result.directory.empty()) block.Add("files", result.directory);
+  if (!result.directory.empty()) block.AddCopied("files", result.directory);
   return out + std::move(block).Take();
 }
 
 std::string RenderReportLine(const std::string& path) {
-  Block block;
-  block.Add("report", path);
+  Block block(0);
+  block.AddCopied("report", path);
   return std::move(block).Take();
 }
 
@@ -267,7 +303,8 @@ std::string RenderSlowest(const RunResult& result, size_t most) {
   return out;
 }
 
-std::string RenderVerdicts(const RunResult& result, Colour colour) {
+std::string RenderVerdicts(const RunResult& result, Colour colour,
+                           size_t columns) {
   std::string out;
   const size_t width = NameWidth(result);
   for (const CaseResult& one : result.cases) {
@@ -275,7 +312,8 @@ std::string RenderVerdicts(const RunResult& result, Colour colour) {
   }
   out += "\n";
   for (const CaseResult& one : result.cases) {
-    if (NeedsExplanation(one)) out += RenderFailure(one, colour) + "\n";
+    if (!NeedsExplanation(one)) continue;
+    out += RenderFailure(one, colour, columns) + "\n";
   }
   return out + RenderSummary(result, colour);
 }

@@ -22,8 +22,10 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width);
 // What is known of a case that needs explanation: its cause, what is broken,
-// the story, its tries, how to repeat it.
-std::string RenderFailure(const CaseResult& result, Colour colour);
+// the story, its tries, how to repeat it. Sentences are wrapped to `columns`;
+// commands and paths, which are copied, are not. 0: nothing is wrapped.
+std::string RenderFailure(const CaseResult& result, Colour colour,
+                          size_t columns = 0);
 
 // Names report.html, once for a run of which cases need explanation.
 std::string RenderReportLine(const std::string& path);
@@ -37,7 +39,9 @@ std::string RenderSummary(const RunResult& result, Colour colour);
 std::string RenderSlowest(const RunResult& result, size_t most);
 
 // The lines of all cases, the failures and the summary, of a run that is over.
-std::string RenderVerdicts(const RunResult& result, Colour colour);
+// `columns` is that of RenderFailure.
+std::string RenderVerdicts(const RunResult& result, Colour colour,
+                           size_t columns = 0);
 // The opening, and then that.
 std::string RenderRun(const RunResult& result, Colour colour);
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/columns.h"
 #include "reports/event_text.h"
 #include <fmt/format.h>
 
@@ -27,28 +28,8 @@ const Glyphs& GlyphsOf(LineArt art) {
   return art == LineArt::kUnicode ? kUnicodeGlyphs : kAsciiGlyphs;
 }
 
-bool IsContinuation(char c) {
-  return (static_cast<unsigned char>(c) >> 6) == 2;
-}
-
-// In characters, of UTF-8.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return !IsContinuation(c); }));
-}
-
-// The bytes of its first `width` characters.
-size_t BytesOf(std::string_view text, size_t width) {
-  size_t at = 0;
-  while (at < text.size()) {
-    if (!IsContinuation(text[at]) && width-- == 0) break;
-    ++at;
-  }
-  return at;
-}
-
 std::string Padded(std::string text, size_t width) {
-  const size_t now = Width(text);
+  const size_t now = ColumnsOf(text);
   if (now < width) text.append(width - now, ' ');
   return text;
 }
@@ -61,20 +42,6 @@ std::string ForTerminal(std::string_view text, LineArt art) {
     if (!IsContinuation(c)) ascii += static_cast<signed char>(c) < 0 ? '?' : c;
   }
   return ascii;
-}
-
-// At spaces where there are any. REQUIRES: width > 0.
-std::vector<std::string> Wrapped(std::string_view text, size_t width) {
-  std::vector<std::string> lines;
-  while (Width(text) > width) {
-    const size_t most = BytesOf(text, width);
-    const size_t space = text.rfind(' ', most);
-    const bool at_space = space != text.npos && space > 0;
-    lines.emplace_back(text.substr(0, at_space ? space : most));
-    text.remove_prefix(at_space ? space + 1 : most);
-  }
-  lines.emplace_back(text);
-  return lines;
 }
 
 std::string TimeText(int64_t ns) {
@@ -259,7 +226,7 @@ class TableWriter {
     }
     lines.resize(style_.most_lines);
     const std::string end = "..." + cause;
-    const size_t room = width - std::min(width, Width(end));
+    const size_t room = width - std::min(width, ColumnsOf(end));
     lines.back().resize(BytesOf(lines.back(), room));
     lines.back() += end;
     return lines;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/cli/flags.h"
+#include "reports/columns.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,13 +11,6 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostNameColumns = 26;
-
-// Characters of UTF-8, each of which takes one column.
-size_t ColumnsOf(std::string_view text) {
-  return static_cast<size_t>(std::ranges::count_if(text, [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
 
 // Appends the words of `text`, with line feeds instead of spaces where a line
 // gets too long; each line after the first one begins with `indent` spaces.

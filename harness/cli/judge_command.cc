@@ -149,7 +149,8 @@ int RunJudge(const JudgeCommand& command, Console& console) {
     console.out << ResultToJson(result);
   } else {
     console.out << RenderVerdicts(
-        result, console.out_style.colored() ? Colour::kOn : Colour::kOff);
+        result, console.out_style.colored() ? Colour::kOn : Colour::kOff,
+        console.out_style.wrap_columns());
   }
   return any_bad ? static_cast<int>(ExitCode::kUsage) : ExitCodeOf(result);
 }

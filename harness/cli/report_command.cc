@@ -98,7 +98,8 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
 // The failures and the summary, and for a stored run the line of each case;
 // with other outputs the summary alone.
 std::string TextOf(const ReportCommand& command, const StoredRun& run,
-                   Colour colour) {
+                   const Console& console) {
+  const Colour colour = ColourOf(console);
   const RunResult& result = run.result;
   const bool has_outputs = !OutputsOf(command).empty() || command.github;
   const bool has_lines = !has_outputs && command.task == ReportTask::kRender;
@@ -113,7 +114,7 @@ std::string TextOf(const ReportCommand& command, const StoredRun& run,
   }
   for (const CaseResult& one : result.cases) {
     if (has_outputs || !NeedsExplanation(one)) continue;
-    out += "\n" + RenderFailure(one, colour);
+    out += "\n" + RenderFailure(one, colour, console.out_style.wrap_columns());
   }
   const fs::path page = run.folder / kReportFileName;
   if (!has_outputs && !CasesToExplain(result).empty() && IsFile(page)) {
@@ -126,7 +127,7 @@ Result<int> Render(const ReportCommand& command, const StoredRun& run,
                    Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? ResultToJson(run.result)
-                      : TextOf(command, run, ColourOf(console)));
+                      : TextOf(command, run, console));
   RETURN_IF_ERROR(WriteOutputs(command, run.result, console));
   return ExitCodeOf(run.result);
 }

@@ -261,7 +261,9 @@ class Runner {
     }
     for (const CaseResult& one : std::span(result.cases).first(ran)) {
       if (NeedsExplanation(one)) {
-        console_.out << '\n' << RenderFailure(one, colour_);
+        console_.out << '\n'
+                     << RenderFailure(one, colour_,
+                                      console_.out_style.wrap_columns());
       }
     }
     if (!CasesToExplain(result).empty()) {

@@ -44,7 +44,8 @@ std::optional<ColorChoice> FindColorChoice(std::string_view name) {
 }
 
 TerminalStyle::TerminalStyle(ColorChoice choice, const TerminalFacts& facts)
-    : colored_(Colored(choice, facts)),
+    : is_terminal_(facts.is_terminal),
+      colored_(Colored(choice, facts)),
       animates_(facts.is_terminal && !facts.is_dumb),
       utf8_(facts.utf8),
       columns_(facts.columns) {}

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_TERMINAL_STYLE_H_
 #define GAUNTLET_HARNESS_CLI_TERMINAL_STYLE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,8 +37,14 @@ class TerminalStyle {
   bool animates() const { return animates_; }
   bool utf8() const { return utf8_; }
   int columns() const { return columns_; }
+  // Columns to wrap sentences to; 0 where a line may be of any length, as it
+  // leads to no terminal.
+  size_t wrap_columns() const {
+    return is_terminal_ ? static_cast<size_t>(columns_) : 0;
+  }
 
  private:
+  bool is_terminal_;
   bool colored_;
   bool animates_;
   bool utf8_;

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/columns.h"
 #include "reports/failures.h"
 #include "tests/reports/sample_result.h"
 
 namespace gauntlet {
 namespace {
 
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -45,6 +47,44 @@ TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
       .verdict = {.kind = VerdictKind::kFail, .reason = "the worlds disagree"}};
   EXPECT_THAT(RenderFailure(result, Colour::kOff),
               HasSubstr("\n  reason    the worlds disagree\n"));
+}
+
+TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {
+  CaseResult result = SampleResult().cases[3];
+  result.replay = "gauntlet replay a-run-with-a-long-name/" + result.name;
+  EXPECT_THAT(RenderFailure(result, Colour::kOff, 62), HasSubstr(R"(
+            trajectory follows: each later state and loss is
+              computed from what differs
+  expected  restarts: expected exactly 1, found 2
+  replay    gauntlet replay a-run-with-a-long-name/torn-manifest
+)"));
+  EXPECT_THAT(RenderFailure(result, Colour::kOff, 40), HasSubstr(R"(
+  story
+    worker 0, life 1  step 50  tear:
+      torn_write
+    worker 0, life 2  resumed from
+      step 50
+  broken
+    trajectory (state-digest): after
+      step 51 (worker 1, life 2): state
+      aa, expected bb
+    trajectory: 6 more violations
+    trajectory follows: each later
+      state and loss is computed from
+      what differs
+  expected
+    restarts: expected exactly 1,
+      found 2
+  replay
+    gauntlet replay a-run-with-a-long-name/torn-manifest
+)"));
+}
+
+TEST(ColumnsTest, BreaksBetweenWords_HoweverManySpacesThereAre) {
+  EXPECT_THAT(Wrapped("one  two", 3), ElementsAre("one", "two"));
+  EXPECT_THAT(Wrapped("one  two", 4), ElementsAre("one", "two"));
+  EXPECT_THAT(Wrapped("a\u00e9b twenty", 4),
+              ElementsAre("a\u00e9b", "twen", "ty"));
 }
 
 TEST(TerminalTest, PlantedBugHasItsMeaning) {

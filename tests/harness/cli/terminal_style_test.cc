@@ -38,5 +38,11 @@ TEST(TerminalStyleTest, LinesAreRewrittenOnlyOnATerminalThatCan) {
   EXPECT_FALSE(TerminalStyle(ColorChoice::kOn, kDumb).animates());
 }
 
+TEST(TerminalStyleTest, TextIsWrappedOnlyOnATerminal) {
+  const TerminalFacts narrow = {.is_terminal = true, .columns = 40};
+  EXPECT_EQ(TerminalStyle(ColorChoice::kAuto, narrow).wrap_columns(), 40U);
+  EXPECT_EQ(TerminalStyle(ColorChoice::kOn, kFile).wrap_columns(), 0U);
+}
+
 }  // namespace
 }  // namespace gauntlet
