@@ -3,6 +3,7 @@
 #include <array>
 
 #include "engine/numerics.h"
+#include "harness/cli/build_id.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/help_topics.h"
 #include "harness/cli/verbs.h"
@@ -158,7 +159,8 @@ Result<std::span<const std::string>> TakeColor(
 
 }  // namespace
 
-Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
+Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
+                                     std::string_view commit) {
   CommandLine line;
   ASSIGN_OR_RETURN(arguments, TakeColor(arguments, line.color));
   if (arguments.empty()) {
@@ -167,7 +169,7 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
   }
   const std::string& word = arguments.front();
   if (word == "--version") {
-    line.command = PrintTextCommand{VersionText()};
+    line.command = PrintTextCommand{VersionText(commit)};
     return line;
   }
   if (word == "--help" || word == "-h") {
@@ -225,9 +227,11 @@ std::string OverviewText() {
                     fmt::join(HelpTopics(), ", "));
 }
 
-std::string VersionText() {
-  return fmt::format("gauntlet {} (numerics contract {})\n", GAUNTLET_VERSION,
-                     numerics::kVersion);
+std::string VersionText(std::string_view commit) {
+  return fmt::format(
+      "gauntlet {} ({}; numerics contract {})\n", GAUNTLET_VERSION,
+      commit.empty() ? "build " + BuildId() : std::string(commit),
+      numerics::kVersion);
 }
 
 }  // namespace gauntlet

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/status.h"
@@ -19,8 +20,10 @@ struct CommandLine {
 };
 
 // `arguments` without the program's own name. kInvalidArgument for a mistake;
-// the message begins with the command it was made in ("train: …").
-Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
+// the message begins with the command it was made in ("train: …"). `commit` is
+// that of VersionText.
+Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
+                                     std::string_view commit = "");
 
 // What the program says of a line that it cannot read, as its commands say what
 // else goes wrong: "gauntlet train: --epochs: …"; without one "gauntlet: …".
@@ -33,8 +36,9 @@ std::vector<std::string> CommandNames();
 // told nothing.
 std::string OverviewText();
 
-// "gauntlet 0.1.0, …".
-std::string VersionText();
+// "gauntlet 0.1.0 (commit 9a232bc8; numerics contract 1)". Without a commit it
+// names the build, as results of runs do.
+std::string VersionText(std::string_view commit);
 
 }  // namespace gauntlet
 

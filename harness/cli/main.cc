@@ -29,6 +29,7 @@
 #include "harness/cli/report_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/show_command.h"
+#include "harness/cli/source_commit.h"
 #include "harness/cli/upgrade_command.h"
 #include "harness/cli/validate_command.h"
 #include "harness/cli/worker_command.h"
@@ -222,7 +223,7 @@ int ExecuteCommand(const CommandLine& line) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const Result<CommandLine> line = ParseCommandLine(arguments);
+  const Result<CommandLine> line = ParseCommandLine(arguments, SourceCommit());
   if (!line.ok()) {
     ReleaseSignals();
     fmt::print(std::cerr, "{}\n", ErrorLine(line.status()));

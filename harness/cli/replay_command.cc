@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/digest.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/utf8.h"
+#include "harness/cli/build_id.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/replay_target.h"
 #include "harness/cli/run_directory.h"
@@ -31,8 +31,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kThisProgram = "/proc/self/exe";
 
 // Of a folder that is gone when this is.
 class Scratch {
@@ -98,7 +96,7 @@ class Replayer {
         runs_(runs),
         scratch_(runs),
         cache_(runs / ".cache"),
-        build_(DigestOf(ReadTextFile(kThisProgram)).Short()),
+        build_(BuildId()),
         references_(cache_.string(), build_) {}
 
   // Makes the folder that runs are made in, empty: its absolute path. An error:

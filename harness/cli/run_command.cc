@@ -12,10 +12,10 @@
 #include <thread>
 #include <utility>
 
-#include "engine/digest.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
+#include "harness/cli/build_id.h"
 #include "harness/cli/case_list.h"
 #include "harness/cli/case_selection.h"
 #include "harness/cli/exit_code.h"
@@ -44,11 +44,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kThisProgram = "/proc/self/exe";
-
-// What this build is: results of another one may differ.
-std::string BuildId() { return DigestOf(ReadTextFile(kThisProgram)).Short(); }
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   if (result.cases.empty()) return static_cast<int>(ExitCode::kHeld);

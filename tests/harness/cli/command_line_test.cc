@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/job/preset_run.h"
+#include "harness/cli/build_id.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
@@ -48,9 +50,20 @@ TEST(CommandLineTest, NothingAtAllShowsCommandsInGroups) {
   EXPECT_THAT(text, Not(HasSubstr("worker ")));
 }
 
+TEST(CommandLineTest, VersionNamesTheCommit_WhenThereIsOne) {
+  const std::vector<std::string> arguments = {"--version"};
+  const Result<CommandLine> line =
+      ParseCommandLine(arguments, "commit 9a232bc8, with local changes");
+  ASSERT_TRUE(line.ok());
+  EXPECT_THAT(std::get<PrintTextCommand>(line->command).text,
+              StartsWith("gauntlet 0.1.0 (commit 9a232bc8, with local changes; "
+                         "numerics contract "));
+}
+
 TEST(CommandLineTest, VersionAndHelpAreShown) {
   EXPECT_THAT(Parsed<PrintTextCommand>({"--version"}).text,
-              HasSubstr("gauntlet 0.1.0 (numerics contract "));
+              StartsWith("gauntlet 0.1.0 (build " + BuildId() +
+                         "; numerics contract "));
   EXPECT_EQ(Parsed<PrintTextCommand>({"--help"}).text, OverviewText());
   for (const std::string& verb : CommandNames()) {
     const std::string text = Parsed<PrintTextCommand>({verb, "--help"}).text;
