@@ -1,5 +1,6 @@
 #include "harness/cli/run_command.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -27,6 +28,7 @@
 #include "harness/cli/run_report.h"
 #include "harness/cli/run_time_left.h"
 #include "harness/cli/shell_word.h"
+#include "harness/cli/stored_records.h"
 #include "harness/explore/replay.h"
 #include "harness/record/result_file.h"
 #include "harness/run/case_data.h"
@@ -36,6 +38,7 @@
 #include "harness/scenario/scenario.h"
 #include "reports/counted.h"
 #include "reports/failures.h"
+#include "reports/junit.h"
 #include "reports/terminal.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -126,12 +129,16 @@ class Runner {
     const size_t ran = result.cases.size();
     const bool interrupted =
         host_.TerminationNotices() > 0 && ran < items_.size();
-    AddThoseLeft(
-        std::string(interrupted ? kWasInterrupted : "enough cases had failed"),
-        result.cases);
+    AddThoseLeft(WhyLeft(interrupted), result.cases);
     for (CaseResult& one : result.cases) AddTrace(one);
     Conclude(result, ran);
-    RETURN_IF_ERROR(WriteRunFiles(result, directory_));
+    const Status written = WriteRunFiles(result, directory_);
+    if (!written.ok() && !disk_full_) return written;
+    if (!IsFolderOfRun(directory_)) {
+      // Without its result the run counts as killed.
+      SayDiskFull(ran);
+      return ExitCodeFor(result, command_);
+    }
     std::error_code ignored;
     fs::remove(directory_ / kUnfinishedFileName, ignored);
     Status linked = LinkLatest(directory_.parent_path(), result.run);
@@ -139,10 +146,10 @@ class Runner {
       linked = PostToGithub(result, GithubStepOfEnvironment(), console_);
     }
     if (interrupted) SayInterrupted(ran);
+    if (disk_full_) SayDiskFull(ran);
     // The copy comes last: the run has all its own files if it fails.
     if (!command_.junit_file.empty()) {
-      RETURN_IF_ERROR(WriteTextFile(command_.junit_file,
-                                    ReadTextFile(directory_ / kJunitFileName)));
+      RETURN_IF_ERROR(WriteTextFile(command_.junit_file, RenderJunit(result)));
     }
     if (interrupted) return static_cast<int>(ExitCode::kInterrupted);
     RemoveOld();
@@ -160,8 +167,10 @@ class Runner {
   // are ignored: the run works without this file.
   void WriteUnfinished(RunResult result) const {
     AddThoseLeft("the run was killed", result.cases);
-    static_cast<void>(
-        WriteTextFile(directory_ / kUnfinishedFileName, ResultToJson(result)));
+    const fs::path file = directory_ / kUnfinishedFileName;
+    if (WriteTextFile(file, ResultToJson(result)).ok()) return;
+    std::error_code ignored;
+    fs::remove(file, ignored);
   }
 
   void RunCases(RunResult& result) {
@@ -182,6 +191,7 @@ class Runner {
                          CasePhase phase) { progress_.SetPhase(item, phase); },
          .slow = [this](const SuiteItem& item) { ShowSlow(item); },
          .interrupted = [this] { return host_.TerminationNotices() > 0; },
+         .disk_full = [this] { disk_full_ = true; },
          .explain = Explain,
          .retries = command_.retries,
          .flaky = command_.flaky},
@@ -215,6 +225,12 @@ class Runner {
     if (real) command += " --world real";
     if (elsewhere) command += " --runs " + ShellWord(command_.runs_directory);
     return command;
+  }
+
+  std::string WhyLeft(bool interrupted) const {
+    if (interrupted) return std::string(kWasInterrupted);
+    return disk_full_ ? "the folder of the run had no space left"
+                      : "enough cases had failed";
   }
 
   // What was left has no verdict: --last-failed takes it up.
@@ -288,6 +304,15 @@ class Runner {
                CommandOf(command_));
   }
 
+  // `ran` cases have a verdict.
+  void SayDiskFull(size_t ran) {
+    fmt::print(console_.err,
+               "gauntlet run: no space left in {} after {} of {} cases. Free "
+               "space there and run the remaining cases: {} --last-failed; or "
+               "name another folder with --runs DIR\n",
+               directory_.string(), ran, items_.size(), CommandOf(command_));
+  }
+
   void RemoveOld() {
     if (!command_.keep_runs) return;
     const RunsRemoved old =
@@ -315,6 +340,7 @@ class Runner {
   const bool draws_;
   RunProgress progress_;
   bool said_notice_ = false;  // of the ticker's thread
+  std::atomic<bool> disk_full_{false};
 };
 
 Result<int> LoadAndRun(const RunCommand& command, Console& console) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "chaos/inject/plan.h"
@@ -90,8 +91,14 @@ std::string RenderReport(const RunResult& result) {
 
 Status WriteRunFiles(const RunResult& result,
                      const std::filesystem::path& directory) {
-  RETURN_IF_ERROR(
-      WriteTextFile(directory / kResultFileName, ResultToJson(result)));
+  const std::filesystem::path file = directory / kResultFileName;
+  if (const Status written = WriteTextFile(file, ResultToJson(result));
+      !written.ok()) {
+    // A part of a result is none.
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+    return written;
+  }
   RETURN_IF_ERROR(
       WriteTextFile(directory / kJunitFileName, RenderJunit(result)));
   RETURN_IF_ERROR(

@@ -101,6 +101,8 @@ class CaseRun {
     if (!status.ok()) record_.harness_error = status.message();
   }
   Record& record() { return record_; }
+  // Returns true iff the run had no room in its own folder.
+  bool disk_full() const { return disk_full_; }
 
  private:
   Status TryRun() {
@@ -110,11 +112,13 @@ class CaseRun {
     record_.golden = *golden;
     place_.phase(CasePhase::kRun);
     if (place_.world == WorldKind::kReal) {
-      AdoptLog(RunInProcesses(
-                   {.program = place_.program, .directory = place_.directory},
-                   plan_),
-               record_);
-      return OkStatus();
+      RunLog log = RunInProcesses(
+          {.program = place_.program, .directory = place_.directory}, plan_);
+      disk_full_ = log.disk_full;
+      AdoptLog(std::move(log), record_);
+      return disk_full_ ? ResourceExhausted(place_.directory +
+                                            ": there is no space left")
+                        : OkStatus();
     }
     ASSIGN_OR_RETURN(const auto data, references_.DataOf(plan_.train.job.data));
     FiberPool pool;
@@ -137,6 +141,7 @@ class CaseRun {
   References& references_;
   RunPlan plan_;
   Record record_;
+  bool disk_full_ = false;
 };
 
 }  // namespace
@@ -232,6 +237,8 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     record.harness_error = kept.message();
     verdict = Judge(record);
   }
+  outcome.disk_full =
+      run.disk_full() || kept.code() == Code::kResourceExhausted;
   outcome.result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();

@@ -47,6 +47,9 @@ struct CasePlace {
 struct CaseOutcome {
   CaseResult result;
   std::string final_digest;  // of the state that the run ended in; "": none
+  // Its folder had no room. It has no verdict then, unless a simulated run has
+  // failed, which the simulation keeps in memory.
+  bool disk_full = false;
 };
 
 // Runs it (in the simulated world twice, to hold one against the other) and

@@ -14,6 +14,7 @@
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
+#include "harness/run/disk_room.h"
 #include "harness/run/event_folder.h"
 #include "harness/run/launch_sequence.h"
 #include "harness/run/launcher_output.h"
@@ -263,6 +264,9 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
       log_.ending = RunEnding::kTimedOut;
       log_.ending_detail =
           fmt::format("not over after {}", DurationToText(plan_.total_limit));
+    } else if (IsFull(directory_)) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.disk_full = true;
     }
     if (log_.ending != RunEnding::kExited) {
       SendSignal(launcher, SIGKILL);
@@ -316,10 +320,12 @@ Status RealRun::CollectLives() {
     if (const std::string_view line = RanOutIn(log); !line.empty()) {
       log_.harness_error = fmt::format("{}: {}", path.string(), line);
     }
+    log_.disk_full = log_.disk_full || TellsOfFullDisk(log);
   }
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};
     const std::string text = ReadTextFile(path);
+    log_.disk_full = log_.disk_full || TellsOfFullDisk(text);
     if (text.find('\n') == text.npos) continue;
     Parsed<LifeEvents> life = ReadEventFile(text, path.string());
     if (!life.ok()) return InvalidArgument(life.error);
@@ -366,7 +372,10 @@ RunLog RealRun::Run() {
   if (status.ok()) status = CollectLives();
   log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;
   LookAround();
-  if (!status.ok()) log_.harness_error = status.message();
+  if (!status.ok()) {
+    log_.harness_error = status.message();
+    log_.disk_full = log_.disk_full || IsFull(directory_);
+  }
   log_.wall_seconds =
       std::chrono::duration<double>(SteadyClock::now() - begin_).count();
   return std::move(log_);

@@ -23,8 +23,8 @@ struct RealRunPlace {
 
 // Starts `program launch …`, again where the job stopped on a notice or the
 // launcher itself was killed, until it ends otherwise or a limit of the plan
-// is met; then everything is killed. Blocks the calling thread, which must
-// live as long as the processes.
+// is met or the directory has no room; then everything is killed. Blocks the
+// calling thread, which must live as long as the processes.
 RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
 
 }  // namespace gauntlet

@@ -25,6 +25,7 @@ struct RunLog {
   uint64_t oom_kills = 0;
   Leftovers left;
   std::string harness_error;
+  bool disk_full = false;     // a real run had no room in its own folder
   uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
 };
 

@@ -10,18 +10,12 @@
 
 #include "engine/real/cuda_plugin.h"
 #include "harness/run/crash_notice.h"
+#include "harness/run/disk_room.h"
 #include "harness/run/slow_watch.h"
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 
 namespace gauntlet {
 namespace {
-
-uint64_t FreeBytes(const std::string& directory) {
-  struct statvfs facts = {};
-  if (statvfs(directory.c_str(), &facts) != 0) return 0;
-  return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
-}
 
 int CountGpus() {
   const Result<CudaDevices> cuda = OpenCuda();
@@ -71,6 +65,7 @@ class Suite {
   const std::function<void(const CaseResult&)>& done_;
   References references_;
   std::atomic<int> explained_{0};
+  std::atomic<bool> disk_full_{false};
   std::mutex mutex_;  // of what is below, but for the watch
   size_t next_ = 0;
   int failures_ = 0;
@@ -84,7 +79,8 @@ std::optional<size_t> Suite::NextItem() {
   const std::lock_guard lock(mutex_);
   const bool enough =
       options_.max_failures > 0 && failures_ >= options_.max_failures;
-  if (enough || next_ == items_.size() || options_.interrupted()) {
+  if (enough || disk_full_ || next_ == items_.size() ||
+      options_.interrupted()) {
     return std::nullopt;
   }
   return next_++;
@@ -147,6 +143,14 @@ std::vector<CaseOutcome> Suite::RunItem(size_t index) {
     watch_.Ends(index);
     // An interrupted try has no verdict.
     if (options_.interrupted()) break;
+    if (outcome.disk_full && !disk_full_.exchange(true)) options_.disk_full();
+    if (outcome.disk_full &&
+        outcome.result.verdict.kind != VerdictKind::kFail) {
+      // What it left is of no use, and the results need the room.
+      std::error_code ignored;
+      std::filesystem::remove_all(outcome.result.directory, ignored);
+      break;
+    }
     tries.push_back(std::move(outcome));
     if (!NeedsRetry(item, tries.back())) break;
   }

@@ -37,6 +37,10 @@ struct SuiteOptions {
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};
   // Asked now and then: nothing more is begun, and what runs is cut off.
   std::function<bool()> interrupted = [] { return false; };
+  // Called once if a case had no room in `directory`: nothing more is begun.
+  // The case is left out of the results, and its files are removed; what else
+  // runs goes on for as long as it finds room.
+  std::function<void()> disk_full = [] {};
   // CasePlace::explain, which runs a case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
   // Limit of calls to `explain`. Later failures name the command to run.

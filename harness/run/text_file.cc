@@ -12,6 +12,17 @@
 #include <unistd.h>
 
 namespace gauntlet {
+namespace {
+
+// `error` is an errno value.
+Status CannotBeWritten(const std::filesystem::path& path, int error) {
+  const std::string message = fmt::format("{}: cannot be written: {}",
+                                          path.string(), std::strerror(error));
+  return error == ENOSPC || error == EDQUOT ? ResourceExhausted(message)
+                                            : IoError(message);
+}
+
+}  // namespace
 
 std::string ReadTextFile(const std::filesystem::path& path) {
   constexpr size_t kMaxFileBytes = size_t{256} << 20;
@@ -34,23 +45,19 @@ std::string ReadTextFile(const std::filesystem::path& path) {
 
 Status WriteNewTextFile(const std::filesystem::path& path,
                         std::string_view text) {
-  const auto failed = [&path](int error) {
-    return IoError(fmt::format("{}: cannot be written: {}", path.string(),
-                               std::strerror(error)));
-  };
   Descriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file.valid() && errno == EEXIST) {
     return AlreadyExists(path.string() + ": there is one already");
   }
-  if (!file.valid()) return failed(errno);
+  if (!file.valid()) return CannotBeWritten(path, errno);
   while (!text.empty()) {
     const ssize_t written = write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
       unlink(path.c_str());
-      return failed(error);
+      return CannotBeWritten(path, error);
     }
     text.remove_prefix(static_cast<size_t>(written));
   }
@@ -63,11 +70,7 @@ Status WriteTextFile(const std::filesystem::path& path,
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) {
-    return IoError(fmt::format("{}: cannot be written: {}", path.string(),
-                               std::strerror(errno)));
-  }
-  return OkStatus();
+  return file ? OkStatus() : CannotBeWritten(path, errno);
 }
 
 }  // namespace gauntlet

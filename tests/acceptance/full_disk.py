@@ -126,6 +126,30 @@ def a_model_that_has_room_is_enough(run):
     return None
 
 
+def a_full_folder_of_runs_ends_the_run(run):
+    names = ("one", "two")
+    for name in names:
+        (run.directory / f"{name}.yaml").write_text(
+            f"schema: gauntlet/v2\nname: {name}\npreset: tiny\n"
+            "job: {epochs: 2}\nexpect: {outcome: completes}\n")
+    with small_disk(run, "64k") as place:
+        if place is None:
+            return "skipped: needs root to mount a disk"
+        done, seconds = gauntlet(
+            run, "run", *(f"{name}.yaml" for name in names), "--world", "real",
+            "--runs", place / "runs")
+        expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
+        expect(done.stderr.startswith(
+            f"gauntlet run: no space left in {place}/runs/"), done.stderr)
+        expect_equal("lines", done.stderr.count("\n"), 1)
+        expect(" after 0 of 2 cases. Free space there " in done.stderr,
+               done.stderr)
+        expect(": 0 passed, 2 not run\n" in done.stdout, done.stdout)
+        expect("INCONCLUSIVE" not in done.stdout, done.stdout)
+        expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+    return None
+
+
 def a_path_that_is_too_long_is_told_before_training(run):
     deep = run.directory
     while len(str(deep)) < 3990:
@@ -184,6 +208,7 @@ CHECKS = (
     a_worker_of_a_cluster_is_told_75,
     a_full_disk_is_told_at_the_first_attempt,
     a_model_that_has_room_is_enough,
+    a_full_folder_of_runs_ends_the_run,
     a_path_that_is_too_long_is_told_before_training,
     no_loopback_is_told_at_the_first_attempt,
     no_process_left_is_told_at_the_first_attempt,

@@ -40,6 +40,13 @@ class SuiteTest : public testing::Test {
     return items;
   }
 
+  // The record of the simulated case has no room.
+  void FillRecordOf(const std::string& name) {
+    const std::filesystem::path folder = scratch_ / (name + ".sim");
+    std::filesystem::create_directory(folder);
+    std::filesystem::create_symlink("/dev/full", folder / "record.jsonl");
+  }
+
   // A program that is no trainer: it starts as a worker and exits with 7.
   void UseBrokenProgram() {
     const std::string program = scratch_ / "broken";
@@ -93,6 +100,26 @@ TEST_F(SuiteTest, StopsAfterSoManyFailures) {
                                   CleanCase("e"), CleanCase("f")}));
   EXPECT_THAT(NamesOf(results), ElementsAre("a", "b", "d"))
       << "no verdict counts as a failure";
+}
+
+TEST_F(SuiteTest, BeginsNothingMore_OnceACaseFindsNoRoom) {
+  int calls = 0;
+  options_.disk_full = [&calls] { ++calls; };
+  FillRecordOf("b");
+  const auto results =
+      Run(Items({CleanCase("a"), CleanCase("b"), CleanCase("d")}));
+  EXPECT_THAT(NamesOf(results), ElementsAre("a"));
+  EXPECT_THAT(done_, ElementsAre("a"));
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "b.sim"))
+      << "the results need its room";
+}
+
+TEST_F(SuiteTest, SimulatedFailureCountsWithoutRoomForItsRecord) {
+  FillRecordOf("a");
+  const auto results = Run(Items({WrongCase("a"), CleanCase("b")}));
+  EXPECT_THAT(NamesOf(results), ElementsAre("a"));
+  EXPECT_EQ(results.at(0).verdict.kind, VerdictKind::kFail);
 }
 
 TEST_F(SuiteTest, NothingToRunIsNothing) { EXPECT_TRUE(Run({}).empty()); }

@@ -39,5 +39,12 @@ TEST(NewTextFileTest, IsNotThereWhereItHasNoRoom) {
             Code::kIoError);
 }
 
+TEST(TextFileTest, FullDiskHasAnErrorOfItsOwn) {
+  const Status written = WriteTextFile("/dev/full", "text");
+  EXPECT_EQ(written.code(), Code::kResourceExhausted);
+  EXPECT_EQ(written.message(),
+            "/dev/full: cannot be written: No space left on device");
+}
+
 }  // namespace
 }  // namespace gauntlet
