@@ -49,6 +49,9 @@ std::string FiguresTable(const CheckpointResult& result,
   }
   ListTable table(label, std::move(columns));
   for (const CheckpointFigures& figures : result.figures) {
+    const bool any = std::ranges::any_of(
+        metrics, [&](Metric metric) { return !figures.of(metric).empty(); });
+    if (!any && figures.voided.empty()) continue;
     const CheckpointConfig& config = figures.config;
     std::vector<std::string> cells = {
         ModeName(config.mode), ByteText(config.state_bytes),
@@ -295,11 +298,11 @@ std::string Head(const CheckpointResult& result) {
 }  // namespace
 
 std::string RenderBenchPage(const CheckpointResult& result) {
-  constexpr std::array kCosts = {
-      Metric::kStep,     Metric::kStall,      Metric::kCost,
-      Metric::kOverhead, Metric::kDurable,    Metric::kBandwidth,
-      Metric::kBytes,    Metric::kBusy,       Metric::kCpu,
-      Metric::kMemory,   Metric::kMemoryAdded};
+  constexpr std::array kCosts = {Metric::kStep, Metric::kStall, Metric::kCost,
+                                 Metric::kOverhead, Metric::kDurable};
+  constexpr std::array kResources = {Metric::kBytes,  Metric::kBandwidth,
+                                     Metric::kBusy,   Metric::kCpu,
+                                     Metric::kMemory, Metric::kMemoryAdded};
   const std::string plots = IntervalPlots(result) + SizePlots(result);
   const std::string goodput = GoodputPlots(result);
   const auto in_plots = [](const std::string& html) {
@@ -308,7 +311,8 @@ std::string RenderBenchPage(const CheckpointResult& result) {
   const std::string body =
       Head(result) +
       Section("costs", "Costs",
-              FiguresTable(result, "Costs", kCosts) + in_plots(plots)) +
+              FiguresTable(result, "Costs", kCosts) + in_plots(plots) +
+                  FiguresTable(result, "Resources", kResources)) +
       Section("recovery", "Recovery", RecoveryPart(result)) +
       Section("goodput", "Goodput", in_plots(goodput)) +
       Section("machine", "Machine", MachineTable(result)) +

@@ -45,15 +45,15 @@ std::string RenderWaterfall(const Waterfall& waterfall) {
   std::string legend;
   for (size_t i = 0; i < waterfall.parts.size(); ++i) {
     legend += fmt::format(
-        "<span class=\"key\"><span class=\"part-{}\"></span>{}</span> ", i,
-        HtmlText(waterfall.parts[i]));
+        "<span class=\"bench-key\"><span class=\"part-{}\"></span>{}</span> ",
+        i, HtmlText(waterfall.parts[i]));
   }
   std::string rows;
   for (const WaterfallRow& row : waterfall.rows) {
     rows += RenderRow(waterfall, row, longest);
   }
   return fmt::format(
-      "<figure class=\"waterfall\"><figcaption>{}<br><span class=\"legend\">{}"
+      "<figure class=\"waterfall\"><figcaption>{}<br><span class=\"keys\">{}"
       "</span></figcaption>\n{}</figure>\n",
       HtmlText(waterfall.title), legend, rows);
 }
@@ -61,9 +61,9 @@ std::string RenderWaterfall(const Waterfall& waterfall) {
 const std::string_view kWaterfallStyle = R"css(
 .waterfall { margin: 12px 0; max-width: 900px; }
 .waterfall figcaption { font-size: 14px; font-weight: 600; }
-.waterfall .legend { font-weight: 400; font-size: 13px; }
-.waterfall .key { display: inline-block; margin-right: 12px; }
-.waterfall .key span { display: inline-block; width: 12px; height: 10px;
+.waterfall .keys { font-weight: 400; font-size: 13px; }
+.waterfall .bench-key { display: inline-block; margin-right: 12px; }
+.waterfall .bench-key span { display: inline-block; width: 12px; height: 10px;
   margin-right: 5px; }
 .waterfall .row { display: flex; align-items: center; gap: 10px;
   margin: 4px 0; font-size: 13px; }

@@ -134,7 +134,7 @@ std::string Legend(const XyPlot& plot) {
   std::string html;
   for (size_t i = 0; i < plot.series.size(); ++i) {
     html += fmt::format(
-        "<span class=\"key series-{}\"><svg viewBox=\"0 0 16 8\" "
+        "<span class=\"bench-key series-{}\"><svg viewBox=\"0 0 16 8\" "
         "aria-hidden=\"true\"><path class=\"curve\" d=\"M0 4H16\"/></svg>{}"
         "</span> ",
         i, HtmlText(plot.series[i].name));
@@ -156,7 +156,7 @@ std::string RenderXyPlot(const XyPlot& plot) {
     picture += DrawSeries(plot.series[i], i, x, y);
   }
   return fmt::format(
-      "<figure class=\"plot\"><figcaption>{}<br><span class=\"legend\">{}"
+      "<figure class=\"plot\"><figcaption>{}<br><span class=\"keys\">{}"
       "</span></figcaption><svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
       "aria-label=\"{}: {} against {}\">{}</svg></figure>\n",
       HtmlText(plot.title), Legend(plot), kWidth, kHeight, HtmlText(plot.title),
@@ -167,9 +167,9 @@ const std::string_view kXyPlotStyle = R"css(
 .plots { display: flex; flex-wrap: wrap; gap: 16px 24px; }
 .plot { flex: 1 1 320px; max-width: 600px; margin: 0; }
 .plot figcaption { font-size: 14px; font-weight: 600; }
-.plot .legend { font-weight: 400; font-size: 13px; }
-.plot .key { display: inline-block; margin-right: 12px; }
-.plot .key svg { display: inline; width: 22px; height: 10px;
+.plot .keys { font-weight: 400; font-size: 13px; }
+.plot .bench-key { display: inline-block; margin-right: 12px; }
+.plot .bench-key svg { display: inline; width: 22px; height: 10px;
   margin-right: 5px; }
 .plot svg { display: block; width: 100%; height: auto; }
 .plot text { font-size: 11px; fill: var(--muted); }
@@ -184,13 +184,13 @@ const std::string_view kXyPlotStyle = R"css(
 .plot .series-3 { color: var(--again); }
 .plot .series-4 { color: var(--restart); }
 .plot .series-5 { color: var(--notice); }
-.plot .key { color: inherit; }
-.plot .key.series-0 svg { color: var(--muted); }
-.plot .key.series-1 svg { color: var(--link); }
-.plot .key.series-2 svg { color: var(--good); }
-.plot .key.series-3 svg { color: var(--again); }
-.plot .key.series-4 svg { color: var(--restart); }
-.plot .key.series-5 svg { color: var(--notice); }
+.plot .bench-key { color: inherit; }
+.plot .bench-key.series-0 svg { color: var(--muted); }
+.plot .bench-key.series-1 svg { color: var(--link); }
+.plot .bench-key.series-2 svg { color: var(--good); }
+.plot .bench-key.series-3 svg { color: var(--again); }
+.plot .bench-key.series-4 svg { color: var(--restart); }
+.plot .bench-key.series-5 svg { color: var(--notice); }
 )css";
 
 }  // namespace gauntlet
