@@ -170,6 +170,8 @@ explore_stages() {  # FACTOR
                 --cases $((12000 * factor)) --seed 1 -j 2 --fail-on-missed-goals
   explore_stage "asynchronous checkpoints" scenarios/explore/async.yaml \
                 --cases $((3000 * factor)) --seed 1 -j 2
+  explore_stage "checkpoints without a copy" scenarios/explore/zero-copy.yaml \
+                --cases $((3000 * factor)) --seed 1 -j 2
   explore_stage "numbers that are not finite" \
                 scenarios/explore/not-finite.yaml \
                 --cases $((1500 * factor)) --seed 1 -j 2

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,14 @@ struct TensorView {
   std::vector<uint64_t> shape;  // {} is a scalar: one element
   std::span<const std::byte> bytes;
 };
+
+// Returns true iff `part` is not empty and lies in `whole`.
+inline bool IsWithin(std::span<const std::byte> part,
+                     std::span<const std::byte> whole) {
+  const std::less_equal<const std::byte*> not_behind;
+  return !part.empty() && not_behind(whole.data(), part.data()) &&
+         not_behind(part.data() + part.size(), whole.data() + whole.size());
+}
 
 // A tensor that owns its bytes.
 struct Tensor {

@@ -29,7 +29,8 @@ struct BackupOptions {
   // Of this run alone. Two copies are kept in it: one to fall back to.
   std::string backup_dir;
   SaveFrequency save_freq;
-  // kAsync: training goes on while a copy is written.
+  // kAsync: training goes on while a copy is written. kZeroCopy: while the
+  // state itself is written, which is held twice.
   SaveMode mode = SaveMode::kSync;
   // Whether the backup goes once training is done. What fails keeps it.
   bool delete_checkpoint = true;

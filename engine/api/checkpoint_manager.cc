@@ -81,9 +81,10 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
     return InvalidArgument("checkpoint_interval: expected at least 1, found 0");
   }
   if (options.mode != SaveMode::kSync) {
-    return InvalidArgument(
+    return InvalidArgument(fmt::format(
         "mode: expected sync, as a loop of one's own waits for its saves, "
-        "found async");
+        "found {}",
+        kSaveModeNames[static_cast<size_t>(options.mode)]));
   }
   constexpr uint64_t kMaxHours = 1'000'000;
   if (options.keep_checkpoint_every_n_hours > kMaxHours) {

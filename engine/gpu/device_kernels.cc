@@ -186,31 +186,33 @@ class DeviceKernels final : public Kernels {
   }
 
   void Adam(const AdamArgs& args, std::span<const float> gradients,
-            std::span<float> parameters, std::span<float> m,
-            std::span<float> v) const override {
+            UpdatedArray parameters, UpdatedArray m,
+            UpdatedArray v) const override {
     CheckSizes(parameters.size(), {gradients.size(), m.size(), v.size()});
     api_.adam(device_, RatesOf(args),
-              {gradients.data(), parameters.data(), m.data(), v.data()},
+              {gradients.data(), PointersOf(parameters), PointersOf(m),
+               PointersOf(v)},
               parameters.size());
   }
 
   void SgdMomentum(float rate, float momentum, std::span<const float> gradients,
-                   std::span<float> parameters,
-                   std::span<float> velocity) const override {
+                   UpdatedArray parameters,
+                   UpdatedArray velocity) const override {
     CheckSizes(parameters.size(), {gradients.size(), velocity.size()});
     api_.sgd_momentum(device_, {rate, momentum},
                       {.gradients = gradients.data(),
-                       .parameters = parameters.data(),
-                       .m = velocity.data()},
+                       .parameters = PointersOf(parameters),
+                       .m = PointersOf(velocity)},
                       parameters.size());
   }
 
   void Sgd(float rate, std::span<const float> gradients,
-           std::span<float> parameters) const override {
+           UpdatedArray parameters) const override {
     CheckSizes(parameters.size(), {gradients.size()});
-    api_.sgd(device_, rate,
-             {.gradients = gradients.data(), .parameters = parameters.data()},
-             parameters.size());
+    api_.sgd(
+        device_, rate,
+        {.gradients = gradients.data(), .parameters = PointersOf(parameters)},
+        parameters.size());
   }
 
   float Sum(std::span<const float> x) const override {

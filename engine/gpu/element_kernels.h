@@ -81,34 +81,35 @@ struct AdamOperation {
   numerics::AdamRates rates;
   AdamArrays arrays;
   GAUNTLET_KERNEL void operator()(size_t i) const {
-    const numerics::AdamElement next =
-        numerics::AdamUpdate(rates, arrays.gradients[i],
-                             {arrays.parameters[i], arrays.m[i], arrays.v[i]});
-    arrays.parameters[i] = next.parameter;
-    arrays.m[i] = next.m;
-    arrays.v[i] = next.v;
+    const numerics::AdamElement next = numerics::AdamUpdate(
+        rates, arrays.gradients[i],
+        {arrays.parameters.from[i], arrays.m.from[i], arrays.v.from[i]});
+    arrays.parameters.to[i] = next.parameter;
+    arrays.m.to[i] = next.m;
+    arrays.v.to[i] = next.v;
   }
 };
 
 struct SgdOperation {
   float rate;
   const float* gradients;
-  float* parameters;
+  UpdatedPointers parameters;
   GAUNTLET_KERNEL void operator()(size_t i) const {
-    parameters[i] = numerics::SgdUpdate(rate, gradients[i], parameters[i]);
+    parameters.to[i] =
+        numerics::SgdUpdate(rate, gradients[i], parameters.from[i]);
   }
 };
 
 struct SgdMomentumOperation {
   SgdRates rates;
   const float* gradients;
-  float* parameters;
-  float* velocity;
+  UpdatedPointers parameters;
+  UpdatedPointers velocity;
   GAUNTLET_KERNEL void operator()(size_t i) const {
-    const float next = numerics::MomentumVelocity(rates.rate, rates.momentum,
-                                                  gradients[i], velocity[i]);
-    velocity[i] = next;
-    parameters[i] = parameters[i] + next;
+    const float next = numerics::MomentumVelocity(
+        rates.rate, rates.momentum, gradients[i], velocity.from[i]);
+    velocity.to[i] = next;
+    parameters.to[i] = parameters.from[i] + next;
   }
 };
 

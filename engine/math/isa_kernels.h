@@ -62,11 +62,19 @@ struct CrossEntropyRows {
   float scale = 0.0f;
 };
 
+// An array's values, and where the next ones go.
+struct UpdatedPointers {
+  const float* from = nullptr;
+  float* to = nullptr;
+
+  UpdatedPointers At(size_t place) const { return {from + place, to + place}; }
+};
+
 struct AdamArrays {
   const float* gradients = nullptr;
-  float* parameters = nullptr;
-  float* m = nullptr;
-  float* v = nullptr;
+  UpdatedPointers parameters;
+  UpdatedPointers m;
+  UpdatedPointers v;
 };
 
 struct SgdRates {
@@ -95,9 +103,10 @@ struct IsaKernels {
   void (*adam)(const numerics::AdamRates& rates, const AdamArrays& arrays,
                size_t count);
   void (*sgd_momentum)(const SgdRates& rates, const float* gradients,
-                       float* parameters, float* velocity, size_t count);
-  void (*sgd)(float rate, const float* gradients, float* parameters,
-              size_t count);
+                       const UpdatedPointers& parameters,
+                       const UpdatedPointers& velocity, size_t count);
+  void (*sgd)(float rate, const float* gradients,
+              const UpdatedPointers& parameters, size_t count);
   float (*sum_of_squares)(const float* x, size_t count);
   void (*scale)(float factor, float* x, size_t count);
   void (*clip_values)(float limit, float* x, size_t count);

@@ -341,38 +341,42 @@ class CpuKernels final : public Kernels {
   }
 
   void Adam(const AdamArgs& args, std::span<const float> gradients,
-            std::span<float> parameters, std::span<float> m,
-            std::span<float> v) const override {
+            UpdatedArray parameters, UpdatedArray m,
+            UpdatedArray v) const override {
     const size_t count = parameters.size();
     CheckSizes(count, {gradients.size(), m.size(), v.size()});
     const numerics::AdamRates rates = RatesOf(args);
+    const AdamArrays all = {gradients.data(), PointersOf(parameters),
+                            PointersOf(m), PointersOf(v)};
     SplitElements(count, [&](const Range& part) {
-      table_.adam(
-          rates,
-          {gradients.data() + part.begin, parameters.data() + part.begin,
-           m.data() + part.begin, v.data() + part.begin},
-          part.size());
+      table_.adam(rates,
+                  {all.gradients + part.begin, all.parameters.At(part.begin),
+                   all.m.At(part.begin), all.v.At(part.begin)},
+                  part.size());
     });
   }
 
   void SgdMomentum(float rate, float momentum, std::span<const float> gradients,
-                   std::span<float> parameters,
-                   std::span<float> velocity) const override {
+                   UpdatedArray parameters,
+                   UpdatedArray velocity) const override {
     const size_t count = parameters.size();
     CheckSizes(count, {gradients.size(), velocity.size()});
+    const UpdatedPointers of_parameters = PointersOf(parameters);
+    const UpdatedPointers of_velocity = PointersOf(velocity);
     SplitElements(count, [&](const Range& part) {
       table_.sgd_momentum({rate, momentum}, gradients.data() + part.begin,
-                          parameters.data() + part.begin,
-                          velocity.data() + part.begin, part.size());
+                          of_parameters.At(part.begin),
+                          of_velocity.At(part.begin), part.size());
     });
   }
 
   void Sgd(float rate, std::span<const float> gradients,
-           std::span<float> parameters) const override {
+           UpdatedArray parameters) const override {
     CheckSizes(parameters.size(), {gradients.size()});
+    const UpdatedPointers all = PointersOf(parameters);
     SplitElements(parameters.size(), [&](const Range& part) {
-      table_.sgd(rate, gradients.data() + part.begin,
-                 parameters.data() + part.begin, part.size());
+      table_.sgd(rate, gradients.data() + part.begin, all.At(part.begin),
+                 part.size());
     });
   }
 

@@ -73,6 +73,20 @@ struct AdamArgs {
   float epsilon = 0.0f;
 };
 
+// An array that an operation changes: its values, and where the next ones go,
+// which is the same place or another one.
+struct UpdatedArray {
+  UpdatedArray() = default;
+  UpdatedArray(std::span<float> in_place) : from(in_place), to(in_place) {}
+  UpdatedArray(std::span<const float> now, std::span<float> next)
+      : from(now), to(next) {}
+
+  size_t size() const { return to.size(); }
+
+  std::span<const float> from;
+  std::span<float> to;
+};
+
 // The rows of a model's end. `outputs` and `gradients` are rows x classes,
 // `labels` and `losses` rows; labels are below `classes`.
 struct LossArgs {
@@ -162,15 +176,15 @@ class Kernels {
                            std::span<const float> means,
                            std::span<float> next) const = 0;
   virtual void Adam(const AdamArgs& args, std::span<const float> gradients,
-                    std::span<float> parameters, std::span<float> m,
-                    std::span<float> v) const = 0;
+                    UpdatedArray parameters, UpdatedArray m,
+                    UpdatedArray v) const = 0;
   // velocity = momentum * velocity - rate * g; parameters += velocity.
   virtual void SgdMomentum(float rate, float momentum,
                            std::span<const float> gradients,
-                           std::span<float> parameters,
-                           std::span<float> velocity) const = 0;
+                           UpdatedArray parameters,
+                           UpdatedArray velocity) const = 0;
   virtual void Sgd(float rate, std::span<const float> gradients,
-                   std::span<float> parameters) const = 0;
+                   UpdatedArray parameters) const = 0;
   // Sums over all elements, in the form of engine/numerics_sums.h.
   virtual float Sum(std::span<const float> x) const = 0;
   virtual float SumOfSquares(std::span<const float> x) const = 0;

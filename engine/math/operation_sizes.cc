@@ -89,4 +89,10 @@ numerics::AdamRates RatesOf(const AdamArgs& args) {
   return {args.step_size, args.beta1, args.beta2, args.epsilon};
 }
 
+UpdatedPointers PointersOf(const UpdatedArray& array) {
+  CHECK(array.from.size() == array.to.size(),
+        "an array keeps its size in an update");
+  return {array.from.data(), array.to.data()};
+}
+
 }  // namespace gauntlet

@@ -27,6 +27,7 @@ CrossEntropyRows LossRowsOf(const LossArgs& args, size_t losses,
 void CheckSizes(size_t count, std::initializer_list<size_t> others);
 void CheckDigestBlocks(size_t floats, size_t block_floats, size_t digests);
 numerics::AdamRates RatesOf(const AdamArgs& args);
+UpdatedPointers PointersOf(const UpdatedArray& array);
 
 }  // namespace gauntlet
 

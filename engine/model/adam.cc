@@ -25,8 +25,7 @@ OptimizerState Adam::InitialState(size_t parameter_count) const {
 }
 
 void Adam::Apply(uint64_t update, std::span<const float> gradients,
-                 std::span<float> parameters,
-                 const OptimizerArrays& state) const {
+                 UpdatedArray parameters, const OptimizerArrays& state) const {
   CHECK(gradients.size() == parameters.size(), "sizes of the update differ");
   CHECK(state.scalars.size() == 2 && state.slots.size() == 2 &&
             state.slots[0].size() == parameters.size() &&

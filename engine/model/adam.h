@@ -15,7 +15,7 @@ class Adam final : public Optimizer {
   OptimizerState InitialState(size_t parameter_count) const override;
   using Optimizer::Apply;
   void Apply(uint64_t update, std::span<const float> gradients,
-             std::span<float> parameters,
+             UpdatedArray parameters,
              const OptimizerArrays& state) const override;
 
  private:

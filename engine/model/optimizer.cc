@@ -22,9 +22,11 @@ void Optimizer::Apply(uint64_t update, std::span<const float> gradients,
                       OptimizerState& state) const {
   constexpr size_t kMostSlots = 4;
   CHECK(state.slots.size() <= kMostSlots, "too many slots");
-  std::array<std::span<float>, kMostSlots> slots;
-  std::ranges::copy(state.slots, slots.begin());
-  Apply(update, gradients, parameters,
+  std::array<UpdatedArray, kMostSlots> slots;
+  std::ranges::transform(
+      state.slots, slots.begin(),
+      [](std::vector<float>& slot) { return UpdatedArray(slot); });
+  Apply(update, gradients, UpdatedArray(parameters),
         {.slots = std::span(slots).first(state.slots.size()),
          .scalars = state.scalars});
 }

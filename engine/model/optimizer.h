@@ -23,7 +23,7 @@ struct OptimizerState {
 
 // The same, where it lies.
 struct OptimizerArrays {
-  std::span<const std::span<float>> slots;
+  std::span<const UpdatedArray> slots;
   std::span<float> scalars;  // the host's
 };
 
@@ -38,14 +38,14 @@ class Optimizer {
   // "adam/beta1_power", …
   virtual std::vector<std::string> scalar_names() const = 0;
   virtual OptimizerState InitialState(size_t parameter_count) const = 0;
-  // One update in place, the one of number `update` from 0: it decides the
-  // learning rate. Gradients, parameters and slots lie in the kernels' memory.
+  // One update, the one of number `update` from 0: it decides the learning
+  // rate. Gradients, parameters and slots lie in the kernels' memory.
   // Adam: Kingma & Ba 2015, algorithm 1, in the form of its section 2 (the step
   // size corrected, not the moments), as Keras has it.
   virtual void Apply(uint64_t update, std::span<const float> gradients,
-                     std::span<float> parameters,
+                     UpdatedArray parameters,
                      const OptimizerArrays& state) const = 0;
-  // Of a state that lies there as it is.
+  // In place, of a state that lies there as it is.
   void Apply(uint64_t update, std::span<const float> gradients,
              std::span<float> parameters, OptimizerState& state) const;
 };

@@ -20,8 +20,7 @@ OptimizerState Sgd::InitialState(size_t parameter_count) const {
 }
 
 void Sgd::Apply(uint64_t update, std::span<const float> gradients,
-                std::span<float> parameters,
-                const OptimizerArrays& state) const {
+                UpdatedArray parameters, const OptimizerArrays& state) const {
   const float rate = LearningRate(spec_, update);
   CHECK(gradients.size() == parameters.size(), "sizes of the update differ");
   if (spec_.momentum == 0.0f) {

@@ -1,9 +1,9 @@
 #include "engine/train/async_save.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
+#include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/text_record.h"
 #include "engine/cluster/chunk_format.h"
 #include <fmt/format.h>
@@ -41,23 +41,27 @@ Result<LastWord> DecodeWord(std::string_view bytes) {
 // Those within `whole` are taken from the live state, where the planted bug is.
 void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
               std::vector<TensorView>& tensors) {
-  const auto bytes = std::as_bytes(whole);
-  const std::less_equal<const std::byte*> not_behind;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto& own = live[i].bytes;
-    const bool within =
-        not_behind(bytes.data(), own.data()) &&
-        not_behind(own.data() + own.size(), bytes.data() + bytes.size());
-    if (within) tensors[i].bytes = own;
+    if (IsWithin(live[i].bytes, std::as_bytes(whole))) {
+      tensors[i].bytes = live[i].bytes;
+    }
   }
+}
+
+int64_t BytesOf(std::span<const TensorView> tensors) {
+  size_t bytes = 0;
+  for (const TensorView& tensor : tensors) bytes += tensor.bytes.size();
+  return static_cast<int64_t>(bytes);
 }
 
 }  // namespace
 
-AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout)
+AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout,
+                     SpareArrays* spare)
     : world_(&world),
       save_(&save),
       timeout_(timeout),
+      spare_(spare),
       task_(world, "save"),
       task_times_(world.clock) {}
 
@@ -77,39 +81,52 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
   CHECK(!is_under_way(), "one save at a time");
   const Time began = world_->clock.Now();
   save_->times().Restart();
-  ASSIGN_OR_RETURN(attempt_, save_->Begin(state));
+  ASSIGN_OR_RETURN(
+      attempt_, save_->Begin(state, spare_ == nullptr ? DigestTime::kAtOnce
+                                                      : DigestTime::kBeside));
   if (attempt_.name.empty()) return OkStatus();
   stage_ = Stage::kWriting;
   reports_.clear();
   own_failed_ = false;
+  own_digest_.reset();
   commit_ = OkStatus();
   write_took_ = commit_took_ = Duration::zero();
   const PointContext here = {.step = attempt_.head.step,
                              .epoch = attempt_.head.epoch};
   Status ready = attempt_.ready;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
-  if (ready.ok()) ready = copy_.Take(state, attempt_.own);
+  Result<std::vector<TensorView>> own =
+      ready.ok() ? Hold(state) : Result<std::vector<TensorView>>(ready);
   save_->times().Lap(TimePart::kCopy);
-  if (ready.ok()) {
+  if (own.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
                          .step = attempt_.head.step,
                          .phase = attempt_.head.phase,
-                         .count = static_cast<int64_t>(copy_.bytes()),
+                         .count = BytesOf(*own),
                          .detail = waited});
-    std::vector<TensorView> copied(copy_.tensors().begin(),
-                                   copy_.tensors().end());
-    if (world_->faults.Planted(PlantedBug::kWriteLiveState)) {
-      TakeLive(attempt_.own, state.parameters, copied);
-    }
-    StartWriting(std::move(copied));
+    StartWriting(*std::move(own));
   } else {
-    own_part_ = ready;
+    own_part_ = own.status();
     own_failed_ = true;
   }
   // They were of the state, which goes on.
   attempt_.own.clear();
   begin_took_ = world_->clock.Now() - began;
   return OkStatus();
+}
+
+Result<std::vector<TensorView>> AsyncSave::Hold(const TrainState& state) {
+  const bool live = world_->faults.Planted(PlantedBug::kWriteLiveState);
+  if (spare_ != nullptr) {
+    RETURN_IF_ERROR(copy_.Take(state, state.View()));
+    if (!live) spare_->Freeze();
+    return save_->OwnPartOf(copy_.tensors());
+  }
+  RETURN_IF_ERROR(copy_.Take(state, attempt_.own));
+  std::vector<TensorView> copied(copy_.tensors().begin(),
+                                 copy_.tensors().end());
+  if (live) TakeLive(attempt_.own, state.parameters, copied);
+  return copied;
 }
 
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
@@ -119,6 +136,7 @@ void AsyncSave::StartWriting(std::vector<TensorView> own) {
     Status arrived = copy_.Arrive();
     task_times_.Lap(TimePart::kFetch);
     if (arrived.ok()) arrived = copy_.Check();
+    if (spare_ != nullptr) own_digest_ = StateDigest(copy_.tensors());
     task_times_.Lap(TimePart::kDigest);
     own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
                              : Result<ShardFile>(arrived);
@@ -157,12 +175,15 @@ Status AsyncSave::WaitForTask() {
 std::optional<SaveOutcome> AsyncSave::EndWriting() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);
+  if (own_digest_) {
+    attempt_.whole = attempt_.head.state_digest = *own_digest_;
+  }
   Result<std::vector<std::string>> reports =
       save_->ExchangeParts(attempt_, own_part_);
   if (!reports.ok()) return End(reports.status());
   reports_ = std::move(*reports);
   stage_ = Stage::kCommitting;
-  Status why_void = CollectiveSave::WhyVoid(reports_);
+  Status why_void = CollectiveSave::WhyVoid(attempt_, reports_);
   if (why_void.ok()) why_void = save_->Refusal(attempt_);
   own_failed_ = false;
   if (!why_void.ok()) {
@@ -204,6 +225,7 @@ SaveOutcome AsyncSave::EndCommit() {
 SaveOutcome AsyncSave::End(const Status& status) {
   // Whose task still runs is not through, whatever becomes of the save.
   if (!task_.runs()) {
+    LetGo();
     stage_ = Stage::kNone;
     save_->EmitTimes({.attempt = attempt_,
                       .bytes = own_part_.ok() ? own_part_->bytes : 0,
@@ -218,6 +240,19 @@ SaveOutcome AsyncSave::End(const Status& status) {
                                : begin_took_ + write_took_ + commit_took_};
 }
 
-bool AsyncSave::EndTask() { return task_.WaitUntil(task_began_ + timeout_); }
+void AsyncSave::LetGo() {
+  if (spare_ != nullptr) spare_->Thaw();
+}
+
+bool AsyncSave::EndTask() {
+  const bool ended = task_.WaitUntil(task_began_ + timeout_);
+  if (ended) LetGo();
+  return ended;
+}
+
+void AsyncSave::JoinTask() {
+  task_.WaitUntil(kNever);
+  LetGo();
+}
 
 }  // namespace gauntlet

@@ -1,12 +1,15 @@
 // A save that training does not wait for: each rank copies its part, a task
 // writes the copy once it has arrived, and the chief's task commits once all
-// have written.
+// have written. With spare arrays nothing large is copied: the task writes the
+// state's arrays where they lie, updates write to the spare ones, and the task
+// takes the digest too.
 //
 // All that the ranks exchange is exchanged by the training task at a boundary,
 // in one order on all of them. Whether a rank's task is through rides along in
 // the integer of each step, so that all come to the same boundary at which the
 // save goes on; which one that is, no bit of the state depends on. One save is
-// under way at most, and one copy, of this rank's part, is held.
+// under way at most, and one copy, of this rank's part, is held; or one second
+// set of the state's arrays.
 #ifndef GAUNTLET_ENGINE_TRAIN_ASYNC_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_ASYNC_SAVE_H_
 
@@ -19,6 +22,7 @@
 #include "engine/status.h"
 #include "engine/train/background_task.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/spare_arrays.h"
 #include "engine/train/state_copy.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
@@ -44,7 +48,9 @@ struct SaveOutcome {
 class AsyncSave {
  public:
   // All of it outlives this. A task that takes longer than `timeout` hangs.
-  AsyncSave(World& world, CollectiveSave& save, Duration timeout);
+  // `spare` are of the state that is saved; null: each save takes a copy.
+  AsyncSave(World& world, CollectiveSave& save, Duration timeout,
+            SpareArrays* spare = nullptr);
 
   bool is_under_way() const { return stage_ != Stage::kNone; }
   // REQUIRES: is_under_way.
@@ -56,9 +62,10 @@ class AsyncSave {
 
   // Every rank calls Begin and Advance at one boundary.
   //
-  // The copy is taken and being written, or there is such a checkpoint already
-  // and nothing is under way. Errors as of CollectiveSave::Save. `waited` is
-  // for the event. REQUIRES: nothing is under way.
+  // The copy, or the state itself, is being written, or there is such a
+  // checkpoint already and nothing is under way. Errors as of
+  // CollectiveSave::Save. `waited` is for the event. REQUIRES: nothing is under
+  // way.
   Status Begin(const TrainState& state, const std::string& waited);
   // From one stage to the next: all have written, or committed. Waits for what
   // has not ended, unless MayAdvance says so of what all ranks said in the
@@ -70,15 +77,22 @@ class AsyncSave {
   // task's last act in a generation that is lost. False: it hangs.
   bool EndTask();
   // Waits for as long as it takes.
-  void JoinTask() { task_.WaitUntil(kNever); }
+  void JoinTask();
 
   // What the copy takes up.
   uint64_t copy_capacity() const { return copy_.capacity(); }
+  // Null: each save takes a copy.
+  const SpareArrays* spare() const { return spare_; }
 
  private:
   enum class Stage : uint8_t { kNone, kWriting, kCommitting };
 
+  // Takes the copy, or keeps the state's arrays as they are. Returns what is to
+  // be written.
+  Result<std::vector<TensorView>> Hold(const TrainState& state);
   void StartWriting(std::vector<TensorView> own);
+  // The state's arrays may be written in place again.
+  void LetGo();
   void StartCommit();
   std::optional<SaveOutcome> EndWriting();
   SaveOutcome EndCommit();
@@ -90,6 +104,7 @@ class AsyncSave {
   World* world_;
   CollectiveSave* save_;
   Duration timeout_;
+  SpareArrays* spare_;
   BackgroundTask task_;
   StateCopy copy_;
 
@@ -99,6 +114,7 @@ class AsyncSave {
   Time task_began_{};
   // What the tasks leave: to be read once they are through.
   Result<ShardFile> own_part_ = ShardFile();
+  std::optional<Digest> own_digest_;  // DigestTime::kBeside
   std::atomic<bool> own_failed_ = false;
   Status commit_;
   TimeSplit task_times_;

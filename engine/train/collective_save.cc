@@ -14,9 +14,13 @@
 namespace gauntlet {
 namespace {
 
-// Two ranks disagree: names those that are not with the most.
-Status DescribeDisagreement(uint64_t step,
-                            std::span<const std::string_view> digests) {
+// If two ranks disagree, the error names those that are not with the most.
+Status CheckAgreement(uint64_t step,
+                      std::span<const std::string_view> digests) {
+  if (std::ranges::all_of(
+          digests, [&](std::string_view d) { return d == digests[0]; })) {
+    return OkStatus();
+  }
   std::map<std::string_view, int> votes;
   for (const std::string_view digest : digests) ++votes[digest];
   const auto most = std::max_element(
@@ -32,6 +36,10 @@ Status DescribeDisagreement(uint64_t step,
       fmt::format("step {}: state digests differ between workers: {} have {}, "
                   "{}",
                   step, most->second, most->first, odd));
+}
+
+std::string TextOf(const std::optional<Digest>& digest) {
+  return digest ? digest->ToString() : "";
 }
 
 // Of an encoded shard: the first tensor that training goes on from and that is
@@ -83,6 +91,11 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   return shard;
 }
 
+// Of a report: the outcome, the encoded shard and, if it was taken beside the
+// training, the digest of the rank's state.
+constexpr size_t kFieldsWithDigest = 3;
+constexpr size_t kDigestField = 2;
+
 // Of all ranks, by rank. The error is the first rank's whose part failed.
 Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
   std::vector<ShardFile> parts;
@@ -90,7 +103,9 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
   for (size_t rank = 0; rank < reports.size(); ++rank) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(reports[rank]));
-    if (fields.size() != 2) return DataLoss("save: malformed report");
+    if (fields.size() != 2 && fields.size() != kFieldsWithDigest) {
+      return DataLoss("save: malformed report");
+    }
     const Status written = DecodeStatus(fields[0]);
     if (!written.ok()) {
       return Annotate(written, fmt::format("rank {}'s shard", rank));
@@ -112,7 +127,7 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
 std::string NotFiniteIn(std::span<const std::string> reports) {
   for (const std::string& report : reports) {
     const auto fields = ViewList(report);
-    if (!fields.ok() || fields->size() != 2) continue;
+    if (!fields.ok() || fields->size() < 2) continue;
     const auto shard = ViewList((*fields)[1]);
     if (!shard.ok() || shard->size() <= kNotFiniteField) continue;
     if (const auto tensor = (*shard)[kNotFiniteField]; !tensor.empty()) {
@@ -207,12 +222,27 @@ Status CollectiveSave::TrySave(Tried& tried) {
   return OkStatus();
 }
 
-Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state) {
-  ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
+Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state,
+                                          DigestTime digest_time) {
+  Digest whole;
+  if (digest_time == DigestTime::kAtOnce || HasCheckpointOf(state.position)) {
+    ASSIGN_OR_RETURN(whole, state.NewestDigest());
+  }
   SaveAttempt attempt = NewAttempt(state, whole, {});
+  attempt.digest_time = digest_time;
+  if (digest_time == DigestTime::kBeside) attempt.whole.reset();
   times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(AgreeOnBegin(attempt));
   return attempt;
+}
+
+// The digest then decides how the save begins.
+bool CollectiveSave::HasCheckpointOf(const Position& position) const {
+  return std::ranges::any_of(store_->lineage(),
+                             [&](const CommittedCheckpoint& there) {
+                               return there.ref.step == position.step &&
+                                      there.phase == position.phase_of();
+                             });
 }
 
 SaveAttempt CollectiveSave::NewAttempt(
@@ -274,7 +304,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   }
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
-      Tell(attempt, EncodeList({attempt.whole.ToString(), EncodeStatus(began),
+      Tell(attempt, EncodeList({TextOf(attempt.whole), EncodeStatus(began),
                                 attempt.name, RoomFreed()})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
@@ -290,10 +320,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
       RETURN_IF_ERROR(CheckSaveName(attempt.name, attempt.head.step));
     }
   }
-  if (std::any_of(digests.begin(), digests.end(),
-                  [&](std::string_view d) { return d != digests[0]; })) {
-    return DescribeDisagreement(attempt.head.step, digests);
-  }
+  RETURN_IF_ERROR(CheckAgreement(attempt.head.step, digests));
   return began;
 }
 
@@ -309,9 +336,12 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
       Point::kSaveAgree,
       {.step = attempt.head.step, .epoch = attempt.head.epoch});
   if (own.ok() && !agree.ok()) own = agree;
-  Result<std::vector<std::string>> reports =
-      Tell(attempt, EncodeList({EncodeStatus(own.status()),
-                                own.ok() ? EncodeShard(*own) : ""}));
+  std::vector<std::string> report = {EncodeStatus(own.status()),
+                                     own.ok() ? EncodeShard(*own) : ""};
+  if (attempt.digest_time == DigestTime::kBeside) {
+    report.push_back(TextOf(attempt.whole));
+  }
+  Result<std::vector<std::string>> reports = Tell(attempt, EncodeList(report));
   if (reports.ok()) not_finite_ = NotFiniteIn(*reports);
   return reports;
 }
@@ -354,8 +384,20 @@ Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
   return any ? SaveDebt::kOwed : SaveDebt::kNone;
 }
 
-Status CollectiveSave::WhyVoid(const std::vector<std::string>& reports) {
-  return PartsOf(reports).status();
+Status CollectiveSave::WhyVoid(const SaveAttempt& attempt,
+                               const std::vector<std::string>& reports) {
+  RETURN_IF_ERROR(PartsOf(reports).status());
+  if (attempt.digest_time == DigestTime::kAtOnce) return OkStatus();
+  std::vector<std::string_view> digests;
+  for (const std::string& report : reports) {
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                     ViewList(report));
+    if (fields.size() != kFieldsWithDigest) {
+      return DataLoss("save: malformed report");
+    }
+    digests.push_back(fields[kDigestField]);
+  }
+  return CheckAgreement(attempt.head.step, digests);
 }
 
 Status CollectiveSave::Commit(const SaveAttempt& attempt,

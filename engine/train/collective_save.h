@@ -20,10 +20,17 @@
 
 namespace gauntlet {
 
+// Training waits for the digest of the state, and the ranks compare theirs as
+// the save begins; or a task takes it, and they compare them behind the
+// writing.
+enum class DigestTime : uint8_t { kAtOnce, kBeside };
+
 // A save that has begun, on one rank.
 struct SaveAttempt {
   CheckpointHead head;
-  Digest whole;  // of all of this rank's state
+  DigestTime digest_time = DigestTime::kAtOnce;
+  // Of all of this rank's state; none: not taken yet.
+  std::optional<Digest> whole;
   // Those of the checkpoint that this rank writes; views into the state.
   std::vector<TensorView> own;
   ExchangeKey key;
@@ -69,9 +76,11 @@ class CollectiveSave {
   // What Save consists of, in this order, for who lets something else happen in
   // between. Those that exchange something need every rank at one boundary.
   //
-  // Exchanges: whether all states agree, and the chief's word on its begin. The
-  // state's newest values stay where they are.
-  Result<SaveAttempt> Begin(const TrainState& state);
+  // Exchanges: whether all states agree (kAtOnce), and the chief's word on its
+  // begin. The state's newest values stay where they are.
+  Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
+  // Of these tensors of the state, those of this rank's part.
+  std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
   // Writes and syncs the tensors of this rank's part. From any task.
   // `times` is of that task.
   Result<ShardFile> WritePart(const SaveAttempt& attempt,
@@ -80,8 +89,10 @@ class CollectiveSave {
   // Exchanges: how it went, of every rank, for Commit and WhyVoid.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<ShardFile> own);
-  // Of the first rank whose part failed; Ok: all are written.
-  static Status WhyVoid(const std::vector<std::string>& reports);
+  // Of the first rank whose part failed, else of ranks whose states differ
+  // (kBeside); Ok: all are written.
+  static Status WhyVoid(const SaveAttempt& attempt,
+                        const std::vector<std::string>& reports);
   // A tensor that training goes on from and that has values that are not
   // finite, as the last exchange of parts told all ranks; empty: there is none.
   const std::string& not_finite() const { return not_finite_; }
@@ -146,7 +157,7 @@ class CollectiveSave {
   // values are here.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
                          std::span<const std::string> of_parameters) const;
-  std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
+  bool HasCheckpointOf(const Position& position) const;
   Status AgreeOnBegin(SaveAttempt& attempt);
 
   World* world_;

@@ -20,7 +20,6 @@ constexpr uint64_t kNone = ~uint64_t{0};
 
 constexpr std::array<std::string_view, 4> kUnits = {"never", "steps", "seconds",
                                                     "epochs"};
-constexpr std::array<std::string_view, 2> kModes = {"sync", "async"};
 constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
                                                         "leave"};
 constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
@@ -56,7 +55,7 @@ auto SettingsOf(const TrainOptions& options) {
       Setting{"checkpoint.at_success", number(checkpoint.at_success),
               kAtSuccess},
       Setting{"checkpoint.at_notice", number(checkpoint.at_notice), kAtNotice},
-      Setting{"checkpoint.mode", number(checkpoint.mode), kModes},
+      Setting{"checkpoint.mode", number(checkpoint.mode), kSaveModeNames},
       Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
       Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},
       Setting{"on_not_finite", number(options.on_not_finite), kOnNotFinite},

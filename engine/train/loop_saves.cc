@@ -13,6 +13,18 @@ double SecondsOf(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+std::string SourceOf(const AsyncSave& save, SaveMode mode) {
+  if (save.spare() != nullptr) {
+    return fmt::format(
+        "the state itself; updates write to a second set of arrays of {} bytes",
+        save.spare()->bytes());
+  }
+  return fmt::format("a copy of {} bytes{}", save.copy_capacity(),
+                     mode == SaveMode::kZeroCopy
+                         ? " (zero-copy needs the state in host memory)"
+                         : "");
+}
+
 }  // namespace
 
 LoopSaves::LoopSaves(const Parts& parts, const SaveWays& ways)
@@ -178,9 +190,8 @@ Status LoopSaves::BeginBeside() {
   time_ += last_save_ - begin;
   if (is_under_way()) {
     if (!std::exchange(copy_was_told_, true)) {
-      reports_->Say(fmt::format(
-          "saves are written beside the training, from a copy of {} bytes",
-          ways_.beside->copy_capacity()));
+      reports_->Say("saves are written beside the training, from " +
+                    SourceOf(*ways_.beside, options_->checkpoint.mode));
     }
     return OkStatus();
   }

@@ -126,7 +126,7 @@ Json CheckpointToJson(const CheckpointOptions& checkpoint) {
   return {{"directory", checkpoint.directory},
           {"unit", SaveUnitName(checkpoint.trigger.unit)},
           {"every", checkpoint.trigger.every},
-          {"mode", checkpoint.mode == SaveMode::kSync ? "sync" : "async"},
+          {"mode", kSaveModeNames[static_cast<size_t>(checkpoint.mode)]},
           {"keep", checkpoint.keep},
           {"keep_every_hours", checkpoint.keep_every_hours},
           {"at_success", AtSuccessName(checkpoint.at_success)},
@@ -147,7 +147,9 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
   checkpoint.trigger.every =
       static_cast<uint64_t>(fields.Integer("every", 1, kMaxInt));
   checkpoint.mode = fields.Choice<SaveMode>(
-      "mode", {{"sync", SaveMode::kSync}, {"async", SaveMode::kAsync}});
+      "mode", {{kSaveModeNames[0], SaveMode::kSync},
+               {kSaveModeNames[1], SaveMode::kAsync},
+               {kSaveModeNames[2], SaveMode::kZeroCopy}});
   checkpoint.keep = static_cast<int>(fields.Integer("keep", 1, kMaxInt));
   checkpoint.keep_every_hours = static_cast<uint64_t>(
       fields.Integer("keep_every_hours", 0, kMaxKeepHours));

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_OPTIONS_H_
 #define GAUNTLET_ENGINE_TRAIN_OPTIONS_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -46,9 +47,13 @@ struct SaveTrigger {
   uint64_t every = 1;
 };
 
-// Whether training waits for a save, or goes on while a task writes a copy.
-// Changes no bits.
-enum class SaveMode : uint8_t { kSync, kAsync };
+// Training waits for a save; or goes on while a task writes a copy of the
+// state; or goes on while a task writes the state itself, and updates write to
+// a second set of its arrays (on a device: as kAsync). Changes no bits.
+enum class SaveMode : uint8_t { kSync, kAsync, kZeroCopy };
+// By value.
+inline constexpr std::array<std::string_view, 3> kSaveModeNames = {
+    "sync", "async", "zero-copy"};
 
 // What a finished run does: saves its end beside the checkpoints that are
 // there, deletes them all, or leaves them as they are.

@@ -24,11 +24,9 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
       arena_(memory_),
       digests_(memory_),
       rests_(memory_) {
-  here_.emplace_back(state.parameters);
-  for (std::vector<float>& slot : state.optimizer.slots) {
-    here_.emplace_back(slot);
+  for (size_t i = 0; i < state.large_arrays(); ++i) {
+    here_.emplace_back(state.LargeArray(i));
   }
-  here_.emplace_back(state.accumulated);
   if (on_host()) {
     there_ = here_;
     return;
@@ -54,13 +52,28 @@ ResidentState::~ResidentState() {
 }
 
 std::span<const std::span<float>> ResidentState::Newest() {
-  if (!on_host() && newest_here_) {
-    for (size_t i = 0; i < here_.size(); ++i) {
+  for (size_t i = 0; i < here_.size(); ++i) {
+    if (on_host()) {
+      there_[i] = state_.LargeArray(i);
+    } else if (newest_here_) {
       memory_.Upload(there_[i].data(), here_[i].data(), here_[i].size_bytes());
     }
   }
   newest_here_ = false;
   return there_;
+}
+
+// On a device an update is in place: a save takes its copy there.
+UpdatedArray ResidentState::Next(size_t index) {
+  return on_host() ? state_.NextOf(index) : UpdatedArray(Newest()[index]);
+}
+
+std::span<const UpdatedArray> ResidentState::NextSlots() {
+  next_slots_.clear();
+  for (size_t i = 0; i < state_.optimizer.slots.size(); ++i) {
+    next_slots_.push_back(Next(1 + i));
+  }
+  return next_slots_;
 }
 
 Status ResidentState::BringBack() {

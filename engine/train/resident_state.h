@@ -36,10 +36,11 @@ class ResidentState final : public TrainState::Keeper {
 
   // In the kernels' memory, as are all below.
   std::span<float> parameters() { return Newest().front(); }
-  std::span<const std::span<float>> slots() {
-    return Newest().subspan(1, state_.optimizer.slots.size());
-  }
-  std::span<float> accumulated() { return Newest().back(); }
+  // The same arrays, as an update changes them: TrainState::NextOf. What was
+  // asked above is then of what was.
+  UpdatedArray NextParameters() { return Next(0); }
+  std::span<const UpdatedArray> NextSlots();
+  UpdatedArray NextAccumulated() { return Next(there_.size() - 1); }
   // What is there was changed, or is about to be before anybody looks.
   void Changed() {
     newest_there_ = true;
@@ -77,6 +78,7 @@ class ResidentState final : public TrainState::Keeper {
   // Whether what has just been brought is what was there.
   Status Check() const;
   std::span<const std::span<float>> Newest();
+  UpdatedArray Next(size_t index);
   bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
 
   TrainState& state_;
@@ -86,6 +88,7 @@ class ResidentState final : public TrainState::Keeper {
   // Parameters, slots, accumulated gradients; the same arrays in both.
   std::vector<std::span<float>> here_;
   std::vector<std::span<float>> there_;
+  std::vector<UpdatedArray> next_slots_;
   std::vector<Pinned> pins_;  // of what is here
   MemoryArray<float> arena_;
   // Of DigestsOf, in the order of the tensors.

@@ -3,9 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/train/spare_arrays.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+
+namespace {
+
+bool StaysIn(const SpareArrays* spare, const TensorView& tensor) {
+  return spare != nullptr && spare->Has(tensor);
+}
+
+}  // namespace
 
 StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
 
@@ -14,7 +23,10 @@ Status StateCopy::Take(const TrainState& state,
   CHECK(fetching_ == nullptr, "one copy at a time");
   tensors_.assign(tensors.begin(), tensors.end());
   bytes_ = 0;
-  for (const TensorView& tensor : tensors_) bytes_ += tensor.bytes.size();
+  const SpareArrays* const spare = state.spare();
+  for (const TensorView& tensor : tensors_) {
+    if (!StaysIn(spare, tensor)) bytes_ += tensor.bytes.size();
+  }
   TrainState::Keeper* const keeper = state.keeper();
   MakeRoom(keeper == nullptr ? nullptr : &keeper->memory());
   expected_.clear();
@@ -23,7 +35,7 @@ Status StateCopy::Take(const TrainState& state,
     if (taken) return OkStatus();
   }
   RETURN_IF_ERROR(state.Settle());
-  TakeHere();
+  TakeHere(spare);
   return OkStatus();
 }
 
@@ -74,9 +86,10 @@ Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
   return true;
 }
 
-void StateCopy::TakeHere() {
+void StateCopy::TakeHere(const SpareArrays* spare) {
   size_t at = 0;
   for (TensorView& tensor : tensors_) {
+    if (StaysIn(spare, tensor)) continue;
     const std::span<std::byte> place =
         std::span(buffer_).subspan(at, tensor.bytes.size());
     std::copy_n(tensor.bytes.data(), tensor.bytes.size(), place.data());

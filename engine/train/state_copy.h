@@ -5,6 +5,9 @@
 // beside the training; the first one makes room, which takes longer. Where the
 // device has no room to spare, training waits until all of the state has been
 // brought here.
+//
+// What lies in arrays that have spare ones (TrainState::spare) is not copied:
+// updates leave it where it is.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 
@@ -32,9 +35,10 @@ class StateCopy {
   StateCopy& operator=(const StateCopy&) = delete;
 
   // Replaces the copy that was there, views and all, by one of these tensors of
-  // the state. The state may change once this returns. An error is the
-  // keeper's: what it knew best is lost. REQUIRES: the copy that was there has
-  // arrived; the keeper's memory outlives this.
+  // the state. The state may change once this returns, and its large arrays by
+  // TrainState::NextOf alone if they have spare ones. An error is the keeper's:
+  // what it knew best is lost. REQUIRES: the copy that was there has arrived;
+  // the keeper's memory outlives this.
   Status Take(const TrainState& state, std::span<const TensorView> tensors);
   // Waits for what is on its way; from any task. kIoError: it does not come,
   // and the copy is void.
@@ -43,8 +47,9 @@ class StateCopy {
   // there; from any task. kIoError names a tensor that is not the same.
   Status Check() const;
 
-  // Of the copy, once it has arrived; valid until the next one.
+  // Once all has arrived; valid until the next copy.
   std::span<const TensorView> tensors() const { return tensors_; }
+  // Of what was copied.
   uint64_t bytes() const { return bytes_; }
   // What the buffer takes up.
   uint64_t capacity() const { return buffer_.capacity(); }
@@ -52,7 +57,7 @@ class StateCopy {
  private:
   void MakeRoom(Memory* pinned_for);
   Result<bool> TakeThere(TrainState::Keeper& keeper);
-  void TakeHere();
+  void TakeHere(const SpareArrays* spare);
 
   std::vector<std::byte> buffer_;
   std::optional<Pinned> pin_;  // of the buffer

@@ -12,6 +12,7 @@
 #include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/numerics.h"
+#include "engine/train/spare_arrays.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -90,6 +91,25 @@ TrainState::TrainState(const Model& model, const Optimizer& rule,
   NameTensors(model, rule, job.replicas, hooks);
   if (start == StartFrom::kInitialParameters) {
     model.Initialize(rng_key, parameters);
+  }
+}
+
+std::vector<float>& TrainState::LargeArray(size_t index) {
+  if (index == 0) return parameters;
+  if (index <= optimizer.slots.size()) return optimizer.slots[index - 1];
+  return accumulated;
+}
+
+UpdatedArray TrainState::NextOf(size_t index) {
+  return spare_ == nullptr ? UpdatedArray(LargeArray(index))
+                           : spare_->NextOf(index);
+}
+
+void TrainState::OwnLargeArrays() {
+  for (size_t i = 0; i < large_arrays(); ++i) {
+    const UpdatedArray next = NextOf(i);
+    if (next.to.data() == next.from.data()) continue;
+    std::copy_n(next.from.data(), next.size(), next.to.data());
   }
 }
 

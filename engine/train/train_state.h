@@ -18,6 +18,7 @@
 #include "engine/ckpt/known_states.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/digest.h"
+#include "engine/math/kernels.h"
 #include "engine/math/memory.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
@@ -27,6 +28,8 @@
 #include "engine/world/fault_point.h"
 
 namespace gauntlet {
+
+class SpareArrays;
 
 // Where a run stands, between two operations.
 struct Position {
@@ -114,6 +117,20 @@ class TrainState {
   // Whose digests need not be computed, and who is told of those that are.
   // Null: nobody. Outlives the state.
   void KnownBy(KnownStates* known) { known_ = known; }
+  // The large arrays, by number: parameters, each slot, accumulated gradients.
+  size_t large_arrays() const { return optimizer.slots.size() + 2; }
+  std::vector<float>& LargeArray(size_t index);
+  // Where updates write while a save reads the large arrays; null: each update
+  // is in place, and no save reads them meanwhile.
+  void ChangesWith(SpareArrays* spare) { spare_ = spare; }
+  SpareArrays* spare() const { return spare_; }
+  // Where the next values of a large array go: to its place, or elsewhere if a
+  // save reads it there. Its place is then the new one, which has no values
+  // yet.
+  UpdatedArray NextOf(size_t index);
+  // From now on the large arrays may be written in place: those that a save
+  // reads are copied.
+  void OwnLargeArrays();
   // The newest values are gone: nobody may look any more.
   void Lost() { lost_ = true; }
   // Brings here what a keeper has. An error: it is lost, and nobody may look at
@@ -233,6 +250,7 @@ class TrainState {
   mutable std::vector<Digest> array_digests_;
   Keeper* keeper_ = nullptr;
   KnownStates* known_ = nullptr;
+  SpareArrays* spare_ = nullptr;
   bool lost_ = false;
 };
 

@@ -227,7 +227,6 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
 void Trainer::Learn(TrainState& state) {
   Memory& memory = kernels_->memory();
   ResidentState& resident = Resident(state);
-  const std::span<float> parameters = resident.parameters();
   resident.Changed();
   const std::span<float> gradients = exchange_.Total();
   std::copy_n(exchange_.TotalBeside().data(), state.replica_state.size(),
@@ -236,10 +235,13 @@ void Trainer::Learn(TrainState& state) {
   const uint64_t place = state.position.step % every;
   if (every > 1) {
     // Taken, not added to zeros: that would lose the sign of a zero.
-    const std::span<float> sum = resident.accumulated();
+    const auto [before, sum] = resident.NextAccumulated();
     if (place == 0) {
       memory.Copy(sum.data(), gradients.data(), sum.size_bytes());
     } else {
+      if (sum.data() != before.data()) {
+        memory.Copy(sum.data(), before.data(), sum.size_bytes());
+      }
       kernels_->Accumulate(gradients, sum);
     }
     if (place + 1 < every) return;
@@ -251,8 +253,8 @@ void Trainer::Learn(TrainState& state) {
   ClipGradients(job_->optimizer.clip, *kernels_, model_->parameters(),
                 gradients);
   optimizer_->Apply(
-      state.position.step / every, gradients, parameters,
-      {.slots = resident.slots(), .scalars = state.optimizer.scalars});
+      state.position.step / every, gradients, resident.NextParameters(),
+      {.slots = resident.NextSlots(), .scalars = state.optimizer.scalars});
 }
 
 void Trainer::Advance(TrainState& state, uint64_t step_rows,

@@ -106,7 +106,7 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
 
 Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(AfterHook(hooks_->TrainBegin(*state_)));
+    RETURN_IF_ERROR(AfterHook(hooks_->TrainBegin(ForHook())));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
   while (!AtHorizon() && !finish_) {
@@ -197,7 +197,7 @@ Status TrainingLoop::RunStep() {
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
   if (hooks_ != nullptr && state_->position.sample == 0) {
-    RETURN_IF_ERROR(AfterHook(hooks_->EpochBegin(*state_)));
+    RETURN_IF_ERROR(AfterHook(hooks_->EpochBegin(ForHook())));
   }
   const std::array ahead = {Operation::kStep, ExecutionEndsEpoch()
                                                   ? Operation::kEvaluation
@@ -209,7 +209,7 @@ Status TrainingLoop::RunStep() {
   Heard(outcome.tally.requests);
   if (world_->faults.Planted(PlantedBug::kDieInAStep)) DieOnce();
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(AfterHook(hooks_->StepEnd(*state_, outcome)));
+    RETURN_IF_ERROR(AfterHook(hooks_->StepEnd(ForHook(), outcome)));
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
@@ -258,7 +258,7 @@ Status TrainingLoop::EndEpoch() {
   const uint64_t epoch = state_->position.epoch;
   RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(AfterHook(hooks_->EpochEnd(*state_)));
+    RETURN_IF_ERROR(AfterHook(hooks_->EpochEnd(ForHook())));
   }
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
@@ -273,6 +273,12 @@ Status TrainingLoop::EndEpoch() {
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
   return Ends() ? OkStatus() : AgreeOnFinish();
+}
+
+// A hook may change the state in place.
+TrainState& TrainingLoop::ForHook() {
+  state_->OwnLargeArrays();
+  return *state_;
 }
 
 // A hook that is given the state to change may have.

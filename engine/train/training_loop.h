@@ -93,6 +93,7 @@ class TrainingLoop {
 
   Result<LoopEnd> RunFromHere();
   Boundary LastBoundary() const;
+  TrainState& ForHook();
   Status AfterHook(Status told);
   Status AgreeOnFinish();
   bool AtHorizon() const;

@@ -8,6 +8,7 @@
 #include "engine/train/forming.h"
 #include "engine/train/notice_watch.h"
 #include "engine/train/run_summary.h"
+#include "engine/train/spare_arrays.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_loop.h"
 #include "engine/train/worker_exit.h"
@@ -42,6 +43,7 @@ class Worker {
   Result<LoopEnd> LiveOneGeneration();
   Result<LoopEnd> Train();
   SaveWays MakeSaves();
+  SpareArrays* Spare();
   bool EndSave();
   void EmitStartTimes();
   bool MayRejoin(const Status& status);
@@ -56,6 +58,7 @@ class Worker {
   Time meet_by_{};  // the others have to be met again until then
   std::optional<LoopMemory> loop_memory_;
   Status unsaved_;  // why the state that training ended with is not saved
+  std::optional<SpareArrays> spare_;
   // Of the newest generation; what it writes may outlive its loop.
   std::optional<CollectiveSave> save_;
   std::optional<AsyncSave> beside_;
@@ -67,8 +70,19 @@ SaveWays Worker::MakeSaves() {
   save_.emplace(world_, *parts_.store, parts_.session->ring(),
                 parts_.inputs.job_json, parts_.generation(), timeout);
   if (options_.checkpoint.mode == SaveMode::kSync) return {.whole = &*save_};
-  beside_.emplace(world_, *save_, timeout);
+  beside_.emplace(world_, *save_, timeout, Spare());
   return {.whole = &*save_, .beside = &*beside_};
+}
+
+// Null: saves take copies.
+SpareArrays* Worker::Spare() {
+  if (options_.checkpoint.mode != SaveMode::kZeroCopy ||
+      parts_.built.kernels->memory().kind() != MemoryKind::kHost) {
+    return nullptr;
+  }
+  const bool is_of_state = spare_ && parts_.state->spare() == &*spare_;
+  if (!is_of_state) spare_.emplace(*parts_.state);
+  return &*spare_;
 }
 
 // What is being written in a generation that is lost is void, or acknowledged,
@@ -273,6 +287,7 @@ WorkerEnd Worker::Live() {
 TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abandon();
   if (beside_) beside_->JoinTask();
+  spare_.reset();
   return {.end = std::move(end),
           .state = std::move(parts_.state),
           .resumed_from = forming_.resumed_from()};

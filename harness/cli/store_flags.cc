@@ -1,5 +1,6 @@
 #include "harness/cli/store_flags.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -32,10 +33,11 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
 
 FlagReader ReadMode(std::optional<SaveMode>& target) {
   return [&target](const std::string& text) -> Status {
-    if (text != "sync" && text != "async") {
-      return ExpectedValue("sync or async", text);
+    const auto found = std::ranges::find(kSaveModeNames, text);
+    if (found == kSaveModeNames.end()) {
+      return ExpectedValue("sync, async or zero-copy", text);
     }
-    target = text == "sync" ? SaveMode::kSync : SaveMode::kAsync;
+    target = static_cast<SaveMode>(found - kSaveModeNames.begin());
     return OkStatus();
   };
 }
@@ -55,9 +57,9 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
        "preemption and at the end (epoch).",
        "--every"},
       ReadTrigger(told.trigger));
-  flags.Value({"--ckpt-mode", "sync|async",
+  flags.Value({"--ckpt-mode", "sync|async|zero-copy",
                "Training waits for each save, or continues while a copy of the "
-               "state is written (sync)."},
+               "state is written, or the state itself without a copy (sync)."},
               ReadMode(told.mode));
   flags.Value({"--keep-last", "N", "Number of newest checkpoints to keep (5).",
                "--keep"},

@@ -24,7 +24,7 @@ Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   Record record = {
       .scenario = command.preset, .case_name = "train", .world = "real"};
   record.setup.saves_beside =
-      command.options.checkpoint.mode == SaveMode::kAsync;
+      command.options.checkpoint.mode != SaveMode::kSync;
   for (LifeEvents& life : lives) {
     if (life.worker == kLauncherWorker) {
       record.launchers.push_back(

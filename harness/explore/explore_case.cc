@@ -326,7 +326,7 @@ PlanSpace SpaceOf(const Case& setup) {
     if (CanHappenTo(info.kind, setup)) space.kinds.push_back(info.kind);
   }
   const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
-  const bool copies = setup.train.checkpoint.mode == SaveMode::kAsync;
+  const bool copies = setup.train.checkpoint.mode != SaveMode::kSync;
   for (const PointInfo& info : AllPoints()) {
     if (info.needs == PointNeeds::kAsyncSaves && !copies) continue;
     if (info.needs == PointNeeds::kDevice && !HasDevice(setup)) continue;

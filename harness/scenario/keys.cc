@@ -509,9 +509,10 @@ constexpr KeySpec kKeys[] = {
     {.path = "checkpoint.mode",
      .type = T::kChoice,
      .doc = "training waits for each save (sync), or continues while a copy of "
-            "the state is written (async)",
+            "the state is written (async), or while the state itself is "
+            "written and updates go to a second set of its arrays (zero-copy)",
      .fallback = "sync",
-     .listed = "sync|async"},
+     .listed = "sync|async|zero-copy"},
     {.path = "checkpoint.keep",
      .type = T::kCount,
      .doc = "number of newest checkpoints to keep",

@@ -171,7 +171,7 @@ class Checker {
 
   // A save begins, and copies the state, while training waits.
   bool IsWrittenBesideTraining(Point point) const {
-    return case_.train.checkpoint.mode == SaveMode::kAsync && IsOfSave(point) &&
+    return case_.train.checkpoint.mode != SaveMode::kSync && IsOfSave(point) &&
            point != Point::kSaveBegin &&
            InfoOf(point).needs != PointNeeds::kAsyncSaves;
   }

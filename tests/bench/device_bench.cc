@@ -186,7 +186,7 @@ class TrainingStep {
   const std::vector<float> features_;
   const std::vector<uint8_t> labels_;
   std::vector<MemoryArray<float>> arrays_;  // parameters, gradients, slots
-  std::vector<std::span<float>> slots_;
+  std::vector<UpdatedArray> slots_;
   decltype(OptimizerState::scalars) scalars_;
   uint64_t update_ = 0;
 };

@@ -189,10 +189,14 @@ void BM_Adam(benchmark::State& state, Isa isa) {
   CheckBits(*kernels, [&](const Kernels& by) {
     std::vector<float> updated = parameters;
     std::vector<float> next_m = m, next_v = v;
-    by.Adam(args, gradients, updated, next_m, next_v);
+    by.Adam(args, gradients, std::span(updated), std::span(next_m),
+            std::span(next_v));
     return updated;
   });
-  for (auto _ : state) kernels->Adam(args, gradients, parameters, m, v);
+  for (auto _ : state) {
+    kernels->Adam(args, gradients, std::span(parameters), std::span(m),
+                  std::span(v));
+  }
 }
 
 void BM_ColumnSums(benchmark::State& state, Isa isa) {

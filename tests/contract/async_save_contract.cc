@@ -1,4 +1,6 @@
 // Saves that training does not wait for, with tasks of either world.
+#include <algorithm>
+
 #include "engine/train/async_save.h"
 #include "engine/train/job_model.h"
 #include "tests/contract/world_fixture.h"
@@ -31,7 +33,9 @@ struct OnlyWorker {
         beside(world, save, kLong) {}
 
   void GoOnTraining() {
-    for (float& parameter : state.parameters) parameter += 1.0f;
+    const UpdatedArray next = state.NextOf(0);
+    std::ranges::transform(next.from, next.to.begin(),
+                           [](float parameter) { return parameter + 1.0f; });
     ++state.position.step;
   }
 
@@ -64,6 +68,28 @@ TEST_P(SaveContract, WritesTheStateThatWasCopiedWhileTrainingChangesIt) {
     EXPECT_EQ(outcome.step, 5u);
     const CommittedCheckpoint& saved = worker.store.lineage().back();
     EXPECT_EQ(worker.store.Load(saved.ref)->head.state_digest, digest);
+  });
+}
+
+TEST_P(SaveContract, WritesTheStateItself_WhileUpdatesGoToSpareArrays) {
+  InWorld([&](World& world) {
+    OnlyWorker worker(world, Path("ckpt"));
+    SpareArrays spare(worker.state);
+    AsyncSave beside(world, worker.save, kLong, &spare);
+    for (int i = 0; i < 3; ++i) {
+      worker.GoOnTraining();
+      const Digest digest = worker.state.ComputeDigest();
+      const float* const saved_parameters = worker.state.parameters.data();
+      ASSERT_TRUE(beside.Begin(worker.state, "").ok());
+      EXPECT_EQ(worker.state.parameters.data(), saved_parameters);
+      for (int step = 0; step < 1000; ++step) worker.GoOnTraining();
+      EXPECT_NE(worker.state.parameters.data(), saved_parameters);
+      const SaveOutcome outcome = Finish(beside);
+      EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+      const CommittedCheckpoint& saved = worker.store.lineage().back();
+      EXPECT_EQ(worker.store.Load(saved.ref)->head.state_digest, digest);
+      EXPECT_LT(beside.copy_capacity(), spare.bytes() / 10);
+    }
   });
 }
 

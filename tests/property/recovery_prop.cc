@@ -84,19 +84,42 @@ class Sweep {
   int fired_ = 0;
 };
 
-// With saves that training waits for, and with saves beside it.
+// With saves that training waits for, and with saves beside it, with and
+// without a copy.
 class RecoverySweep : public testing::TestWithParam<SaveMode> {};
 class RecoveryProperty : public testing::TestWithParam<SaveMode> {};
 
 std::string NameOf(const testing::TestParamInfo<SaveMode>& mode) {
-  return mode.param == SaveMode::kSync ? "sync" : "async";
+  switch (mode.param) {
+    case SaveMode::kSync:
+      return "sync";
+    case SaveMode::kAsync:
+      return "async";
+    case SaveMode::kZeroCopy:
+      return "zero_copy";
+  }
+  return "";
+}
+
+std::string PropertyNameOf(SaveMode mode) {
+  switch (mode) {
+    case SaveMode::kSync:
+      return "recovery";
+    case SaveMode::kAsync:
+      return "recovery-beside";
+    case SaveMode::kZeroCopy:
+      return "recovery-zero-copy";
+  }
+  return "";
 }
 
 INSTANTIATE_TEST_SUITE_P(Saves, RecoverySweep,
-                         testing::Values(SaveMode::kSync, SaveMode::kAsync),
+                         testing::Values(SaveMode::kSync, SaveMode::kAsync,
+                                         SaveMode::kZeroCopy),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Saves, RecoveryProperty,
-                         testing::Values(SaveMode::kSync, SaveMode::kAsync),
+                         testing::Values(SaveMode::kSync, SaveMode::kAsync,
+                                         SaveMode::kZeroCopy),
                          NameOf);
 
 // A site at which each hit of the point is an occurrence.
@@ -274,17 +297,18 @@ TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
   Laboratory laboratory = MakeLaboratory(GetParam());
   size_t tried = 0;
   size_t fired = 0;
-  CheckProperty<FaultPlan>(
-      {.name = GetParam() == SaveMode::kSync ? "recovery" : "recovery-beside",
-       .any = BudgetedPlan(),
-       .to_text = PlanToJson,
-       .from_text = PlanFromJson,
-       .wrong = [&](const FaultPlan& plan) -> std::string {
-         const Trial trial = laboratory.Try(plan);
-         ++tried;
-         fired += trial.record.faults.size();
-         return trial.wrong.empty() ? "" : Describe(plan, trial);
-       }});
+  CheckProperty<FaultPlan>({.name = PropertyNameOf(GetParam()),
+                            .any = BudgetedPlan(),
+                            .to_text = PlanToJson,
+                            .from_text = PlanFromJson,
+                            .wrong = [&](const FaultPlan& plan) -> std::string {
+                              const Trial trial = laboratory.Try(plan);
+                              ++tried;
+                              fired += trial.record.faults.size();
+                              return trial.wrong.empty()
+                                         ? ""
+                                         : Describe(plan, trial);
+                            }});
   if (OnlyOneIsTried()) return;
   EXPECT_GT(fired, tried / 2);
 }

@@ -131,7 +131,8 @@ std::string AnyCheckpoint() {
   return fmt::format(
       "{{every: {{{}}}, keep: {}{}{}{}}}",
       OneOf("steps: 5", "steps: 1", "steps: 3", "steps: 7", "epochs: 1"),
-      *rc::gen::element(2, 1, 3, 5), InSomeOf100(35) ? ", mode: async" : "",
+      *rc::gen::element(2, 1, 3, 5),
+      OneOf("", "", "", ", mode: async", ", mode: zero-copy"),
       InSomeOf100(35) ? ", on_success: delete" : "",
       InSomeOf100(15) ? ", allow_cold_start: true" : "");
 }

@@ -108,6 +108,48 @@ TEST(ElementwiseTest, AdamHasTheReferencesBits) {
       });
 }
 
+// Calls update(kernels, x, y, z, w): x are gradients, the others are updated.
+template <typename Update>
+void ExpectBitsOfUpdatesInPlace(const Update& update) {
+  for (const Path& path : AllPaths()) {
+    for (const size_t size : kSizes) {
+      SCOPED_TRACE(path.name + ", size " + std::to_string(size));
+      Arrays in_place(size, Values::kWide, 3);
+      Arrays now(size, Values::kWide, 3);
+      Arrays unchanged(size, Values::kWide, 3);
+      Arrays next(size, Values::kWide, 3);
+      update(*path.kernels, in_place.x.span(), in_place.y.span(),
+             in_place.z.span(), in_place.w.span());
+      update(*path.kernels, now.x.span(),
+             UpdatedArray(now.y.span(), next.y.span()),
+             UpdatedArray(now.z.span(), next.z.span()),
+             UpdatedArray(now.w.span(), next.w.span()));
+      ASSERT_TRUE(path.kernels->status().ok());
+      ExpectEqualArrays(next, in_place);
+      ExpectEqualArrays(now, unchanged);
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(ElementwiseTest, UpdateElsewhereHasTheBitsOfOneInPlace) {
+  ExpectBitsOfUpdatesInPlace([](const Kernels& kernels,
+                                std::span<const float> gradients,
+                                UpdatedArray parameters, UpdatedArray m,
+                                UpdatedArray v) {
+    kernels.Adam(
+        {.step_size = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-7f},
+        gradients, parameters, m, v);
+  });
+  ExpectBitsOfUpdatesInPlace(
+      [](const Kernels& kernels, std::span<const float> gradients,
+         UpdatedArray parameters, UpdatedArray of_momentum,
+         UpdatedArray velocity) {
+        kernels.Sgd(0.1f, gradients, parameters);
+        kernels.SgdMomentum(0.1f, 0.9f, gradients, of_momentum, velocity);
+      });
+}
+
 TEST(ElementwiseTest, SgdHasTheReferencesBits) {
   ExpectReferenceBits(
       [](const Kernels& kernels, Arrays& a) {

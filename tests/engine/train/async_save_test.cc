@@ -16,9 +16,9 @@ using testing::Ge;
 using testing::HasSubstr;
 using testing::Le;
 
-TrainOptions AsyncRun() {
+TrainOptions AsyncRun(SaveMode mode) {
   TrainOptions options = SmallRun();
-  options.checkpoint.mode = SaveMode::kAsync;
+  options.checkpoint.mode = mode;
   return options;
 }
 
@@ -41,6 +41,15 @@ Fault CrashAt(int worker, const FaultSite& where) {
   return fault;
 }
 
+class AsyncSaveTest : public testing::TestWithParam<SaveMode> {};
+
+INSTANTIATE_TEST_SUITE_P(Modes, AsyncSaveTest,
+                         testing::Values(SaveMode::kAsync, SaveMode::kZeroCopy),
+                         [](const auto& mode) {
+                           return mode.param == SaveMode::kAsync ? "async"
+                                                                 : "zero_copy";
+                         });
+
 std::vector<EventKind> KindsOf(const LifeOutcome& outcome, size_t rank = 0) {
   std::vector<EventKind> kinds;
   for (const LogEvent& event : outcome.events[rank]) {
@@ -60,10 +69,11 @@ uint64_t StepAt(const LifeOutcome& outcome, EventKind kind, uint64_t save) {
   return 0;
 }
 
-TEST(AsyncSaveTest, AnyNumberOfWorkersComesToTheStateOfARunWithoutSaves) {
+TEST_P(AsyncSaveTest, AnyNumberOfWorkersComesToTheStateOfARunWithoutSaves) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const int workers : {1, 2, 4}) {
-    const LifeOutcome outcome = TrainingFixture().Run(workers, AsyncRun());
+    const LifeOutcome outcome =
+        TrainingFixture().Run(workers, AsyncRun(GetParam()));
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
     EXPECT_EQ(outcome.result->digest, golden);
     EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
@@ -71,7 +81,7 @@ TEST(AsyncSaveTest, AnyNumberOfWorkersComesToTheStateOfARunWithoutSaves) {
   }
 }
 
-TEST(AsyncSaveTest, WhateverIsSavedWhenChangesNoBits) {
+TEST_P(AsyncSaveTest, WhateverIsSavedWhenChangesNoBits) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const SaveTrigger& trigger :
        {SaveTrigger{.unit = SaveUnit::kSteps, .every = 1},
@@ -79,7 +89,7 @@ TEST(AsyncSaveTest, WhateverIsSavedWhenChangesNoBits) {
         SaveTrigger{.unit = SaveUnit::kEpochs, .every = 2},
         SaveTrigger{.unit = SaveUnit::kNone}}) {
     for (const uint64_t execution : {1, 4}) {
-      TrainOptions options = AsyncRun();
+      TrainOptions options = AsyncRun(GetParam());
       options.checkpoint.trigger = trigger;
       options.steps_per_execution = execution;
       FaultPlan plan = SlowDisk();
@@ -97,15 +107,17 @@ TEST(AsyncSaveTest, WhateverIsSavedWhenChangesNoBits) {
   }
 }
 
-TEST(AsyncSaveTest, TrainingGoesOnWhileASaveIsWritten) {
-  const LifeOutcome outcome = TrainingFixture().Run(2, AsyncRun(), SlowDisk());
+TEST_P(AsyncSaveTest, TrainingGoesOnWhileASaveIsWritten) {
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_EQ(StepAt(outcome, EventKind::kSaveCopied, 5), 5u);
   EXPECT_GE(StepAt(outcome, EventKind::kSaveAcknowledged, 5), 7u);
 }
 
-TEST(AsyncSaveTest, ASaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
-  const LifeOutcome outcome = TrainingFixture().Run(2, AsyncRun(), SlowDisk());
+TEST_P(AsyncSaveTest, ASaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 10, 15, 20, 24));
@@ -116,7 +128,7 @@ TEST(AsyncSaveTest, ASaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
 }
 
 // All ranks' parts together are the state, and no copy is larger than its part.
-TEST(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
+TEST_P(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
   const auto bytes_of = [](const LifeOutcome& outcome, size_t rank) {
     std::vector<int64_t> bytes;
     for (const LogEvent& event : outcome.Of(EventKind::kSaveCopied, rank)) {
@@ -124,26 +136,31 @@ TEST(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
     }
     return bytes;
   };
-  const LifeOutcome alone = TrainingFixture().Run(1, AsyncRun());
+  const LifeOutcome alone = TrainingFixture().Run(1, AsyncRun(GetParam()));
   const int64_t whole = bytes_of(alone, 0).back();
-  const LifeOutcome two = TrainingFixture().Run(2, AsyncRun(), SlowDisk());
+  const LifeOutcome two =
+      TrainingFixture().Run(2, AsyncRun(GetParam()), SlowDisk());
   EXPECT_THAT(bytes_of(two, 0), Each(Le(whole * 2 / 3)));
   EXPECT_EQ(bytes_of(two, 0).back() + bytes_of(two, 1).back(), whole);
-  EXPECT_THAT(alone.lines, Contains(HasSubstr("from a copy of")));
+  EXPECT_THAT(alone.lines,
+              Contains(HasSubstr(GetParam() == SaveMode::kAsync
+                                     ? "from a copy of"
+                                     : "from the state itself; updates write "
+                                       "to a second set of arrays of ")));
 }
 
-TEST(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
-  ExpectOneErrorCostsOneSave(AsyncRun());
+TEST_P(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
+  ExpectOneErrorCostsOneSave(AsyncRun(GetParam()));
 }
 
-TEST(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {
+TEST_P(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {
   const FaultPlan plan = {
       .faults = {
           {.id = "full",
            .site = {.worker = 1, .point = Point::kShardSync, .occurrence = 2},
            .kind = FaultKind::kFsyncFails}}};
   TrainingFixture fixture;
-  const LifeOutcome outcome = fixture.Run(2, AsyncRun(), plan);
+  const LifeOutcome outcome = fixture.Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 15, 20, 24));
   EXPECT_LT(StepAt(outcome, EventKind::kSaveFailed, 10), 15u);
@@ -158,16 +175,16 @@ TEST(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {
   }
 }
 
-TEST(AsyncSaveTest, AStopWaitsForWhatIsUnderWayAndThenSaves) {
-  TrainOptions options = AsyncRun();
+TEST_P(AsyncSaveTest, AStopWaitsForWhatIsUnderWayAndThenSaves) {
+  TrainOptions options = AsyncRun(GetParam());
   options.horizon.stop_at_step = 7;
   const LifeOutcome outcome = TrainingFixture().Run(2, options, SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
 }
 
-TEST(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
-  TrainOptions options = AsyncRun();
+TEST_P(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
+  TrainOptions options = AsyncRun(GetParam());
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   TrainingFixture fixture;
   const LifeOutcome outcome = fixture.Run(2, options, SlowDisk());
@@ -180,7 +197,7 @@ TEST(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
 // Whichever worker dies while the save of step 5 is under way, it is void, or
 // acknowledged and then found; what the survivor has begun it ends before it
 // says its last word.
-TEST(AsyncSaveTest, ADeathLeavesWhatIsUnderWayVoidOrAcknowledged) {
+TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayVoidOrAcknowledged) {
   for (const int worker : {0, 1}) {
     for (const Point point :
          {Point::kCopy, Point::kShardWrite, Point::kShardDone,
@@ -188,7 +205,7 @@ TEST(AsyncSaveTest, ADeathLeavesWhatIsUnderWayVoidOrAcknowledged) {
           Point::kSaveAcknowledged}) {
       TrainingFixture fixture;
       const FaultPlan plan = {.faults = {CrashAt(worker, {.point = point})}};
-      const LifeOutcome first = fixture.Run(2, AsyncRun(), plan);
+      const LifeOutcome first = fixture.Run(2, AsyncRun(GetParam()), plan);
       if (first.AllExitedWith(WorkerExit::kDone))
         continue;  // the chief's alone
       const size_t survivor = worker == 0 ? 1 : 0;
@@ -196,7 +213,7 @@ TEST(AsyncSaveTest, ADeathLeavesWhatIsUnderWayVoidOrAcknowledged) {
       // At its own point the rename is yet to come.
       const bool committed = point == Point::kSaveAcknowledged;
       EXPECT_LE(first.Of(EventKind::kSaveAcknowledged).size(), committed);
-      const LifeOutcome next = fixture.Run(2, AsyncRun());
+      const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
       EXPECT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
       EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
       EXPECT_EQ(next.result->resumed_from,
@@ -205,14 +222,14 @@ TEST(AsyncSaveTest, ADeathLeavesWhatIsUnderWayVoidOrAcknowledged) {
   }
 }
 
-TEST(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
+TEST_P(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {SlowDisk().faults[0],
                  CrashAt(kChief, {.point = Point::kSaveEnd, .occurrence = 2})}};
-  const LifeOutcome first = fixture.Run(2, AsyncRun(), plan);
+  const LifeOutcome first = fixture.Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(first.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10));
-  const LifeOutcome next = fixture.Run(2, AsyncRun());
+  const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
   ASSERT_FALSE(next.Of(EventKind::kResumed).empty()) << next.reasons[0];
   EXPECT_EQ(next.Of(EventKind::kResumed)[0].digest,
             first.Of(EventKind::kSaveAcknowledged)[1].digest);
@@ -221,8 +238,8 @@ TEST(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
 
 // A task that hangs is given up when a save may take no longer, though training
 // goes on beside it, the heartbeats come, and no other save is due.
-TEST(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
-  TrainOptions options = AsyncRun();
+TEST_P(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
+  TrainOptions options = AsyncRun(GetParam());
   options.horizon.epochs = 1000;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 3};
   const FaultPlan plan = {
@@ -240,8 +257,8 @@ TEST(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
 // A save takes four seconds, five steps half a second. Wherever between two
 // saves the notice comes, what is under way comes out, and the agreed step is
 // saved, before the grace period is over; and some of it was trained on.
-TEST(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
-  TrainOptions options = AsyncRun();
+TEST_P(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
+  TrainOptions options = AsyncRun(GetParam());
   options.preemption.grace = std::chrono::seconds(30);
   options.horizon.epochs = 1000;
   for (uint64_t step = 13; step < 19; ++step) {
@@ -267,24 +284,25 @@ TEST(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
 }
 
 // The commit takes half a second, and worker 1 dies meanwhile.
-TEST(AsyncSaveTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
+TEST_P(AsyncSaveTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
   Fault heavy = SlowFault(0, Point::kStepBegin, std::chrono::milliseconds(50));
   heavy.id = "heavy";
   const FaultPlan plan = {.faults = {SlowFault(kChief, Point::kRename,
                                                std::chrono::milliseconds(500)),
                                      heavy, CrashAt(1, {.step = 9})}};
-  const LifeOutcome outcome = TrainingFixture().Run(2, AsyncRun(), plan);
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, AsyncRun(GetParam()), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
   EXPECT_EQ(KindsOf(outcome).back(), EventKind::kLifeEnd);
 }
 
-TEST(AsyncSaveTest, LiveParametersInPlaceOfACopyDoNotVerify) {
+TEST_P(AsyncSaveTest, LiveParametersInPlaceOfACopyDoNotVerify) {
   FaultPlan plan = SlowDisk();
   plan.bugs = {PlantedBug::kWriteLiveState};
   plan.faults.push_back(CrashAt(kChief, {.step = 12}));
   TrainingFixture fixture;
-  fixture.Run(2, AsyncRun(), plan);
-  const LifeOutcome next = fixture.Run(2, AsyncRun());
+  fixture.Run(2, AsyncRun(GetParam()), plan);
+  const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
   EXPECT_TRUE(next.AllExitedWith(WorkerExit::kNoCheckpoint));
   EXPECT_THAT(next.reasons[0], HasSubstr("step-000000005-g1: state digest"));
 }

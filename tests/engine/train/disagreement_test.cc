@@ -205,7 +205,8 @@ LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
 }
 
 TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheNextSave) {
-  for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+  for (const SaveMode mode :
+       {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainOptions options = SmallRun();
     options.checkpoint.mode = mode;
     const LifeOutcome outcome = RunWithAFlippedBit(12, options);

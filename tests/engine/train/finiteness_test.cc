@@ -190,7 +190,8 @@ TEST(FinitenessTest, AStateThatIsNotFiniteIsFoundByItsSave) {
 }
 
 TEST(FinitenessTest, StopsAtTheSameStepOnAllWorkers) {
-  for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+  for (const SaveMode mode :
+       {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainingFixture fixture;
     TrainOptions options = Stopping(Overflowing(3, 5));
     options.checkpoint.mode = mode;
@@ -208,7 +209,8 @@ TEST(FinitenessTest, StopsAtTheSameStepOnAllWorkers) {
 }
 
 TEST(FinitenessTest, ASaveThatFindsItStopsTheRunAndIsNone) {
-  for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+  for (const SaveMode mode :
+       {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainingFixture fixture;
     TrainOptions options = Stopping(OverflowingSlots(1, 2));
     options.checkpoint.mode = mode;

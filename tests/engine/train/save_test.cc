@@ -158,7 +158,8 @@ FaultPlan FullDisk(FaultTimes times) {
 }
 
 TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
-  for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+  for (const SaveMode mode :
+       {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
     TrainOptions options = With({.unit = SaveUnit::kNone});
     options.checkpoint.mode = mode;
     options.cluster.save_timeout = std::chrono::minutes(5);

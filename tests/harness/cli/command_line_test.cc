@@ -307,7 +307,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--ckpt-mode", "async"},
        "train: --ckpt-mode requires --ckpt DIR"},
       {{"train", "--ckpt", "c", "--ckpt-mode", "zero_copy"},
-       "train: --ckpt-mode: expected sync or async, found 'zero_copy'"},
+       "train: --ckpt-mode: expected sync, async or zero-copy, found "
+       "'zero_copy'"},
       {{"train", "--restart", "none", "--max-restarts", "3"},
        "train: --max-restarts: expected 0 beside --restart none"},
       {{"train", "--cluster", "ray"},

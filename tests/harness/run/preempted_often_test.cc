@@ -75,7 +75,8 @@ TEST_P(PreemptedOftenTest, TwentyNoticesInARowCostNotASingleStep) {
 INSTANTIATE_TEST_SUITE_P(
     Seeds, PreemptedOftenTest,
     testing::Combine(testing::Range(uint64_t{1}, uint64_t{9}),
-                     testing::Values(SaveMode::kSync, SaveMode::kAsync)));
+                     testing::Values(SaveMode::kSync, SaveMode::kAsync,
+                                     SaveMode::kZeroCopy)));
 
 }  // namespace
 }  // namespace gauntlet
