@@ -51,6 +51,7 @@ class PosixFile final : public File {
       : path_(std::move(path)), fd_(std::move(fd)) {}
 
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override {
+    const uint64_t begin = offset;
     while (!bytes.empty()) {
       const ssize_t written = RetryOnInterrupt([&] {
         return pwrite(fd_.get(), bytes.data(), bytes.size(),
@@ -61,6 +62,7 @@ class PosixFile final : public File {
       bytes = bytes.subspan(static_cast<size_t>(written));
       offset += static_cast<uint64_t>(written);
     }
+    StartWriteBack(begin, offset);
     return OkStatus();
   }
 
@@ -92,8 +94,24 @@ class PosixFile final : public File {
   }
 
  private:
+  // The disk begins with what has been written one after another, while the
+  // rest is still to come: Sync then waits for little. Sync also reports what
+  // goes wrong here.
+  void StartWriteBack(uint64_t begin, uint64_t end) {
+    constexpr uint64_t kPiece = uint64_t{8} << 20;
+    if (begin != written_to_) begun_to_ = begin;
+    written_to_ = end;
+    if (written_to_ - begun_to_ < kPiece) return;
+    sync_file_range(fd_.get(), static_cast<off_t>(begun_to_),
+                    static_cast<off_t>(written_to_ - begun_to_),
+                    SYNC_FILE_RANGE_WRITE);
+    begun_to_ = written_to_;
+  }
+
   const std::string path_;
   const Descriptor fd_;
+  uint64_t written_to_ = 0;  // end of the newest write
+  uint64_t begun_to_ = 0;    // the disk has begun with what is before it
 };
 
 // Returns the target of a dangling link; "" if the path is not one.
