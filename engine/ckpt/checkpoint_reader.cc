@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "engine/ckpt/block_writer.h"
+#include "engine/ckpt/digest_stream.h"
 #include "engine/ckpt/manifest_format.h"
 #include "engine/ckpt/retrying.h"
 #include "engine/ckpt/safetensors.h"
@@ -93,6 +95,7 @@ enum class SizeRule { kExactly, kAtMost };
 struct FileBytes {
   std::unique_ptr<std::byte[]> data;
   size_t size = 0;
+  Digest digest;
 
   std::span<std::byte> span() const { return {data.get(), size}; }
   std::string_view text() const {
@@ -111,11 +114,21 @@ Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
   }
   FileBytes bytes = {.data = std::make_unique_for_overwrite<std::byte[]>(size),
                      .size = size};
-  ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(0, bytes.span()));
-  if (read != size) {
-    return DataLoss(
-        fmt::format("{}: expected {} bytes, found {}", open.name, size, read));
+  DigestStream digest;
+  size_t at = 0;
+  // Each block is digested while it is in the processor's cache.
+  while (at < size) {
+    const auto block =
+        bytes.span().subspan(at, std::min<uint64_t>(size - at, kMaxBlock));
+    ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(at, block));
+    at += read;
+    digest.Update(block.first(read));
+    if (read != block.size()) {
+      return DataLoss(
+          fmt::format("{}: expected {} bytes, found {}", open.name, size, at));
+    }
   }
+  bytes.digest = digest.Finish();
   return bytes;
 }
 
@@ -141,7 +154,7 @@ Result<FileBytes> ReadListed(World& world, OpenFile& open,
         return ReadBytes(open, blind ? ~uint64_t{0} : listed.bytes,
                          blind ? SizeRule::kAtMost : SizeRule::kExactly);
       }));
-  const Digest found = DigestOf(bytes.text());
+  const Digest& found = bytes.digest;
   if (blind || found == listed.digest) return bytes;
   return DataLoss(fmt::format("{}: expected xxh3_128 {}, found {}", open.name,
                               listed.digest.ToString(), found.ToString()));

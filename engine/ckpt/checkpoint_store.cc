@@ -115,6 +115,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                                                StateInMemory memory) {
   record_.reset();
   lineage_.clear();
+  verified_parent_.reset();
   // This claim may resume from a save that failed in an earlier generation of
   // this process; void ones and what is left of them are for Tidy.
   remains_.clear();
@@ -129,6 +130,10 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                    RecordParent(*world_, options, generation, job_json));
   record_ = recorded.record;
   lineage_ = recorded.lineage;
+  // Workers that hold a state load nothing as a rule.
+  if (memory == StateInMemory::kNone) {
+    verified_parent_ = std::exchange(recorded.choice.verified, std::nullopt);
+  }
   world_->events.Emit(
       {.kind = EventKind::kGeneration,
        .generation = generation,
@@ -167,10 +172,7 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   const PointContext context{.step = ref.step};
   const std::string path = PathOf(ref);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kLoadBegin, context));
-  // A stale worker that takes it away finds the newer claim and brings it back.
-  Result<LoadedCheckpoint> loaded = RetryingWhile(
-      *world_, [](Code code) { return code == Code::kNotFound; },
-      [&] { return ReadCheckpoint(*world_, path); });
+  Result<LoadedCheckpoint> loaded = TakeVerified(ref);
   if (!loaded.ok()) return Annotate(loaded.status(), ref.name);
   if (loaded->head.step != ref.step) {
     return DataLoss(fmt::format("{}: expected step {}, found {}", ref.name,
@@ -184,8 +186,21 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   return loaded;
 }
 
+// The bytes of the parent, or those read from the disk.
+Result<LoadedCheckpoint> CheckpointStore::TakeVerified(
+    const CheckpointRef& ref) {
+  if (verified_parent_ && lineage_.back().ref.name == ref.name) {
+    return *std::exchange(verified_parent_, std::nullopt);
+  }
+  // A stale worker that takes it away finds the newer claim and brings it back.
+  return RetryingWhile(
+      *world_, [](Code code) { return code == Code::kNotFound; },
+      [&] { return ReadCheckpoint(*world_, PathOf(ref)); });
+}
+
 Result<std::optional<std::string>> CheckpointStore::BeginSave(
     const CheckpointHead& head, uint64_t generation) {
+  verified_parent_.reset();
   const auto failed = [&](const Status& why) {
     world_->events.Emit({.kind = EventKind::kSaveFailed,
                          .step = head.step,

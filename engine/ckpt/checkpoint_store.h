@@ -151,8 +151,9 @@ class CheckpointStore {
   Result<Claim> ClaimGeneration(const std::string& job_json,
                                 StateInMemory memory = StateInMemory::kNone);
 
-  // Any rank. Reads and verifies every byte. kDataLoss names the file and how
-  // it differs; kNotFound: retired meanwhile.
+  // Any rank. Reads and verifies every byte, unless this process's claim has
+  // just done so: its bytes are kept for the first load of the parent.
+  // kDataLoss names the file and how it differs; kNotFound: retired meanwhile.
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref);
 
   // Chief: makes the directory for a save of this step and returns its name,
@@ -208,6 +209,7 @@ class CheckpointStore {
   CheckpointStore(World& world, StoreOptions options);
 
   std::string PathOf(std::string_view name) const;
+  Result<LoadedCheckpoint> TakeVerified(const CheckpointRef& ref);
   Result<std::optional<CheckpointName>> NameForSave(const CheckpointHead& head,
                                                     uint64_t generation);
   Status ClearForSave(const std::string& save);
@@ -230,6 +232,8 @@ class CheckpointStore {
   StoreOptions options_;
   std::optional<ClaimRecord> record_;         // of this process's generation
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
+  // The parent as the claim verified it, until it is loaded or a save begins.
+  std::optional<LoadedCheckpoint> verified_parent_;
   std::vector<std::string> remains_;  // void saves that are still to be removed
   std::optional<std::string> save_;   // begun and not yet ended
   std::string state_text_;  // of the state file as written last; "": not yet

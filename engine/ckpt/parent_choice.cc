@@ -1,6 +1,7 @@
 #include "engine/ckpt/parent_choice.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/job/job.h"
@@ -109,13 +110,15 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 
 namespace {
 
-// Ok, or kDataLoss with the reason to reject it, or what stops the choice.
-Status Verify(World& world, const StoreOptions& options,
-              const ScannedCheckpoint& checkpoint,
-              const std::string& job_json) {
+// What was verified; or kDataLoss with the reason to reject it, or what stops
+// the choice.
+Result<LoadedCheckpoint> ReadAndVerify(World& world,
+                                       const StoreOptions& options,
+                                       const ScannedCheckpoint& checkpoint,
+                                       const std::string& job_json) {
   if (!checkpoint.manifest) return checkpoint.status;
   RETURN_IF_ERROR(CheckJob(checkpoint, job_json));
-  return VerifyCheckpoint(world, options.directory + "/" + checkpoint.name);
+  return ReadCheckpoint(world, options.directory + "/" + checkpoint.name);
 }
 
 // Why the edit names no checkpoint of the store, as far as can be said.
@@ -277,9 +280,18 @@ std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json) {
-  return ChooseParent(world, options, scan, [&](size_t i) {
-    return Verify(world, options, scan.checkpoints[i], job_json);
-  });
+  std::optional<LoadedCheckpoint> verified;
+  const auto verify = [&](size_t i) {
+    Result<LoadedCheckpoint> read =
+        ReadAndVerify(world, options, scan.checkpoints[i], job_json);
+    if (read.ok()) verified = std::move(read).value();
+    return read.status();
+  };
+  ASSIGN_OR_RETURN(ParentChoice choice,
+                   ChooseParent(world, options, scan, verify));
+  // The one that verifies is chosen.
+  choice.verified = std::move(verified);
+  return choice;
 }
 
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,

@@ -27,6 +27,8 @@ struct ParentChoice {
   std::string none_valid;
   // Under ColdStart::kFromMemory: the newest of those that are not.
   std::optional<ParentRecord> lost;
+  // The parent's bytes, as far as this choice has read them to verify them.
+  std::optional<LoadedCheckpoint> verified = {};
 };
 
 // Says of a state file that is damaged, or holds an edit that was obeyed

@@ -60,6 +60,40 @@ TEST_F(CheckpointStoreTest, LoadsWhatWasSavedUnderItsName) {
               ElementsAre("step-000000010-g1", "step-000000020-g1"));
 }
 
+TEST_F(CheckpointStoreTest, ReadsTheParentOnce_ForTheClaimAndTheFirstLoad) {
+  Saved({10, 20});
+  CheckpointStore store = OpenStore(test_.world);
+  size_t reads = 0;
+  storage_.gate = [&](Operation operation, const std::string& path) {
+    if (operation == Operation::kRead && path.ends_with(".safetensors")) {
+      ++reads;
+    }
+    return OkStatus();
+  };
+  const auto claim = store.ClaimGeneration(std::string(kJob));
+  ASSERT_TRUE(claim.ok()) << claim.status().ToString();
+  const size_t of_the_claim = reads;
+  EXPECT_GT(of_the_claim, 0u);
+  const auto loaded = store.Load(*claim->parent);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  const TestState saved(20);
+  EXPECT_TRUE(CompareTensors(loaded->tensors, saved.Views()).empty());
+  EXPECT_EQ(reads, of_the_claim);
+  ASSERT_TRUE(store.Load(*claim->parent).ok());
+  EXPECT_EQ(reads, 2 * of_the_claim);
+}
+
+// What a load that comes first would get, and what one behind it finds.
+TEST_F(CheckpointStoreTest, LoadsWhatItsClaimVerified_ThoughTheDiskIsDamaged) {
+  Saved({20});
+  CheckpointStore store = OpenStore(test_.world);
+  const auto claim = store.ClaimGeneration(std::string(kJob));
+  ASSERT_TRUE(claim.ok()) << claim.status().ToString();
+  Bytes("step-000000020-g1/" + ShardName(0, 2)).back() ^= 1;
+  EXPECT_TRUE(store.Load(*claim->parent).ok());
+  EXPECT_EQ(store.Load(*claim->parent).status().code(), Code::kDataLoss);
+}
+
 TEST_F(CheckpointStoreTest, RestoresHeadAndTensorsBitForBit) {
   CheckpointStore store = Saved({10});
   const auto loaded = store.Load({.name = "step-000000010-g1", .step = 10});

@@ -279,14 +279,13 @@ TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
 // checkpoint damaged. It resumes from the one that is being retired and keeps
 // it, or it refuses; then that one is gone, or has its name again.
 TEST_F(FencingTest, AClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
-  CheckpointStore first = OpenStore(old_.world, 1);
-  ASSERT_TRUE(first.ClaimGeneration(std::string(kJob)).ok());
-  ASSERT_TRUE(Save(first, 1, 1).ok());
   const auto start = storage_.Contents();
   int resumed = 0;
   for (int n = 0; n < 200; ++n) {
     storage_.SetContents(start);
-    CheckpointStore writer = first;
+    CheckpointStore writer = OpenStore(old_.world, 1);
+    ASSERT_TRUE(writer.ClaimGeneration(std::string(kJob)).ok());
+    ASSERT_TRUE(Save(writer, 1, 1).ok());
     int count = 0;
     std::optional<Recovered> taken;
     storage_.gate = [&](Operation, const std::string&) {
@@ -316,16 +315,15 @@ TEST_F(FencingTest, AClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
 // checkpoint damaged, and at each operation of the claim the retention goes on
 // to its end.
 TEST_F(FencingTest, ARetentionInTheMiddleOfAClaimNeverTakesTheParent) {
-  CheckpointStore first = OpenStore(old_.world, 1);
-  ASSERT_TRUE(first.ClaimGeneration(std::string(kJob)).ok());
-  ASSERT_TRUE(Save(first, 1, 1).ok());
   const auto start = storage_.Contents();
   for (const Point point : {Point::kRetireRename, Point::kRetireRenamed}) {
     int resumed = 0;
     int count = INT_MAX;
     for (int n = 0; n < count; ++n) {
       storage_.SetContents(start);
-      CheckpointStore writer = first;
+      CheckpointStore writer = OpenStore(old_.world, 1);
+      ASSERT_TRUE(writer.ClaimGeneration(std::string(kJob)).ok());
+      ASSERT_TRUE(Save(writer, 1, 1).ok());
       std::binary_semaphore waits(0);
       std::binary_semaphore may_go_on(0);
       old_.faults.script = [&](Point now, size_t) {

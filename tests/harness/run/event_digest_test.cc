@@ -21,16 +21,16 @@ struct GoldenRun {
 constexpr GoldenRun kGoldenRuns[] = {
     {"undisturbed", "[]", 0xa902385dd5c393b3},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xd22ecef2974fa56b},
+     0xd86218c4c2a21334},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xbd5bf690fdd4baa7},
+     0x18a9cf07bd3b0a7a},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xa912171ebe05f1c3},
+     0xc79398f77bc824dc},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0x0f2b5dd4a9bf7922},
+     0x6ed21202fb8dab00},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
