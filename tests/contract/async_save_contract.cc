@@ -93,6 +93,24 @@ TEST_P(SaveContract, WritesTheStateItself_WhileUpdatesGoToSpareArrays) {
   });
 }
 
+// As a hook of the training loop that changes the state.
+TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
+  InWorld([&](World& world) {
+    OnlyWorker worker(world, Path("ckpt"));
+    SpareArrays spare(worker.state);
+    AsyncSave beside(world, worker.save, kLong, &spare);
+    worker.GoOnTraining();
+    const Digest digest = worker.state.ComputeDigest();
+    ASSERT_TRUE(beside.Begin(worker.state, "").ok());
+    worker.state.OwnLargeArrays();
+    EXPECT_EQ(worker.state.ComputeDigest(), digest);
+    std::ranges::fill(worker.state.parameters, 7.0f);
+    EXPECT_TRUE(Finish(beside).status.ok());
+    const CommittedCheckpoint& saved = worker.store.lineage().back();
+    EXPECT_EQ(worker.store.Load(saved.ref)->head.state_digest, digest);
+  });
+}
+
 TEST_P(SaveContract, GoesOnOnlyOnceItsTaskIsThrough) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));

@@ -91,15 +91,17 @@ TEST(FitTest, ABackupOfStepsGoesOnAtExactlyTheSavedStep) {
 }
 
 TEST(FitTest, ABackupBesideTheTrainingGoesOnAtASavedStepToo) {
-  FitFixture fixture;
-  BackupAndRestore backup({.backup_dir = "/backup",
-                           .save_freq = SaveFrequency::Steps(4),
-                           .mode = SaveMode::kAsync});
-  InterruptAt interrupt(InterruptPoint::kStepEnd, 11);
-  ASSERT_FALSE(FitOnce(fixture, SmallFit(3, {&backup, &interrupt})).ok());
-  const FitResult second = FitOnce(fixture, SmallFit(3, {&backup})).value();
-  EXPECT_THAT(second.resumed_from, testing::AnyOf(4u, 8u));
-  EXPECT_EQ(second.digest, Undisturbed(3).digest);
+  for (const SaveMode mode : {SaveMode::kAsync, SaveMode::kZeroCopy}) {
+    FitFixture fixture;
+    BackupAndRestore backup({.backup_dir = "/backup",
+                             .save_freq = SaveFrequency::Steps(4),
+                             .mode = mode});
+    InterruptAt interrupt(InterruptPoint::kStepEnd, 11);
+    ASSERT_FALSE(FitOnce(fixture, SmallFit(3, {&backup, &interrupt})).ok());
+    const FitResult second = FitOnce(fixture, SmallFit(3, {&backup})).value();
+    EXPECT_THAT(second.resumed_from, testing::AnyOf(4u, 8u));
+    EXPECT_EQ(second.digest, Undisturbed(3).digest);
+  }
 }
 
 TEST(FitTest, WithoutABackupARestartBeginsAgain) {

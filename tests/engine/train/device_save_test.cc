@@ -197,6 +197,22 @@ TEST(DeviceSaveTest, SavesBesideATrainingOnADeviceChangeNoBits) {
   }
 }
 
+TEST(DeviceSaveTest, TakesACopyAndSaysSo_WhereZeroCopyIsWanted) {
+  TrainOptions options = AsyncOnDevice();
+  options.checkpoint.mode = SaveMode::kZeroCopy;
+  TrainingFixture fixture;
+  fixture.ComputeOn(CountingDevice());
+  const LifeOutcome outcome = fixture.Run(1, options);
+  ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 10, 15, 20, 24));
+  EXPECT_GT(moves.fetched, 0u);
+  EXPECT_THAT(outcome.lines,
+              ::testing::Contains(HasSubstr(
+                  "bytes (zero-copy needs the state in host memory)")));
+}
+
 TEST(DeviceSaveTest, TheNextLifeGoesOnFromWhatWasFetched) {
   TrainOptions options = AsyncOnDevice();
   options.horizon.stop_at_step = 12;
