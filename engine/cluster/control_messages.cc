@@ -14,8 +14,9 @@ namespace gauntlet {
 namespace {
 
 // By index in ControlMessage.
-constexpr std::array<std::string_view, 7> kNames = {
-    "challenge", "hello", "accepted", "welcome", "refusal", "beat", "bye"};
+constexpr std::array<std::string_view, 9> kNames = {
+    "challenge", "hello", "accepted",   "welcome",   "refusal",
+    "beat",      "bye",   "lane offer", "lane taken"};
 
 template <typename T>
 constexpr size_t IndexOf() {
@@ -76,6 +77,16 @@ void Put(const Bye& from, wire::Frame& to) {
   wire::Bye& bye = *to.mutable_bye();
   bye.set_rank(from.rank);
   bye.set_generation(from.generation);
+}
+
+void Put(const LaneOffer& from, wire::Frame& to) {
+  wire::LaneOffer& offer = *to.mutable_lane_offer();
+  offer.set_process(from.process);
+  offer.set_descriptor(from.descriptor);
+}
+
+void Put(const LaneTaken& /*from*/, wire::Frame& to) {
+  to.mutable_lane_taken();
 }
 
 Result<ControlMessage> Take(const wire::Challenge& from) {
@@ -161,6 +172,12 @@ Result<ControlMessage> DecodeControl(const Frame& frame) {
     case wire::Frame::kBye:
       return ControlMessage(Bye{.rank = parsed.bye().rank(),
                                 .generation = parsed.bye().generation()});
+    case wire::Frame::kLaneOffer:
+      return ControlMessage(
+          LaneOffer{.process = parsed.lane_offer().process(),
+                    .descriptor = parsed.lane_offer().descriptor()});
+    case wire::Frame::kLaneTaken:
+      return ControlMessage(LaneTaken());
     case wire::Frame::kChunk:
       return NoMessage("expected a control message, found a chunk");
     case wire::Frame::BODY_NOT_SET:
@@ -182,5 +199,6 @@ template Result<Hello> DecodeControlAs(const Frame& frame);
 template Result<Accepted> DecodeControlAs(const Frame& frame);
 template Result<Welcome> DecodeControlAs(const Frame& frame);
 template Result<Refusal> DecodeControlAs(const Frame& frame);
+template Result<LaneOffer> DecodeControlAs(const Frame& frame);
 
 }  // namespace gauntlet

@@ -66,8 +66,15 @@ struct Bye {
   uint64_t generation = 0;
 };
 
-using ControlMessage =
-    std::variant<Challenge, Hello, Accepted, Welcome, Refusal, Beat, Bye>;
+struct LaneOffer {
+  uint64_t process = 0;
+  uint32_t descriptor = 0;
+};
+
+struct LaneTaken {};
+
+using ControlMessage = std::variant<Challenge, Hello, Accepted, Welcome,
+                                    Refusal, Beat, Bye, LaneOffer, LaneTaken>;
 
 Frame EncodeControl(const ControlMessage& message);
 Result<ControlMessage> DecodeControl(const Frame& frame);

@@ -14,6 +14,8 @@ namespace {
 
 // Frames up to here are copied: cheaper than handing their memory over.
 constexpr size_t kCopiedFrameBytes = 4096;
+// More than a lane offer has.
+constexpr size_t kMaxOfferBytes = 64;
 
 grpc::ByteBuffer ToByteBuffer(Frame frame) {
   if (frame.size() <= kCopiedFrameBytes) {
@@ -65,6 +67,13 @@ Status Link::LostStatus() const {
   return Unavailable(other_end_ + ": connection lost");
 }
 
+Status Link::LaneStatus(Status status) {
+  if (status.ok()) return status;
+  const std::lock_guard lock(mutex_);
+  if (closed_ || read_lost_ || write_lost_) return LostStatus();
+  return Annotate(status, other_end_);
+}
+
 Status Link::Send(Frame frame, Time deadline) {
   const size_t size = frame.size();
   if (size > kMaxFrameBytes) {
@@ -72,27 +81,28 @@ Status Link::Send(Frame frame, Time deadline) {
         fmt::format("{}: send: expected a frame of at most {} bytes, found {}",
                     other_end_, kMaxFrameBytes, size));
   }
-  grpc::ByteBuffer bytes = ToByteBuffer(std::move(frame));
   std::unique_lock lock(mutex_);
   const bool in_time = WaitUntil(writable_, lock, deadline, [&] {
-    return closed_ || read_lost_ || write_lost_ || outgoing_bytes_ == 0 ||
-           outgoing_bytes_ + size <= kMaxBytesUnderWay;
+    return closed_ || read_lost_ || write_lost_ || sends_by_lane_ ||
+           outgoing_bytes_ == 0 || outgoing_bytes_ + size <= kMaxBytesUnderWay;
   });
   if (closed_ || read_lost_ || write_lost_) return LostStatus();
+  if (sends_by_lane_) {
+    lock.unlock();
+    return LaneStatus(lane_->Write(frame, deadline));
+  }
   if (!in_time) {
     return DeadlineExceeded(fmt::format("{}: send: {} bytes still under way",
                                         other_end_, outgoing_bytes_));
   }
-  outgoing_bytes_ += size;
-  outgoing_.push_back(std::move(bytes));
-  KeepWriting();
+  SendOwn(std::move(frame));
   return OkStatus();
 }
 
 Result<Frame> Link::Receive(Time deadline) {
   std::unique_lock lock(mutex_);
   const bool in_time = WaitUntil(readable_, lock, deadline, [&] {
-    return closed_ || read_lost_ || !received_.empty();
+    return closed_ || read_lost_ || receives_by_lane_ || !received_.empty();
   });
   if (!received_.empty()) {
     Frame frame = std::move(received_.front());
@@ -100,6 +110,12 @@ Result<Frame> Link::Receive(Time deadline) {
     received_bytes_ -= frame.size();
     KeepReading();
     return frame;
+  }
+  if (receives_by_lane_) {
+    lock.unlock();
+    Result<Frame> frame = lane_->Read(deadline);
+    if (frame.ok()) return frame;
+    return LaneStatus(frame.status());
   }
   if (!in_time) {
     return DeadlineExceeded(other_end_ + ": receive: no frame came");
@@ -111,8 +127,7 @@ void Link::Close() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   closed_ = true;
-  readable_.notify_all();
-  writable_.notify_all();
+  WakeAll();
   KeepReading();  // The other end's frames are in the way of its end.
   EndIfDrained();
 }
@@ -122,8 +137,7 @@ void Link::Abort() {
   if (gone_) return;
   closed_ = true;
   write_lost_ = true;
-  readable_.notify_all();
-  writable_.notify_all();
+  WakeAll();
   Cancel();
   KeepReading();
   EndIfDrained();
@@ -144,15 +158,34 @@ bool Link::Adopt(std::shared_ptr<Link> self) {
 void Link::Open(std::optional<Frame> challenge) {
   const std::lock_guard lock(mutex_);
   KeepReading();
-  if (challenge) {
-    outgoing_bytes_ += challenge->size();
-    outgoing_.push_back(ToByteBuffer(*std::move(challenge)));
-    KeepWriting();
-  }
+  if (challenge) SendOwn(*std::move(challenge));
+}
+
+void Link::OfferLane() {
+  Result<std::unique_ptr<SharedLane>> lane = SharedLane::Create(nonce_);
+  if (!lane.ok()) return;  // The stream carries all frames.
+  const std::lock_guard lock(mutex_);
+  if (closed_ || read_lost_ || write_lost_) return;
+  lane_ = *std::move(lane);
+  SendOwn(EncodeControl(lane_->offer()));
+}
+
+void Link::SendByLane(std::unique_ptr<SharedLane> lane) {
+  if (closed_ || lane_ != nullptr) return;
+  lane_ = std::move(lane);
+  SendOwn(EncodeControl(LaneTaken()));
+  sends_by_lane_ = true;
+  writable_.notify_all();
 }
 
 void Link::Take(Frame frame) {
   if (closed_) return;
+  if (lane_ != nullptr && !receives_by_lane_ &&
+      frame == EncodeControl(LaneTaken())) {
+    receives_by_lane_ = true;
+    readable_.notify_all();
+    return;
+  }
   received_bytes_ += frame.size();
   received_.push_back(std::move(frame));
   readable_.notify_one();
@@ -160,11 +193,15 @@ void Link::Take(Frame frame) {
 
 void Link::Reject(Frame answer) {
   if (closed_) return;
-  outgoing_bytes_ += answer.size();
-  outgoing_.push_back(ToByteBuffer(std::move(answer)));
+  SendOwn(std::move(answer));
   closed_ = true;
-  KeepWriting();
   EndIfDrained();
+}
+
+void Link::SendOwn(Frame frame) {
+  outgoing_bytes_ += frame.size();
+  outgoing_.push_back(ToByteBuffer(std::move(frame)));
+  KeepWriting();
 }
 
 void Link::OnRead(bool ok) {
@@ -183,8 +220,7 @@ void Link::OnRead(bool ok) {
     return;
   }
   read_lost_ = true;
-  readable_.notify_all();
-  writable_.notify_all();
+  WakeAll();
   EndIfDrained();
 }
 
@@ -206,10 +242,15 @@ void Link::OnGone(std::string reason) {
     read_lost_ = true;
     write_lost_ = true;
     reason_ = std::move(reason);
-    readable_.notify_all();
-    writable_.notify_all();
+    WakeAll();
   }
   registry_.Remove(std::move(self_));
+}
+
+void Link::WakeAll() {
+  readable_.notify_all();
+  writable_.notify_all();
+  if (lane_ != nullptr) lane_->Break();
 }
 
 void Link::KeepReading() {
@@ -247,6 +288,15 @@ ConnectingLink::State ConnectingLink::AwaitChallenge(
 }
 
 void ConnectingLink::Take(Frame frame) {
+  if (connected_ && frame.size() <= kMaxOfferBytes) {
+    const Result<LaneOffer> offer = DecodeControlAs<LaneOffer>(frame);
+    if (offer.ok()) {
+      Result<std::unique_ptr<SharedLane>> lane =
+          SharedLane::Open(*offer, nonce());
+      if (lane.ok()) SendByLane(*std::move(lane));
+      return;  // Else the stream carries all frames.
+    }
+  }
   if (connected_) return Link::Take(std::move(frame));
   const Result<Challenge> challenge = DecodeControlAs<Challenge>(frame);
   if (!challenge.ok() || challenge->version != kProtocolVersion) {

@@ -16,6 +16,7 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include "engine/real/shared_lane.h"
 #include "engine/status.h"
 #include "engine/world/network.h"
 
@@ -47,6 +48,9 @@ class Link {
   void Abort();
   // Reads more than the first frame from now on.
   void ResumeReading();
+  // Offers the client a lane for its frames, if this host has the means. On the
+  // server, once.
+  void OfferLane();
 
   // True if destroying the link joins gRPC's threads.
   virtual bool MustNotEndInGrpcThread() const = 0;
@@ -80,6 +84,10 @@ class Link {
   virtual void Take(Frame frame);
   // Sends a last frame and closes. REQUIRES: the mutex is held.
   void Reject(Frame answer);
+  // Sends a frame of the network's own. REQUIRES: the mutex is held.
+  void SendOwn(Frame frame);
+  // All frames of Send go by the lane from now on. REQUIRES: the mutex is held.
+  void SendByLane(std::unique_ptr<SharedLane> lane);
 
   std::mutex mutex_;
   std::condition_variable readable_;
@@ -91,7 +99,10 @@ class Link {
   void KeepReading();
   void KeepWriting();
   void EndIfDrained();
+  void WakeAll();
   Status LostStatus() const;
+  // The lane's status, or why the connection is lost.
+  Status LaneStatus(Status status);
 
   LinkRegistry& registry_;
   const std::string other_end_;
@@ -102,6 +113,11 @@ class Link {
   size_t received_bytes_ = 0;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first one is being written
   size_t outgoing_bytes_ = 0;
+  // Set once, then used without the mutex: by the client to send, by the server
+  // to receive what comes behind the stream's frames.
+  std::unique_ptr<SharedLane> lane_;
+  bool sends_by_lane_ = false;
+  bool receives_by_lane_ = false;
   bool reads_one_frame_ = false;
   bool reading_ = false;
   bool writing_ = false;

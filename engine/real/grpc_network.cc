@@ -12,6 +12,7 @@
 
 #include <grpc/support/log.h>
 
+#include "engine/cluster/control_messages.h"
 #include "engine/nonblocking_stderr.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
@@ -197,6 +198,8 @@ class GrpcListener final : public Listener {
       }
       Result<Frame> first = link->Receive(kNever);
       if (!first.ok()) continue;  // disconnected meanwhile
+      const Result<Hello> hello = DecodeControlAs<Hello>(*first);
+      if (hello.ok() && hello->role == ChannelRole::kRing) link->OfferLane();
       link->ResumeReading();
       return Incoming{.channel = std::make_unique<LinkChannel>(std::move(link)),
                       .first = *std::move(first)};

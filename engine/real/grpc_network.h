@@ -17,7 +17,8 @@ inline constexpr size_t kMaxBytesUnderWay = size_t{64} << 20;
 
 // Each channel is a TCP connection of its own with one stream of the service
 // in link.proto; frames are its messages. Not encrypted unless UseTls was
-// called; heedless of proxy settings.
+// called; heedless of proxy settings. A client on the server's host that opens
+// with the hello of a ring sends its other frames by a SharedLane.
 //
 // Frames that the other end does not take are held here up to 64 MiB, then in
 // the sender. A process that dies breaks its channels at once; one that stops

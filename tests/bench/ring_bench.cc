@@ -1,4 +1,4 @@
-// All-reduce over gRPC's loopback connections: the workers are threads of this
+// All-reduce between workers of one host: they are threads of this
 // process, each with a network of its own. And a ring of one worker alone.
 #include <chrono>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
+#include "engine/cluster/control_messages.h"
 #include "engine/cluster/ring.h"
 #include "engine/math/kernels.h"
 #include "engine/real/real_world.h"
@@ -51,7 +52,8 @@ std::vector<std::unique_ptr<Ring>> RingsOf(Nodes& nodes) {
     const size_t other = (rank + 1) % size;
     next[rank] =
         node.world.network.Connect(nodes[other]->address, node.Soon()).value();
-    CHECK(next[rank]->Send("hello", node.Soon()).ok(), "a connection");
+    const Frame hello = EncodeControl(Hello{.role = ChannelRole::kRing});
+    CHECK(next[rank]->Send(hello, node.Soon()).ok(), "a connection");
     previous[other] =
         nodes[other]->listener->Accept(node.Soon()).value().channel;
   }

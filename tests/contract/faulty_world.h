@@ -54,9 +54,13 @@ class FaultyWorldUnderTest final : public WorldUnderTest {
 
 // The kind, through an empty plan.
 inline WorldKind Faulty(const WorldKind& kind) {
-  return {.name = kind.name + "_with_an_empty_plan", .make = [kind] {
-            return std::make_unique<FaultyWorldUnderTest>(kind.make());
-          }};
+  return {.name = kind.name + "_with_an_empty_plan",
+          .make =
+              [kind] {
+                return std::make_unique<FaultyWorldUnderTest>(kind.make());
+              },
+          .first_frame = kind.first_frame,
+          .await_connection = kind.await_connection};
 }
 
 }  // namespace gauntlet

@@ -13,7 +13,8 @@ struct Pair {
   std::unique_ptr<Channel> server;
 };
 
-Pair Connected(World& world, const std::string& address) {
+Pair Connected(World& world, const std::string& address,
+               const WorldKind& kind) {
   const Time deadline = world.clock.Now() + std::chrono::seconds(10);
   Pair pair;
   auto listener = world.network.Listen(address);
@@ -23,13 +24,14 @@ Pair Connected(World& world, const std::string& address) {
     auto client = world.network.Connect(address, deadline);
     EXPECT_TRUE(client.ok()) << client.status().ToString();
     pair.client = *std::move(client);
-    EXPECT_TRUE(pair.client->Send("first", deadline).ok());
+    EXPECT_TRUE(pair.client->Send(kind.first_frame, deadline).ok());
   });
   auto server = pair.listener->Accept(deadline);
   EXPECT_TRUE(server.ok()) << server.status().ToString();
-  EXPECT_EQ(server->first, "first");
+  EXPECT_EQ(server->first, kind.first_frame);
   pair.server = std::move(server->channel);
   connector->Join();
+  if (kind.await_connection) kind.await_connection();
   return pair;
 }
 
@@ -153,7 +155,7 @@ TEST_P(NetworkContract, OneListenerAcceptsManyConnections) {
 TEST_P(NetworkContract, FramesArriveWholeAndInOrderBothWays) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     const std::vector<Frame> frames = {
         "a", "", Pattern(4096), Pattern(size_t{4} << 20), "", Pattern(65537)};
@@ -178,7 +180,7 @@ TEST_P(NetworkContract, FramesArriveWholeAndInOrderBothWays) {
 TEST_P(NetworkContract, ManySmallFramesKeepTheirOrder) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     const auto sender = world.tasks.Spawn("sender", [&] {
       for (int i = 0; i < 500; ++i) {
@@ -195,7 +197,7 @@ TEST_P(NetworkContract, ManySmallFramesKeepTheirOrder) {
 TEST_P(NetworkContract, ADeadlineLeavesTheChannelUsable) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     for (int i = 0; i < 3; ++i) {
       const Time deadline = world.clock.Now() + kShort / 3;
       EXPECT_EQ(pair.server->Receive(deadline).status().code(),
@@ -210,7 +212,7 @@ TEST_P(NetworkContract, ADeadlineLeavesTheChannelUsable) {
 TEST_P(NetworkContract, CloseWakesBothEnds) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const auto expect_lost = [&](Channel& channel) {
       return world.tasks.Spawn("receiver", [&] {
         EXPECT_EQ(channel.Receive(world.clock.Now() + kSoon).status().code(),
@@ -229,7 +231,7 @@ TEST_P(NetworkContract, CloseWakesBothEnds) {
 TEST_P(NetworkContract, FramesSentBeforeCloseAreStillDelivered) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     EXPECT_TRUE(pair.client->Send("one", deadline).ok());
     EXPECT_TRUE(pair.client->Send(Pattern(100'000), deadline).ok());
@@ -244,7 +246,7 @@ TEST_P(NetworkContract, FramesSentBeforeCloseAreStillDelivered) {
 TEST_P(NetworkContract, DestructionCloses) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    Pair pair = Connected(world, address);
+    Pair pair = Connected(world, address, GetParam());
     pair.server.reset();
     EXPECT_EQ(pair.client->Receive(world.clock.Now() + kSoon).status().code(),
               Code::kUnavailable);
@@ -254,7 +256,7 @@ TEST_P(NetworkContract, DestructionCloses) {
 TEST_P(NetworkContract, ALostConnectionStaysLost) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     pair.server->Close();
     EXPECT_EQ(pair.client->Receive(deadline).status().code(),
@@ -269,7 +271,7 @@ TEST_P(NetworkContract, ALostConnectionStaysLost) {
 TEST_P(NetworkContract, SendGivesUpWhenTooMuchIsUnderWayAndLosesNothingElse) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Frame large = Pattern(kMaxFrameBytes);
     constexpr int kTooMany = 128;
     int taken = 0;
@@ -290,7 +292,7 @@ TEST_P(NetworkContract, SendGivesUpWhenTooMuchIsUnderWayAndLosesNothingElse) {
 TEST_P(NetworkContract, CloseWakesASenderThatWaitsForRoom) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     const auto sender = world.tasks.Spawn("sender", [&] {
       const Frame large = Pattern(kMaxFrameBytes);
@@ -307,7 +309,7 @@ TEST_P(NetworkContract, CloseWakesASenderThatWaitsForRoom) {
 TEST_P(NetworkContract, BothEndsSendAtOnce) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     const auto exchange = [&](Channel& channel, const char* mine) {
       return world.tasks.Spawn("end", [&channel, mine, deadline] {
@@ -329,8 +331,8 @@ TEST_P(NetworkContract, TheEndOfOneConnectionLeavesTheOthers) {
   const std::string first_address = FreeAddress();
   const std::string second_address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair first = Connected(world, first_address);
-    const Pair second = Connected(world, second_address);
+    const Pair first = Connected(world, first_address, GetParam());
+    const Pair second = Connected(world, second_address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     first.client->Close();
     EXPECT_FALSE(first.server->Receive(deadline).ok());
@@ -342,7 +344,7 @@ TEST_P(NetworkContract, TheEndOfOneConnectionLeavesTheOthers) {
 TEST_P(NetworkContract, RefusesAFrameThatIsTooLarge_AndGoesOn) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
-    const Pair pair = Connected(world, address);
+    const Pair pair = Connected(world, address, GetParam());
     const Time deadline = world.clock.Now() + kSoon;
     EXPECT_EQ(
         pair.client->Send(Frame(kMaxFrameBytes + 1, 'x'), deadline).code(),
@@ -357,7 +359,7 @@ TEST_P(NetworkContract, BothEndsKnowANonceThatNoOtherConnectionHas) {
   InWorld([&](World& world) {
     std::set<Nonce> nonces;
     for (int i = 0; i < 3; ++i) {
-      const Pair pair = Connected(world, address);
+      const Pair pair = Connected(world, address, GetParam());
       EXPECT_EQ(pair.client->nonce(), pair.server->nonce());
       nonces.insert(pair.client->nonce());
     }

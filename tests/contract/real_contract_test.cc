@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "engine/cluster/control_messages.h"
 #include "engine/real/event_file.h"
 #include "engine/real/grpc_network.h"
 #include "engine/real/posix_storage.h"
@@ -10,8 +11,10 @@
 #include "engine/real/thread_tasks.h"
 #include "tests/contract/faulty_world.h"
 #include "tests/contract/world_fixture.h"
+#include "tests/engine/real/lanes_of_process.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -58,6 +61,17 @@ WorldKind Kind() {
           .make = [] { return std::make_unique<RealWorld>(); }};
 }
 
+// Clients whose frames go by a shared lane.
+WorldKind LaneKind() {
+  WorldKind kind = Kind();
+  kind.name += "_lane";
+  kind.first_frame = EncodeControl(Hello{.role = ChannelRole::kRing});
+  kind.await_connection = [] { AwaitLanes(getpid(), 2); };
+  return kind;
+}
+
+INSTANTIATE_TEST_SUITE_P(Lane, NetworkContract,
+                         testing::Values(LaneKind(), Faulty(LaneKind())));
 INSTANTIATE_WORLD_CONTRACTS(Real, Kind());
 INSTANTIATE_WORLD_CONTRACTS(FaultyReal, Faulty(Kind()));
 

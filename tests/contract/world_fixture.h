@@ -34,6 +34,10 @@ class WorldUnderTest {
 struct WorldKind {
   std::string name;
   std::function<std::unique_ptr<WorldUnderTest>()> make;
+  // First frame of a client of the network.
+  Frame first_frame = "first";
+  // Waits until a new connection is as fast as it will be. May be empty.
+  std::function<void()> await_connection = nullptr;
 };
 inline void PrintTo(const WorldKind& kind, std::ostream* out) {
   *out << kind.name;

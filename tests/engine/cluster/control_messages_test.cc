@@ -27,7 +27,9 @@ std::vector<ControlMessage> OneOfEach() {
                   .proof = "proof"},
           Refusal{.code = Code::kCancelled, .message = "na\xc3\xafve"},
           Beat{.rank = 5, .generation = 6},
-          Bye{.rank = 7, .generation = 8}};
+          Bye{.rank = 7, .generation = 8},
+          LaneOffer{.process = 9, .descriptor = 10},
+          LaneTaken()};
 }
 
 TEST(ControlMessagesTest, ComeBackAsTheyWere) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cluster/control_messages.h"
 #include "engine/real/event_file.h"
 #include "engine/real/grpc_network.h"
 #include "engine/real/launcher_socket.h"
@@ -146,7 +147,8 @@ int AwaitNotices(const Arguments& arguments) {
   host.Exit(143);
 }
 
-// connect ADDRESS MODE: connects and sends a first frame, then
+// connect ADDRESS MODE [ring|control]: connects and sends a first frame, the
+// hello of that role if there is one, then
 //   flood: sends 4 MiB frames without end
 //   idle:  neither sends nor receives
 //   echo:  sends back what comes
@@ -156,7 +158,13 @@ int Connect(const Arguments& arguments) {
   auto channel =
       network.Connect(arguments.at(0), clock.Now() + std::chrono::seconds(60));
   CHECK(channel.ok(), channel.status().ToString());
-  CHECK((*channel)->Send("first", kNever).ok(), "the connection is lost");
+  Frame first = "first";
+  if (arguments.size() > 2) {
+    const bool ring = arguments[2] == "ring";
+    first = EncodeControl(
+        Hello{.role = ring ? ChannelRole::kRing : ChannelRole::kControl});
+  }
+  CHECK((*channel)->Send(first, kNever).ok(), "the connection is lost");
   Tell("connected");
   if (arguments.at(1) == "idle") SleepForEver();
   if (arguments.at(1) == "flood") {
