@@ -6,20 +6,16 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array kModes = {SaveMode::kSync, SaveMode::kAsync};
+constexpr std::array kModes = {SaveMode::kSync, SaveMode::kAsync,
+                               SaveMode::kZeroCopy};
+static_assert(kModes.size() == kSaveModeNames.size());
 
 }  // namespace
 
 std::span<const SaveMode> AllSaveModes() { return kModes; }
 
 std::string_view SaveModeName(SaveMode mode) {
-  switch (mode) {
-    case SaveMode::kSync:
-      return "sync";
-    case SaveMode::kAsync:
-      return "async";
-  }
-  return "";
+  return kSaveModeNames[static_cast<size_t>(mode)];
 }
 
 std::string ModeName(const std::optional<SaveMode>& mode) {

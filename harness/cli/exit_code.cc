@@ -13,7 +13,8 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{
         ExitCode::kViolated,
         "an invariant was violated, results differ for one seed, "
-        "training failed for good, ckpt verify and diff found damage or "
+        "training failed for good, a figure of bench is void, ckpt verify and "
+        "diff found damage or "
         "a difference, report --compare a new failure, or explore "
         "--fail-on-missed-goals a goal that was missed"},
     ExitCodeInfo{ExitCode::kUsage,
@@ -26,8 +27,7 @@ constexpr std::array kExitCodes = {
         "keeps its own code then), or the file of train --trace; memory ran "
         "out, which ends it at once, whatever it had found"},
     ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
-    ExitCodeInfo{ExitCode::kLimitBroken,
-                 "a threshold of a benchmark was exceeded"},
+    ExitCodeInfo{ExitCode::kLimitBroken, "bench: a median is beyond a --limit"},
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,
                  "something was skipped, under --strict"},
     ExitCodeInfo{ExitCode::kNoCheckpoint,
@@ -46,9 +46,10 @@ constexpr std::array kExitCodes = {
                  "saved, or there was no room for a claim, process or thread "
                  "(free space first); another run still holds --ckpt, or "
                  "another process the rank"},
-    ExitCodeInfo{ExitCode::kInterrupted,
-                 "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore or "
-                 "replay, a second Ctrl-C to train (the first saves)"},
+    ExitCodeInfo{
+        ExitCode::kInterrupted,
+        "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore, bench "
+        "or replay, a second Ctrl-C to train (the first saves)"},
     ExitCodeInfo{
         ExitCode::kStopped,
         "train: stopped by a preemption notice, after a save if --ckpt "

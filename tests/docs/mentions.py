@@ -13,6 +13,8 @@ import sys
 
 import document
 
+SUBCOMMANDS = {"ckpt": ("ls", "verify", "diff", "export", "predict"),
+               "bench": ("checkpoint",)}
 # Options of other programs.
 FOREIGN = {"--requeue", "--signal"}
 
@@ -43,9 +45,8 @@ class Helps:
     def text(self, name):
         if name not in self._texts:
             text = self._of(name, "--help")
-            if name == "ckpt":
-                for part in ("ls", "verify", "diff", "export", "predict"):
-                    text += self._of(name, part, "--help")
+            for part in SUBCOMMANDS.get(name, ()):
+                text += self._of(name, part, "--help")
             self._texts[name] = text
         return self._texts[name]
 
