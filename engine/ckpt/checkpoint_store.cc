@@ -151,7 +151,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
     warnings_.push_back(none_valid +
                         " (training goes on from the workers' memory)");
   }
-  const Status listed = WriteStateFile({});
+  Status listed = WriteStateFile({});
+  if (listed.ok()) listed = world_->storage.SyncDirectory(options_.directory);
   // The next start would obey the edit again, and lose what this run saves.
   if (!listed.ok() && recorded.choice.by_edit) {
     return Annotate(listed, PathOf(kStateFileName) +
@@ -462,7 +463,9 @@ void CheckpointStore::WarnOfEdit() {
       PathOf(kStateFileName)));
 }
 
-// Lists what retention is about to leave.
+// Lists what retention is about to leave. The next sync of the directory makes
+// the name durable, which comes before retention removes a file: the list may
+// only lack what is newest.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   std::vector<std::string> names;
@@ -484,7 +487,7 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   if (status.ok()) status = world_->storage.Rename(tmp, path);
   if (status.ok()) {
     state_text_ = text;
-    return world_->storage.SyncDirectory(options_.directory);
+    return OkStatus();
   }
   // The old state file stands, and nothing half done beside it.
   if (!StopsTheProcess(status)) {

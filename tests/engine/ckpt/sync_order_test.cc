@@ -139,6 +139,22 @@ TEST_F(SyncOrderTest, SaveFailsIfItsDirectoryIsNotSynced) {
   EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
 }
 
+// One sync is the save's; one is the new list's and the removal's together.
+TEST_F(SyncOrderTest, ListIsDurableBeforeRetentionRemovesAFile) {
+  CheckpointStore store = OpenStore(new_.world, 2);
+  ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(Save(store, 2, 3).ok());
+  log_.clear();
+  ASSERT_TRUE(Save(store, 2, 4).ok());
+  EXPECT_TRUE(IsSyncedBetween(
+      {Operation::kChange, "/store/checkpoint.tmp"}, [](const Done& done) {
+        return done.operation == Operation::kChange &&
+               done.path.starts_with("/store/.deleting-") &&
+               done.path.ends_with(".safetensors");
+      }));
+  EXPECT_EQ(std::ranges::count(log_, Done{Operation::kSync, kDirectory}), 2);
+}
+
 // Whatever of it fails: the newest checkpoint goes last, once all else is gone
 // for good.
 TEST_F(SyncOrderTest, DeletionThatFailsKeepsTheNewestCheckpoint) {

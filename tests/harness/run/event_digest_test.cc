@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xa902385dd5c393b3},
+    {"undisturbed", "[]", 0xa96ff640c9200e02},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xd86218c4c2a21334},
+     0x7c4856b53930fd9f},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x18a9cf07bd3b0a7a},
+     0x12e0a35ef752b51e},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xc79398f77bc824dc},
+     0x090510d6939c2594},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0x6ed21202fb8dab00},
+     0xc41a030770ce4a9b},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xae3d442ece08fe85},
+     0xab196cbf5364964b},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
