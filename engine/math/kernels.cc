@@ -510,9 +510,9 @@ std::string_view MathName(Math math) {
     case Math::kCanonical:
       return "canonical";
     case Math::kFast:
-      return "fast";
+      return "library";
     case Math::kFastTf32:
-      return "fast-tf32";
+      return "library-tf32";
   }
   return "unknown";
 }
@@ -567,7 +567,7 @@ Result<std::unique_ptr<Kernels>> Kernels::Create(const KernelOptions& options) {
   }
   if (options.math == Math::kFastTf32) {
     return InvalidArgument(
-        "math fast-tf32: expected a CUDA device, the CPU has no "
+        "math library-tf32: expected a CUDA device, the CPU has no "
         "TensorFloat-32");
   }
   RETURN_IF_ERROR(CheckFloatEnvironment());

@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
 constexpr std::array<std::string_view, 2> kOnLoss = {"leave", "rejoin"};
 constexpr std::array<std::string_view, 2> kOnNotFinite = {"train on", "stop"};
 constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
-constexpr std::array<std::string_view, 3> kMath = {"canonical", "fast",
-                                                   "fast-tf32"};
+constexpr std::array<std::string_view, 3> kMath = {"canonical", "library",
+                                                   "library-tf32"};
 constexpr std::array<std::string_view, 3> kCollective = {"auto", "ring",
                                                          "nccl"};
 

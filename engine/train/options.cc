@@ -304,9 +304,10 @@ Result<KernelOptions> KernelsFromJson(const Json& json) {
                                  {IsaName(Isa::kAvx2), Isa::kAvx2},
                                  {IsaName(Isa::kAvx512), Isa::kAvx512}});
   kernels.threads = static_cast<int>(fields.Integer("threads", 1, 256));
-  kernels.math = fields.Choice<Math>("math", {{"canonical", Math::kCanonical},
-                                              {"fast", Math::kFast},
-                                              {"fast-tf32", Math::kFastTf32}});
+  kernels.math =
+      fields.Choice<Math>("math", {{"canonical", Math::kCanonical},
+                                   {"library", Math::kFast},
+                                   {"library-tf32", Math::kFastTf32}});
   if (fields.Maybe("device") != nullptr) {
     kernels.device = fields.Choice<DeviceKind>(
         "device",

@@ -1,6 +1,8 @@
 // The options of `gauntlet train`.
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/job/preset_run.h"
 #include "engine/real/posix_storage.h"
@@ -116,7 +118,24 @@ void AddWorkerFlags(Flags& flags, TrainFlags& told) {
                                       {"emulated", DeviceKind::kEmulated}}));
 }
 
-void AddComputeFlags(Flags& flags, TrainCommand& command) {
+FlagReader ReadMath(Math& target, std::vector<std::string>& notes) {
+  return [&notes,
+          read = ReadChoice<Math>(target, {{"canonical", Math::kCanonical},
+                                           {"library", Math::kFast},
+                                           {"library-tf32", Math::kFastTf32}})](
+             const std::string& text) -> Status {
+    if (text != "fast" && text != "fast-tf32") return read(text);
+    const std::string name = text == "fast" ? "library" : "library-tf32";
+    notes.push_back(fmt::format(
+        "--math {} is deprecated and will be removed in the next release: use "
+        "{}",
+        text, name));
+    return read(name);
+  };
+}
+
+void AddComputeFlags(Flags& flags, TrainCommand& command,
+                     std::vector<std::string>& notes) {
   KernelOptions& kernels = command.options.kernels;
   flags.Value({"--isa", "NAME",
                "CPU instruction set: auto, scalar, avx2 or avx512. The results "
@@ -127,12 +146,11 @@ void AddComputeFlags(Flags& flags, TrainCommand& command) {
                                             {"avx512", Isa::kAvx512}}));
   flags.Value(
       {"--math", "NAME",
-       "Matrix products: canonical, fast (vendor BLAS) or fast-tf32 "
-       "(TensorFloat-32 on a GPU). The last two are not bitwise compatible "
-       "with canonical and cannot write checkpoints (canonical)."},
-      ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
-                                      {"fast", Math::kFast},
-                                      {"fast-tf32", Math::kFastTf32}}));
+       "Matrix products: canonical, library (Eigen's on the CPU, cuBLAS's on "
+       "a GPU) or library-tf32 (TensorFloat-32 on a GPU). The last two are not "
+       "bitwise compatible with canonical and cannot write checkpoints "
+       "(canonical)."},
+      ReadMath(kernels.math, notes));
   flags.Value(
       {"--collective", "NAME",
        "Gradient sum: ring (over the network), nccl (from GPU to GPU) or auto "
@@ -344,7 +362,8 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   return told;
 }
 
-void AddGroups(Flags& flags, TrainFlags& told) {
+void AddGroups(Flags& flags, TrainFlags& told,
+               std::vector<std::string>& notes) {
   TrainCommand& command = told.command;
   flags.Section("Job");
   AddJobFlags(flags, told.job);
@@ -363,7 +382,7 @@ void AddGroups(Flags& flags, TrainFlags& told) {
   flags.Section("Data", GroupPage::kOwn);
   AddDataFlags(flags, told.job);
   flags.Section("Compute", GroupPage::kOwn);
-  AddComputeFlags(flags, command);
+  AddComputeFlags(flags, command, notes);
   flags.Section("Restarts", GroupPage::kOwn);
   AddRestartFlags(flags, told);
   flags.Section("Preemption", GroupPage::kOwn);
@@ -383,7 +402,7 @@ Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
               verb);
-  AddGroups(flags, told);
+  AddGroups(flags, told, verb.notes);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) help = flags.Help();
   return outcome;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One digest for a job, however many workers, threads and vector lanes.
 
-And `--math fast`, which promises nothing, has to differ somewhere: a matrix
+And `--math library`, which promises nothing, has to differ somewhere: a matrix
 that cannot see a difference proves nothing.
 """
 
@@ -90,11 +90,11 @@ class Matrix:
         canonical = self._compare("mlp")
 
         def fast_differs(run):
-            found = {train(run, "mlp", "fast", cell) for cell in self.cells}
+            found = {train(run, "mlp", "library", cell) for cell in self.cells}
             expect(found - {canonical},
-                   f"--math fast gives {canonical} in all "
+                   f"--math library gives {canonical} in all "
                    f"{len(self.cells)} cells")
-            return f"{len(found)} digests with --math fast"
+            return f"{len(found)} digests with --math library"
 
         self.cases.run("mlp-fast", fast_differs)
 

@@ -198,7 +198,7 @@ void BenchStep(const Kernels& own, const Kernels& cublas,
   TrainingStep theirs(cublas, job);
   const std::vector<double> seconds = SecondsByTurns(
       {{own, [&] { ours.Run(); }}, {cublas, [&] { theirs.Run(); }}}, time);
-  std::printf("mlp step: %.3f ms, --math fast %.3f ms, ratio %.3f\n",
+  std::printf("mlp step: %.3f ms, --math library %.3f ms, ratio %.3f\n",
               1e3 * seconds[0], 1e3 * seconds[1], seconds[1] / seconds[0]);
 }
 

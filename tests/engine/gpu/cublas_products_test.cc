@@ -116,8 +116,9 @@ TEST(CublasProductsTest, ADeviceWithoutItSaysSo) {
   const auto opened =
       gpu::OpenDevice({.api = &gpu::EmulatedDevice()}, Math::kFastTf32);
   EXPECT_EQ(opened.status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(opened.status().message(),
-            "--math fast-tf32: the emulated device has no library's products");
+  EXPECT_EQ(
+      opened.status().message(),
+      "--math library-tf32: the emulated device has no library's products");
 }
 
 }  // namespace

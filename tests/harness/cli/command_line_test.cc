@@ -88,6 +88,22 @@ TEST(CommandLineTest, OldNamesOfOptionsAreTakenWithANote) {
                            "in the next release: use --init-allow-missing"));
 }
 
+TEST(CommandLineTest, OldNamesOfMath_AreReadWithANote) {
+  const std::pair<const char*, Math> cases[] = {{"fast", Math::kFast},
+                                                {"fast-tf32", Math::kFastTf32}};
+  for (const auto& [name, math] : cases) {
+    const std::vector<std::string> words = {"train", "--math", name};
+    const auto line = ParseCommandLine(words);
+    ASSERT_TRUE(line.ok()) << line.status().ToString();
+    EXPECT_EQ(std::get<TrainCommand>(line->command).options.kernels.math, math);
+    EXPECT_THAT(line->notes,
+                testing::ElementsAre(fmt::format(
+                    "--math {} is deprecated and will be removed in the next "
+                    "release: use {}",
+                    name, MathName(math))));
+  }
+}
+
 TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {
   const auto train = Parsed<TrainCommand>(
       {"train", "--rank", "1", "--cluster-size", "4", "--rendezvous", "h:7",
@@ -281,7 +297,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--collective", "gloo"},
        "train: --collective: expected one of ring, nccl, auto, found 'gloo'"},
       {{"train", "--math", ""},
-       "train: --math: expected one of canonical, fast, fast-tf32, found ''"},
+       "train: --math: expected one of canonical, library, library-tf32, found "
+       "''"},
       {{"train", "--save-every", "50"},
        "train: --save-every requires --ckpt DIR"},
       {{"train", "--ckpt", "c", "--save-every", "often"},

@@ -47,13 +47,13 @@ TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
   KernelOptions options = {.math = Math::kFast,
                            .device = DeviceKind::kEmulated};
   EXPECT_EQ(Settle(options).message(),
-            "--math fast requires --device cuda or cpu, found "
+            "--math library requires --device cuda or cpu, found "
             "emulated");
   options.device = DeviceKind::kCpu;
   EXPECT_TRUE(Settle(options).ok());
   options.math = Math::kFastTf32;
   EXPECT_EQ(Settle(options).message(),
-            "--math fast-tf32 requires --device cuda, found cpu");
+            "--math library-tf32 requires --device cuda, found cpu");
 }
 
 TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
