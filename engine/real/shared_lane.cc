@@ -1,13 +1,11 @@
 #include "engine/real/shared_lane.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <climits>
 #include <cstring>
 #include <ctime>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "engine/real/posix_status.h"
@@ -27,8 +25,6 @@ constexpr uint32_t kRecordHeaderBytes = 16;
 // In place of a size: the next record is at the begin of the memory.
 constexpr uint32_t kSkip = UINT32_MAX;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
-// A sleeping process takes some ten µs to wake.
-constexpr Duration kSpin = std::chrono::microseconds(50);
 
 uint32_t RecordBytes(size_t frame) {
   const auto whole = static_cast<uint32_t>((frame + 15) / 16 * 16);
@@ -133,14 +129,11 @@ LaneOffer SharedLane::offer() const {
           .descriptor = static_cast<uint32_t>(file_.get())};
 }
 
-// Spins, and lets other threads run, before it sleeps.
+// Sleeps at once: where other processes want the cores, an end that spins or
+// yields before it sleeps only delays the other end.
 bool SharedLane::Wait(Side& other, Time deadline,
                       const std::function<bool()>& ready) {
-  const Time spins_until = std::min(deadline, SteadyNow() + kSpin);
-  while (!ready() && !broken_ && SteadyNow() < spins_until) {
-    std::this_thread::yield();
-  }
-  while (true) {
+  while (!ready()) {
     const uint32_t seen = other.bell;
     other.waiting = 1;
     // Broken after the last frame: that frame comes first.
@@ -149,6 +142,7 @@ bool SharedLane::Wait(Side& other, Time deadline,
     if (ends) return false;
     SleepOn(other.bell, seen, deadline);
   }
+  return true;
 }
 
 Status SharedLane::WaitStatus() const {
