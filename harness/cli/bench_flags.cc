@@ -280,7 +280,7 @@ Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
 }
 
 std::string BenchOverview() {
-  HelpGroup figures = {.title = "Figures: names in limits and in JSON",
+  HelpGroup figures = {.title = "Figures (their names in limits and JSON)",
                        .page = GroupPage::kFirst,
                        .entries = {}};
   for (const MetricInfo& info : AllMetrics()) {

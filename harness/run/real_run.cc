@@ -288,7 +288,8 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher, directory_ / "events");
-  log_.launchers.push_back(ReadLauncherOutput(ReadTextFile(program.log_file), end));
+  log_.launchers.push_back(
+      ReadLauncherOutput(ReadTextFile(program.log_file), end));
   LauncherRun& run = log_.launchers.back();
   run.planned = start.planned;
   run.first_life = start.first_life;

@@ -166,7 +166,7 @@ def main():
     arguments.add_argument("--epochs", type=int, default=0,
                            help="of the whole job; 0: enough for all of them")
     options = arguments.parse_args()
-    options.epochs = options.epochs or 150 * options.count
+    options.epochs = options.epochs or 400 * options.count
     cases = Cases(options)
     preemptions = Preemptions(options)
     cases.run("clean", preemptions.train_undisturbed)

@@ -35,7 +35,7 @@ class Helps:
         self._texts = {}
         overview = self._of("help")
         self.commands = re.findall(r"^  ([\w-]+) +\S", overview, re.M)
-        self._all = "".join(self.text(name) for name in self.commands)
+        self._all = overview + "".join(self.text(name) for name in self.commands)
 
     def _of(self, *words):
         return subprocess.run([self._program, *words], text=True, check=False,

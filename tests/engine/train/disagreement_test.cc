@@ -51,7 +51,7 @@ TEST(DisagreementTest, SoIsAnotherArithmetic) {
   });
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(outcome.reasons, Each(HasSubstr("math: canonical at the chief, "
-                                              "fast at rank 1")));
+                                              "library at rank 1")));
 }
 
 // Rank 2 is told of a slower learning rate: another job.
