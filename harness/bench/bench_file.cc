@@ -80,6 +80,7 @@ void AddTrials(Json& entries, const CheckpointFigures& figures) {
     AddTimes(entry, ValueAt(figures, Metric::kStep, trial),
              ValueAt(figures, Metric::kCpu, trial));
     for (const MetricInfo& info : AllMetrics()) {
+      if (info.metric == Metric::kGoodput) continue;  // of one run: goodput_run
       const TrialValues& values = figures.of(info.metric);
       if (trial < values.size()) entry[std::string(info.name)] = values[trial];
     }
@@ -109,7 +110,9 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
     };
     AddTimes(entry, value_of(Metric::kStep), value_of(Metric::kCpu));
     for (const MetricInfo& info : AllMetrics()) {
-      if (figures.of(info.metric).empty()) continue;
+      if (figures.of(info.metric).empty() || info.metric == Metric::kGoodput) {
+        continue;
+      }
       entry[std::string(info.name)] = value_of(info.metric);
     }
     if (figures.goodput) {

@@ -52,18 +52,17 @@ std::string BreakOf(const BenchLimit& limit, const CheckpointFigures& figures,
                      MetricText(info.unit, median), name, beside);
 }
 
-// Has a run without saves this metric?
-bool IsOfAllRuns(Metric metric) {
-  return metric == Metric::kStep || metric == Metric::kCpu ||
-         metric == Metric::kMemory;
-}
-
 bool IsAbout(const BenchLimit& limit, const CheckpointConfig& config) {
   if (limit.mode) return *limit.mode == ModeName(config.mode);
   return config.mode.has_value() || IsOfAllRuns(limit.metric);
 }
 
 }  // namespace
+
+bool IsOfAllRuns(Metric metric) {
+  return metric == Metric::kStep || metric == Metric::kCpu ||
+         metric == Metric::kMemory;
+}
 
 Result<BenchLimit> ParseBenchLimit(std::string_view text) {
   BenchLimit limit;

@@ -27,6 +27,9 @@ struct BenchLimit {
 // a multiple of the baseline. kInvalidArgument says what is wrong with it.
 Result<BenchLimit> ParseBenchLimit(std::string_view text);
 
+// Returns true iff runs without checkpoints have this metric too.
+bool IsOfAllRuns(Metric metric);
+
 // A line for each figure that breaks one of the limits: "async.overhead<=3%:
 // 4.2 % in checkpoint/async/…". A multiple of the baseline is broken only where
 // the difference is significant as well (Significance). A figure that is void

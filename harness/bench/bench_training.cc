@@ -104,7 +104,6 @@ bool BenchTraining::KillWorker(int worker, Kill& kill) const {
   const auto found = std::ranges::find(workers, worker, &WorkerPid::worker);
   if (found == workers.end()) return false;
   const Kill now = {.worker = worker, .t_ns = MonotonicNs()};
-  // Its launcher has not reaped it, or it would not be listed as its child.
   if (::kill(found->pid, SIGKILL) != 0) return false;
   kill = now;
   return true;

@@ -161,7 +161,7 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
 // All configurations once, the base among them.
 Status CheckpointBench::RunRound(Group& group, TrialSteps steps, int round) {
   const uint64_t every = group.base.every;
-  steps.kill = steps.window.end + every / 2 + random_() % every / 2;
+  steps.kill = steps.window.end + random_() % every;
   steps.victim =
       static_cast<int>(random_() % static_cast<uint64_t>(group.base.workers));
   std::vector<TrialOutcome> outcomes(group.figures.size());
@@ -188,7 +188,8 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
   const double step = MedianOf(group.figures.front().of(Metric::kStep));
   for (size_t i = 1; i < group.figures.size(); ++i) {
     CheckpointFigures& figures = group.figures[i];
-    if (!figures.voided.empty() || figures.of(Metric::kDurable).empty()) {
+    if (!figures.voided.empty() || figures.of(Metric::kDurable).empty() ||
+        group.downtimes[i].empty()) {
       continue;
     }
     const double stall = MedianOf(figures.of(Metric::kStall));
@@ -219,20 +220,18 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
     Tell("goodput, " + NameOf(base));
     ASSIGN_OR_RETURN(
         const GoodputOutcome undisturbed,
-        RunUnderKills(
-            place_, base,
-            {.end = steps.end, .between_kills = 1e9, .seed = plan_.seed}));
+        RunUnderKills(place_, base, {.end = steps.end, .seed = plan_.seed}));
     if (outcome->digest != undisturbed.digest) {
       figures.voided = fmt::format("under kills: trained state {}, {} without",
                                    outcome->digest, undisturbed.digest);
       continue;
     }
+    // Without a kill there is nothing to measure.
+    if (outcome->kills == 0) continue;
     goodput.kills = outcome->kills;
     goodput.seconds = outcome->seconds;
-    if (outcome->kills > 0) {
-      goodput.model.between_failures =
-          outcome->seconds / static_cast<double>(outcome->kills);
-    }
+    goodput.model.between_failures =
+        outcome->seconds / static_cast<double>(outcome->kills);
     // The same steps undisturbed are the productive time.
     goodput.measured = undisturbed.seconds / outcome->seconds;
     goodput.expected = ExpectedGoodput(goodput.model, goodput.interval);

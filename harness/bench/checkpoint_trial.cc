@@ -84,7 +84,7 @@ double PeakMemory(const BenchTraining& training) {
 class KillTimes {
  public:
   KillTimes(const GoodputSteps& steps, int workers)
-      : mean_(steps.between_kills), workers_(workers), random_(steps.seed) {
+      : mean_(*steps.between_kills), workers_(workers), random_(steps.seed) {
     Next();
   }
 
@@ -106,6 +106,21 @@ class KillTimes {
   SteadyClock::time_point at_ = SteadyClock::now();
   int worker_ = 0;
 };
+
+Result<GoodputOutcome> Collect(BenchTraining& training, const TrialPlace& place,
+                               uint64_t end, uint64_t kills) {
+  ASSIGN_OR_RETURN(const BenchTrainingEnd left,
+                   training.Finish(place.interrupted));
+  const std::optional<int64_t> began = TrainingBegan(left.lives);
+  const std::optional<int64_t> done = StepFinished(left.lives, end);
+  if (!began || !done) {
+    return FailedPrecondition(
+        "the run left no events of its first or last step");
+  }
+  return GoodputOutcome{.digest = left.digest,
+                        .kills = kills,
+                        .seconds = static_cast<double>(*done - *began) * 1e-9};
+}
 
 }  // namespace
 
@@ -166,8 +181,9 @@ Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
   ASSIGN_OR_RETURN(const auto training,
                    StartIn(place, folder.path(), config, steps.end));
   RETURN_IF_ERROR(training->AwaitStep(1, place.interrupted));
-  GoodputOutcome outcome;
+  if (!steps.between_kills) return Collect(*training, place, steps.end, 0);
   KillTimes kills(steps, config.workers);
+  uint64_t killed = 0;
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         kills.at() - SteadyClock::now());
@@ -179,21 +195,10 @@ Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
     if (SteadyClock::now() < kills.at()) continue;
     // A failure that meets no process costs nothing.
     Kill made;
-    if (training->KillWorker(kills.worker(), made)) ++outcome.kills;
+    if (training->KillWorker(kills.worker(), made)) ++killed;
     kills.Next();
   }
-  ASSIGN_OR_RETURN(const BenchTrainingEnd left,
-                   training->Finish(place.interrupted));
-  outcome.digest = left.digest;
-  const std::optional<int64_t> began = TrainingBegan(left.lives);
-  const std::optional<int64_t> done = StepFinished(left.lives, steps.end);
-  if (!began || !done) {
-    return FailedPrecondition(
-        "the run left no events of its first or last "
-        "step");
-  }
-  outcome.seconds = static_cast<double>(*done - *began) * 1e-9;
-  return outcome;
+  return Collect(*training, place, steps.end, killed);
 }
 
 }  // namespace gauntlet

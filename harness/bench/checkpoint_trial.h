@@ -53,8 +53,8 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
 
 struct GoodputSteps {
   uint64_t end = 0;
-  double between_kills = 0;  // mean, in seconds
-  uint64_t seed = 0;         // of the times between kills and the victims
+  std::optional<double> between_kills;  // mean, in seconds; nullopt: none
+  uint64_t seed = 0;  // of the times between kills and the victims
 };
 
 struct GoodputOutcome {

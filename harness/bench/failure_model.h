@@ -9,7 +9,7 @@ namespace gauntlet {
 struct FailureModel {
   double between_failures = 0;  // mean time
   double save_cost = 0;         // time that a save costs training; may be 0
-  // From the snapshot until the save is durable, less save_cost: what is
+  // From the snapshot until the save is durable, less its stall: what is
   // computed meanwhile is lost too if a failure comes before. 0 or more.
   double durable_after = 0;
   double downtime = 0;  // from a failure until training goes on; 0 or more

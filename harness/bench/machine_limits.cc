@@ -89,7 +89,8 @@ Result<double> ColdReadRate(const fs::path& path, std::byte* into,
       return read(file.get(), into + at, std::min(kBlock, size - at));
     });
     if (got < 0) return PosixError(errno, path.string(), "read");
-    if (got == 0) return IoError(path.string() + ": read: it is cut off");
+    if (got == 0)
+      return IoError(path.string() + ": read: unexpected end of file");
     at += static_cast<uint64_t>(got);
   }
   return RateSince(begin, size);
@@ -145,8 +146,13 @@ std::optional<double> LoopbackRate(const std::byte* from, std::byte* into,
   if (!pair) return std::nullopt;
   const auto begin = SteadyClock::now();
   bool sent = false;
-  std::thread sender([&] { sent = SendAll(pair->first.get(), from, size); });
+  // An end that gives up wakes the other one.
+  std::thread sender([&] {
+    sent = SendAll(pair->first.get(), from, size);
+    if (!sent) shutdown(pair->first.get(), SHUT_RDWR);
+  });
   const bool received = ReceiveAll(pair->second.get(), into, size);
+  if (!received) shutdown(pair->second.get(), SHUT_RDWR);
   sender.join();
   if (!sent || !received) return std::nullopt;
   return RateSince(begin, size);

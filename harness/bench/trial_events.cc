@@ -78,7 +78,7 @@ double BytesOfSaves(const std::vector<LifeEvents>& lives,
     if (life.worker < 0 || life.life != 1) continue;
     for (const RecordEvent& event : life.events) {
       if (event.kind == RecordKind::kSaveTimes && event.step >= window.begin &&
-          event.step < window.end) {
+          event.step < window.end && event.reason == RecordReason::kNone) {
         bytes += static_cast<double>(event.count);
       }
     }
@@ -128,17 +128,18 @@ Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
 
 Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
                                      const Kill& kill) {
-  const uint64_t last_step = LastStepBefore(lives, kill.t_ns);
   const RecordEvent* const noticed =
       FirstAfter(lives, kLauncherWorker, kill.t_ns, [&](const auto& event) {
-        return event.kind == RecordKind::kExited &&
-               event.about == kill.worker;
+        return event.kind == RecordKind::kExited && event.about == kill.worker;
       });
   const RecordEvent* const began = FirstAfter(
       lives, kChief, kill.t_ns,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
+  // A survivor may finish a step after the kill.
+  const int64_t began_ns = began == nullptr ? kill.t_ns : began->t_ns;
+  const uint64_t last_step = LastStepBefore(lives, began_ns);
   const RecordEvent* const new_step =
-      FirstAfter(lives, kChief, kill.t_ns, [&](const auto& event) {
+      FirstAfter(lives, kChief, began_ns, [&](const auto& event) {
         return event.kind == RecordKind::kStep && event.step > last_step;
       });
   if (noticed == nullptr || began == nullptr || new_step == nullptr) {

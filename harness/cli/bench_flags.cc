@@ -136,6 +136,13 @@ Status ReadLimits(const std::vector<std::string>& texts,
   return OkStatus();
 }
 
+// A multiple of a difference, which may be below 0, is no bound, and one run
+// differs significantly from none.
+bool HasNoMultiple(Metric metric) {
+  return metric == Metric::kCost || metric == Metric::kOverhead ||
+         metric == Metric::kMemoryAdded || metric == Metric::kGoodput;
+}
+
 // A limit on what the run does not measure would never be broken.
 Status CheckLimits(const BenchCheckpointCommand& told) {
   for (const BenchLimit& limit : told.limits) {
@@ -145,8 +152,16 @@ Status CheckLimits(const BenchCheckpointCommand& told) {
     if (limit.times_baseline && told.baseline_file.empty()) {
       return refuse("a multiple of the baseline requires --baseline FILE");
     }
+    if (limit.times_baseline && HasNoMultiple(limit.metric)) {
+      return refuse(
+          "a difference, or the goodput of one run, has no multiple; expected "
+          "a value");
+    }
     if (limit.metric == Metric::kGoodput && !told.goodput) {
       return refuse("goodput is measured only with --kills");
+    }
+    if (told.modes.empty() && !IsOfAllRuns(limit.metric)) {
+      return refuse("no mode with checkpoints is measured");
     }
     if (!limit.mode || *limit.mode == "none") continue;
     const bool measured = std::ranges::any_of(
@@ -221,7 +236,8 @@ void AddOutput(Flags& flags, BenchCheckpointCommand& told,
   flags.Section("Result");
   flags.Values({"--limit", "[MODE.]METRIC<=VALUE",
                 "Exit with 5 if a median is above (or, with >=, below) the "
-                "value. 1.1x: a multiple of the baseline. Repeatable."},
+                "value. 1.1x: a multiple of the baseline, if the difference is "
+                "significant. Repeatable."},
                limits);
   flags.Value(
       {"--baseline", "FILE", "Compare with the result.json of an earlier run."},

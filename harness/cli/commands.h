@@ -286,13 +286,14 @@ struct PrintTextCommand {
   std::string text;
 };
 
-using Command = std::variant<
-    PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand, WorkerCommand,
-    CheckpointListCommand, CheckpointVerifyCommand, CheckpointDiffCommand,
-    CheckpointExportCommand, CheckpointPredictCommand, EvaluateCommand,
-    ListCommand, DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-    JudgeCommand, ShowCommand, ReportCommand, BenchCheckpointCommand,
-    UpgradeCommand, ValidateCommand>;
+using Command =
+    std::variant<PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand,
+                 WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
+                 CheckpointDiffCommand, CheckpointExportCommand,
+                 CheckpointPredictCommand, EvaluateCommand, ListCommand,
+                 DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
+                 JudgeCommand, ShowCommand, ReportCommand,
+                 BenchCheckpointCommand, UpgradeCommand, ValidateCommand>;
 
 }  // namespace gauntlet
 

@@ -52,7 +52,7 @@ def measures_two_workers_in_all_modes(run):
            "report.html is no page")
     modes = {entry["mode"] for entry in result["benchmarks"]
              if "mode" in entry}
-    expect({"none", "sync", "async"} <= modes, f"modes: {modes}")
+    expect({"none", "sync", "async", "zero-copy"} <= modes, f"modes: {modes}")
     for mode in modes:
         trials = trials_of(result, mode)
         expect_equal(f"trials of {mode}", len(trials), TRIALS)
@@ -128,6 +128,10 @@ def bad_calls_say_what_was_expected(run):
             (("--limit", "async.stall<=1ms", "--modes", "sync"),
              "--limit async.stall<=1ms: no mode async is measured"),
             (("--limit", "stall<=2x"), "requires --baseline FILE"),
+            (("--limit", "cost<=2x", "--baseline", "none.json"),
+             "--limit cost<=2x: a difference, or the goodput of one run, has"),
+            (("--limit", "stall<=1us", "--every", "never"),
+             "--limit stall<=1us: no mode with checkpoints is measured"),
             (("--limit", "goodput>=0.9"), "measured only with --kills"),
             (("--kill-every", "1s"), "--kill-every requires --kills N"),
             (("--baseline", "none.json"),

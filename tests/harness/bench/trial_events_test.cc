@@ -94,6 +94,18 @@ TEST(TrialEvents, RecoveryPartsMeet) {
   EXPECT_DOUBLE_EQ(recovery->total(), 0.210);
 }
 
+// The step that was under way when a worker died is no new one.
+TEST(TrialEvents, StepOfSurvivorAfterKillIsNotNew) {
+  std::vector<LifeEvents> lives = Recovery();
+  lives.front().events.push_back(Step(7, 252));
+  lives.back().events.push_back(Step(8, 480));
+  const Result<RecoveryFigures> recovery =
+      ReadRecovery(lives, {.worker = 1, .t_ns = 250 * kMs});
+  ASSERT_TRUE(recovery.ok()) << recovery.status().message();
+  EXPECT_DOUBLE_EQ(recovery->recompute, 0.080);
+  EXPECT_EQ(recovery->recomputed, 4u);
+}
+
 // A chief that rejoins leaves its generation before the launcher notices.
 TEST(TrialEvents, RecoveryOfSurvivorCountsNothingTwice) {
   std::vector<LifeEvents> lives = Recovery();
