@@ -39,7 +39,7 @@ TrialSteps StepsOf(const CheckpointBenchPlan& plan, uint64_t every,
   steps.window.begin = std::max(2 * every, RoundedUp(kLeastWarmUp, every));
   steps.window.end = steps.window.begin + plan.saves * every;
   const auto tail = static_cast<uint64_t>(kTailSeconds / fastest_step);
-  steps.end = steps.window.end + std::max(2 * every, tail);
+  steps.end = steps.window.end + std::max(3 * every, tail);
   return steps;
 }
 
@@ -161,7 +161,8 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
 // All configurations once, the base among them.
 Status CheckpointBench::RunRound(Group& group, TrialSteps steps, int round) {
   const uint64_t every = group.base.every;
-  steps.kill = steps.window.end + random_() % every;
+  // All saves of the window are over then: the one behind it waits for them.
+  steps.kill = steps.window.end + every + random_() % every;
   steps.victim =
       static_cast<int>(random_() % static_cast<uint64_t>(group.base.workers));
   std::vector<TrialOutcome> outcomes(group.figures.size());
