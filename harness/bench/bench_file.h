@@ -20,7 +20,7 @@ namespace gauntlet {
 
 std::string CheckpointResultToJson(const CheckpointResult& result);
 
-// What is read back for comparisons.
+// Trials of a result file, for comparisons.
 struct BenchFigures {
   BenchContext context;
   // By configuration's name, then by metric.

@@ -20,7 +20,7 @@ namespace gauntlet {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1};
-// Of the launcher's output, in a message.
+// Bytes of the launcher's output that a message quotes.
 constexpr size_t kMostSaid = 300;
 
 int64_t MonotonicNs() {

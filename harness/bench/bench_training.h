@@ -27,7 +27,7 @@ struct BenchTrainingPlan {
   RestartPolicy restart = RestartPolicy::kWholeJob;
 };
 
-// What a training run left.
+// Result of a training run that has ended.
 struct BenchTrainingEnd {
   std::string digest;  // of the trained state, 32 hex digits
   std::vector<LifeEvents> lives;

@@ -267,7 +267,6 @@ Result<CheckpointResult> CheckpointBench::Run() {
   const size_t of_group = 1 + static_cast<size_t>(plan_.trials) * (modes + 1) +
                           (plan_.goodput ? 2 * modes : 0);
   all_ = groups.size() * of_group;
-  result_.context = DescribeMachine(plan_.directory);
   for (Group& group : groups) {
     const Status ran = RunGroup(group);
     for (CheckpointFigures& figures : group.figures) {

@@ -50,8 +50,8 @@ uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 // Runs all configurations in turns: each trial measures every one of them, in
 // an order that is reversed in the next trial, and a run without saves beside
 // them, so that what changes on the machine meanwhile changes them alike.
-// Fails if a training run fails. If it is interrupted, the result has the
-// trials that were over.
+// The context is left to the caller. Fails if a training run fails. If it is
+// interrupted, the result has the trials that were over.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 #include <system_error>
-#include <utility>
 
 #include "harness/bench/state_job.h"
+#include "harness/run/temporary_directory.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -18,43 +18,30 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kKeptCheckpoints = 2;
 
-// A folder that goes with this object.
-class TrialFolder {
- public:
-  static Result<TrialFolder> Make(const fs::path& path) {
-    std::error_code error;
-    fs::create_directory(path, error);
-    for (const char* name : {"events", "logs"}) {
-      if (!error) fs::create_directory(path / name, error);
-    }
-    if (error) return IoError(path.string() + ": " + error.message());
-    return TrialFolder(path);
-  }
-  TrialFolder(TrialFolder&& other) noexcept
-      : path_(std::exchange(other.path_, fs::path())) {}
-  TrialFolder& operator=(TrialFolder&&) = delete;
-  ~TrialFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit TrialFolder(fs::path path) : path_(std::move(path)) {}
-
-  fs::path path_;
+// A training run, which ends before its folder is removed.
+struct StartedTrial {
+  std::unique_ptr<TemporaryDirectory> folder;
+  std::unique_ptr<BenchTraining> training;
 };
 
-Result<std::unique_ptr<BenchTraining>> StartIn(const TrialPlace& place,
-                                               const fs::path& folder,
-                                               const CheckpointConfig& config,
-                                               uint64_t end) {
-  return BenchTraining::Start({.program = place.program,
-                               .directory = folder,
-                               .train = OptionsOf(config, end, folder),
-                               .workers = config.workers,
-                               .restart = place.restart});
+Result<StartedTrial> StartTrial(const TrialPlace& place,
+                                const CheckpointConfig& config, uint64_t end) {
+  StartedTrial trial;
+  ASSIGN_OR_RETURN(trial.folder,
+                   TemporaryDirectory::MakeIn(place.directory, "trial"));
+  const fs::path path = trial.folder->path();
+  for (const char* name : {"events", "logs"}) {
+    std::error_code error;
+    fs::create_directory(path / name, error);
+    if (error) return IoError((path / name).string() + ": " + error.message());
+  }
+  ASSIGN_OR_RETURN(trial.training,
+                   BenchTraining::Start({.program = place.program,
+                                         .directory = path,
+                                         .train = OptionsOf(config, end, path),
+                                         .workers = config.workers,
+                                         .restart = place.restart}));
+  return trial;
 }
 
 // Processor time of all workers, at a step.
@@ -143,27 +130,26 @@ TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
 Result<TrialOutcome> RunTrial(const TrialPlace& place,
                               const CheckpointConfig& config,
                               const TrialSteps& steps) {
-  ASSIGN_OR_RETURN(const TrialFolder folder,
-                   TrialFolder::Make(place.directory / "trial"));
-  ASSIGN_OR_RETURN(const auto training,
-                   StartIn(place, folder.path(), config, steps.end));
-  RETURN_IF_ERROR(training->AwaitStep(steps.window.begin, place.interrupted));
-  const CpuMark begin = MarkCpu(*training);
-  RETURN_IF_ERROR(training->AwaitStep(steps.window.end, place.interrupted));
-  const CpuMark end = MarkCpu(*training);
+  ASSIGN_OR_RETURN(const StartedTrial trial,
+                   StartTrial(place, config, steps.end));
+  BenchTraining& training = *trial.training;
+  RETURN_IF_ERROR(training.AwaitStep(steps.window.begin, place.interrupted));
+  const CpuMark begin = MarkCpu(training);
+  RETURN_IF_ERROR(training.AwaitStep(steps.window.end, place.interrupted));
+  const CpuMark end = MarkCpu(training);
   TrialOutcome outcome;
-  outcome.memory_bytes = PeakMemory(*training);
+  outcome.memory_bytes = PeakMemory(training);
   outcome.cpu_seconds =
       (end.seconds - begin.seconds) /
       static_cast<double>(std::max<uint64_t>(1, end.step - begin.step));
   std::optional<Kill> kill;
   if (config.mode) {
-    RETURN_IF_ERROR(training->AwaitStep(steps.kill, place.interrupted));
+    RETURN_IF_ERROR(training.AwaitStep(steps.kill, place.interrupted));
     Kill made;
-    if (training->KillWorker(steps.victim, made)) kill = made;
+    if (training.KillWorker(steps.victim, made)) kill = made;
   }
   ASSIGN_OR_RETURN(const BenchTrainingEnd left,
-                   training->Finish(place.interrupted));
+                   training.Finish(place.interrupted));
   outcome.digest = left.digest;
   ASSIGN_OR_RETURN(outcome.window, ReadWindow(left.lives, steps.window));
   if (kill) {
@@ -176,12 +162,11 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
 Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
                                      const CheckpointConfig& config,
                                      const GoodputSteps& steps) {
-  ASSIGN_OR_RETURN(const TrialFolder folder,
-                   TrialFolder::Make(place.directory / "goodput"));
-  ASSIGN_OR_RETURN(const auto training,
-                   StartIn(place, folder.path(), config, steps.end));
-  RETURN_IF_ERROR(training->AwaitStep(1, place.interrupted));
-  if (!steps.between_kills) return Collect(*training, place, steps.end, 0);
+  ASSIGN_OR_RETURN(const StartedTrial trial,
+                   StartTrial(place, config, steps.end));
+  BenchTraining& training = *trial.training;
+  RETURN_IF_ERROR(training.AwaitStep(1, place.interrupted));
+  if (!steps.between_kills) return Collect(training, place, steps.end, 0);
   KillTimes kills(steps, config.workers);
   uint64_t killed = 0;
   while (true) {
@@ -190,15 +175,15 @@ Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
     // In pieces, for interrupts.
     const auto piece = std::clamp(left, std::chrono::milliseconds(0),
                                   std::chrono::milliseconds(100));
-    if (training->AwaitEndFor(piece)) break;
+    if (training.AwaitEndFor(piece)) break;
     if (place.interrupted()) return Cancelled("interrupted");
     if (SteadyClock::now() < kills.at()) continue;
     // A failure that meets no process costs nothing.
     Kill made;
-    if (training->KillWorker(kills.worker(), made)) ++killed;
+    if (training.KillWorker(kills.worker(), made)) ++killed;
     kills.Next();
   }
-  return Collect(*training, place, steps.end, killed);
+  return Collect(training, place, steps.end, killed);
 }
 
 }  // namespace gauntlet

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "engine/real/posix_status.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 #include "harness/bench/byte_text.h"
@@ -19,6 +18,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/status_line.h"
+#include "harness/run/temporary_directory.h"
 #include "harness/run/text_file.h"
 #include "reports/bench/bench_page.h"
 #include "reports/counted.h"
@@ -35,37 +35,14 @@ namespace fs = std::filesystem;
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr const char* kBenchFolder = ".gauntlet/bench";
 
-// A folder for trials that goes with this object.
-class TrialsFolder {
- public:
-  static Result<TrialsFolder> Make(const fs::path& parent) {
-    std::error_code error;
-    fs::create_directories(parent, error);
-    if (error) {
-      return InvalidArgument(parent.string() + ": " + error.message());
-    }
-    std::string path = parent / "gauntlet-trials-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) {
-      const Status failed = PosixError(errno, parent.string(), "mkdtemp");
-      return InvalidArgument(failed.message());
-    }
-    return TrialsFolder(path);
-  }
-  TrialsFolder(TrialsFolder&& other) noexcept
-      : path_(std::exchange(other.path_, fs::path())) {}
-  TrialsFolder& operator=(TrialsFolder&&) = delete;
-  ~TrialsFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit TrialsFolder(fs::path path) : path_(std::move(path)) {}
-
-  fs::path path_;
-};
+// A folder for trials, in a folder that is made if need be.
+Result<std::unique_ptr<TemporaryDirectory>> MakeTrialsFolder(
+    const fs::path& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) return InvalidArgument(parent.string() + ": " + error.message());
+  return TemporaryDirectory::MakeIn(parent, "trials");
+}
 
 class BenchProgress final : public BenchObserver {
  public:
@@ -186,10 +163,10 @@ Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
                             ? out
                             : fs::path(command_.trial_directory);
   ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(disk));
-  ASSIGN_OR_RETURN(const TrialsFolder trials, TrialsFolder::Make(absolute));
-  const CheckpointBenchPlan plan = PlanOf(command_, trials.path());
+  ASSIGN_OR_RETURN(const auto trials, MakeTrialsFolder(absolute));
+  const CheckpointBenchPlan plan = PlanOf(command_, trials->path());
   RETURN_IF_ERROR(CheckDisk(plan));
-  BenchContext context = DescribeMachine(trials.path());
+  BenchContext context = DescribeMachine(trials->path());
   context.version = GAUNTLET_VERSION;
   if (baseline_) {
     const std::string difference =

@@ -19,10 +19,10 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/output_places.h"
 #include "harness/cli/plan_file.h"
-#include "harness/cli/temporary_directory.h"
 #include "harness/cli/train_command.h"
 #include "harness/cli/train_trace.h"
 #include "harness/record/event.h"
+#include "harness/run/temporary_directory.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>

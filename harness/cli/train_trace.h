@@ -11,8 +11,8 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/console.h"
 #include "harness/cli/event_memory.h"
-#include "harness/cli/temporary_directory.h"
 #include "harness/run/event_folder.h"
+#include "harness/run/temporary_directory.h"
 
 namespace gauntlet {
 

@@ -1,7 +1,8 @@
 // A directory that this process makes and removes.
-#ifndef GAUNTLET_HARNESS_CLI_TEMPORARY_DIRECTORY_H_
-#define GAUNTLET_HARNESS_CLI_TEMPORARY_DIRECTORY_H_
+#ifndef GAUNTLET_HARNESS_RUN_TEMPORARY_DIRECTORY_H_
+#define GAUNTLET_HARNESS_RUN_TEMPORARY_DIRECTORY_H_
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ class TemporaryDirectory {
   // A new directory in $TMPDIR: "gauntlet-PURPOSE-x7Yq1z".
   static Result<std::unique_ptr<TemporaryDirectory>> Make(
       std::string_view purpose);
+  // A new directory of such a name in `parent`, which exists.
+  static Result<std::unique_ptr<TemporaryDirectory>> MakeIn(
+      const std::filesystem::path& parent, std::string_view purpose);
   // Removes it with all that is in it.
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
@@ -30,4 +34,4 @@ class TemporaryDirectory {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TEMPORARY_DIRECTORY_H_
+#endif  // GAUNTLET_HARNESS_RUN_TEMPORARY_DIRECTORY_H_

@@ -1,4 +1,4 @@
-#include "harness/cli/temporary_directory.h"
+#include "harness/run/temporary_directory.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -18,6 +18,11 @@ Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::Make(
       std::filesystem::temp_directory_path(error);
   if (error) return IoError(fmt::format("$TMPDIR: {}", error.message()));
   RETURN_IF_ERROR(Annotate(CheckPath(parent.string()), "$TMPDIR"));
+  return MakeIn(parent, purpose);
+}
+
+Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::MakeIn(
+    const std::filesystem::path& parent, std::string_view purpose) {
   std::string path = parent / fmt::format("gauntlet-{}-XXXXXX", purpose);
   if (mkdtemp(path.data()) == nullptr) {
     return PosixError(errno, path, "mkdtemp");
