@@ -110,8 +110,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 
 namespace {
 
-// What was verified; or kDataLoss with the reason to reject it, or what stops
-// the choice.
+// Returns the verified checkpoint; or kDataLoss with the reason to reject it,
+// or the error that stops the choice.
 Result<LoadedCheckpoint> ReadAndVerify(World& world,
                                        const StoreOptions& options,
                                        const ScannedCheckpoint& checkpoint,

@@ -91,8 +91,8 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   return shard;
 }
 
-// Of a report: the outcome, the encoded shard and, if it was taken beside the
-// training, the digest of the rank's state.
+// Fields of a report: the outcome, the encoded shard and, if it was taken
+// beside the training, the digest of the rank's state.
 constexpr size_t kFieldsWithDigest = 3;
 constexpr size_t kDigestField = 2;
 

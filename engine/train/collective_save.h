@@ -29,7 +29,7 @@ enum class DigestTime : uint8_t { kAtOnce, kBeside };
 struct SaveAttempt {
   CheckpointHead head;
   DigestTime digest_time = DigestTime::kAtOnce;
-  // Of all of this rank's state; none: not taken yet.
+  // Digest of all of this rank's state; none: not taken yet.
   std::optional<Digest> whole;
   // Those of the checkpoint that this rank writes; views into the state.
   std::vector<TensorView> own;
@@ -79,7 +79,7 @@ class CollectiveSave {
   // Exchanges: whether all states agree (kAtOnce), and the chief's word on its
   // begin. The state's newest values stay where they are.
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
-  // Of these tensors of the state, those of this rank's part.
+  // Returns those of the state's tensors that are of this rank's part.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
   // Writes and syncs the tensors of this rank's part. From any task.
   // `times` is of that task.
@@ -89,8 +89,8 @@ class CollectiveSave {
   // Exchanges: how it went, of every rank, for Commit and WhyVoid.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<ShardFile> own);
-  // Of the first rank whose part failed, else of ranks whose states differ
-  // (kBeside); Ok: all are written.
+  // Returns the error of the first rank whose part failed, else of ranks whose
+  // states differ (kBeside); Ok: all are written.
   static Status WhyVoid(const SaveAttempt& attempt,
                         const std::vector<std::string>& reports);
   // A tensor that training goes on from and that has values that are not

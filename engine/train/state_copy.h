@@ -6,8 +6,8 @@
 // device has no room to spare, training waits until all of the state has been
 // brought here.
 //
-// What lies in arrays that have spare ones (TrainState::spare) is not copied:
-// updates leave it where it is.
+// Tensors in arrays that have spare ones (TrainState::spare) are not copied:
+// updates leave them where they are.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 
@@ -49,7 +49,7 @@ class StateCopy {
 
   // Once all has arrived; valid until the next copy.
   std::span<const TensorView> tensors() const { return tensors_; }
-  // Of what was copied.
+  // Number of bytes that were copied.
   uint64_t bytes() const { return bytes_; }
   // What the buffer takes up.
   uint64_t capacity() const { return buffer_.capacity(); }

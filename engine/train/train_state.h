@@ -120,13 +120,13 @@ class TrainState {
   // The large arrays, by number: parameters, each slot, accumulated gradients.
   size_t large_arrays() const { return optimizer.slots.size() + 2; }
   std::vector<float>& LargeArray(size_t index);
-  // Where updates write while a save reads the large arrays; null: each update
-  // is in place, and no save reads them meanwhile.
+  // Arrays that updates write to while a save reads the large ones; null: each
+  // update is in place, and no save reads them meanwhile.
   void ChangesWith(SpareArrays* spare) { spare_ = spare; }
   SpareArrays* spare() const { return spare_; }
-  // Where the next values of a large array go: to its place, or elsewhere if a
-  // save reads it there. Its place is then the new one, which has no values
-  // yet.
+  // Returns the target of the next values of a large array: its place, or
+  // another one if a save reads it there. That is its place then, and has no
+  // values yet.
   UpdatedArray NextOf(size_t index);
   // From now on the large arrays may be written in place: those that a save
   // reads are copied.
