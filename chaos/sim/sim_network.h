@@ -25,22 +25,13 @@
 #include <vector>
 
 #include "chaos/inject/frame_trouble.h"
+#include "chaos/sim/latency.h"
 #include "chaos/sim/random_stream.h"
 #include "chaos/sim/scheduler.h"
 #include "chaos/sim/sim_entropy.h"
-#include "chaos/sim/sim_storage.h"
 #include "engine/world/network.h"
 
 namespace gauntlet {
-
-struct NetworkLatency {
-  LatencyRange one_way{std::chrono::microseconds(50),
-                       std::chrono::microseconds(500)};
-  uint64_t bytes_per_second = 1'000'000'000;
-  // Sent and not yet received, on one way of a connection; one frame may be
-  // larger.
-  uint64_t window_bytes = uint64_t{64} << 20;
-};
 
 // In a link, for one of its ends: every host but the other end.
 inline constexpr const char* kEveryHost = "*";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chaos/sim/latency.h"
 #include "chaos/sim/random_stream.h"
 #include "chaos/sim/scheduler.h"
 #include "chaos/sim/shared_view.h"
@@ -15,25 +16,6 @@
 #include "engine/world/storage.h"
 
 namespace gauntlet {
-
-// Uniform between the two.
-struct LatencyRange {
-  Duration min{};
-  Duration max{};
-  Duration Draw(RandomStream& stream) const {
-    const auto low = static_cast<uint64_t>(min.count());
-    const auto high = static_cast<uint64_t>(std::max(min, max).count());
-    return Duration(static_cast<int64_t>(stream.Between(low, high)));
-  }
-};
-
-struct StorageLatency {
-  LatencyRange operation{std::chrono::microseconds(10),
-                         std::chrono::microseconds(100)};
-  LatencyRange sync{std::chrono::microseconds(500),
-                    std::chrono::milliseconds(5)};
-  uint64_t bytes_per_second = 1'000'000'000;
-};
 
 // Who uses the storage. Every operation takes its time first and effect then,
 // so that a kill in between finds it undone.

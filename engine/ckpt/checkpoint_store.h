@@ -117,6 +117,9 @@ struct CommittedCheckpoint {
   std::optional<uint64_t> not_finite_since = {};
 };
 
+// Shards of a checkpoint.
+inline constexpr size_t kMaxShards = 1023;
+
 // A shard as its writer left it, told to the chief.
 struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"

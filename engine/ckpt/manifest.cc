@@ -122,7 +122,8 @@ Result<ShardFile> ParseFile(const Json& json, std::string path) {
   return file;
 }
 
-constexpr size_t kMaxFiles = 1024;
+// The shards and the index.
+constexpr size_t kMaxFiles = kMaxShards + 1;
 
 Result<std::vector<ShardFile>> ParseFiles(const Json& json) {
   if (!json.is_array() || json.size() < 2 || json.size() > kMaxFiles) {

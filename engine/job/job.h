@@ -123,6 +123,9 @@ struct StartSpec {
   uint64_t epoch = 0;  // the number of the first one
 };
 
+// Replicas of a job, and so workers of a cluster.
+inline constexpr int kMaxReplicas = 4096;
+
 struct JobSpec {
   ModelSpec model;
   DataSpec data;

@@ -11,7 +11,6 @@ constexpr size_t kMaxLayers = 64;
 constexpr int kMaxUnits = 65536;
 constexpr int kMaxFilters = 4096;
 constexpr int kMaxKernel = 64;  // a side
-constexpr int kMaxReplicas = 1024;
 constexpr int kMaxBatch = 65536;
 constexpr int kMaxSamples = 10'000'000;
 constexpr int kMaxClasses = 256;  // a label is a byte

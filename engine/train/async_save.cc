@@ -139,7 +139,7 @@ void AsyncSave::StartWriting(std::vector<TensorView> own) {
     if (spare_ != nullptr) own_digest_ = StateDigest(copy_.tensors());
     task_times_.Lap(TimePart::kDigest);
     own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
-                             : Result<ShardFile>(arrived);
+                             : Result<WrittenPart>(arrived);
     write_took_ = world_->clock.Now() - task_began_;
     own_failed_ = !own_part_.ok();
   });
@@ -228,7 +228,7 @@ SaveOutcome AsyncSave::End(const Status& status) {
     LetGo();
     stage_ = Stage::kNone;
     save_->EmitTimes({.attempt = attempt_,
-                      .bytes = own_part_.ok() ? own_part_->bytes : 0,
+                      .bytes = BytesOf(own_part_),
                       .beside = task_times_.Take()},
                      status);
   }

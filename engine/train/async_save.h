@@ -113,7 +113,7 @@ class AsyncSave {
   std::vector<std::string> reports_;  // of all ranks, behind kWriting
   Time task_began_{};
   // What the tasks leave: to be read once they are through.
-  Result<ShardFile> own_part_ = ShardFile();
+  Result<WrittenPart> own_part_ = WrittenPart();
   std::optional<Digest> own_digest_;  // DigestTime::kBeside
   std::atomic<bool> own_failed_ = false;
   Status commit_;

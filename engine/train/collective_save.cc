@@ -96,10 +96,12 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
 constexpr size_t kFieldsWithDigest = 3;
 constexpr size_t kDigestField = 2;
 
-// Of all ranks, by rank. The error is the first rank's whose part failed.
-Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
+// Of the ranks that write a shard, by rank. The error is the first rank's whose
+// part failed.
+Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports,
+                                       int shards) {
   std::vector<ShardFile> parts;
-  parts.reserve(reports.size());
+  parts.reserve(static_cast<size_t>(shards));
   for (size_t rank = 0; rank < reports.size(); ++rank) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(reports[rank]));
@@ -110,10 +112,14 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
     if (!written.ok()) {
       return Annotate(written, fmt::format("rank {}'s shard", rank));
     }
+    if (rank >= static_cast<size_t>(shards)) {
+      if (fields[1].empty()) continue;
+      return DataLoss(fmt::format("rank {}: expected no shard, as {} are saved",
+                                  rank, shards));
+    }
     ASSIGN_OR_RETURN(ShardFile part, DecodeShard(fields[1]));
     // A name from the network becomes a path.
-    const std::string expected =
-        ShardName(static_cast<int>(rank), static_cast<int>(reports.size()));
+    const std::string expected = ShardName(static_cast<int>(rank), shards);
     if (part.name != expected) {
       return DataLoss(
           fmt::format("rank {}'s shard: expected the name {}", rank, expected));
@@ -199,10 +205,10 @@ Status CollectiveSave::TrySave(Tried& tried) {
   tried.room_freed = attempt.room_freed;
   RETURN_IF_ERROR(begun);
   if (attempt.name.empty()) return OkStatus();
-  Result<ShardFile> own = attempt.ready.ok()
-                              ? WritePart(attempt, attempt.own, times_)
-                              : attempt.ready;
-  if (own.ok()) tried.bytes = own->bytes;
+  Result<WrittenPart> own = attempt.ready.ok()
+                                ? WritePart(attempt, attempt.own, times_)
+                                : attempt.ready;
+  tried.bytes = BytesOf(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
   // All ranks know it alike.
@@ -263,11 +269,15 @@ SaveAttempt CollectiveSave::NewAttempt(
   if (!LossIsFinite(state)) {
     attempt.head.not_finite_since = attempt.not_finite_since;
   }
+  const auto take = [&](std::span<const TensorView> tensors) {
+    attempt.own = OwnPartOf(tensors);
+    attempt.shards = ShardsOf(tensors);
+  };
   if (of_parameters.empty()) {
-    attempt.own = OwnPartOf(state.View());
+    take(state.View());
   } else {
     const std::vector<TensorView> tensors = state.TensorsOf(of_parameters);
-    attempt.own = OwnPartOf(tensors);
+    take(tensors);
     attempt.head.state_digest = StateDigest(tensors);
   }
   // The chief's store hits the point itself.
@@ -278,9 +288,18 @@ SaveAttempt CollectiveSave::NewAttempt(
   return attempt;
 }
 
+// A shard without a tensor would only be one more file to open for every rank
+// that restores the state.
+int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
+  const int most = most_shards_ > 0 ? std::min(most_shards_, size_) : size_;
+  const size_t filled = std::min(tensors.size(), kMaxShards);
+  return std::clamp(static_cast<int>(filled), 1, most);
+}
+
 std::vector<TensorView> CollectiveSave::OwnPartOf(
     std::span<const TensorView> tensors) const {
-  const std::vector<size_t> shard_of = PartitionTensors(tensors, size_);
+  const std::vector<size_t> shard_of =
+      PartitionTensors(tensors, ShardsOf(tensors));
   const auto own_shard = static_cast<size_t>(rank_);
   std::vector<TensorView> own;
   own.reserve(static_cast<size_t>(std::ranges::count(shard_of, own_shard)));
@@ -324,20 +343,24 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   return began;
 }
 
-Result<ShardFile> CollectiveSave::WritePart(const SaveAttempt& attempt,
-                                            std::span<const TensorView> tensors,
-                                            TimeSplit& times) {
-  return store_->WriteShard(attempt.name, rank_, size_, tensors, &times);
+Result<WrittenPart> CollectiveSave::WritePart(
+    const SaveAttempt& attempt, std::span<const TensorView> tensors,
+    TimeSplit& times) {
+  if (rank_ >= attempt.shards) return WrittenPart();
+  ASSIGN_OR_RETURN(
+      ShardFile shard,
+      store_->WriteShard(attempt.name, rank_, attempt.shards, tensors, &times));
+  return WrittenPart(std::move(shard));
 }
 
 Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
-    const SaveAttempt& attempt, Result<ShardFile> own) {
+    const SaveAttempt& attempt, Result<WrittenPart> own) {
   const Status agree = world_->faults.Hit(
       Point::kSaveAgree,
       {.step = attempt.head.step, .epoch = attempt.head.epoch});
   if (own.ok() && !agree.ok()) own = agree;
-  std::vector<std::string> report = {EncodeStatus(own.status()),
-                                     own.ok() ? EncodeShard(*own) : ""};
+  std::vector<std::string> report = {
+      EncodeStatus(own.status()), own.ok() && *own ? EncodeShard(**own) : ""};
   if (attempt.digest_time == DigestTime::kBeside) {
     report.push_back(TextOf(attempt.whole));
   }
@@ -386,7 +409,7 @@ Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
 
 Status CollectiveSave::WhyVoid(const SaveAttempt& attempt,
                                const std::vector<std::string>& reports) {
-  RETURN_IF_ERROR(PartsOf(reports).status());
+  RETURN_IF_ERROR(PartsOf(reports, attempt.shards).status());
   if (attempt.digest_time == DigestTime::kAtOnce) return OkStatus();
   std::vector<std::string_view> digests;
   for (const std::string& report : reports) {
@@ -403,7 +426,8 @@ Status CollectiveSave::WhyVoid(const SaveAttempt& attempt,
 Status CollectiveSave::Commit(const SaveAttempt& attempt,
                               const std::vector<std::string>& reports,
                               TimeSplit& times) {
-  const Result<std::vector<ShardFile>> shards = PartsOf(reports);
+  const Result<std::vector<ShardFile>> shards =
+      PartsOf(reports, attempt.shards);
   if (!shards.ok()) {
     const Status abandoned = store_->AbandonSave(attempt.name, shards.status());
     return MakeRoomAfter(abandoned.ok() ? shards.status() : abandoned);
@@ -444,7 +468,7 @@ void CollectiveSave::End(const SaveAttempt& attempt) {
 
 void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
   times_.Lap(TimePart::kOther);
-  TimedSave timed = {.committed = outcome.ok() && ended.bytes > 0,
+  TimedSave timed = {.committed = outcome.ok(),
                      .bytes = ended.bytes,
                      .parts = times_.Take(),
                      .beside = std::move(ended.beside)};

@@ -1,5 +1,5 @@
-// A save, as all ranks make it together: every rank its shard, the chief the
-// commit, and nobody goes on before the outcome is known to all.
+// A save, as all ranks make it together: each rank of the first ones a shard,
+// the chief the commit, and nobody goes on before the outcome is known to all.
 #ifndef GAUNTLET_ENGINE_TRAIN_COLLECTIVE_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_COLLECTIVE_SAVE_H_
 
@@ -33,6 +33,7 @@ struct SaveAttempt {
   std::optional<Digest> whole;
   // Those of the checkpoint that this rank writes; views into the state.
   std::vector<TensorView> own;
+  int shards = 1;  // of the checkpoint, one of each of the first ranks
   ExchangeKey key;
   // The chief's name for it, the same on all ranks; empty: nothing is to be
   // done, as a checkpoint of this very state is there.
@@ -46,6 +47,12 @@ struct SaveAttempt {
   Status ready;
 };
 
+// What a rank wrote of a checkpoint; none: it has no shard of it.
+using WrittenPart = std::optional<ShardFile>;
+inline uint64_t BytesOf(const Result<WrittenPart>& part) {
+  return part.ok() && *part ? (*part)->bytes : 0;
+}
+
 // Whether a save was begun that will not come out, and nothing newer is saved.
 enum class SaveDebt : uint8_t { kNone, kOwed };
 
@@ -57,6 +64,9 @@ class CollectiveSave {
   // From now on a state that is not finite, or whose loss is not, is not saved
   // (kFailedPrecondition, refused()). To be called on every rank alike.
   void RefuseNotFinite() { refuses_not_finite_ = true; }
+  // From now on at most so many ranks write a shard; 0: all may. To be called
+  // on every rank alike.
+  void LimitShards(int most) { most_shards_ = most; }
 
   // REQUIRES: every rank calls it at the same boundary.
   // Ok: committed, or already there. What MayGoOnAfter allows: this save is
@@ -81,14 +91,14 @@ class CollectiveSave {
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
   // Returns those of the state's tensors that are of this rank's part.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
-  // Writes and syncs the tensors of this rank's part. From any task.
-  // `times` is of that task.
-  Result<ShardFile> WritePart(const SaveAttempt& attempt,
-                              std::span<const TensorView> tensors,
-                              TimeSplit& times);
+  // Writes and syncs the tensors of this rank's part, if it writes a shard.
+  // From any task. `times` is of that task.
+  Result<WrittenPart> WritePart(const SaveAttempt& attempt,
+                                std::span<const TensorView> tensors,
+                                TimeSplit& times);
   // Exchanges: how it went, of every rank, for Commit and WhyVoid.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
-                                                 Result<ShardFile> own);
+                                                 Result<WrittenPart> own);
   // Returns the error of the first rank whose part failed, else of ranks whose
   // states differ (kBeside); Ok: all are written.
   static Status WhyVoid(const SaveAttempt& attempt,
@@ -158,6 +168,7 @@ class CollectiveSave {
   SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
                          std::span<const std::string> of_parameters) const;
   bool HasCheckpointOf(const Position& position) const;
+  int ShardsOf(std::span<const TensorView> tensors) const;
   Status AgreeOnBegin(SaveAttempt& attempt);
 
   World* world_;
@@ -169,6 +180,7 @@ class CollectiveSave {
   std::string job_json_;
   uint64_t generation_;
   Duration timeout_;
+  int most_shards_ = 0;
   bool refuses_not_finite_ = false;
   std::string not_finite_;
   bool refused_ = false;

@@ -55,6 +55,7 @@ auto SettingsOf(const TrainOptions& options) {
       Setting{"checkpoint.at_success", number(checkpoint.at_success),
               kAtSuccess},
       Setting{"checkpoint.at_notice", number(checkpoint.at_notice), kAtNotice},
+      Setting{"checkpoint.shards", number(checkpoint.shards)},
       Setting{"checkpoint.mode", number(checkpoint.mode), kSaveModeNames},
       Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
       Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},

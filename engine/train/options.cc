@@ -127,6 +127,7 @@ Json CheckpointToJson(const CheckpointOptions& checkpoint) {
           {"unit", SaveUnitName(checkpoint.trigger.unit)},
           {"every", checkpoint.trigger.every},
           {"mode", kSaveModeNames[static_cast<size_t>(checkpoint.mode)]},
+          {"shards", checkpoint.shards},
           {"keep", checkpoint.keep},
           {"keep_every_hours", checkpoint.keep_every_hours},
           {"at_success", AtSuccessName(checkpoint.at_success)},
@@ -150,6 +151,7 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
       "mode", {{kSaveModeNames[0], SaveMode::kSync},
                {kSaveModeNames[1], SaveMode::kAsync},
                {kSaveModeNames[2], SaveMode::kZeroCopy}});
+  checkpoint.shards = static_cast<int>(fields.Integer("shards", 0, kMaxInt));
   checkpoint.keep = static_cast<int>(fields.Integer("keep", 1, kMaxInt));
   checkpoint.keep_every_hours = static_cast<uint64_t>(
       fields.Integer("keep_every_hours", 0, kMaxKeepHours));

@@ -70,6 +70,9 @@ struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
   SaveTrigger trigger;
   SaveMode mode = SaveMode::kSync;
+  // Most workers that write a shard of a checkpoint; 0: all do. Changes no bits
+  // of the state.
+  int shards = 0;
   int keep = 5;
   // Beside them one checkpoint every so many hours stays; 0: none does.
   uint64_t keep_every_hours = 0;

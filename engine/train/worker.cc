@@ -69,6 +69,7 @@ SaveWays Worker::MakeSaves() {
   const Duration timeout = options_.cluster.save_timeout;
   save_.emplace(world_, *parts_.store, parts_.session->ring(),
                 parts_.inputs.job_json, parts_.generation(), timeout);
+  save_->LimitShards(options_.checkpoint.shards);
   if (options_.checkpoint.mode == SaveMode::kSync) return {.whole = &*save_};
   beside_.emplace(world_, *save_, timeout, Spare());
   return {.whole = &*save_, .beside = &*beside_};

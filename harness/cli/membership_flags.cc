@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "engine/job/job.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-constexpr int kMaxWorkers = 1024;
 
 FlagReader ReadLimit(Duration& target) {
   return [&target](const std::string& text) -> Status {
@@ -26,7 +26,7 @@ void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
   flags.Value({"--min-workers", "N",
                "Smallest number of workers to scale down to if others keep "
                "failing (--workers)."},
-              ReadWhole(launcher.min_workers, 1, kMaxWorkers));
+              ReadWhole(launcher.min_workers, 1, kMaxReplicas));
   NamedChoices<RestartPolicy> policies;
   for (const RestartPolicy policy :
        {RestartPolicy::kNone, RestartPolicy::kWholeJob,
@@ -52,7 +52,7 @@ FlagReader ReadWorkersByLife(std::vector<int>& target) {
       const size_t comma = std::min(rest.find(','), rest.size());
       ASSIGN_OR_RETURN(
           const int number,
-          ParseWhole<int>(std::string(rest.substr(0, comma)), 1, kMaxWorkers));
+          ParseWhole<int>(std::string(rest.substr(0, comma)), 1, kMaxReplicas));
       numbers.push_back(number);
       if (comma == rest.size()) break;
       rest.remove_prefix(comma + 1);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/job/job.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -61,6 +62,10 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                "Training waits for each save, or continues while a copy of the "
                "state is written, or the state itself without a copy (sync)."},
               ReadMode(told.mode));
+  flags.Value({"--shards", "N",
+               "Number of workers that write a checkpoint, each a shard of it "
+               "(all, as far as there are tensors)."},
+              ReadWhole(told.shards, 1, kMaxReplicas));
   flags.Value({"--keep-last", "N", "Number of newest checkpoints to keep (5).",
                "--keep"},
               ReadWhole(told.keep, 1, 1'000'000));
@@ -83,6 +88,7 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   const auto name_of_needing = [&told]() -> std::string_view {
     if (told.trigger) return "--save-every";
     if (told.mode) return "--ckpt-mode";
+    if (told.shards) return "--shards";
     if (told.keep) return "--keep-last";
     if (told.keep_every_hours) return "--keep-every-hours";
     if (told.delete_at_success) return "--delete-checkpoints-at-success";
@@ -95,6 +101,7 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   }
   checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
   checkpoint.mode = told.mode.value_or(checkpoint.mode);
+  checkpoint.shards = told.shards.value_or(checkpoint.shards);
   checkpoint.keep = told.keep.value_or(checkpoint.keep);
   constexpr int kKeepEveryHours = 10'000;
   checkpoint.keep_every_hours =

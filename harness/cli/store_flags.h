@@ -14,6 +14,7 @@ namespace gauntlet {
 struct StoreFlags {
   std::optional<SaveTrigger> trigger;
   std::optional<SaveMode> mode;
+  std::optional<int> shards;
   std::optional<int> keep;
   std::optional<int> keep_every_hours;
   bool delete_at_success = false;

@@ -15,12 +15,12 @@
 #include "harness/cli/store_flags.h"
 #include "harness/cli/verbs.h"
 #include "harness/scenario/job_file.h"
+#include "harness/scenario/scenario.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr int kMaxWorkers = 256;
 constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 constexpr std::string_view kExamples =
@@ -104,7 +104,7 @@ void AddWorkerFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--workers", "N",
                "Start N worker processes on this host. They share the replicas "
                "(1)."},
-              ReadWhole(command.workers, 1, kMaxWorkers));
+              ReadWhole(command.workers, 1, kMaxRealWorkers));
   flags.Value({"--threads", "N", "Compute threads of each worker (1)."},
               ReadWhole(kernels.threads, 1, 256));
   flags.Value({"--device", "NAME",

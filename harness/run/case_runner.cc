@@ -160,6 +160,8 @@ RunPlan PlanOf(const Case& one) {
                  .checkpoint_directory = StoreOf(one)},
       .faults = one.plan,
       .hosts = one.cluster.hosts,
+      .link = one.cluster.link,
+      .step_time = one.cluster.step_time,
       .disk = {.profile = one.disk, .capacity_bytes = one.disk_capacity},
       .max_requeues = one.cluster.max_requeues,
       .hang_limit = HangLimitOf(one),

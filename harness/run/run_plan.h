@@ -47,7 +47,9 @@ struct RunPlan {
   FaultPlan faults;
   // In the simulated world only; real processes are on one machine.
   HostsChoice hosts = HostsChoice::kOne;
-  DiskOptions disk;  // of the simulated world
+  NetworkLatency link;    // of the simulated world
+  Duration step_time{0};  // a worker computes so long in each step there
+  DiskOptions disk;       // of the simulated world
   // How often a job that stopped on a notice is started again, as a queue
   // would.
   int max_requeues = 8;

@@ -61,22 +61,27 @@ DeviceKind DeviceHere(const KernelOptions& told, int life) {
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
-// An injector whose hits are observed.
+// An injector whose hits are observed, and where a step takes its time.
 class ObservedFaultPoints final : public FaultPoints {
  public:
   ObservedFaultPoints(const RunPlan& plan, const ProcessIdentity& self,
-                      Injector& injector)
-      : plan_(plan), self_(self), injector_(injector) {}
+                      Clock& clock, Injector& injector)
+      : plan_(plan), self_(self), clock_(clock), injector_(injector) {}
 
   Status Hit(Point point, const PointContext& context) override {
-    plan_.on_hit(self_, point, context);
-    return injector_.Hit(point, context);
+    if (plan_.on_hit) plan_.on_hit(self_, point, context);
+    Status hit = injector_.Hit(point, context);
+    if (point == Point::kStepBegin && plan_.step_time > Duration::zero()) {
+      clock_.SleepUntil(clock_.Now() + plan_.step_time);
+    }
+    return hit;
   }
   bool Planted(PlantedBug bug) const override { return injector_.Planted(bug); }
 
  private:
   const RunPlan& plan_;
   const ProcessIdentity self_;
+  Clock& clock_;
   Injector& injector_;
 };
 
@@ -98,6 +103,7 @@ class SimulatedRun {
              .scheduler = {.time_limit = plan.total_limit,
                            .interrupted = plan.interrupted},
              .disk = plan.disk,
+             .network = plan.link,
              .on_event = [this](ProcessId by,
                                 LogEvent&& said) { Keep(by, std::move(said)); },
              .on_machine =
@@ -115,7 +121,7 @@ class SimulatedRun {
                  const WorkerReport& report);
   FaultPoints& FaultPointsOf(Injector& injector,
                              ObservedFaultPoints& observed) const {
-    if (plan_.on_hit) return observed;
+    if (plan_.on_hit || plan_.step_time > Duration::zero()) return observed;
     return injector;
   }
   int LauncherMain(World& world);
@@ -172,7 +178,7 @@ int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
   const ProcessIdentity self = {
       .worker = spec.worker, .life = spec.life, .rank = spec.rank};
   Injector injector(plan_.faults, self, effects, fired_, plain.events);
-  ObservedFaultPoints observed(plan_, self, injector);
+  ObservedFaultPoints observed(plan_, self, plain.clock, injector);
   FaultyStorage storage(plain.storage, injector);
   TrainOptions train = train_;
   train.kernels.device = DeviceHere(train_.kernels, spec.life);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "chaos/inject/fault_parameters.h"
+#include "engine/job/job.h"
 #include "engine/train/worker_exit.h"
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/units.h"
@@ -34,7 +35,7 @@ void ReadWorker(const MapReader& at, int& worker) {
   const auto number = ParseWholeNumber(text);
   if (const auto symbol = FindWorkerSymbol(text)) {
     worker = *symbol;
-  } else if (number && *number < 1024) {
+  } else if (number && *number < uint64_t{kMaxReplicas}) {
     worker = static_cast<int>(*number);
   } else {
     at.Error(node->place,
@@ -141,7 +142,7 @@ void ReadGroups(const MapReader& with, std::string_view key,
     std::vector<int>& workers = out.emplace_back();
     for (const YamlNode& item : group.items) {
       const auto worker = ParseWholeNumber(item.scalar);
-      if (!worker || *worker >= 1024) return bad(item);
+      if (!worker || *worker >= uint64_t{kMaxReplicas}) return bad(item);
       workers.push_back(static_cast<int>(*worker));
     }
   }

@@ -18,10 +18,12 @@ constexpr std::array<std::string_view, 7> kTopKeys = {
     "schema", "preset", "seed", "job", "cluster", "preemption", "checkpoint"};
 
 // Keys of scenarios that say something to their harness alone.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
     kKeysOfHarness = {{{"cluster", "workers_per_attempt"},
                        {"cluster", "device_per_attempt"},
                        {"cluster", "topology"},
+                       {"cluster", "link"},
+                       {"cluster", "step_time"},
                        {"preemption", "requeue"}}};
 
 void RefuseKeysOfHarness(const YamlNode& document, Diagnostics& diagnostics) {

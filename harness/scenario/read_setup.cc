@@ -163,6 +163,19 @@ void ReadMembership(const MapReader& map, ClusterSetup& cluster) {
   }
 }
 
+void ReadLink(const MapReader& map, NetworkLatency& out) {
+  LatencyRange& one_way = out.one_way;
+  Duration jitter = one_way.max - one_way.min;
+  map.Time("latency", one_way.min);
+  map.Time("jitter", jitter);
+  one_way.max = one_way.min + jitter;
+  map.Size("bandwidth", out.bytes_per_second);
+  if (out.bytes_per_second == 0) {
+    map.Error(map.PlaceOf("bandwidth"),
+              "expected a bandwidth above 0 bytes per second, found 0");
+  }
+}
+
 void ReadCluster(const MapReader& document, Case& one) {
   const MapReader map = document.Map("cluster");
   ClusterSetup& cluster = one.cluster;
@@ -171,6 +184,8 @@ void ReadCluster(const MapReader& document, Case& one) {
   map.ChoiceList("device_per_attempt", one.train.kernels.device_by_life);
   map.Choice("transport", cluster.transport);
   map.Choice("topology", cluster.hosts);
+  ReadLink(map.Map("link"), cluster.link);
+  map.Time("step_time", cluster.step_time);
   ClusterOptions& options = one.train.cluster;
   const MapReader heartbeat = map.Map("heartbeat");
   heartbeat.Time("every", options.heartbeat_every);
@@ -231,6 +246,7 @@ void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
   const MapReader map = document.Map("checkpoint");
   ReadTrigger(map, out.trigger);
   map.Choice("mode", out.mode);
+  map.Count("shards", out.shards);
   map.Count("keep", out.keep);
   map.Count("keep_every_hours", out.keep_every_hours);
   map.Choice("on_success", out.at_success);

@@ -89,6 +89,18 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.cluster.hosts == HostsChoice::kSeparate) {
     return "needs separate hosts; real workers are on this one";
   }
+  if (one.cluster.workers > kMaxRealWorkers) {
+    return fmt::format(
+        "needs {} worker processes, more than the {} that this "
+        "program starts on one machine",
+        one.cluster.workers, kMaxRealWorkers);
+  }
+  if (one.cluster.link != NetworkLatency()) {
+    return "links of a stated latency are there in the simulated world only";
+  }
+  if (one.cluster.step_time > Duration::zero()) {
+    return "a stated step_time is there in the simulated world only";
+  }
   if (one.disk != DurabilityProfile::kExt4) {
     return fmt::format(
         "a disk of profile {} is there in the simulated world "

@@ -14,6 +14,7 @@
 
 #include "chaos/inject/plan.h"
 #include "chaos/sim/durability_profile.h"
+#include "chaos/sim/latency.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
 #include "harness/record/record.h"
@@ -70,12 +71,17 @@ constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
   return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
 }
 
+// Of worker processes that one launcher starts on its machine.
+inline constexpr int kMaxRealWorkers = 256;
+
 struct ClusterSetup {
   int workers = 2;
   int min_workers = 0;  // see MembershipOptions
   std::vector<int> workers_by_life;
   TransportChoice transport = TransportChoice::kAuto;
   HostsChoice hosts = HostsChoice::kOne;
+  NetworkLatency link;    // between two hosts; simulated only
+  Duration step_time{0};  // of a worker computing a step; simulated only
   RestartPolicy policy = RestartPolicy::kWholeJob;
   int max_restarts = 3;
   Duration backoff = std::chrono::milliseconds(100);

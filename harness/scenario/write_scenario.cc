@@ -176,6 +176,17 @@ FlowMap ClusterMap(const Case& one) {
   if (cluster.hosts != base.cluster.hosts) {
     map.Add("topology", ChoiceName("cluster.topology", cluster.hosts));
   }
+  const NetworkLatency& link = cluster.link;
+  const NetworkLatency& usual_link = base.cluster.link;
+  FlowMap link_map;
+  link_map.AddUnless(usual_link.one_way.min, "latency", link.one_way.min);
+  link_map.AddUnless(usual_link.one_way.max - usual_link.one_way.min, "jitter",
+                     link.one_way.max - link.one_way.min);
+  if (link.bytes_per_second != usual_link.bytes_per_second) {
+    link_map.Add("bandwidth", fmt::format("{}B", link.bytes_per_second));
+  }
+  map.AddMap("link", link_map);
+  map.AddUnless(base.cluster.step_time, "step_time", cluster.step_time);
   if (options.collective != usual.collective) {
     map.Add("collective", ChoiceName("cluster.collective", options.collective));
   }
@@ -232,6 +243,7 @@ FlowMap CheckpointMap(const Case& one) {
   if (checkpoint.mode != base.mode) {
     map.Add("mode", ChoiceName("checkpoint.mode", checkpoint.mode));
   }
+  map.AddUnless(base.shards, "shards", checkpoint.shards);
   map.AddUnless(base.keep, "keep", checkpoint.keep);
   map.AddUnless(base.keep_every_hours, "keep_every_hours",
                 checkpoint.keep_every_hours);

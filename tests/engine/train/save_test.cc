@@ -13,6 +13,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 TrainOptions With(const SaveTrigger& trigger) {
   TrainOptions options = SmallRun();
@@ -59,6 +60,30 @@ TEST(SaveTest, EverySoManyEpochsWithoutASecondOneAtTheEnd) {
 
 TEST(SaveTest, WithoutATriggerOnlyTheEndIsSaved) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kNone})), ElementsAre(24));
+}
+
+std::vector<std::string> FilesIn(Storage& disk, const std::string& path) {
+  std::vector<std::string> names;
+  const Result<std::vector<DirectoryEntry>> listed = disk.List(path);
+  for (const DirectoryEntry& entry : *listed) names.push_back(entry.name);
+  return names;
+}
+
+TEST(SaveTest, OnlySoManyWorkersWriteShards) {
+  TrainOptions options = SmallRun();
+  options.checkpoint.shards = 1;
+  for (const SaveMode mode :
+       {SaveMode::kSync, SaveMode::kAsync, SaveMode::kZeroCopy}) {
+    options.checkpoint.mode = mode;
+    TrainingFixture fixture;
+    const LifeOutcome outcome = fixture.Run(4, options);
+    ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+    EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+    EXPECT_THAT(
+        FilesIn(fixture.disk(), "/ckpt/step-000000024-g1"),
+        UnorderedElementsAre("model-00001-of-00001.safetensors",
+                             "model.safetensors.index.json", "MANIFEST.json"));
+  }
 }
 
 // A survivor of an earlier life claims while a save is under way.

@@ -36,6 +36,7 @@ CheckpointOptions AnyCheckpoint() {
                       .every = *rc::gen::inRange<uint64_t>(1, 1u << 31)},
           .mode = *rc::gen::element(SaveMode::kSync, SaveMode::kAsync,
                                     SaveMode::kZeroCopy),
+          .shards = *rc::gen::inRange(0, 1 << 30),
           .keep = *rc::gen::inRange(1, 1 << 30),
           .keep_every_hours = *rc::gen::inRange<uint64_t>(0, 1'000'001),
           .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
@@ -116,6 +117,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.checkpoint.trigger.unit == b.checkpoint.trigger.unit);
   RC_ASSERT(a.checkpoint.trigger.every == b.checkpoint.trigger.every);
   RC_ASSERT(a.checkpoint.mode == b.checkpoint.mode);
+  RC_ASSERT(a.checkpoint.shards == b.checkpoint.shards);
   RC_ASSERT(a.checkpoint.keep == b.checkpoint.keep);
   RC_ASSERT(a.checkpoint.at_success == b.checkpoint.at_success);
   RC_ASSERT(a.checkpoint.allow_cold_start == b.checkpoint.allow_cold_start);

@@ -24,7 +24,7 @@ name: base
 preset: tiny
 job: {epochs: 1000, replicas: 4, data: {samples: 1280}}
 cluster: {workers: 4, device: emulated, collective: nccl, start_timeout: 7s, restart: {max: 1000}}
-checkpoint: {every: {steps: 1}, mode: async, keep: 2, keep_every_hours: 3, on_success: delete}
+checkpoint: {every: {steps: 1}, mode: async, shards: 2, keep: 2, keep_every_hours: 3, on_success: delete}
 faults:
   - id: end
     at: {worker: 0}
