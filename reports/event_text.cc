@@ -7,6 +7,7 @@
 
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
+#include "harness/record/power_cut.h"
 #include "harness/record/value_text.h"
 #include "reports/process_spans.h"
 #include <fmt/format.h>
@@ -51,7 +52,8 @@ std::string TextOfIntent(const RecordEvent& event) {
     case RecordKind::kRetireBegin:
       return fmt::format("is about to remove {}", BaseName(event.path));
     case RecordKind::kRejectBegin:
-      return fmt::format("is about to reject {}", BaseName(event.path));
+      return fmt::format("is about to set rejected {} aside",
+                         BaseName(event.path));
     case RecordKind::kDeleteBegin:
       return "is about to delete all checkpoints";
     case RecordKind::kLeaving:
@@ -80,7 +82,7 @@ std::string TextOfSave(const RecordEvent& event) {
       return fmt::format("{} rejected{}", BaseName(event.path),
                          AfterColon(event.detail));
     case RecordKind::kFencedFound:
-      return fmt::format("{} is fenced, not read", BaseName(event.path));
+      return fmt::format("takes {} for fenced", BaseName(event.path));
     case RecordKind::kLoaded:
       return fmt::format("{} loaded", BaseName(event.path));
     case RecordKind::kBackupDeleted:
@@ -178,12 +180,13 @@ std::string TextOfExit(const RecordEvent& event) {
       event.reason == RecordReason::kUnreachable ? ": given up" : "");
 }
 
-std::string TextOfLauncher(const RecordEvent& event) {
+std::string TextOfLauncher(const LifeEvents& life, const RecordEvent& event) {
   const std::string_view reason = RecordReasonName(event.reason);
   const int worker = event.about.value_or(0);
   switch (event.kind) {
     case RecordKind::kLauncherBegin:
-      return "starts";
+      return life.life > 1 ? "is started again, as a scheduler requeues a job"
+                           : "starts";
     case RecordKind::kStarted:
       return fmt::format("starts worker {}, incarnation {}", worker,
                          event.incarnation);
@@ -211,15 +214,18 @@ std::string TextOfLauncher(const RecordEvent& event) {
   }
 }
 
-std::string TextOfMachine(const RecordEvent& event) {
+std::string TextOfMachine(const Record& record, const RecordEvent& event) {
   const int about = event.about.value_or(0);
   switch (event.kind) {
     case RecordKind::kProcessEnded:
       return about == kLauncherWorker ? "the launcher's process ended"
                                       : TextOfExit(event);
-    case RecordKind::kPowerCut:
-      return fmt::format("power cut at host {}{}", event.path,
-                         InBrackets(event.detail));
+    case RecordKind::kPowerCut: {
+      const std::string ended = ProcessesEndedBy(record, event);
+      return fmt::format("host {} loses power{}{}{}", event.path,
+                         InBrackets(event.detail),
+                         ended.empty() ? "" : "; this ends ", ended);
+    }
     case RecordKind::kFrameLate:
       return fmt::format("a frame{} is {:.3f} s late{}",
                          event.about ? fmt::format(" of worker {}", about) : "",
@@ -241,7 +247,7 @@ std::string EventText(const Record& record, const LifeEvents& life,
   }
   for (std::string text :
        {TextOfTraining(event), TextOfSave(event), TextOfMembership(life, event),
-        TextOfLauncher(event), TextOfMachine(event)}) {
+        TextOfLauncher(life, event), TextOfMachine(record, event)}) {
     if (!text.empty()) return text;
   }
   return fmt::format("{}{}", RecordKindName(event.kind),

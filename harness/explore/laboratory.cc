@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -63,11 +64,16 @@ std::string FinalDigestOf(const Record& record) {
   return result ? result->digest : "none";
 }
 
+// The first findings of an invariant tell bugs apart. Later ones depend on how
+// long the run went on.
+constexpr size_t kSymptoms = 5;
+
 std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
   std::vector<Finding> wrong;
   for (const InvariantReport& report : verdict.invariants) {
     std::ranges::copy_if(
-        report.findings, std::back_inserter(wrong),
+        report.findings | std::views::take(kSymptoms),
+        std::back_inserter(wrong),
         [&](const Finding& finding) { return !IsOfThePlan(record, finding); });
   }
   // To give up with an error is then an end as good as any, as long as nothing

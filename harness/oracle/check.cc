@@ -5,7 +5,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kFindingsInWords = 5;
+constexpr size_t kFindingsInWords = 20;
 
 }  // namespace
 

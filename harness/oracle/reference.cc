@@ -1,6 +1,13 @@
 #include "harness/oracle/reference.h"
 
+#include "engine/epoch_text.h"
+#include <fmt/format.h>
+
 namespace gauntlet {
+
+std::string ToText(const DataPlace& place) {
+  return fmt::format("{}, sample {}", EpochName(place.epoch), place.position);
+}
 
 // Entries are in the order of the run, and so of steps.
 Reference::Reference(const GoldenTrajectory& golden)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct DataPlace {
 
   bool operator==(const DataPlace&) const = default;
 };
+// Returns "epoch 2, sample 0".
+std::string ToText(const DataPlace& place);
 
 class Reference {
  public:

@@ -68,9 +68,10 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
   }
   const Checkpoint& found = checkpoints_[*index];
   if (!left.valid && !found.NeedNotVerify()) {
-    checks_.store.Breach("does-not-verify",
-                         fmt::format("{} does not verify ({}), {}", left.name,
-                                     left.reason, found.WhyItMustVerify()));
+    checks_.store.Breach(
+        "does-not-verify",
+        fmt::format("{}, read after the run, does not verify ({}), {}",
+                    left.name, left.reason, found.WhyItMustVerify()));
   }
   if (found.gone && !found.NeedNotVerify()) {
     checks_.store.Breach("came-back", fmt::format("{} is left, but had been "
@@ -129,7 +130,8 @@ void StoreModel::CheckMissing() {
     if (IsLeftValid(one)) continue;
     checks_.store.Breach(
         "newest-lost",
-        fmt::format("{} was acknowledged, but is missing or invalid",
+        fmt::format("{} was acknowledged, but after the run it is missing or "
+                    "does not verify",
                     one.name));
   }
 }

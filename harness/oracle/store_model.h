@@ -59,10 +59,10 @@ class StoreModel {
     std::string_view WhyItMustVerify() const {
       if (was_damaged) return "and was loaded after a fault had damaged it";
       if (!lost_power) return "but nothing has damaged it";
-      return acknowledged ? "but no fault damaged it, and acknowledged data "
-                            "must survive a power loss"
-                          : "but no fault damaged it, and a committed "
-                            "checkpoint must survive a power loss";
+      return acknowledged ? "but its save was acknowledged, so it must survive "
+                            "the power loss"
+                          : "but it was committed, so it must survive the "
+                            "power loss";
     }
   };
   struct Claim {

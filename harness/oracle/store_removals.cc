@@ -191,10 +191,11 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
       !IsIn(LineageOf(writer.claim), found)) {
     return;
   }
-  checks_.store.Breach("false-void",
-                       fmt::format("{} reports {} as fenced, but it is in the "
-                                   "lineage",
-                                   NameOf(by), found.name));
+  checks_.store.Breach(
+      "false-fenced",
+      fmt::format("{} reports {} as fenced, but the state of generation {} "
+                  "descends from it",
+                  NameOf(by), found.name, claims_[*writer.claim].number));
 }
 
 // Checks that a claim reports each checkpoint that it fences, and sets aside
@@ -218,7 +219,7 @@ void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
       continue;
     }
     checks_.store.Breach(
-        "void-not-found",
+        "fenced-not-found",
         fmt::format("{} claimed generation {}, but did not report {} as fenced",
                     NameOf(by), claims_[*writer.claim].number, one.name));
   }

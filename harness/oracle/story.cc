@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
+#include "harness/record/power_cut.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -11,8 +13,8 @@ namespace {
 constexpr size_t kMaxLines = 12;
 
 struct Told {
-  const LifeEvents* life;
-  const RecordEvent* event;
+  int64_t t_ns = 0;
+  std::string text;
 };
 
 constexpr int64_t kStoppedOnNotice = 143;
@@ -108,24 +110,46 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
   }
 }
 
+void AddPowerCuts(const Record& record, std::vector<Told>& all) {
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind != RecordKind::kPowerCut) continue;
+    const std::string ended = ProcessesEndedBy(record, event);
+    all.push_back(
+        {event.t_ns, fmt::format("host {}  loses power{}{}", event.path,
+                                 ended.empty() ? "" : "; this ends ", ended)});
+  }
+}
+
+void AddRequeues(const Record& record, std::vector<Told>& all) {
+  for (const LauncherRun& run : record.launchers) {
+    if (&run == &record.launchers.front() || run.events.empty()) continue;
+    all.push_back(
+        {run.events.front().t_ns,
+         "launcher  is started again, as a scheduler requeues a job"});
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> TellStory(const Outline& outline) {
+  const Record& record = outline.record;
   std::vector<Told> all;
-  for (const LifeEvents& life : outline.record.lives) {
+  for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
-      if (IsOfTheStory(life, event)) all.push_back({&life, &event});
+      if (!IsOfTheStory(life, event)) continue;
+      all.push_back({event.t_ns, NameOf(life) + "  " + TextOf(record, event)});
     }
   }
-  std::ranges::stable_sort(all, {},
-                           [](const Told& told) { return told.event->t_ns; });
+  AddPowerCuts(record, all);
+  AddRequeues(record, all);
+  std::ranges::stable_sort(all, {}, &Told::t_ns);
   std::vector<std::string> story;
-  for (const auto& [life, event] : all) {
+  for (Told& told : all) {
     if (story.size() == kMaxLines) {
       story.push_back(fmt::format("and {} more", all.size() - kMaxLines));
       break;
     }
-    story.push_back(NameOf(*life) + "  " + TextOf(outline.record, *event));
+    story.push_back(std::move(told.text));
   }
   return story;
 }

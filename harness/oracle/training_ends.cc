@@ -215,10 +215,7 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   const uint64_t last = reference_[end].step;
 
   if (result.steps != last || steps_.size() != last) {
-    checks_.history_consistent.Breach(
-        "missing", fmt::format("the result has {} steps, the events {} "
-                               "different ones, the reference run {}",
-                               result.steps, steps_.size(), last));
+    CountSteps(result.steps, last);
   }
   const uint64_t epochs = reference_.PlaceAfter(end).epoch;
   for (const EpochMetrics& epoch : record_.golden.epochs) {
@@ -234,6 +231,19 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
                                       result.epochs, epochs));
   }
   CheckReferenceRows(result);
+}
+
+// Reports a wrong number of steps, by the result or by the events.
+void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
+  const char* const kind = found > expected ? "extra-steps" : "missing-steps";
+  std::string text = fmt::format(
+      "number of steps: {} by the result, expected {} as in the reference run",
+      found, expected);
+  if (found != steps_.size()) {
+    text += fmt::format("; the events show {}", steps_.size());
+  }
+  checks_.history_consistent.Breach(found == expected ? "step-count" : kind,
+                                    std::move(text));
 }
 
 // Checks that the reference run uses each sample once in every epoch that ends.

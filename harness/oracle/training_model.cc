@@ -184,6 +184,7 @@ void TrainingModel::Load(const Emitter& by, Worker& worker,
   const std::string_view name = BaseName(event.path);
   if (worker.loaded == name) SaidTwice(by, event);
   worker.loaded = name;
+  worker.loaded_digest = event.digest;
   if (const auto found = store_.Find(event.path)) {
     CheckStateOf(by, event, store_.checkpoint(*found).moment);
   }

@@ -68,6 +68,7 @@ class TrainingModel {
           not_finite_since == 0 ? step : std::min(not_finite_since, step);
     }
     std::string_view loaded;  // name of the checkpoint that it last loaded
+    std::string_view loaded_digest;  // of the state that it read there
     std::map<std::string_view, const RecordEvent*> fired;  // newest, by fault
     // Pairs of fault and file.
     std::set<std::pair<std::string_view, std::string_view>> damaged;
@@ -138,6 +139,7 @@ class TrainingModel {
   void CheckPlace(const Emitter& by, const Worker& worker,
                   const RecordEvent& event);
   void Train(const Emitter& by, Worker& worker, const RecordEvent& event);
+  std::string WhyNotInReference(const RecordEvent& event) const;
   void CheckAgainstReference(const Emitter& by, Worker& worker,
                              const RecordEvent& event);
   void CheckReplicas(const Emitter& by, Generation& generation,
@@ -172,6 +174,7 @@ class TrainingModel {
   void Fire(const Emitter& by, Worker& worker, const RecordEvent& event);
   size_t EndOf(const PlannedLaunch* launch) const;
   void CheckIsComplete(const LauncherRun& last_launch);
+  void CountSteps(uint64_t found, uint64_t expected);
   void CheckReferenceRows(const FinalResult& result);
 
   Generation* Of(const Worker& worker);

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/epoch_text.h"
 #include "harness/oracle/training_model.h"
 #include <fmt/format.h>
 
@@ -174,9 +173,13 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   }
   if (!parent->digest.empty() && event.digest != parent->digest) {
     checks_.store.Breach(
-        "torn-load",
-        fmt::format("{} resumed from state {} of {}, but {} was saved",
-                    NameOf(by), event.digest, name, parent->digest));
+        "changed-load",
+        fmt::format("{} resumed from {} with state {}, but {} was saved{}",
+                    NameOf(by), name, event.digest, parent->digest,
+                    worker.loaded_digest == parent->digest
+                        ? "; the checkpoint is intact, the state changed after "
+                          "it was read"
+                        : ""));
   }
   if (worker.loaded != name) {
     checks_.resume_point.Breach(
@@ -255,10 +258,8 @@ void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
   const DataPlace found = {.epoch = event.epoch, .position = event.position};
   if (found == expected) return;
   checks_.trajectory.Breach(
-      "position",
-      fmt::format("{}: {}, expected {}", Where(by, event),
-                  EpochPosition(found.epoch, found.position),
-                  EpochPosition(expected.epoch, expected.position)));
+      "position", fmt::format("{}: position {}, expected {}", Where(by, event),
+                              ToText(found), ToText(expected)));
 }
 
 }  // namespace gauntlet

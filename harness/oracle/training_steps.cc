@@ -10,6 +10,23 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
+namespace {
+
+std::string NameOf(const GoldenEntry& entry) {
+  switch (entry.kind) {
+    case RecordKind::kEvaluated:
+      return fmt::format("the evaluation after step {}", entry.step);
+    case RecordKind::kEpochEnd:
+      return fmt::format("the end of {} after step {}", EpochName(entry.epoch),
+                         entry.step);
+    case RecordKind::kStep:
+      return fmt::format("step {}", entry.step);
+    default:
+      return "the start";
+  }
+}
+
+}  // namespace
 
 void TrainingModel::Train(const Emitter& by, Worker& worker,
                           const RecordEvent& event) {
@@ -45,20 +62,15 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   const std::optional<size_t> before = std::exchange(worker.at, found);
   if (!found) {
     return checks_.trajectory.Breach(
-        "off-trajectory",
-        fmt::format("{}, phase {}: not in the reference run", Where(by, event),
-                    RecordPhaseName(event.phase)));
+        "off-trajectory", Where(by, event) + ": " + WhyNotInReference(event));
   }
   if (!before || *found != *before + 1) {
     checks_.history_consistent.Breach(
         "steps",
-        fmt::format("{}, phase {}: follows {}", Where(by, event),
-                    RecordPhaseName(event.phase),
-                    before
-                        ? fmt::format("{} of step {}",
-                                      RecordKindName(reference_[*before].kind),
-                                      reference_[*before].step)
-                        : "neither a load nor a start"));
+        fmt::format("{}: came after {}, expected after {}", Where(by, event),
+                    before ? NameOf(reference_[*before])
+                           : "a state that the reference run does not have",
+                    *found > 0 ? NameOf(reference_[*found - 1]) : "no other"));
   }
   const GoldenEntry& entry = reference_[*found];
   if (!entry.digest.empty() && event.digest != entry.digest) {
@@ -78,10 +90,26 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
   if (event.epoch != entry.epoch || event.position != entry.position) {
     checks_.trajectory.Breach(
-        "position", fmt::format("{}: {}, expected {}", Where(by, event),
-                                EpochPosition(event.epoch, event.position),
-                                EpochPosition(entry.epoch, entry.position)));
+        "position",
+        fmt::format("{}: position {}, expected {}", Where(by, event),
+                    ToText(DataPlace{event.epoch, event.position}),
+                    ToText(DataPlace{entry.epoch, entry.position})));
   }
+}
+
+// Says what the reference run has in place of an event that it does not have.
+std::string TrainingModel::WhyNotInReference(const RecordEvent& event) const {
+  const GoldenEntry* const same = reference_.FindOfStep(event.kind, event.step);
+  if (same != nullptr) {
+    return fmt::format("phase {}, expected {}", RecordPhaseName(event.phase),
+                       RecordPhaseName(same->phase));
+  }
+  const uint64_t last = reference_[reference_.size() - 1].step;
+  if (event.step > last) {
+    return fmt::format("the reference run ends with step {}", last);
+  }
+  return fmt::format("the reference run has no {} there",
+                     RecordKindName(event.kind));
 }
 
 // Checks that all workers of a generation hold bitwise identical states.

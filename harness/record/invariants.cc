@@ -10,7 +10,9 @@ constexpr std::array kInvariants = {
     InvariantInfo{
         "trajectory",
         "every digest and loss of every incarnation equals the reference's"},
-    InvariantInfo{"epochs", "every epoch ends with the reference's metrics"},
+    InvariantInfo{"epochs",
+                  "every epoch ends, and with the reference's metrics if it "
+                  "ends at the reference's step"},
     InvariantInfo{"samples",
                   "each step uses the reference's samples; each sample is used "
                   "once per epoch"},

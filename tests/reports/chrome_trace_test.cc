@@ -186,7 +186,7 @@ TEST(ChromeTraceTest, MachineIsAProcess_IfItHasEvents) {
                      .path = "w0.1"}};
   EXPECT_THAT(
       Shown(TraceOf(record), "i"),
-      Contains("simulated machine/control: power cut at host w0.1 [21]"));
+      Contains("simulated machine/control: host w0.1 loses power [21]"));
 }
 
 TEST(ChromeTraceTest, EpochHoldsItsStepsAndEvaluation) {

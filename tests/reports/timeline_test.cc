@@ -147,10 +147,16 @@ TEST(TimelineTest, PowerCutIsInTheLaunchersColumn) {
   record.machine = {{.kind = RecordKind::kPowerCut,
                      .t_ns = begin + 32'000'000,
                      .path = "machine",
-                     .detail = "ext4"}};
+                     .detail = "ext4"},
+                    {.kind = RecordKind::kProcessEnded,
+                     .t_ns = begin + 32'000'000,
+                     .about = 1,
+                     .incarnation = 1,
+                     .reason = RecordReason::kSignal}};
   const Timeline timeline = TimelineOf(record, {});
   const TimelineRow& cut = timeline.rows[5];
-  EXPECT_EQ(cut.cells[0].text, "power cut at host machine (ext4)");
+  EXPECT_EQ(cut.cells[0].text,
+            "host machine loses power (ext4); this ends worker 1");
   EXPECT_EQ(cut.cells[0].worker, kLauncherColumn);
   EXPECT_EQ(cut.cells[0].incarnation, 1);
   EXPECT_EQ(cut.cells[0].cause, 5u) << "the fault";

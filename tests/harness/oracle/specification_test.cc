@@ -291,11 +291,11 @@ TEST(SpecificationTest, SaysBesideEachDeathThatMemoryRanOut) {
                            "process of this machine");
 }
 
-TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {
+TEST(CheckTest, KeepsTwentyFindingsInWordsAndCountsTheRest) {
   Check check("store");
-  for (int i = 0; i < 9; ++i) check.Breach("x", "y");
-  EXPECT_EQ(check.report().breaches, 9u);
-  EXPECT_EQ(check.report().findings.size(), 5u);
+  for (int i = 0; i < 30; ++i) check.Breach("x", "y");
+  EXPECT_EQ(check.report().breaches, 30u);
+  EXPECT_EQ(check.report().findings.size(), 20u);
 }
 
 }  // namespace

@@ -512,7 +512,7 @@ INSTANTIATE_TEST_SUITE_P(
                    LoadStaleSave},
         SpoiledRun{"FindsAnUnknownOneVoid", RecoveredRun, "store/unknown",
                    [](ScriptedRun& run) { FindVoid(run, kUnknown); }},
-        SpoiledRun{"FindsOneVoidThatCounts", RecoveredRun, "store/false-void",
+        SpoiledRun{"FindsOneVoidThatCounts", RecoveredRun, "store/false-fenced",
                    [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); }},
         SpoiledRun{"FindsOneVoidTwice", RecoveredRun, "store/twice",
                    [](ScriptedRun& run) {
@@ -525,32 +525,32 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Loads, ExcusedStoreTest,
     testing::Values(
-        ExcusedRun{"FindsEachVoidOne", RecoveredRun, "store/void-not-found",
+        ExcusedRun{"FindsEachVoidOne", RecoveredRun, "store/fenced-not-found",
                    AcknowledgeStaleSave,
                    [](ScriptedRun& run) { FindVoid(run, PathOfSave(6, 1)); }},
         ExcusedRun{
-            "FindsNoVoidOneThatIsDamaged", RecoveredRun, "store/void-not-found",
-            AcknowledgeStaleSave,
+            "FindsNoVoidOneThatIsDamaged", RecoveredRun,
+            "store/fenced-not-found", AcknowledgeStaleSave,
             [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(6, 1)); }},
         ExcusedRun{"FindsNoVoidOneThatIsBeingRemoved", RecoveredRun,
-                   "store/void-not-found", AcknowledgeStaleSave,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      run.events.InsertBefore(
                          kNextChief, K::kResumed, 0, kChief,
                          {.kind = K::kRetireBegin, .path = PathOfSave(6, 1)});
                    }},
         ExcusedRun{"FindsNoVoidOneThatWasNeverAcknowledged", RecoveredRun,
-                   "store/void-not-found", AcknowledgeStaleSave,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kSaveAcknowledged, 2);
                    }},
         ExcusedRun{"FindsNoVoidOneWhereTheDiskForgot", RecoveredRun,
-                   "store/void-not-found", AcknowledgeStaleSave,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      ForgetBefore(run, kNextChief, K::kResumed);
                    }},
         ExcusedRun{"FindsNoVoidOneAfterADeletion", RecoveredRun,
-                   "store/void-not-found", AcknowledgeStaleSave,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kNextChief, K::kResumed);
                    }},
@@ -583,13 +583,13 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kThirdChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"FindsADamagedOneVoid", RecoveredRun, "store/false-void",
+        ExcusedRun{"FindsADamagedOneVoid", RecoveredRun, "store/false-fenced",
                    [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); },
                    [](ScriptedRun& run) {
                      DamageAt(run, kNextChief, K::kClaimBegin);
                    }},
         ExcusedRun{"FindsOneVoidWhereTheDiskForgot", RecoveredRun,
-                   "store/false-void",
+                   "store/false-fenced",
                    [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); },
                    [](ScriptedRun& run) {
                      ForgetBefore(run, kNextChief, K::kClaimBegin);
@@ -655,8 +655,8 @@ TEST(StoreModelTest, FailedLoadBehindAPowerLossSaysThatDataMustSurviveIt) {
   ScriptedRun run = HonestCutRun();
   FailToLoad(run);
   EXPECT_THAT(MessageOnFailedLoad(run),
-              testing::EndsWith(", but no fault damaged it, and acknowledged "
-                                "data must survive a power loss"));
+              testing::EndsWith(", but its save was acknowledged, so it must "
+                                "survive the power loss"));
 }
 
 TEST(StoreModelTest, FaultThatDamagesNoFileExcusesNoFallBack) {

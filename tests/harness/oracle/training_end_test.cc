@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) { FirstLaunch(run) = {.epochs = 1}; }},
         SpoiledRun{"IsTheLastThoughItSucceeded",
                    RunThatFailsBeforeItsSecondLaunch,
-                   "history-consistent/missing",
+                   "history-consistent/missing-steps",
                    [](ScriptedRun& run) { SetExitCodeOfLauncher(run, 0); }},
         SpoiledRun{"FailsBeforeItsEpochsHaveEnded",
                    RunThatFailsBeforeItsSecondLaunch, "epochs/count",
@@ -349,10 +349,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SpoiledRun{"OfAnotherState", UndisturbedRun, "trajectory/final-state",
                    [](ScriptedRun& run) { Result(run).digest = kOtherDigest; }},
-        SpoiledRun{"OfMoreSteps", UndisturbedRun, "history-consistent/missing",
+        SpoiledRun{"OfMoreSteps", UndisturbedRun,
+                   "history-consistent/extra-steps",
                    [](ScriptedRun& run) { Result(run).steps = 9; }},
         SpoiledRun{"OfAStepThatNobodyTrained", UndisturbedRun,
-                   "history-consistent/missing",
+                   "history-consistent/step-count",
                    [](ScriptedRun& run) {
                      run.events.Remove(kChief, K::kStep, 6);
                      run.events.Remove(kOther, K::kStep, 6);

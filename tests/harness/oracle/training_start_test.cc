@@ -108,10 +108,10 @@ INSTANTIATE_TEST_SUITE_P(
                    "resume-point/unknown-checkpoint",
                    [](ScriptedRun& run) { Resumed(run).step = 5; }},
         SpoiledRun{
-            "ResumesFromAnotherState", RecoveredRun, "store/torn-load",
+            "ResumesFromAnotherState", RecoveredRun, "store/changed-load",
             [](ScriptedRun& run) { Resumed(run).digest = kOtherDigest; }},
         SpoiledRun{"ResumesFromTheStateOfAnotherPhase", TwoPhasesRun,
-                   "store/torn-load",
+                   "store/changed-load",
                    [](ScriptedRun& run) {
                      run.events.At(kThirdChief, K::kResumed).digest =
                          DigestAt(4, RecordPhase::kEvaluationDue);

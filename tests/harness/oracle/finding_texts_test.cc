@@ -1,0 +1,69 @@
+// Texts of findings that readers of reports stumbled over.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::Contains;
+using testing::EndsWith;
+using testing::HasSubstr;
+using K = RecordKind;
+
+// Message of the first finding of that name; "": there is none.
+std::string MessageOf(const ScriptedRun& run, const std::string& name) {
+  for (const InvariantReport& report : Judge(run.record()).invariants) {
+    for (const Finding& finding : report.findings) {
+      if (finding.name == name) return finding.message;
+    }
+  }
+  return "";
+}
+
+TEST(FindingTextsTest, PositionsHaveTheSameUnits) {
+  ScriptedRun run = RecoveredRun();
+  run.events.At(kNextChief, K::kResumed).position = 0;
+  const std::string message = MessageOf(run, "position");
+  EXPECT_THAT(message, HasSubstr("position epoch 1, sample 0, expected epoch "))
+      << message;
+}
+
+TEST(FindingTextsTest, ChangedLoadSaysThatTheCheckpointIsIntact) {
+  ScriptedRun run = RecoveredRun();
+  run.events.At(kNextChief, K::kResumed).digest = kOtherDigest;
+  constexpr const char* kIntact =
+      "; the checkpoint is intact, the state changed after it was read";
+  EXPECT_THAT(MessageOf(run, "changed-load"), EndsWith(kIntact));
+  run.events.At(kNextChief, K::kLoaded).digest = kOtherDigest;
+  EXPECT_THAT(MessageOf(run, "changed-load"), EndsWith(" was saved"));
+}
+
+TEST(FindingTextsTest, StepOutOfOrderNamesBothPredecessors) {
+  ScriptedRun run = UndisturbedRun();
+  run.events.Remove(kChief, K::kStep, 2);
+  EXPECT_THAT(MessageOf(run, "steps"),
+              HasSubstr("came after step 2, expected after step 3"));
+}
+
+TEST(FindingTextsTest, SurplusOfStepsIsCounted) {
+  ScriptedRun run = UndisturbedRun();
+  run.facts.launchers.back().result->steps = 9;
+  EXPECT_THAT(MessageOf(run, "extra-steps"),
+              HasSubstr("9 by the result, expected 8 as in the reference run"));
+}
+
+TEST(FindingTextsTest, StoryTellsOfAPowerCutAndWhoStartsAgain) {
+  const Verdict verdict = Judge(CutRun("ext4").record());
+  EXPECT_THAT(verdict.story, Contains(HasSubstr("  loses power")));
+  EXPECT_THAT(verdict.story,
+              Contains("launcher  is started again, as a scheduler requeues a "
+                       "job"));
+}
+
+}  // namespace
+}  // namespace gauntlet
