@@ -7,6 +7,7 @@
 #include "reports/case_words.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
+#include "reports/explanation.h"
 #include "reports/failures.h"
 #include "reports/html/text.h"
 #include "reports/terminal.h"
@@ -120,6 +121,14 @@ std::string TableRow(const CaseResult& one) {
       MarkdownText(FailureCause(one), kLongestCause));
 }
 
+// "Training" for "training".
+std::string Heading(std::string_view topic) {
+  std::string heading(topic);
+  heading[0] =
+      static_cast<char>(std::toupper(static_cast<unsigned char>(heading[0])));
+  return heading;
+}
+
 // An element of HTML ends at an empty line, and Markdown begins.
 std::string Details(const CaseResult& one,
                     const std::optional<Record>& record) {
@@ -133,9 +142,10 @@ std::string Details(const CaseResult& one,
                        one.tries.empty() ? "Checks that failed" : "Verdict",
                        MarkdownText(one.verdict.reason, kLongestCause));
   }
-  for (const std::string& bug : one.planted_bugs) {
-    out += fmt::format("Planted bug: {}\n\n",
-                       MarkdownText(PlantedBugText(bug), kLongestCause));
+  for (const ExplanationLine& line : ExplanationOf(one)) {
+    if (line.topic == "cause") continue;  // it stands above
+    out += fmt::format("{}: {}\n\n", Heading(line.topic),
+                       MarkdownText(line.text, kLongestCause));
   }
   const std::vector<std::string> timeline = TimelineLines(one, record);
   if (!timeline.empty()) out += Preformatted(timeline) + "\n";

@@ -9,6 +9,7 @@
 #include "reports/columns.h"
 #include "reports/counted.h"
 #include "reports/event_text.h"
+#include "reports/explanation.h"
 #include "reports/failures.h"
 #include <fmt/format.h>
 
@@ -216,10 +217,8 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
                   PlainText(result.name), PlainText(result.world),
                   PlainText(result.file), result.line);
   Block block(columns);
-  if (!result.cause.empty()) block.Add("cause", result.cause);
-  for (const std::string& bug : result.planted_bugs) {
-    block.Add("planted",
-              PlantedBugText(bug) + " (the scenario switches this bug on)");
+  for (const ExplanationLine& line : ExplanationOf(result)) {
+    block.Add(line.topic, line.text);
   }
   AddTries(result, block);
   for (const std::string& line : verdict.story) block.Add("story", line);

@@ -18,7 +18,7 @@
 #include "harness/explore/marks.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/consequences.h"
-#include "harness/run/loss_differences.h"
+#include "harness/run/failure_summary.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/run_setup.h"
 #include "reports/counted.h"
@@ -172,15 +172,16 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
                        .scenario = finding.setup.scenario,
                        .file = files.scenario.string(),
                        .line = 1,
+                       .seed = finding.plan.seed,
                        .world = "sim",
                        .cause = finding.cause,
                        .differences = finding.differences,
-                       .losses = CompareLosses(finding.record),
                        .verdict = Judge(finding.record)};
   if (!result.differences.empty()) {
     result.consequences =
         ConsequencesOf(result.differences.front(), result.verdict);
   }
+  ExplainFailure(finding.record, result);
   result.verdict.kind = VerdictKind::kFail;
   result.verdict.reason =
       fmt::format("{} ({})", finding.what.invariant, finding.what.name);

@@ -13,6 +13,7 @@
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
+#include "harness/run/failure_summary.h"
 #include "reports/terminal.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -102,14 +103,19 @@ class RecordFinder {
 
 Result<CaseResult> JudgeFile(const std::string& file) {
   ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
-  return CaseResult{.name = record.case_name,
-                    .scenario = record.scenario,
-                    .file = record.file,
-                    .line = record.line,
-                    .world = record.world,
-                    .seconds = record.wall_seconds,
-                    .directory = fs::path(file).parent_path().string(),
-                    .verdict = Judge(record)};
+  CaseResult result = {.name = record.case_name,
+                       .scenario = record.scenario,
+                       .file = record.file,
+                       .line = record.line,
+                       .world = record.world,
+                       .seconds = record.wall_seconds,
+                       .directory = fs::path(file).parent_path().string(),
+                       .planted_bugs = record.setup.planted_bugs,
+                       .verdict = Judge(record)};
+  if (result.verdict.kind == VerdictKind::kFail) {
+    ExplainFailure(record, result);
+  }
+  return result;
 }
 
 }  // namespace

@@ -167,6 +167,16 @@ std::vector<const TracedOutput*> ByOperation(const StepTrace& reference) {
   return outputs;
 }
 
+// "0, expected 2560"; with bits if the decimals are alike, as those of NaNs.
+std::string ValuesText(const DifferingElement& value) {
+  if (value.found != value.expected) {
+    return fmt::format("{}, expected {}", value.found, value.expected);
+  }
+  return fmt::format("{}, expected {}",
+                     ValueText(value.found, value.found_bits),
+                     ValueText(value.expected, value.expected_bits));
+}
+
 std::string DifferenceText(const StateDifference& difference) {
   std::string text = WhereText(difference);
   if (difference.replica >= 0) {
@@ -177,13 +187,54 @@ std::string DifferenceText(const StateDifference& difference) {
   if (tensor.first.empty()) return text + ": " + tensor.mismatch;
   const DifferingElement& value = tensor.first.front();
   if (!value.index.empty()) text += ", element " + value.index;
-  text +=
-      fmt::format(": {}, expected {}", ValueText(value.found, value.found_bits),
-                  ValueText(value.expected, value.expected_bits));
+  text += ": " + ValuesText(value);
   if (value.ulps) text += fmt::format(" ({} ulp)", *value.ulps);
   if (tensor.elements > 1) {
     text += fmt::format("; {} of {} values differ", tensor.differing,
                         tensor.elements);
+  }
+  return text;
+}
+
+// Meaning of a state entry whose name does not say it; "": it does.
+std::string_view MeaningOf(std::string_view entry) {
+  if (entry == "position/sample") return "next sample of the epoch";
+  if (entry == "position/epoch") return "completed epochs";
+  if (entry == "position/step") return "completed steps";
+  if (entry == "rng/key") return "key of the random numbers";
+  if (entry.starts_with("metrics/")) return "running metrics of the epoch";
+  if (entry.starts_with("history/")) return "metrics of ended epochs";
+  return "";
+}
+
+// "1 and 2".
+std::string WorkersText(const std::vector<int>& workers) {
+  return fmt::format("worker{} {}", workers.size() == 1 ? "" : "s",
+                     fmt::join(workers, ", "));
+}
+
+// "position/sample (next sample of the epoch) is 0, expected 2560".
+std::string StartText(const StateDifference& difference) {
+  const DifferingTensor& tensor = difference.tensors.front();
+  std::string text = tensor.name;
+  if (const auto meaning = MeaningOf(tensor.name); !meaning.empty()) {
+    text += fmt::format(" ({})", meaning);
+  }
+  if (tensor.first.empty()) return text + ": " + tensor.mismatch;
+  const DifferingElement& value = tensor.first.front();
+  if (!value.index.empty()) text += ", element " + value.index + ",";
+  text += " is " + ValuesText(value);
+  if (tensor.elements > 1) {
+    text += fmt::format("; {} of {} values differ", tensor.differing,
+                        tensor.elements);
+  }
+  if (difference.differing > 1) {
+    text += fmt::format("; {} of {} state entries differ", difference.differing,
+                        difference.compared);
+  }
+  text += fmt::format("; worker {}", difference.worker);
+  if (!difference.alike.empty()) {
+    text += fmt::format(", the same on {}", WorkersText(difference.alike));
   }
   return text;
 }
@@ -287,13 +338,19 @@ std::optional<Departure> FirstDeparture(const Record& record) {
 
 std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference) {
+  std::optional<StateDifference> first;
+  const StepTrace* with_it = nullptr;
   for (const StepTrace& trace : broken) {
-    if (auto difference =
-            CompareStates(trace.worker, trace.before, reference.before)) {
-      return difference;
+    if (with_it != nullptr) {
+      if (!CompareStates(0, trace.before, with_it->before)) {
+        first->alike.push_back(trace.worker);
+      }
+      continue;
     }
+    first = CompareStates(trace.worker, trace.before, reference.before);
+    if (first) with_it = &trace;
   }
-  return std::nullopt;
+  return first;
 }
 
 std::optional<StateDifference> CompareOperations(
@@ -352,8 +409,11 @@ std::string DescribeDivergence(const Divergence& divergence) {
       return fmt::format("{}: worker {}, incarnation {}", what,
                          departure.worker, departure.life);
     }
-    std::string text = what + ": " + DifferenceText(*divergence.first);
-    if (divergence.then) text += "; then " + DifferenceText(*divergence.then);
+    std::string text = what + ": " + StartText(*divergence.first);
+    if (divergence.then) {
+      text += fmt::format(". The first operation that then differs: {}",
+                          divergence.then->operation);
+    }
     return text;
   }
   if (divergence.first) {

@@ -146,7 +146,8 @@ std::vector<std::string> TellStory(const Outline& outline) {
   std::vector<std::string> story;
   for (Told& told : all) {
     if (story.size() == kMaxLines) {
-      story.push_back(fmt::format("and {} more", all.size() - kMaxLines));
+      story.push_back(
+          fmt::format("and {} more in the timeline", all.size() - kMaxLines));
       break;
     }
     story.push_back(std::move(told.text));

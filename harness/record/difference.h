@@ -39,10 +39,12 @@ inline constexpr size_t kListedElements = 20;
 
 // A state, or the output of one operation, that differs from the reference's.
 struct StateDifference {
-  std::string place;       // "the state loaded at step 10", "step 11"
-  std::string operation;   // "loss", "optimizer update"; "": a state
-  int replica = -1;        // -1: of none alone
-  int worker = 0;          // of the run
+  std::string place;      // "the state loaded at step 10", "step 11"
+  std::string operation;  // "loss", "optimizer update"; "": a state
+  int replica = -1;       // -1: of none alone
+  int worker = 0;         // of the run
+  // Other workers whose state is bitwise identical to that worker's.
+  std::vector<int> alike = {};
   uint64_t compared = 0;   // tensors
   uint64_t differing = 0;  // tensors
   // The first tensors that differ, in the state's order; not empty.

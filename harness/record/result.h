@@ -12,13 +12,24 @@
 
 namespace gauntlet {
 
-// How violations of an invariant follow from the first difference of a state:
-// "each later state and loss is computed from what differs".
+// How violations of an invariant follow from the cause: "each later state and
+// loss is computed from what differs".
 struct Consequence {
   std::string invariant;
   std::string why;
 
   bool operator==(const Consequence&) const = default;
+};
+
+// A failed case in sentences, to be read from the first field to the last; the
+// cause comes after the faults. Empty: there is nothing to say.
+struct FailureSummary {
+  std::string faults;    // that fired, and the processes that a power cut ended
+  std::string recovery;  // restarts, resume and recomputed steps
+  std::string training;  // how its result compares with the reference run's
+  std::string planted;   // if checks caught the bug that the scenario plants
+
+  bool operator==(const FailureSummary&) const = default;
 };
 
 // One of several runs of a case: gauntlet run --retries.
@@ -36,19 +47,22 @@ struct CaseResult {
   std::string scenario;  // the scenario's name
   std::string file;
   uint64_t line = 0;
-  std::string world;      // "real" or "sim"
-  double seconds = 0;     // of all tries together
+  std::optional<uint64_t> seed = {};  // of the faults and the simulation
+  std::string world;                  // "real" or "sim"
+  double seconds = 0;                 // of all tries together
   std::string replay;     // command that repeats the case; empty: none
   std::string timeline;   // path of a trace file; empty: none
   std::string directory;  // of the case's files; empty: none kept
   // One sentence: where the state first differs from the reference's, down to
-  // the tensor and the value. "": it does not, or nobody looked.
+  // the tensor and the value; or else which acknowledged checkpoint was lost.
+  // "": neither, or nobody looked.
   std::string cause;
+  FailureSummary summary = {};                 // of a case that failed
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
   // The values behind it: of the first state or operation that differs and, if
   // that is a loaded state, of the operation that follows.
   std::vector<StateDifference> differences;
-  std::vector<Consequence> consequences;  // of the first of them
+  std::vector<Consequence> consequences;  // of the cause
   LossDifferences losses;                 // of a case that failed
   // A first try did not pass and a later one did. The verdict is kFail, or
   // kPass where the run was told that flaky cases pass.

@@ -68,6 +68,7 @@ void Describe(Archive& a,
   a.Field("operation", difference.operation);
   a.Field("replica", difference.replica);
   a.Field("worker", difference.worker);
+  a.Field("alike", difference.alike);
   a.Field("compared", difference.compared);
   a.Field("differing", difference.differing);
   a.Field("tensors", difference.tensors);
@@ -101,6 +102,15 @@ void Describe(Archive& a,
 }
 
 template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<FailureSummary> summary) {
+  a.Field("faults", summary.faults);
+  a.Field("recovery", summary.recovery);
+  a.Field("training", summary.training);
+  a.Field("planted", summary.planted);
+}
+
+template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<CaseTry> one) {
   Describe(a, one.verdict);
   a.Field("seconds", one.seconds);
@@ -114,12 +124,14 @@ void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
   a.Field("scenario", result.scenario);
   a.Field("file", result.file);
   a.Field("line", result.line);
+  a.Field("seed", result.seed);
   a.Field("world", result.world);
   a.Field("seconds", result.seconds);
   a.Field("replay", result.replay);
   a.Field("timeline", result.timeline);
   a.Field("directory", result.directory);
   a.Field("cause", result.cause);
+  a.Field("summary", result.summary);
   a.Field("planted_bugs", result.planted_bugs);
   a.Field("differences", result.differences);
   a.Field("consequences", result.consequences);

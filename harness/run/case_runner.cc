@@ -9,7 +9,7 @@
 #include "harness/record/record_file.h"
 #include "harness/run/consequences.h"
 #include "harness/run/event_difference.h"
-#include "harness/run/loss_differences.h"
+#include "harness/run/failure_summary.h"
 #include "harness/run/real_run.h"
 #include "harness/run/sim_run.h"
 #include "harness/run/text_file.h"
@@ -205,6 +205,7 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
                                     .scenario = one.scenario,
                                     .file = one.file,
                                     .line = one.line,
+                                    .seed = one.seed,
                                     .world = record.world,
                                     .replay = place.replay,
                                     .directory = place.directory,
@@ -228,7 +229,7 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     outcome.result.differences = std::move(explanation.differences);
   }
   if (verdict.kind == VerdictKind::kFail) {
-    outcome.result.losses = CompareLosses(record);
+    ExplainFailure(record, outcome.result);
   }
   const Status kept = Tidy(one, place, record, verdict);
   // Where the record has no room, workers may have had none for what they say:

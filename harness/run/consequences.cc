@@ -25,8 +25,8 @@ constexpr std::array kRules = {
     Rule{"samples", "position/", "the position selects the samples of a step"},
     Rule{"samples", "job/", "the order of the samples is drawn from the job"},
     Rule{"store", "",
-         "a checkpoint that is loaded or saved since then holds what "
-         "differs"},
+         "a load that changes the state violates it, and so does each later "
+         "save of what differs"},
     Rule{"outputs", "",
          "curves and the exported model are made from what differs"},
     Rule{"history-consistent", "position/",

@@ -61,8 +61,8 @@ TEST(MarkdownSummaryTest, NamesPlantedBugs_AlsoThoseThatNoCheckNoticed) {
       AllOf(HasSubstr("Note on <code>crash-mid-save&#91;workers=2&#93;</code> "
                       "(real): planted bug lose-metrics is on; no check "
                       "noticed it\n\n"),
-            HasSubstr("Planted bug: lose-metrics: a restore starts the "
-                      "epoch&#39;s metrics anew\n")));
+            HasSubstr("Planted: lose-metrics: a restore starts the epoch&#39;s "
+                      "metrics anew (the scenario switches this bug on)\n")));
 }
 
 TEST(MarkdownSummaryTest, FlakyCasesAreListed_AlsoWhereTheyPass) {

@@ -91,8 +91,8 @@ TEST_F(ReplayCommandTest, ARecordedCaseComesBackAndItsCauseIsNamed) {
       AllOf(StartsWith("loses-the-key (sim): 1 fault, "),
             HasSubstr(" events recorded\nreproduced: planted bug caught: "
                       "trajectory state-digest: resumed at step 4 "),
-            HasSubstr("the state loaded at step 4 differs: tensor "
-                      "rng/key, worker 0: ")));
+            HasSubstr("the state loaded at step 4 differs: rng/key (key "
+                      "of the random numbers) is ")));
 }
 
 TEST_F(ReplayCommandTest, ARunCanBeNamedByItsBeginningAndACaseByItsFolder) {

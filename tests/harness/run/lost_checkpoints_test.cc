@@ -1,0 +1,70 @@
+#include "harness/run/lost_checkpoints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kName = "step-000000004-g1";
+
+// The checkpoint was acknowledged, and does not verify after the run.
+Record RecordOfALoss() {
+  Record record;
+  record.lives = {{.events = {{.kind = RecordKind::kSaveAcknowledged,
+                               .t_ns = 1,
+                               .path = std::string("/ckpt/") + kName}}}};
+  record.left.checkpoints = {{.name = kName, .reason = "torn"}};
+  return record;
+}
+
+Verdict StoreSays(const std::string& finding, const std::string& message) {
+  return {.invariants = {{.invariant = "store",
+                          .breaches = 1,
+                          .findings = {{"store", finding, message}}}}};
+}
+
+TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
+  const LostCheckpoints lost =
+      FindLostCheckpoints(RecordOfALoss(), StoreSays("does-not-verify", kName));
+  EXPECT_EQ(lost.cause,
+            "step-000000004-g1 was acknowledged and does not verify (torn), "
+            "though no fault damaged it");
+  EXPECT_EQ(lost.why_store, "all are about step-000000004-g1");
+}
+
+TEST(LostCheckpointsTest, DamageByAFaultIsNoCause) {
+  Record record = RecordOfALoss();
+  record.lives[0].events.push_back(
+      {.kind = RecordKind::kDamaged,
+       .path = "/ckpt/step-000000004-g1/MANIFEST.json"});
+  EXPECT_EQ(
+      FindLostCheckpoints(record, StoreSays("does-not-verify", kName)).cause,
+      "");
+}
+
+TEST(LostCheckpointsTest, CheckpointThatTheOracleExcusesIsNoCause) {
+  const Record record = RecordOfALoss();
+  EXPECT_EQ(FindLostCheckpoints(record, StoreSays("temporary", kName)).cause,
+            "");
+  EXPECT_EQ(FindLostCheckpoints(
+                record, StoreSays("does-not-verify", "step-000000004-g12"))
+                .cause,
+            "");
+}
+
+TEST(LostCheckpointsTest, OnlyAPowerCutAfterTheAcknowledgementIsNamed) {
+  Record record = RecordOfALoss();
+  const Verdict verdict = StoreSays("does-not-verify", kName);
+  record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = 2}};
+  EXPECT_THAT(FindLostCheckpoints(record, verdict).cause,
+              HasSubstr("the power cut damaged step-000000004-g1, although"));
+  record.machine[0].t_ns = 0;
+  EXPECT_THAT(FindLostCheckpoints(record, verdict).cause,
+              HasSubstr("though no fault damaged it"));
+}
+
+}  // namespace
+}  // namespace gauntlet
