@@ -347,7 +347,11 @@ std::string TitleOf(const Record& record) {
 std::vector<std::string> EndsOf(const Record& record) {
   std::vector<std::string> ends;
   for (const LauncherRun& run : record.launchers) {
-    std::string line = fmt::format("launcher exits with {}", run.exit_code);
+    std::string line = "launcher";
+    if (record.launchers.size() > 1) {
+      line += fmt::format(", incarnation {},", ends.size() + 1);
+    }
+    line += fmt::format(" exits with {}", run.exit_code);
     if (run.restarts > 0) line += ", " + Counted(run.restarts, "restart");
     if (run.result) {
       line += fmt::format(", {}: {}, {}", run.result->status,

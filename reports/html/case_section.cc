@@ -7,6 +7,7 @@
 #include "harness/record/invariants.h"
 #include "reports/case_words.h"
 #include "reports/counted.h"
+#include "reports/explanation.h"
 #include "reports/failures.h"
 #include "reports/html/coverage_matrix.h"
 #include "reports/html/difference_table.h"
@@ -19,7 +20,8 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostFindings = 10;  // of one invariant
+constexpr size_t kMostFindings = 40;  // of one invariant
+constexpr size_t kOpenFindings = 5;   // of these; the others are folded
 constexpr size_t kMostLines = 80;     // of the timeline, of planned faults
 
 std::string DurationOf(const CaseResult& result) {
@@ -48,11 +50,19 @@ const Finding* FirstFinding(const Verdict& verdict) {
              : &verdict.broken_expectations.front();
 }
 
-std::string Heading(const CaseResult& result) {
+std::string Heading(const CaseResult& result,
+                    const std::optional<Record>& record) {
   std::string meta = result.world;
   if (RanHere(result)) {
     meta += " · " + FactsText(result.verdict.facts);
-    if (result.seconds > 0) meta += " · " + DurationOf(result);
+    if (result.seconds > 0) {
+      meta += fmt::format(" · {} of wall time", DurationOf(result));
+    }
+    if (record && record->virtual_seconds > 0) {
+      meta += fmt::format(
+          ", {} of simulated time",
+          DurationText(std::llround(record->virtual_seconds * 1e9)));
+    }
   }
   return fmt::format(
       "<summary><h3>{} <span class=\"name\">{}</span></h3>"
@@ -60,27 +70,41 @@ std::string Heading(const CaseResult& result) {
       RenderBadge(result), HtmlText(result.name), HtmlText(meta));
 }
 
+// The page has room for more than one word.
+std::string_view HeadingOf(std::string_view topic) {
+  if (topic == "training") return "training result";
+  return topic == "planted" ? "planted bug" : topic;
+}
+
+std::string SummaryRow(std::string_view topic, std::string_view text) {
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", topic, HtmlText(text));
+}
+
 std::string CauseHtml(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   // The reason of several tries says what they came to.
-  const std::string said =
+  std::string said =
       result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
-  std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
-  for (const std::string& bug : result.planted_bugs) {
-    out += fmt::format("<p>Planted bug: {}. The scenario switches it on.</p>\n",
-                       HtmlText(PlantedBugText(bug)));
+  if (!result.planted_bugs.empty() && IsFailure(result)) {
+    said += " A bug is planted in this scenario.";
   }
+  std::string out = fmt::format("<p class=\"cause\">{}</p>\n", HtmlText(said));
   const std::string note = UnnoticedBugNote(result);
   if (!note.empty()) out += fmt::format("<p>Note: {}.</p>\n", HtmlText(note));
-  if (!result.cause.empty()) {
-    return out + fmt::format("<p>Cause: {}</p>\n", HtmlText(result.cause));
+  std::string rows;
+  std::string_view last;
+  for (const ExplanationLine& line : ExplanationOf(result)) {
+    rows +=
+        SummaryRow(line.topic == last ? "" : HeadingOf(line.topic), line.text);
+    last = line.topic;
   }
   const Finding* first = FirstFinding(verdict);
-  if (first != nullptr && verdict.kind != VerdictKind::kPass) {
-    out +=
-        fmt::format("<p>First violation: {}</p>\n", HtmlText(first->message));
+  if (result.cause.empty() && first != nullptr &&
+      verdict.kind != VerdictKind::kPass) {
+    rows += SummaryRow("first violation", first->message);
   }
-  return out;
+  if (rows.empty()) return out;
+  return out + fmt::format("<dl class=\"summary\">\n{}</dl>\n", rows);
 }
 
 std::string Picture(const std::optional<Record>& record,
@@ -105,13 +129,18 @@ std::string MoreText(size_t more) {
   return fmt::format("<li class=\"muted\">{} more</li>", GroupedDigits(more));
 }
 
+std::string RuleOf(std::string_view invariant) {
+  for (const InvariantInfo& info : AllInvariants()) {
+    if (info.name == invariant) return HtmlText(info.description);
+  }
+  return "";
+}
+
 // The rule that the check is of, and why it fails.
 std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
   std::string out;
-  for (const InvariantInfo& info : AllInvariants()) {
-    if (info.name != invariant) continue;
-    out = fmt::format("<p class=\"muted\">Rule: {}.</p>",
-                      HtmlText(info.description));
+  if (const std::string rule = RuleOf(invariant); !rule.empty()) {
+    out = fmt::format("<p class=\"muted\">Rule: {}.</p>", rule);
   }
   for (const Consequence& one : result.consequences) {
     if (one.invariant != invariant) continue;
@@ -121,37 +150,72 @@ std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
   return out;
 }
 
+std::string FindingHtml(const Finding& finding) {
+  return fmt::format("<li><code>{}</code> {}</li>", HtmlText(finding.name),
+                     HtmlText(finding.message));
+}
+
+// The first findings, the others folded, and the number of those of which no
+// text is kept.
+std::string FindingsHtml(const InvariantReport& report) {
+  const size_t open = std::min(report.findings.size(), kOpenFindings);
+  const size_t kept = std::min(report.findings.size(), kMostFindings);
+  std::string shown;
+  std::string folded;
+  for (size_t i = 0; i < kept; ++i) {
+    (i < open ? shown : folded) += FindingHtml(report.findings[i]);
+  }
+  std::string out = fmt::format("<ul>{}</ul>", shown);
+  if (!folded.empty()) {
+    out += fmt::format(
+        "<details class=\"more\"><summary>{} more</summary><ul>{}</ul>"
+        "</details>",
+        GroupedDigits(kept - open), folded);
+  }
+  if (report.breaches > kept) {
+    out += fmt::format(
+        "<p class=\"muted\">{} more are counted; their texts are not kept.</p>",
+        GroupedDigits(report.breaches - kept));
+  }
+  return out;
+}
+
 std::string ReportHtml(const CaseResult& result,
                        const InvariantReport& report) {
-  std::string out = fmt::format(
-      "<dt><code>{}</code> {}; its rule was checked {}{}</dt><dd>{}<ul>",
-      HtmlText(report.invariant), GroupedCount(report.breaches, "violation"),
-      GroupedCount(report.instances, "time"),
-      report.breaches > report.instances
-          ? ", and one check can find several violations"
-          : "",
-      WhyHtml(result, report.invariant));
-  const size_t shown = std::min(report.findings.size(), kMostFindings);
-  for (size_t i = 0; i < shown; ++i) {
-    const Finding& finding = report.findings[i];
-    out += fmt::format("<li><code>{}</code> {}</li>", HtmlText(finding.name),
-                       HtmlText(finding.message));
+  return fmt::format("<dt><code>{}</code> {}</dt><dd>{}{}</dd>\n",
+                     HtmlText(report.invariant),
+                     GroupedCount(report.breaches, "violation"),
+                     WhyHtml(result, report.invariant), FindingsHtml(report));
+}
+
+// Each check that passed, with its rule.
+std::string PassedChecks(const Verdict& verdict) {
+  std::string names;
+  std::string rows;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches > 0 || !report.findings.empty() ||
+        report.instances == 0) {
+      continue;
+    }
+    const std::string name = HtmlText(report.invariant);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    rows += fmt::format("<dt><code>{}</code></dt><dd>{}; checked {}</dd>\n",
+                        name, RuleOf(report.invariant),
+                        GroupedCount(report.instances, "time"));
   }
-  if (report.breaches > shown) out += MoreText(report.breaches - shown);
-  return out + "</ul></dd>\n";
+  if (rows.empty()) return "";
+  return fmt::format(
+      "<details class=\"passed\"><summary>Passed checks: {}</summary>"
+      "<dl class=\"findings\">\n{}</dl></details>\n",
+      names, rows);
 }
 
 std::string FailedChecks(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   std::string reports;
-  std::string passed;
   for (const InvariantReport& report : verdict.invariants) {
     if (report.breaches > 0 || !report.findings.empty()) {
       reports += ReportHtml(result, report);
-    } else if (report.instances > 0) {
-      passed += fmt::format("{}{} ({})", passed.empty() ? "" : ", ",
-                            HtmlText(report.invariant),
-                            GroupedDigits(report.instances));
     }
   }
   std::string out;
@@ -162,11 +226,7 @@ std::string FailedChecks(const CaseResult& result) {
                            : "Failed checks",
                        reports);
   }
-  if (!passed.empty()) {
-    out += fmt::format(
-        "<p class=\"muted\">Passed checks (times checked): {}</p>\n", passed);
-  }
-  return out;
+  return out + PassedChecks(verdict);
 }
 
 std::string UnmetExpectations(const Verdict& verdict) {
@@ -258,6 +318,21 @@ std::string Tries(const CaseResult& result) {
   return out + "</ol>\n";
 }
 
+std::string RepeatHtml(const CaseResult& result) {
+  if (result.replay.empty()) return "";
+  const std::string again =
+      result.world == "sim"
+          ? "A simulated case runs exactly the same again."
+          : "A real case may run differently: then the first difference is "
+            "printed.";
+  const std::string seed =
+      result.seed ? fmt::format(" The seed is {}.", *result.seed) : "";
+  return fmt::format(
+      "<h4>Repeat this case</h4>\n{}<p class=\"muted\">It needs the files of "
+      "the run and the same build. {}{}</p>\n",
+      RenderCommand(result.replay), again, seed);
+}
+
 std::string LeftOutText(std::string_view why) {
   return fmt::format("<p class=\"muted\">The scenario is left out: {}.</p>\n",
                      why);
@@ -285,11 +360,13 @@ std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
   const std::string file = result.scenario + ".yaml";
   return fmt::format(
       "<details class=\"scenario\"><summary>Scenario, {}</summary>\n"
-      "<p>Save it as <code>{}</code> and run:</p>\n{}"
+      "<p>Save it as <code>{}</code> and run the command; it needs nothing "
+      "else.</p>\n{}"
       "<pre tabindex=\"0\">{}</pre></details>\n",
       Counted(count, "line"), HtmlText(file),
-      RenderCommand(
-          fmt::format("gauntlet run {} --world {}", file, result.world)),
+      RenderCommand(fmt::format(
+          "gauntlet run {} --world {}{}", file, result.world,
+          result.seed ? fmt::format(" --seed {}", *result.seed) : "")),
       lines);
 }
 
@@ -354,14 +431,12 @@ std::string RenderCaseSection(const CaseResult& result,
   std::string out = fmt::format("<details class=\"case {}\" id=\"{}\"{}>\n",
                                 CssClassOf(result), options.id,
                                 NeedsExplanation(result) ? " open" : "");
-  out += Heading(result) + CauseHtml(result) + Tries(result);
+  out += Heading(result, record) + CauseHtml(result) + Tries(result);
   if (RanHere(result) || record) out += Picture(record, options);
   out += RenderDifferences(result) + FailedChecks(result) +
          UnmetExpectations(result.verdict);
   if (record) out += PlannedFaults(*record);
-  if (!result.replay.empty()) {
-    out += "<h4>Repeat this case</h4>\n" + RenderCommand(result.replay);
-  }
+  out += RepeatHtml(result);
   out += ScenarioHtml(result, options.scenario) + Story(result.verdict);
   if (record) out += TimelineHtml(*record);
   return out + RenderLogTails(options.logs) + Places(result) + "</details>\n";

@@ -1,11 +1,14 @@
 #include "reports/html/difference_table.h"
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "harness/record/value_text.h"
 #include "reports/counted.h"
 #include "reports/html/text.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -44,20 +47,28 @@ std::string Table(const std::string& caption, std::string_view first_columns,
       caption, first_columns, rows);
 }
 
+// Samples have no distance: they are other samples. A few values show it.
+constexpr size_t kShownOfSamples = 5;
+constexpr std::string_view kRowsOfTheBatch = "rows of the batch";
+
 std::string ElementRows(const DifferingTensor& tensor) {
   const std::string name = Name(tensor.name);
   if (!tensor.mismatch.empty()) {
     return Remark(name, HtmlText("other type or shape: " + tensor.mismatch));
   }
   std::string rows;
-  for (const DifferingElement& element : tensor.first) {
+  const bool is_data = tensor.name == kRowsOfTheBatch;
+  const size_t shown = is_data ? std::min(tensor.first.size(), kShownOfSamples)
+                               : tensor.first.size();
+  for (const DifferingElement& element : std::span(tensor.first).first(shown)) {
     rows += fmt::format(
         "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td>{}{}{}</tr>\n",
         name, element.index.empty() ? "scalar" : Name(element.index),
         Value(element.found, element.found_bits),
-        Value(element.expected, element.expected_bits), Ulps(element.ulps));
+        Value(element.expected, element.expected_bits),
+        Ulps(is_data ? std::nullopt : element.ulps));
   }
-  if (tensor.differing > tensor.first.size()) {
+  if (tensor.differing > shown) {
     rows += Remark(name, fmt::format("{}{} of {} differ",
                                      tensor.first.empty() ? "" : "in all ",
                                      GroupedDigits(tensor.differing),
@@ -77,9 +88,14 @@ std::string CaptionOf(const StateDifference& difference) {
   }
   text += fmt::format(", worker {}", difference.worker);
   if (difference.compared > 1) {
-    text +=
-        fmt::format(": {} of {} differ", GroupedDigits(difference.differing),
-                    GroupedCount(difference.compared, "tensor"));
+    text += fmt::format(": {} of {} state entries differ",
+                        GroupedDigits(difference.differing),
+                        GroupedDigits(difference.compared));
+  }
+  if (!difference.alike.empty()) {
+    text += fmt::format(", the same on worker{} {}",
+                        difference.alike.size() == 1 ? "" : "s",
+                        fmt::join(difference.alike, ", "));
   }
   return text;
 }
@@ -93,11 +109,14 @@ std::string StateTable(const StateDifference& difference) {
     rows += fmt::format(
         "<tr><td colspan=\"5\" class=\"muted\">{} not listed</td></tr>\n",
         GroupedCount(difference.differing - difference.tensors.size(),
-                     "differing tensor"));
+                     "further difference"));
   }
-  return Table(CaptionOf(difference),
-               "<th scope=\"col\">Tensor</th><th scope=\"col\">Element</th>",
-               rows);
+  return Table(
+      CaptionOf(difference),
+      fmt::format("<th scope=\"col\">{}</th>"
+                  "<th scope=\"col\">Element</th>",
+                  difference.operation.empty() ? "State entry" : "Output"),
+      rows);
 }
 
 std::string LossTable(const LossDifferences& losses) {
@@ -112,8 +131,9 @@ std::string LossTable(const LossDifferences& losses) {
   }
   return Table(
       fmt::format(
-          "losses: {} of {} differ{}", GroupedDigits(losses.differing),
-          GroupedDigits(losses.compared),
+          "losses: {} of the {} that the run and its reference run both have "
+          "differ{}",
+          GroupedDigits(losses.differing), GroupedDigits(losses.compared),
           losses.differing > losses.first.size()
               ? fmt::format(", the first {} are listed", losses.first.size())
               : ""),

@@ -116,6 +116,10 @@ button:disabled { opacity: .45; }
 .case > summary { padding: 10px 0; cursor: pointer; overflow-wrap: anywhere; }
 .case > summary .name { margin: 0 8px 0 4px; }
 .cause { font-size: 17px; font-weight: 600; }
+.summary { display: grid; grid-template-columns: max-content 1fr;
+  gap: 4px 14px; margin: 8px 0; overflow-wrap: anywhere; }
+.summary dt { color: var(--muted); }
+.summary dd { margin: 0; }
 .findings dt { margin-top: 6px; }
 .findings dd { margin: 0 0 0 4px; }
 .case ul, .case ol { margin: 4px 0; padding-left: 20px;
@@ -141,7 +145,7 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
   max-height: 40em; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo,
   monospace; }
 .timeline summary, .logs summary, .story summary, .scenario summary,
-.words summary { cursor: pointer; margin: 12px 0 0; }
+.words summary, .passed summary, .more summary, #coverage summary { cursor: pointer; margin: 12px 0 0; }
 .words { margin: 0 0 12px; }
 .command { display: flex; gap: 8px; align-items: center; margin: 4px 0;
   background: var(--page); border: 1px solid var(--line); border-radius: 6px;
@@ -169,6 +173,8 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
 .new, .again { fill: none; stroke: var(--step); stroke-width: 2.2; }
 .again { stroke: var(--again); stroke-dasharray: 4 3; }
 .committed { fill: var(--good); stroke: var(--page); }
+.lost { fill: var(--page); stroke: var(--good); }
+.reference-end { stroke: var(--muted); stroke-dasharray: 2 4; fill: none; }
 .started { fill: var(--page); stroke: var(--good); stroke-width: 1.5; }
 .fault { fill: var(--bad); stroke: var(--page); }
 .notice { fill: var(--notice); stroke: var(--page); }
@@ -226,6 +232,8 @@ figcaption p { font-size: 13px; }
   main { padding: 14px 10px 40px; }
   .case { padding: 0 10px; }
   .counts { column-gap: 16px; }
+  .summary { grid-template-columns: 1fr; gap: 0; }
+  .summary dd { margin: 0 0 6px; }
   .picture .names { flex: 0 0 92px; width: 92px; }
   .picture .run { width: 1000px; max-width: none; }
   .filters input { width: 100%; }

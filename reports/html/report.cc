@@ -52,11 +52,13 @@ std::string HeadOf(const HtmlReportInput& input) {
                 {"build", result.build},
                 {"seed", result.seed ? fmt::format("{}", *result.seed)
                                      : "one per case"},
-                {"duration", DurationText(std::llround(result.seconds * 1000) *
-                                          1'000'000)}}};
+                {"wall time", DurationText(std::llround(result.seconds * 1000) *
+                                           1'000'000)}}};
   if (!input.command.empty()) {
-    strip.below = "<p class=\"muted\">Repeat this run:</p>\n" +
-                  RenderCommand(input.command);
+    strip.below =
+        "<p class=\"muted\">Repeat this run, where its scenario files are:"
+        "</p>\n" +
+        RenderCommand(input.command);
   }
   return RenderVerdictStrip(strip);
 }
@@ -146,6 +148,13 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
 
 std::string CoveragePart(const RecordParts& parts, size_t cases) {
   std::string out = "<section id=\"coverage\">\n<h2>Fault coverage</h2>\n";
+  // The faults of one case stand in its section.
+  if (cases == 1) {
+    return out +
+           "<details><summary>Matrix of fault kinds and fault points</summary>"
+           "\n" +
+           parts.coverage().Render() + "</details></section>\n";
+  }
   if (parts.loaded() < cases) {
     out +=
         fmt::format("<p>Counts {} of {}: no more records are read.</p>\n",

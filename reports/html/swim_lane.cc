@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "harness/record/base_name.h"
 #include "reports/counted.h"
 #include "reports/html/lane_layout.h"
 #include "reports/html/lane_marks.h"
@@ -86,6 +87,10 @@ class SwimLanePicture {
     for (const TrainingSegment& segment : segments_) {
       last_step_ = std::max(last_step_, segment.points.back().step);
     }
+    if (!record_.golden.entries.empty()) {
+      reference_end_ = record_.golden.entries.back().step;
+    }
+    NoteLostCheckpoints();
     for (size_t i = 0; i < record_.lives.size(); ++i) {
       saves_.push_back(SavesOf(record_.lives[i], processes_[i].end_ns));
       for (const SaveSpan& save : saves_.back()) {
@@ -121,7 +126,35 @@ class SwimLanePicture {
            share * (LaneLayout::kCurveBottom - LaneLayout::kCurveTop);
   }
   std::set<uint64_t> StepTicks() const {
-    return {0, last_step_ / 2, last_step_};
+    // The last step of the reference run is one if the run goes beyond it.
+    const bool is_beyond = reference_end_ > 0 && last_step_ > reference_end_;
+    return {0, is_beyond ? reference_end_ : last_step_ / 2, last_step_};
+  }
+
+  // Checkpoints that were rejected, or do not verify after the run.
+  void NoteLostCheckpoints() {
+    for (const LifeEvents& life : record_.lives) {
+      for (const RecordEvent& event : life.events) {
+        if (event.kind != RecordKind::kRejected) continue;
+        lost_.emplace(BaseName(event.path));
+      }
+    }
+    for (const StoredCheckpoint& left : record_.left.checkpoints) {
+      if (!left.valid) lost_.insert(left.name);
+    }
+  }
+
+  bool IsLost(const LifeEvents& life, const SaveSpan& save) const {
+    return save.state == SaveSpan::State::kCommitted && save.end &&
+           lost_.contains(std::string(BaseName(life.events[*save.end].path)));
+  }
+
+  // The symbol at the end of a committed save.
+  std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
+                              const PicturePoint& at) const {
+    return IsLost(life, save)
+               ? Symbol(kLostSymbol, at, SaveText(save) + ", lost later")
+               : Symbol(kCommittedSymbol, at, SaveText(save));
   }
 
   std::string Description() const {
@@ -189,7 +222,14 @@ class SwimLanePicture {
       path += fmt::format("M0 {:.1f}H{:.0f}", layout_.LaneTop(emitter) + 37,
                           LaneLayout::kWidth);
     }
-    return fmt::format(R"(<path class="grid" d="{}"/>)", path);
+    std::string out = fmt::format(R"(<path class="grid" d="{}"/>)", path);
+    if (reference_end_ > 0 && last_step_ > reference_end_) {
+      const double y = StepY(reference_end_);
+      out += fmt::format(
+          R"(<path class="reference-end" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" x="4" y="{2:.1f}">the reference run ends with step {3}</text>)",
+          y, LaneLayout::kWidth, y - 4, reference_end_);
+    }
+    return out;
   }
 
   // The points from `first` on as a line; those that would fall together are
@@ -228,16 +268,16 @@ class SwimLanePicture {
     constexpr double kApart = 3;
     std::string out;
     PicturePoint last = {-kApart, 0};
-    for (const std::vector<SaveSpan>& saves : saves_) {
-      for (const SaveSpan& save : saves) {
+    for (size_t i = 0; i < saves_.size(); ++i) {
+      for (const SaveSpan& save : saves_[i]) {
         if (save.state == SaveSpan::State::kFailed) continue;
         const bool committed = save.state == SaveSpan::State::kCommitted;
         const PicturePoint at = {X(committed ? save.end_ns : save.begin_ns),
                                  StepY(save.step)};
         if (std::abs(at.x - last.x) < kApart) continue;
         last = at;
-        out += Symbol(committed ? kCommittedSymbol : kStartedSymbol, at,
-                      SaveText(save));
+        out += committed ? CommittedSymbol(record_.lives[i], save, at)
+                         : Symbol(kStartedSymbol, at, SaveText(save));
       }
     }
     return out;
@@ -249,9 +289,32 @@ class SwimLanePicture {
       const LifeEvents& life = record_.lives[i];
       if (life.events.empty() || !layout_.HasLane(life.worker)) continue;
       out += Bar(life, processes_[i]) + StepTicksOf(life) +
-             SavesInLane(life.worker, saves_[i]);
+             SavesInLane(life, saves_[i]);
+    }
+    return out + DeathMarks();
+  }
+
+  // Above all bars, as the next process may begin at once.
+  std::string DeathMarks() const {
+    std::string out;
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      const LifeEvents& life = record_.lives[i];
+      if (life.events.empty() || !layout_.HasLane(life.worker) ||
+          !processes_[i].died) {
+        continue;
+      }
+      out += Symbol(kDiedSymbol,
+                    {X(processes_[i].end_ns), layout_.BarCentre(life.worker)},
+                    SpanText(life, processes_[i]));
     }
     return out;
+  }
+
+  std::string SpanText(const LifeEvents& life, const ProcessSpan& one) const {
+    return fmt::format("{}, incarnation {}: {} to {}, {}",
+                       EmitterName(life.worker), life.life,
+                       DurationText(one.begin_ns - axis_.begin_ns()),
+                       DurationText(one.end_ns - axis_.begin_ns()), one.ending);
   }
 
   std::string Bar(const LifeEvents& life, const ProcessSpan& one) const {
@@ -259,22 +322,15 @@ class SwimLanePicture {
     const double end = X(one.end_ns);
     const double top = layout_.BarTop(life.worker);
     const char* css_class = one.died ? "bar died" : "bar";
-    const std::string text = fmt::format(
-        "{}, incarnation {}: {} to {}, {}", EmitterName(life.worker), life.life,
-        DurationText(one.begin_ns - axis_.begin_ns()),
-        DurationText(one.end_ns - axis_.begin_ns()), one.ending);
     std::string out = fmt::format(
         R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
         css_class, begin, top, std::max(2.0, end - begin),
-        LaneLayout::kBarHeight, HtmlText(text));
+        LaneLayout::kBarHeight, HtmlText(SpanText(life, one)));
     constexpr double kRoomForNumber = 30;
     if (end - begin >= kRoomForNumber) {
       out +=
           fmt::format(R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)",
                       begin + 4, top + 10, life.life);
-    }
-    if (one.died) {
-      out += Symbol(kDiedSymbol, {end, layout_.BarCentre(life.worker)}, text);
     }
     return out;
   }
@@ -304,10 +360,10 @@ class SwimLanePicture {
     return out;
   }
 
-  std::string SavesInLane(int worker,
+  std::string SavesInLane(const LifeEvents& life,
                           const std::vector<SaveSpan>& saves) const {
     constexpr double kApart = 6;
-    const double y = layout_.BarTop(worker) + LaneLayout::kBarHeight - 6;
+    const double y = layout_.BarTop(life.worker) + LaneLayout::kBarHeight - 6;
     std::string out;
     double drawn = -kApart;
     for (const SaveSpan& save : saves) {
@@ -325,7 +381,7 @@ class SwimLanePicture {
         out += Symbol(kStartedSymbol, {begin, y}, SaveText(save));
       }
       if (save.state == SaveSpan::State::kCommitted) {
-        out += Symbol(kCommittedSymbol, {end, y}, SaveText(save));
+        out += CommittedSymbol(life, save, {end, y});
       }
     }
     return out;
@@ -369,9 +425,17 @@ class SwimLanePicture {
 
   std::string Caption() const {
     std::string text =
-        "Numbers in bars count incarnations. Time is not to scale: idle time "
-        "is shaded, labelled and shortened; moments around faults are "
-        "stretched.";
+        "Numbers in bars count incarnations. Time is not to scale: moments "
+        "around faults are stretched";
+    text += axis_.gaps().empty()
+                ? "."
+                : "; idle time is shaded, labelled and shortened.";
+    const auto epoch_end = std::ranges::find(
+        record_.golden.entries, RecordKind::kEpochEnd, &GoldenEntry::kind);
+    if (epoch_end != record_.golden.entries.end()) {
+      text +=
+          fmt::format(" An epoch has {}.", Counted(epoch_end->step, "step"));
+    }
     if (hidden_lanes_ > 0) {
       text += fmt::format(" {} not drawn.",
                           Counted(hidden_lanes_, "further worker"));
@@ -387,6 +451,8 @@ class SwimLanePicture {
   LaneLayout layout_;
   std::vector<std::vector<SaveSpan>> saves_;  // of record_.lives
   uint64_t last_step_ = 0;
+  uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
+  std::set<std::string> lost_;  // names of checkpoints
   size_t hidden_lanes_ = 0;
 };
 

@@ -11,6 +11,8 @@ constexpr PictureSymbol kSymbols[] = {
     {kStartedSymbol, "save started", R"(<circle class="started" r="3.6"/>)"},
     {kCommittedSymbol, "checkpoint committed",
      R"(<circle class="committed" r="4.2"/>)"},
+    {kLostSymbol, "checkpoint committed, and lost later",
+     R"(<circle class="lost" r="4.2"/><path class="rejected" d="M-4 4L4 -4"/>)"},
     {"m-fault", "fault", R"(<path class="fault" d="M-6 -5H6L0 6z"/>)"},
     {"m-notice", "preemption notice",
      R"(<path class="notice" d="M-4.5 -4.5h9v9h-9z"/>)"},
@@ -21,7 +23,7 @@ constexpr PictureSymbol kSymbols[] = {
     {"m-resume", "resumed", R"(<path class="resume" d="M-4 -6L6 0L-4 6z"/>)"},
     {"m-rejected", "save failed or checkpoint rejected",
      R"(<path class="rejected" d="M-4 -4L4 4M4 -4L-4 4"/>)"},
-    {kDiedSymbol, "process died",
+    {kDiedSymbol, "process killed or crashed",
      R"(<path class="dead" d="M0 -7V7M-4 -3H4"/>)"},
 };
 

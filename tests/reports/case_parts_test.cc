@@ -23,7 +23,7 @@ TEST(DifferenceTableTest, ShowsValuesWithBitsAndDistance) {
   const std::string html = RenderDifferences(Failed());
   EXPECT_EQ(FirstUnbalancedTag(html), "");
   EXPECT_THAT(html, HasSubstr("the state loaded at step 50, worker 0: 2 of 12 "
-                              "tensors differ"));
+                              "state entries differ<"));
   EXPECT_THAT(html,
               HasSubstr("<code>rng/key</code></th><td>scalar</td>"
                         "<td><code>18446744073709551614 (0xfffffffffffffffe)"
@@ -39,8 +39,29 @@ TEST(DifferenceTableTest, CountsWhatIsNotListed) {
   failed.differences[0].differing = 5;
   const std::string html = RenderDifferences(failed);
   EXPECT_THAT(html, HasSubstr("in all 512 of 4,096 elements differ"));
-  EXPECT_THAT(html, HasSubstr("3 differing tensors not listed"));
-  EXPECT_THAT(html, HasSubstr("losses: 30 of 40 differ, the first 1 are"));
+  EXPECT_THAT(html, HasSubstr("3 further differences not listed"));
+  EXPECT_THAT(html,
+              HasSubstr("losses: 30 of the 40 that the run and its "
+                        "reference run both have differ, the first 1 are"));
+}
+
+TEST(DifferenceTableTest, NamesWorkersThatAreAlike_AndNoDistanceOfSamples) {
+  CaseResult failed = Failed();
+  failed.differences[0].alike = {1, 2};
+  failed.differences[0].tensors[1].name = "rows of the batch";
+  const std::string html = RenderDifferences(failed);
+  EXPECT_THAT(html, HasSubstr("differ, the same on workers 1, 2<"));
+  EXPECT_THAT(html, Not(HasSubstr("class=\"number\">1</td>")));
+}
+
+TEST(DifferenceTableTest, ShowsFewValuesOfSamples) {
+  CaseResult failed = Failed();
+  DifferingTensor& samples = failed.differences[0].tensors[1];
+  samples.name = "rows of the batch";
+  samples.first.resize(20, samples.first[0]);
+  const std::string html = RenderDifferences(failed);
+  EXPECT_EQ(CountOf(html, "<td>[3,17]</td>"), 5u);
+  EXPECT_THAT(html, HasSubstr("in all 512 of 4,096 elements differ"));
 }
 
 TEST(DifferenceTableTest, ShowsLosses) {
@@ -120,9 +141,10 @@ std::string SectionWith(const std::string& scenario) {
 TEST(CaseSectionTest, HasTheScenarioToRepeatTheCaseWith) {
   const std::string html = SectionWith("name: a\n  do: '<b>'\n");
   EXPECT_EQ(FirstUnbalancedTag(html), "");
-  EXPECT_THAT(html, HasSubstr("<summary>Scenario, 2 lines</summary>\n"
-                              "<p>Save it as <code>torn-manifest.yaml</code> "
-                              "and run:</p>"));
+  EXPECT_THAT(html,
+              HasSubstr("<summary>Scenario, 2 lines</summary>\n"
+                        "<p>Save it as <code>torn-manifest.yaml</code> "
+                        "and run the command; it needs nothing else.</p>"));
   EXPECT_THAT(html, HasSubstr("gauntlet run torn-manifest.yaml --world real<"));
   EXPECT_THAT(html, HasSubstr(">name: a\n  do: &#39;&lt;b&gt;&#39;\n</pre>"));
 }

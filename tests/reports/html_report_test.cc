@@ -79,7 +79,7 @@ TEST(HtmlReportTest, BeginsWithTheVerdicts) {
                               "passed, 1 skipped</h1>"));
   EXPECT_THAT(html, HasSubstr("<dt>build</dt><dd>0.1.0</dd>"));
   EXPECT_THAT(html, HasSubstr("<dt>seed</dt><dd>42</dd>"));
-  EXPECT_THAT(html, HasSubstr("<dt>duration</dt><dd>11.8 s</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>wall time</dt><dd>11.8 s</dd>"));
   EXPECT_THAT(html, HasSubstr("<code>gauntlet run scenarios --seed 42</code>"));
 }
 
@@ -111,12 +111,23 @@ TEST(HtmlReportTest, FlakyCase_HasItsOwnWord) {
   EXPECT_EQ(FirstUnbalancedTag(html), "");
 }
 
+TEST(HtmlReportTest, CoverageOfOneCaseIsFolded) {
+  RunResult result = SampleResult();
+  constexpr const char* kFolded =
+      "<details><summary>Matrix of fault kinds and fault points</summary>";
+  EXPECT_THAT(Render(result), Not(HasSubstr(kFolded)));
+  result.cases.resize(1);
+  EXPECT_THAT(Render(result), HasSubstr(kFolded));
+}
+
 TEST(HtmlReportTest, PlantedBugsHaveTheirMeaning) {
   RunResult result = SampleResult();
   for (CaseResult& one : result.cases) one.planted_bugs = {"lose-metrics"};
   const std::string html = Render(result);
-  EXPECT_THAT(html, HasSubstr("<p>Planted bug: lose-metrics: a restore starts "
-                              "the epoch&#39;s metrics anew. The scenario "));
+  EXPECT_THAT(html, HasSubstr("Failed: trajectory, restarts. A bug is planted "
+                              "in this scenario.</p>"));
+  EXPECT_THAT(html, HasSubstr("<dt>planted bug</dt><dd>lose-metrics: a restore "
+                              "starts the epoch&#39;s metrics anew (the "));
   const std::string note =
       "planted bug lose-metrics is on; no check noticed it";
   EXPECT_THAT(html, HasSubstr("<p>Note: " + note + ".</p>"));
@@ -244,6 +255,12 @@ TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
       HasSubstr("Words used below: generation, claim, fenced<"));
 }
 
+TEST(WordsTest, IgnoresTextsThatOnlyAPointerShows) {
+  EXPECT_EQ(RenderWords("<svg><title>fenced</title><use href=\"fenced\"/>"
+                        "<desc id=\"a\">ulps</desc></svg>"),
+            "");
+}
+
 TEST(HtmlReportTest, ExplainsItsWordsOnce_BeforeTheSections) {
   const std::string html =
       RenderHtml({.result = SampleResult(), .load = [](const CaseResult&) {
@@ -260,10 +277,9 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
       RenderCaseSection(failed, SampleRecord(), {.id = "case-3"});
   for (const char* part :
        {"<p class=\"cause\">Failed: trajectory, restarts.</p>",
-        "<h4>Failed checks</h4>",
-        "<code>trajectory</code> 7 violations; its rule was checked 300 times<",
-        "6 more", "<h4>Unmet expectations</h4>",
-        "restarts: expected exactly 1, found 2",
+        "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations</dt>",
+        "6 more are counted; their texts are not kept",
+        "<h4>Unmet expectations</h4>", "restarts: expected exactly 1, found 2",
         "crash worker 1 at step.end, step 3 <span class=\"fired\">fired",
         "<code>gauntlet replay 7f3a/torn-manifest</code>",
         "<li>worker 0, life 2  resumed from step 50</li>", "<figure"}) {
@@ -273,12 +289,34 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
   EXPECT_LT(html.find("<figure"), html.find("Failed checks"));
 }
 
-TEST(CaseSectionTest, SaysWhyThereAreMoreViolationsThanChecks) {
+TEST(CaseSectionTest, FindingsBeyondTheFirstAreFolded) {
   CaseResult failed = SampleResult().cases[3];
-  failed.verdict.invariants[0].instances = 1;
-  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
-              HasSubstr("7 violations; its rule was checked 1 time, and one "
-                        "check can find several violations<"));
+  InvariantReport& report = failed.verdict.invariants[0];
+  report.findings.resize(7, {"trajectory", "loss", "the last one"});
+  const std::string html =
+      RenderCaseSection(failed, std::nullopt, {.id = "case-3"});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html, HasSubstr("<summary>2 more</summary><ul><li><code>loss"));
+  EXPECT_THAT(html, Not(HasSubstr("are counted")));
+}
+
+TEST(CaseSectionTest, SummaryIsReadFromFaultsToPlantedBug) {
+  CaseResult failed = SampleResult().cases[3];
+  failed.summary = {.faults = "the faults",
+                    .recovery = "the recovery",
+                    .training = "wrong",
+                    .planted = "caught"};
+  failed.planted_bugs = {"lose-metrics"};
+  failed.seed = 7;
+  const std::string html =
+      RenderCaseSection(failed, std::nullopt, {.id = "case-3"});
+  EXPECT_THAT(html, HasSubstr("<dt>faults</dt><dd>the faults</dd>\n"
+                              "<dt>cause</dt><dd>the state loaded"));
+  EXPECT_THAT(html, HasSubstr("<dt>recovery</dt><dd>the recovery</dd>\n"
+                              "<dt>training result</dt><dd>wrong</dd>\n"
+                              "<dt>planted bug</dt><dd>lose-metrics: "));
+  EXPECT_THAT(html, HasSubstr("<dt></dt><dd>caught</dd>"));
+  EXPECT_THAT(html, HasSubstr("The seed is 7."));
 }
 
 TEST(CaseSectionTest, PassedCaseHasNoFailures) {

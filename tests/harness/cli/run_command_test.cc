@@ -123,7 +123,7 @@ TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
   EXPECT_THAT(report,
               HasSubstr("gauntlet run " + command_.paths[0] + " --world sim"));
   EXPECT_THAT(report, HasSubstr("expected recovers, found completes"));
-  EXPECT_THAT(report, HasSubstr("<p>Save it as <code>a.yaml</code> and run:"));
+  EXPECT_THAT(report, HasSubstr("<p>Save it as <code>a.yaml</code> and run "));
   EXPECT_THAT(report, HasSubstr("\nexpect: {outcome: recovers"));
   const std::regex line(
       "\n\n  report    /.*/runs/[^/]*/report[.]html\n\n1 case");
