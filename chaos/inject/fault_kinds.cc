@@ -46,8 +46,8 @@ constexpr std::array kKinds = {
                   ""},
     FaultKindInfo{FaultKind::kBitFlip, "bit_flip",
                   "one bit of a stored file flips: at a point of a load in the "
-                  "next file that is opened, elsewhere in the file of the next "
-                  "write, once it is synced",
+                  "next file that the load opens, elsewhere in the file of the "
+                  "next write, once it is synced",
                   ""},
     FaultKindInfo{FaultKind::kTruncate, "truncate",
                   "a stored file is cut short; the fault chooses the file as "

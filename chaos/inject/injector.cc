@@ -111,6 +111,7 @@ bool Injector::PositionMatches(const Fault& fault) const {
 
 Status Injector::Hit(Point point, const PointContext& context) {
   NotePosition(point, context);
+  if (point == Point::kLoadEnd) DisarmReadsOfTheLoad();
   if (by_point_[static_cast<size_t>(point)].empty()) return OkStatus();
   const Due due = Match(point, context);
   return due.empty() ? OkStatus() : Perform(due, point);
@@ -199,6 +200,18 @@ void Injector::Arm(const Armed& armed) {
 }
 
 void Injector::PutBack(const Armed& armed) { Arm(armed); }
+
+// A load whose bytes are in memory opens no file. The next file that is opened
+// is none of its files.
+void Injector::DisarmReadsOfTheLoad() {
+  if (!AnyArmed()) return;
+  const std::lock_guard lock(mutex_);
+  std::erase_if(armed_, [](const Armed& armed) {
+    return armed.point == Point::kLoadBegin &&
+           WaitsFor(armed.fault->kind, armed.point) == StorageOperation::kRead;
+  });
+  armed_count_.store(armed_.size());
+}
 
 template <typename Matches>
 std::optional<Injector::Armed> Injector::TakeFirst(const Matches& matches) {

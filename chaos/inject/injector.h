@@ -152,6 +152,7 @@ class Injector final : public FaultPoints {
     bool spent = false;
   };
 
+  void DisarmReadsOfTheLoad();
   bool IsHere(const FaultSite& site) const;
   bool PositionMatches(const Fault& fault) const;
   // Counts an occurrence of the site. True iff the fault is due at it.

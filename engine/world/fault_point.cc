@@ -228,7 +228,9 @@ constexpr std::array kPoints = {
               .rate = HitRate::kOncePerSave},
     PointInfo{.point = Point::kLoadBegin,
               .name = "ckpt.load",
-              .description = "before a checkpoint is loaded",
+              .description =
+                  "before a checkpoint is loaded; the chief has read its files "
+                  "by then",
               .part = RunPart::kLoad},
     PointInfo{.point = Point::kLoadRead,
               .name = "ckpt.load.read",

@@ -265,6 +265,16 @@ TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToTheNextFileRead) {
   }
 }
 
+TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToNoFileAfterIt) {
+  disk_.files["a"] = std::make_shared<MemoryFile>();
+  disk_.files["a"]->bytes = kBlocks;
+  Plan(FaultKind::kDelete, {.point = Point::kLoadBegin});
+  EXPECT_TRUE(life_->injector.Hit(Point::kLoadBegin, {}).ok());
+  EXPECT_TRUE(life_->injector.Hit(Point::kLoadEnd, {}).ok());
+  EXPECT_EQ(*ReadFile(*storage_, "a", 100), kBlocks);
+  EXPECT_FALSE(HasFired());
+}
+
 TEST_F(FaultyStorageTest, DamageThatCannotBeDoneHasNotFired) {
   Plan(FaultKind::kBitFlip, {.point = Point::kShardWrite},
        {.offset = {.value = 1000}});
