@@ -202,6 +202,7 @@ Duration NetworkFabric::Delay(Connection& connection, int way, uint64_t bytes) {
 }
 
 void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
+  ++frames_sent_;
   scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(way));
   scheduler_.Record(ShortDigestOf(frame));
   Way& path = connection.ways[way];

@@ -80,6 +80,8 @@ class NetworkFabric final : public Action {
   // Calls back once nothing is cut between the two hosts; at once if nothing
   // is.
   void CallWhenOpen(const HostLink& link, std::function<void()> callback);
+  // Frames that were sent so far, by anybody.
+  uint64_t frames_sent() const { return frames_sent_; }
   // Takes away all that the process has.
   void EndProcess(int process, Farewell farewell);
 
@@ -131,6 +133,7 @@ class NetworkFabric final : public Action {
   std::map<HostLink, int> cuts_;  // how often each is cut
   std::list<Trouble> troubles_;
   uint64_t troubles_begun_ = 0;
+  uint64_t frames_sent_ = 0;
   std::vector<Waiting> waiting_;  // for a way to be open
   WaitList changes_;              // a listener came, or a cut was healed
 };

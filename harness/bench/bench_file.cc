@@ -56,18 +56,6 @@ double ValueAt(const CheckpointFigures& figures, Metric metric, size_t trial) {
   return trial < values.size() ? values[trial] : 0.0;
 }
 
-Json GoodputToJson(const MeasuredGoodput& goodput) {
-  return {{"measured", goodput.measured},
-          {"expected", goodput.expected},
-          {"kills", goodput.kills},
-          {"seconds", goodput.seconds},
-          {"interval_seconds", goodput.interval},
-          {"between_failures_seconds", goodput.model.between_failures},
-          {"save_cost_seconds", goodput.model.save_cost},
-          {"durable_after_seconds", goodput.model.durable_after},
-          {"downtime_seconds", goodput.model.downtime}};
-}
-
 void AddTrials(Json& entries, const CheckpointFigures& figures) {
   const std::string name = NameOf(figures.config);
   const size_t trials = figures.of(Metric::kStep).size();
@@ -116,7 +104,7 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
       entry[std::string(info.name)] = value_of(info.metric);
     }
     if (figures.goodput) {
-      entry["goodput_run"] = GoodputToJson(*figures.goodput);
+      entry["goodput_run"] = MeasuredGoodputToJson(*figures.goodput);
     }
     entries.push_back(std::move(entry));
   }
@@ -185,6 +173,18 @@ std::string ReadTrial(const Json& entry, BenchFigures& figures) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json MeasuredGoodputToJson(const MeasuredGoodput& goodput) {
+  return {{"measured", goodput.measured},
+          {"expected", goodput.expected},
+          {"kills", goodput.kills},
+          {"seconds", goodput.seconds},
+          {"interval_seconds", goodput.interval},
+          {"between_failures_seconds", goodput.model.between_failures},
+          {"save_cost_seconds", goodput.model.save_cost},
+          {"durable_after_seconds", goodput.model.durable_after},
+          {"downtime_seconds", goodput.model.downtime}};
+}
 
 std::string CheckpointResultToJson(const CheckpointResult& result) {
   Json entries = Json::array();

@@ -1,7 +1,6 @@
 #include "harness/cli/bench_command.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,14 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/real/real_host.h"
-#include "engine/real/system_clock.h"
 #include "harness/bench/byte_text.h"
 #include "harness/bench/machine_limits.h"
+#include "harness/cli/bench_progress.h"
 #include "harness/cli/bench_text.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
-#include "harness/cli/status_line.h"
 #include "harness/run/temporary_directory.h"
 #include "harness/run/text_file.h"
 #include "reports/bench/bench_page.h"
@@ -43,32 +40,6 @@ Result<std::unique_ptr<TemporaryDirectory>> MakeTrialsFolder(
   if (error) return InvalidArgument(parent.string() + ": " + error.message());
   return TemporaryDirectory::MakeIn(parent, "trials");
 }
-
-class BenchProgress final : public BenchObserver {
- public:
-  explicit BenchProgress(Console& console)
-      : line_(clock_, console.err, console.err_style), begin_(clock_.Now()) {}
-
-  void Trial(uint64_t done, uint64_t all, const std::string& name) override {
-    const double seconds =
-        std::chrono::duration<double>(clock_.Now() - begin_).count();
-    std::string left;
-    if (done > 0) {
-      left = fmt::format("  {} left",
-                         ClockText(seconds / static_cast<double>(done) *
-                                   static_cast<double>(all - done)));
-    }
-    line_.Draw(fmt::format("trial {} of {}{}  {}", done + 1, all, left, name));
-  }
-  bool Interrupted() override { return host_.TerminationNotices() > 0; }
-  void Clear() { line_.Clear(); }
-
- private:
-  SystemClock clock_;
-  RealHost host_;
-  StatusLine line_;
-  const Time begin_;
-};
 
 Status CheckDisk(const CheckpointBenchPlan& plan) {
   struct statvfs disk {};

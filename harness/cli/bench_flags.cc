@@ -9,6 +9,7 @@
 #include "harness/bench/byte_text.h"
 #include "harness/bench/state_job.h"
 #include "harness/bench/statistics.h"
+#include "harness/cli/bench_options.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include "harness/scenario/units.h"
@@ -21,6 +22,10 @@ namespace {
 constexpr std::string_view kSummary =
     "Measure what checkpoints cost: stall, true cost, time to durable, "
     "bandwidth, memory and recovery, with the interval that follows from it.";
+
+constexpr std::string_view kScaleSummary =
+    "Simulate clusters of growing size: forming, steps, saves, restarts, "
+    "messages, and the goodput at a stated failure rate.";
 
 constexpr std::string_view kExamples =
     R"(Examples:
@@ -47,31 +52,6 @@ constexpr int kMostWorkers = 64;
 constexpr int kMostTrials = 1000;
 constexpr uint64_t kMostSaves = 100'000;
 constexpr uint64_t kMostKills = 100'000;
-
-std::vector<std::string> SplitAtCommas(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return parts;
-}
-
-// Values of a comma-separated list, without repetitions.
-template <typename T, typename ReadOne>
-FlagReader ReadList(std::vector<T>& target, ReadOne read_one) {
-  return [&target, read_one](const std::string& text) -> Status {
-    target.clear();
-    for (const std::string& part : SplitAtCommas(text)) {
-      ASSIGN_OR_RETURN(const T value, read_one(part));
-      if (std::ranges::find(target, value) == target.end()) {
-        target.push_back(value);
-      }
-    }
-    return OkStatus();
-  };
-}
 
 Result<uint64_t> ReadState(const std::string& text) {
   const std::optional<uint64_t> bytes = ParseBytes(text);
@@ -106,24 +86,6 @@ Result<std::optional<SaveMode>> ReadMode(const std::string& text) {
   return ExpectedValue(
       fmt::format("some of {}, separated by commas", fmt::join(names, ", ")),
       text);
-}
-
-// As ParseDuration, and days.
-FlagReader ReadLongTime(Duration& target) {
-  return [&target](const std::string& text) -> Status {
-    constexpr int64_t kMostDays = 10'000;
-    std::optional<Duration> time = ParseDuration(text);
-    if (text.ends_with('d')) {
-      const Result<int64_t> days =
-          ParseWhole<int64_t>(text.substr(0, text.size() - 1), 1, kMostDays);
-      if (days.ok()) time = std::chrono::hours(24 * *days);
-    }
-    if (!time || *time <= Duration::zero()) {
-      return ExpectedValue("a time such as 3h or 30d", text);
-    }
-    target = *time;
-    return OkStatus();
-  };
 }
 
 Status ReadLimits(const std::vector<std::string>& texts,
@@ -305,14 +267,18 @@ std::string BenchOverview() {
   }
   return RenderHelpPage(
       {.command = "bench",
-       .summary = "Measure what checkpoints cost on this machine.",
+       .summary =
+           "Measure what checkpoints cost on this machine, or how a cluster "
+           "behaves as it grows.",
        .usage = "SUBCOMMAND [OPTIONS]",
        .groups = {{.title = "Subcommands",
                    .page = GroupPage::kFirst,
-                   .entries = {{"checkpoint", std::string(kSummary)}}},
+                   .entries = {{"checkpoint", std::string(kSummary)},
+                               {"scale", std::string(kScaleSummary)}}},
                   std::move(figures)},
        .examples = "Examples:\n  gauntlet bench checkpoint\n"
-                   "  gauntlet bench checkpoint --help"});
+                   "  gauntlet bench checkpoint --help\n"
+                   "  gauntlet bench scale --workers 4,64,1024"});
 }
 
 }  // namespace
@@ -320,7 +286,8 @@ std::string BenchOverview() {
 Result<Command> ParseBench(const VerbArguments& verb) {
   if (verb.arguments.empty()) {
     return InvalidArgument(
-        "expected a subcommand: checkpoint (gauntlet bench checkpoint)");
+        "expected a subcommand: checkpoint or scale (gauntlet bench "
+        "checkpoint)");
   }
   const std::string& word = verb.arguments.front();
   if (word == "--help" || word == "-h") {
@@ -332,8 +299,14 @@ Result<Command> ParseBench(const VerbArguments& verb) {
     if (command.ok()) return command;
     return Annotate(command.status(), "bench checkpoint");
   }
-  return InvalidArgument(fmt::format("unknown subcommand {}{}", Quoted(word),
-                                     DidYouMean(word, {"checkpoint"})));
+  if (word == "scale") {
+    Result<Command> command = ParseBenchScale(rest);
+    if (command.ok()) return command;
+    return Annotate(command.status(), "bench scale");
+  }
+  return InvalidArgument(
+      fmt::format("unknown subcommand {}{}", Quoted(word),
+                  DidYouMean(word, {"checkpoint", "scale"})));
 }
 
 }  // namespace gauntlet

@@ -11,45 +11,13 @@
 #include "harness/bench/failure_model.h"
 #include "harness/bench/metric_text.h"
 #include "harness/bench/statistics.h"
+#include "harness/cli/text_table.h"
 #include "harness/scenario/units.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// Cells in rows; the first column is aligned left, the others right.
-class TextTable {
- public:
-  void AddRow(std::vector<std::string> cells) {
-    rows_.push_back(std::move(cells));
-  }
-  std::string Render() const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-std::string TextTable::Render() const {
-  std::vector<size_t> widths;
-  for (const std::vector<std::string>& row : rows_) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string text;
-  for (const std::vector<std::string>& row : rows_) {
-    std::string line = "  ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
-                     : fmt::format("  {:>{}}", row[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string MedianCell(const CheckpointFigures& figures, Metric metric) {
   const TrialValues& values = figures.of(metric);

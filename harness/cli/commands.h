@@ -15,6 +15,7 @@
 #include "engine/train/options.h"
 #include "harness/bench/bench_limit.h"
 #include "harness/bench/checkpoint_bench.h"
+#include "harness/bench/scale_bench.h"
 #include "harness/cli/data_place.h"
 #include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
@@ -275,6 +276,12 @@ struct BenchCheckpointCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+// Measures how a simulated cluster behaves as it grows.
+struct BenchScaleCommand {
+  ScaleBenchPlan plan = {.setup = {}, .workers = {4, 16, 64, 256, 1024}};
+  OutputFormat output = OutputFormat::kText;
+};
+
 // "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
 // topic.
 struct HelpCommand {
@@ -286,14 +293,13 @@ struct PrintTextCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand,
-                 WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
-                 CheckpointDiffCommand, CheckpointExportCommand,
-                 CheckpointPredictCommand, EvaluateCommand, ListCommand,
-                 DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-                 JudgeCommand, ShowCommand, ReportCommand,
-                 BenchCheckpointCommand, UpgradeCommand, ValidateCommand>;
+using Command = std::variant<
+    PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand, WorkerCommand,
+    CheckpointListCommand, CheckpointVerifyCommand, CheckpointDiffCommand,
+    CheckpointExportCommand, CheckpointPredictCommand, EvaluateCommand,
+    ListCommand, DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
+    JudgeCommand, ShowCommand, ReportCommand, BenchCheckpointCommand,
+    BenchScaleCommand, UpgradeCommand, ValidateCommand>;
 
 }  // namespace gauntlet
 

@@ -11,6 +11,7 @@
 #include "engine/real/real_world.h"
 #include "harness/cli/ample_stack.h"
 #include "harness/cli/bench_command.h"
+#include "harness/cli/bench_scale_command.h"
 #include "harness/cli/ckpt_command.h"
 #include "harness/cli/cluster_training.h"
 #include "harness/cli/command_line.h"
@@ -81,6 +82,9 @@ struct Execute {
   }
   int operator()(const BenchCheckpointCommand& command) const {
     return RunBenchCheckpoint(command, console);
+  }
+  int operator()(const BenchScaleCommand& command) const {
+    return RunBenchScale(command, console);
   }
   int operator()(const HelpCommand& command) const {
     return RunHelp(command, console);

@@ -23,6 +23,7 @@ Result<Command> ParseJudge(const VerbArguments& verb);
 Result<Command> ParseShow(const VerbArguments& verb);
 Result<Command> ParseReport(const VerbArguments& verb);
 Result<Command> ParseBench(const VerbArguments& verb);
+Result<Command> ParseBenchScale(const VerbArguments& verb);
 Result<Command> ParseUpgrade(const VerbArguments& verb);
 Result<Command> ParseValidate(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);

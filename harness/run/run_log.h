@@ -13,6 +13,12 @@
 
 namespace gauntlet {
 
+// Messages that were sent until an event.
+struct TrafficSample {
+  int64_t t_ns = 0;
+  uint64_t messages = 0;
+};
+
 struct RunLog {
   std::vector<LifeEvents> lives;  // by worker, then life
   std::vector<LauncherRun> launchers;
@@ -25,7 +31,8 @@ struct RunLog {
   uint64_t oom_kills = 0;
   Leftovers left;
   std::string harness_error;
-  bool disk_full = false;     // a real run had no room in its own folder
+  bool disk_full = false;  // a real run had no room in its own folder
+  std::vector<TrafficSample> traffic;  // of all processes; by time
   uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
 };
 

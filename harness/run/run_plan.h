@@ -53,6 +53,8 @@ struct RunPlan {
   // How often a job that stopped on a notice is started again, as a queue
   // would.
   int max_requeues = 8;
+  // Note RunLog::traffic; in the simulated world only.
+  bool counts_messages = false;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
   // Whether the run is cut off, with no verdict on it; once true, it stays so.

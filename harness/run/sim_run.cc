@@ -417,6 +417,11 @@ LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
 
 // What is neither a worker's nor its launcher's is of no record.
 void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
+  if (plan_.counts_messages) {
+    log_.traffic.push_back(
+        {.t_ns = simulation_.now().time_since_epoch().count(),
+         .messages = simulation_.network().frames_sent()});
+  }
   if (by == launcher_) {
     launcher_events_.push_back(InOrder(std::move(said)));
   } else if (LifeEvents* const life = FindLife(by)) {

@@ -14,7 +14,7 @@ import sys
 import document
 
 SUBCOMMANDS = {"ckpt": ("ls", "verify", "diff", "export", "predict"),
-               "bench": ("checkpoint",)}
+               "bench": ("checkpoint", "scale")}
 # Options of other programs.
 FOREIGN = {"--requeue", "--signal"}
 

@@ -1,0 +1,33 @@
+// Runs a job in simulated clusters of growing size: undisturbed, with a crash
+// and a restart of all workers, and with a crash and one worker that rejoins.
+#ifndef GAUNTLET_HARNESS_BENCH_SCALE_BENCH_H_
+#define GAUNTLET_HARNESS_BENCH_SCALE_BENCH_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/bench/checkpoint_bench.h"
+#include "harness/bench/scale_result.h"
+
+namespace gauntlet {
+
+struct ScaleBenchPlan {
+  ScaleSetup setup;
+  std::vector<int> workers;  // rising, kLeastScale at least
+  // Crashes of the run that measures the goodput, about; 0: there is none.
+  uint64_t crashes = 50;
+};
+
+inline constexpr int kLeastScale = 2;
+// The goodput is measured with at most so many workers: its run is long.
+inline constexpr int kMostGoodputWorkers = 64;
+
+// kInternal: a run did not end, or left events that make no sense.
+Result<ScaleResult> RunScaleBench(const ScaleBenchPlan& plan,
+                                  BenchObserver& observer);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_SCALE_BENCH_H_

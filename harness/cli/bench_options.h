@@ -1,0 +1,37 @@
+// What the options of the benchmarks have in common.
+#ifndef GAUNTLET_HARNESS_CLI_BENCH_OPTIONS_H_
+#define GAUNTLET_HARNESS_CLI_BENCH_OPTIONS_H_
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/world/clock.h"
+#include "harness/cli/flags.h"
+
+namespace gauntlet {
+
+std::vector<std::string> SplitAtCommas(const std::string& text);
+
+// Values of a comma-separated list, without repetitions.
+template <typename T, typename ReadOne>
+FlagReader ReadList(std::vector<T>& target, ReadOne read_one) {
+  return [&target, read_one](const std::string& text) -> Status {
+    target.clear();
+    for (const std::string& part : SplitAtCommas(text)) {
+      ASSIGN_OR_RETURN(const T value, read_one(part));
+      if (std::ranges::find(target, value) == target.end()) {
+        target.push_back(value);
+      }
+    }
+    return OkStatus();
+  };
+}
+
+// A time above 0, such as 3h, 200ms or 30d.
+FlagReader ReadLongTime(Duration& target);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_BENCH_OPTIONS_H_
