@@ -267,8 +267,8 @@ TEST(JobJsonTest, RefusesATextThatIsNotStrictlyAJob) {
       {With(tiny, R"("replicas":1)", R"("replicas":4294967297)"),
        "job: replicas: expected an integer from 1 to 2147483647, found "
        "4294967297"},
-      {With(tiny, R"("replicas":1)", R"("replicas":2000)"),
-       "job: replicas: expected 1 to 1024, found 2000"},
+      {With(tiny, R"("replicas":1)", R"("replicas":5000)"),
+       "job: replicas: expected 1 to 4096, found 5000"},
       {With(tiny, R"("units":32)", R"("units":3.5)"),
        "job: model.layers[1].units: expected an integer from 1 to 2147483647, "
        "found 3.5"},

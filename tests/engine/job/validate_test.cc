@@ -159,7 +159,7 @@ const BadJob kBadJobs[] = {
     {"accumulate 0", [](JobSpec& job) { job.accumulate = 0; },
      "accumulate: expected 1 to 65536, found 0"},
     {"no replicas", [](JobSpec& job) { job.replicas = 0; },
-     "replicas: expected 1 to 1024, found 0"},
+     "replicas: expected 1 to 4096, found 0"},
     {"absurd batch", [](JobSpec& job) { job.batch = 65537; },
      "batch: expected 1 to 65536, found 65537"},
     {"a batch that the data cannot fill",

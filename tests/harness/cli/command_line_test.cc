@@ -735,7 +735,7 @@ TEST(CommandLineTest, MembershipsThatContradictThemselvesAreRefused) {
         "2,3"},
        "--workers-by-life: expected numbers from 1 to --workers (2), found 3"},
       {{"launch", "--options", "o", "--workers-by-life", "1,,1"},
-       "--workers-by-life: expected a whole number from 1 to 1024, found ''"},
+       "--workers-by-life: expected a whole number from 1 to 4096, found ''"},
   };
   for (const auto& [words, message] : cases) {
     const Result<CommandLine> line = ParseCommandLine(words);

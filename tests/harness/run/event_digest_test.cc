@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xa96ff640c9200e02},
+    {"undisturbed", "[]", 0xc3be7297d3fe5e40},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x7c4856b53930fd9f},
+     0xf1111eb3538709ca},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x12e0a35ef752b51e},
+     0xd5abe1020c279fc1},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x090510d6939c2594},
+     0xd9726f4f55b74bf1},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0xc41a030770ce4a9b},
+     0x5fc12c50c3571793},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xab196cbf5364964b},
+     0x5bfeb611829e5dc7},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

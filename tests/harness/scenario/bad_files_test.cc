@@ -98,9 +98,9 @@ const BadBody kBodies[] = {
      "s.yaml:3:7: error: expected a whole number from 0 to "
      "18446744073709551615, found '1' in quotes"},
     {"cluster: {workers: 0}",
-     "s.yaml:3:20: error: expected a whole number from 1 to 64, found '0'"},
+     "s.yaml:3:20: error: expected a whole number from 1 to 4096, found '0'"},
     {"cluster: {workers: two}",
-     "s.yaml:3:20: error: expected a whole number from 1 to 64, found 'two'"},
+     "s.yaml:3:20: error: expected a whole number from 1 to 4096, found 'two'"},
     {"cluster: {device: gpu}", "s.yaml:3:19: error: unknown device 'gpu'"},
     {"cluster: {device_per_attempt: cpu}",
      "s.yaml:3:31: error: expected a list of names, found 'cpu'"},
@@ -210,7 +210,7 @@ const BadBody kBodies[] = {
     {"matrix: {cluster.workers: []}",
      "s.yaml:3:27: error: expected a list of values, found an empty one"},
     {"matrix: {cluster.workers: [2, two]}",
-     "s.yaml:3:31: error: expected a whole number from 1 to 64, found 'two'"},
+     "s.yaml:3:31: error: expected a whole number from 1 to 4096, found 'two'"},
     {"matrix: {seed: [1, 1]}",
      "s.yaml:3:9: error: the case a[seed=1] stands there twice"},
     {"faults: {at: {}}",
@@ -341,7 +341,7 @@ const BadBody kBodies[] = {
      "s.yaml:4:40: error: can never match: step 9, but the nearest saves are "
      "at steps 5 and 10"},
     {"warm_start: {workers: 0}",
-     "s.yaml:3:23: error: expected a whole number from 1 to 64, found '0'"},
+     "s.yaml:3:23: error: expected a whole number from 1 to 4096, found '0'"},
     {"warm_start: {worker: 2}",
      "s.yaml:3:14: error: unknown key 'worker' in "
      "'warm_start'"},
