@@ -341,7 +341,7 @@ const BadBody kBodies[] = {
      "s.yaml:4:40: error: can never match: step 9, but the nearest saves are "
      "at steps 5 and 10"},
     {"warm_start: {workers: 0}",
-     "s.yaml:3:23: error: expected a whole number from 1 to 4096, found '0'"},
+     "s.yaml:3:23: error: expected a whole number from 1 to 64, found '0'"},
     {"warm_start: {worker: 2}",
      "s.yaml:3:14: error: unknown key 'worker' in "
      "'warm_start'"},
