@@ -1,5 +1,5 @@
-// What explains a failed case, in the order in which it is read. Terminals, the
-// page and the summary in Markdown print the same lines.
+// The lines that explain a failed case, in the order in which they are read.
+// Terminals, the page and the summary in Markdown print the same lines.
 #ifndef GAUNTLET_REPORTS_EXPLANATION_H_
 #define GAUNTLET_REPORTS_EXPLANATION_H_
 

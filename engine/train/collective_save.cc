@@ -96,8 +96,8 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
 constexpr size_t kFieldsWithDigest = 3;
 constexpr size_t kDigestField = 2;
 
-// Of the ranks that write a shard, by rank. The error is the first rank's whose
-// part failed.
+// Returns the shards, one of each rank that writes one, by rank. The error is
+// that of the first rank whose part failed.
 Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports,
                                        int shards) {
   std::vector<ShardFile> parts;

@@ -47,7 +47,7 @@ struct SaveAttempt {
   Status ready;
 };
 
-// What a rank wrote of a checkpoint; none: it has no shard of it.
+// The shard that a rank wrote of a checkpoint; none: it writes none.
 using WrittenPart = std::optional<ShardFile>;
 inline uint64_t BytesOf(const Result<WrittenPart>& part) {
   return part.ok() && *part ? (*part)->bytes : 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/utf8.h"
+#include "harness/bench/benchmark_json.h"
 #include "harness/bench/statistics.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kExecutable = "gauntlet bench checkpoint";
-constexpr double kMsPerSecond = 1e3;
 
 Json ContextToJson(const CheckpointResult& result) {
   const BenchContext& context = result.context;
@@ -27,20 +27,6 @@ Json ContextToJson(const CheckpointResult& result) {
           {"file_system", context.file_system},
           {"gauntlet_version", context.version},
           {"interrupted", result.interrupted}};
-}
-
-// The fields that all entries of a run have, in the order of Google Benchmark.
-Json EntryOf(const std::string& run, std::string_view suffix,
-             std::string_view type) {
-  return {{"name", run + std::string(suffix)},
-          {"run_name", run},
-          {"run_type", type}};
-}
-
-void AddTimes(Json& entry, double step, double cpu) {
-  entry["real_time"] = step * kMsPerSecond;
-  entry["cpu_time"] = cpu * kMsPerSecond;
-  entry["time_unit"] = "ms";
 }
 
 void AddConfig(Json& entry, const CheckpointConfig& config) {
@@ -60,13 +46,13 @@ void AddTrials(Json& entries, const CheckpointFigures& figures) {
   const std::string name = NameOf(figures.config);
   const size_t trials = figures.of(Metric::kStep).size();
   for (size_t trial = 0; trial < trials; ++trial) {
-    Json entry = EntryOf(name, "", "iteration");
+    Json entry = BenchmarkEntry(name, "", "iteration");
     entry["repetitions"] = trials;
     entry["repetition_index"] = trial;
     AddConfig(entry, figures.config);
     entry["iterations"] = 1;
-    AddTimes(entry, ValueAt(figures, Metric::kStep, trial),
-             ValueAt(figures, Metric::kCpu, trial));
+    AddBenchmarkTimes(entry, ValueAt(figures, Metric::kStep, trial),
+                      ValueAt(figures, Metric::kCpu, trial));
     for (const MetricInfo& info : AllMetrics()) {
       if (info.metric == Metric::kGoodput) continue;  // of one run: goodput_run
       const TrialValues& values = figures.of(info.metric);
@@ -87,7 +73,8 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
       Aggregate{"high95", &MedianInterval::high}};
   const std::string name = NameOf(figures.config);
   for (const Aggregate& aggregate : kAggregates) {
-    Json entry = EntryOf(name, "_" + std::string(aggregate.name), "aggregate");
+    Json entry =
+        BenchmarkEntry(name, "_" + std::string(aggregate.name), "aggregate");
     entry["repetitions"] = figures.of(Metric::kStep).size();
     AddConfig(entry, figures.config);
     entry["aggregate_name"] = aggregate.name;
@@ -96,7 +83,7 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
     const auto value_of = [&](Metric metric) {
       return MedianIntervalOf(figures.of(metric)).*aggregate.value;
     };
-    AddTimes(entry, value_of(Metric::kStep), value_of(Metric::kCpu));
+    AddBenchmarkTimes(entry, value_of(Metric::kStep), value_of(Metric::kCpu));
     for (const MetricInfo& info : AllMetrics()) {
       if (figures.of(info.metric).empty() || info.metric == Metric::kGoodput) {
         continue;
@@ -112,7 +99,7 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
 
 // As Google Benchmark reports a benchmark that failed.
 Json VoidEntry(const CheckpointFigures& figures) {
-  Json entry = EntryOf(NameOf(figures.config), "", "iteration");
+  Json entry = BenchmarkEntry(NameOf(figures.config), "", "iteration");
   AddConfig(entry, figures.config);
   entry["error_occurred"] = true;
   entry["error_message"] = figures.voided;
@@ -126,14 +113,14 @@ void AddMachine(Json& entries, const MachineFigures& machine) {
     const std::string name = fmt::format(
         "machine/{}/bytes:{}", MachineLimitName(static_cast<MachineLimit>(i)),
         machine.bytes);
-    Json entry = EntryOf(name, "_median", "aggregate");
+    Json entry = BenchmarkEntry(name, "_median", "aggregate");
     entry["repetitions"] = machine.values[i].size();
     entry["threads"] = 1;
     entry["aggregate_name"] = "median";
     entry["aggregate_unit"] = "time";
     entry["iterations"] = machine.values[i].size();
     const double seconds = static_cast<double>(machine.bytes) / rate;
-    AddTimes(entry, seconds, seconds);
+    AddBenchmarkTimes(entry, seconds, seconds);
     entry["bytes_per_second"] = rate;
     entries.push_back(std::move(entry));
   }
@@ -174,18 +161,6 @@ std::string ReadTrial(const Json& entry, BenchFigures& figures) {
 
 }  // namespace
 
-nlohmann::ordered_json MeasuredGoodputToJson(const MeasuredGoodput& goodput) {
-  return {{"measured", goodput.measured},
-          {"expected", goodput.expected},
-          {"kills", goodput.kills},
-          {"seconds", goodput.seconds},
-          {"interval_seconds", goodput.interval},
-          {"between_failures_seconds", goodput.model.between_failures},
-          {"save_cost_seconds", goodput.model.save_cost},
-          {"durable_after_seconds", goodput.model.durable_after},
-          {"downtime_seconds", goodput.model.downtime}};
-}
-
 std::string CheckpointResultToJson(const CheckpointResult& result) {
   Json entries = Json::array();
   for (const CheckpointFigures& figures : result.figures) {
@@ -199,9 +174,7 @@ std::string CheckpointResultToJson(const CheckpointResult& result) {
   for (const MachineFigures& machine : result.machine) {
     AddMachine(entries, machine);
   }
-  const Json json = {{"context", ContextToJson(result)},
-                     {"benchmarks", std::move(entries)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return BenchmarkFile(ContextToJson(result), std::move(entries));
 }
 
 const TrialValues* BenchFigures::Find(const std::string& name,

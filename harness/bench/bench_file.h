@@ -15,11 +15,8 @@
 
 #include "harness/bench/checkpoint_result.h"
 #include "harness/record/parsed.h"
-#include <nlohmann/json_fwd.hpp>
 
 namespace gauntlet {
-
-nlohmann::ordered_json MeasuredGoodputToJson(const MeasuredGoodput& goodput);
 
 std::string CheckpointResultToJson(const CheckpointResult& result);
 

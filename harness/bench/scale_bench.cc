@@ -29,17 +29,13 @@ constexpr uint64_t kSteps = 16;
 constexpr uint64_t kSaveEvery = 5;
 // The save after step 5 is behind, the next one is not reached.
 constexpr uint64_t kCrashStep = 8;
-// Behind the warm-up, with one save after step 10.
+// Steps after the warm-up; one save, after step 10, is in the first window.
 constexpr StepWindow kSaveWindow = {.begin = 9, .end = 11};
 constexpr StepWindow kPlainWindow = {.begin = 11, .end = 15};
 constexpr Duration kNoLimit = std::chrono::hours(24 * 365);
-// Where the formula is checked against crashes: most jobs that are worth a
-// checkpoint are between 0.6 and 0.9.
+// Goodput at which the formula is checked against crashes: in the middle of 0.6
+// to 0.9, where most jobs are that are worth a checkpoint.
 constexpr double kCheckedGoodput = 0.8;
-
-double SecondsOf(Duration time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 // As a scenario would say it.
 Case CaseOf(const ScaleSetup& setup, int workers, uint64_t steps) {
@@ -74,11 +70,12 @@ void AddCrash(Case& one, int worker, int life, uint64_t step) {
        .kind = FaultKind::kCrash});
 }
 
-// What the whole cluster has sent until then.
-uint64_t MessagesUntil(const RunLog& log, int64_t t_ns) {
+// Returns how many messages the whole cluster has sent until then.
+uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
+                       int64_t t_ns) {
   const auto behind =
-      std::ranges::upper_bound(log.traffic, t_ns, {}, &TrafficSample::t_ns);
-  return behind == log.traffic.begin() ? 0 : std::prev(behind)->messages;
+      std::ranges::upper_bound(traffic, t_ns, {}, &TrafficSample::t_ns);
+  return behind == traffic.begin() ? 0 : std::prev(behind)->messages;
 }
 
 // Peak since it was made. 5 resets the kernel's figure (proc(5)); where that is
@@ -92,7 +89,7 @@ class PeakMemory {
 
 // A run's events, the launcher's among them, and the digest of its state.
 struct SimulatedTraining {
-  RunLog log;
+  std::vector<TrafficSample> traffic;
   std::vector<LifeEvents> lives;
   std::string digest;
 };
@@ -135,20 +132,20 @@ Result<SimulatedTraining> ScaleBench::Simulate(const Case& one,
   plan.counts_messages = true;
   plan.hang_limit = plan.total_limit = kNoLimit;
   plan.interrupted = [this] { return IsInterrupted(); };
-  SimulatedTraining run;
-  run.log = RunSimulated(pool_, plan, *data_, &*memo_);
+  RunLog log = RunSimulated(pool_, plan, *data_, &*memo_);
   const auto failed = [&](std::string_view why) {
     return FailedPrecondition(
         fmt::format("{} workers, {}: {}", one.cluster.workers, what, why));
   };
-  if (!run.log.harness_error.empty()) return failed(run.log.harness_error);
-  if (run.log.launchers.empty() || !run.log.launchers.back().result) {
-    return failed(run.log.why_not_done.empty() ? run.log.ending_detail
-                                               : run.log.why_not_done);
+  if (!log.harness_error.empty()) return failed(log.harness_error);
+  if (log.launchers.empty() || !log.launchers.back().result) {
+    return failed(log.why_not_done.empty() ? log.ending_detail
+                                           : log.why_not_done);
   }
-  run.digest = run.log.launchers.back().result->digest;
-  run.lives = std::move(run.log.lives);
-  for (LauncherRun& launcher : run.log.launchers) {
+  SimulatedTraining run = {.traffic = std::move(log.traffic),
+                           .lives = std::move(log.lives),
+                           .digest = log.launchers.back().result->digest};
+  for (LauncherRun& launcher : log.launchers) {
     run.lives.push_back({.worker = kLauncherWorker,
                          .life = 1,
                          .events = std::move(launcher.events)});
@@ -165,7 +162,7 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   figures.of(ScaleMetric::kForm) =
       static_cast<double>(*began - launcher.front().t_ns) * 1e-9;
   figures.of(ScaleMetric::kFormMessages) =
-      static_cast<double>(MessagesUntil(run.log, *began)) / workers;
+      static_cast<double>(MessagesUntil(run.traffic, *began)) / workers;
   ASSIGN_OR_RETURN(const WindowFigures save,
                    ReadWindow(run.lives, kSaveWindow));
   figures.of(ScaleMetric::kSave) = save.stall_seconds;
@@ -177,13 +174,14 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   // The sum passes all workers once before the first one has it, and the rest
   // of its way overlaps with the next step. A binary tree takes its depth
   // twice.
-  const double compute = SecondsOf(plan_.setup.step_time);
+  const double compute =
+      std::chrono::duration<double>(plan_.setup.step_time).count();
   const double depth = std::ceil(std::log2(workers));
   figures.of(ScaleMetric::kTreeStep) =
       compute + (step - compute) * 2 * depth / workers;
   const auto messages_until = [&](uint64_t step_number) {
     return static_cast<double>(
-        MessagesUntil(run.log, *StepFinished(run.lives, step_number)));
+        MessagesUntil(run.traffic, *StepFinished(run.lives, step_number)));
   };
   figures.of(ScaleMetric::kStepMessages) =
       (messages_until(kPlainWindow.end) - messages_until(kPlainWindow.begin)) /
@@ -191,7 +189,7 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   return OkStatus();
 }
 
-// When a worker's first process crashed.
+// Returns the crash of the run, of which there is one.
 Result<Kill> CrashIn(const SimulatedTraining& run) {
   for (const LifeEvents& life : run.lives) {
     for (const RecordEvent& event : life.events) {
@@ -217,8 +215,8 @@ Status ScaleBench::ReadRestart(const SimulatedTraining& run,
   const int64_t over =
       crash.t_ns + static_cast<int64_t>(recovery.total() * 1e9);
   figures.of(ScaleMetric::kRestartMessages) =
-      static_cast<double>(MessagesUntil(run.log, over) -
-                          MessagesUntil(run.log, crash.t_ns)) /
+      static_cast<double>(MessagesUntil(run.traffic, over) -
+                          MessagesUntil(run.traffic, crash.t_ns)) /
       figures.workers;
   return OkStatus();
 }

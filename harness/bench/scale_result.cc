@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "harness/bench/bench_file.h"
+#include "harness/bench/benchmark_json.h"
 #include "harness/bench/metric_text.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -79,24 +79,19 @@ Json ContextToJson(const ScaleResult& result) {
 
 Json EntryOf(const ScaleFigures& figures) {
   const std::string name = fmt::format("scale/workers:{}", figures.workers);
-  Json entry = {{"name", name},
-                {"run_name", name},
-                {"run_type", "iteration"},
-                {"repetitions", 1},
-                {"repetition_index", 0},
-                {"threads", figures.workers},
-                {"workers", figures.workers}};
+  Json entry = BenchmarkEntry(name, "", "iteration");
+  entry["repetitions"] = 1;
+  entry["repetition_index"] = 0;
+  entry["threads"] = figures.workers;
+  entry["workers"] = figures.workers;
   if (!figures.voided.empty()) {
     entry["error_occurred"] = true;
     entry["error_message"] = figures.voided;
     return entry;
   }
-  constexpr double kMsPerSecond = 1e3;
-  const double step_ms = figures.of(ScaleMetric::kStep) * kMsPerSecond;
+  const double step = figures.of(ScaleMetric::kStep);
   entry["iterations"] = 1;
-  entry["real_time"] = step_ms;
-  entry["cpu_time"] = step_ms;
-  entry["time_unit"] = "ms";
+  AddBenchmarkTimes(entry, step, step);
   for (const ScaleMetricInfo& info : kInfos) {
     entry[std::string(info.name)] = figures.of(info.metric);
   }
@@ -136,9 +131,7 @@ std::string ScaleResultToJson(const ScaleResult& result) {
   for (const ScaleFigures& figures : result.figures) {
     entries.push_back(EntryOf(figures));
   }
-  const Json json = {{"context", ContextToJson(result)},
-                     {"benchmarks", std::move(entries)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return BenchmarkFile(ContextToJson(result), std::move(entries));
 }
 
 }  // namespace gauntlet

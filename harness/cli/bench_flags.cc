@@ -23,10 +23,6 @@ constexpr std::string_view kSummary =
     "Measure what checkpoints cost: stall, true cost, time to durable, "
     "bandwidth, memory and recovery, with the interval that follows from it.";
 
-constexpr std::string_view kScaleSummary =
-    "Simulate clusters of growing size: forming, steps, saves, restarts, "
-    "messages, and the goodput at a stated failure rate.";
-
 constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet bench checkpoint
@@ -274,7 +270,7 @@ std::string BenchOverview() {
        .groups = {{.title = "Subcommands",
                    .page = GroupPage::kFirst,
                    .entries = {{"checkpoint", std::string(kSummary)},
-                               {"scale", std::string(kScaleSummary)}}},
+                               {"scale", std::string(kBenchScaleSummary)}}},
                   std::move(figures)},
        .examples = "Examples:\n  gauntlet bench checkpoint\n"
                    "  gauntlet bench checkpoint --help\n"

@@ -1,9 +1,10 @@
-// What the options of the benchmarks have in common.
+// Readers and texts that the options of both benchmarks use.
 #ifndef GAUNTLET_HARNESS_CLI_BENCH_OPTIONS_H_
 #define GAUNTLET_HARNESS_CLI_BENCH_OPTIONS_H_
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/status.h"
@@ -11,6 +12,11 @@
 #include "harness/cli/flags.h"
 
 namespace gauntlet {
+
+inline constexpr std::string_view kBenchScaleSummary =
+    "Simulate clusters of growing size: how forming, a step, a save, a restart "
+    "and a rejoin grow with the workers, in virtual time and in messages, and "
+    "the goodput at a stated failure rate.";
 
 std::vector<std::string> SplitAtCommas(const std::string& text);
 

@@ -15,11 +15,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kSummary =
-    "Simulate clusters of growing size: how forming, a step, a save, a restart "
-    "and a rejoin grow with the workers, in virtual time and in messages, and "
-    "the goodput at a stated failure rate.";
-
 constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet bench scale
@@ -73,7 +68,7 @@ Result<Command> ParseBenchScale(const VerbArguments& verb) {
   one_way.min = std::chrono::microseconds(10);
   setup.link.bytes_per_second = 25'000'000'000;
   Flags flags({.command = "bench scale",
-               .summary = std::string(kSummary),
+               .summary = std::string(kBenchScaleSummary),
                .examples = std::string(kExamples)},
               verb);
   flags.Section("Cluster");

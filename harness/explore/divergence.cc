@@ -207,12 +207,6 @@ std::string_view MeaningOf(std::string_view entry) {
   return "";
 }
 
-// "1 and 2".
-std::string WorkersText(const std::vector<int>& workers) {
-  return fmt::format("worker{} {}", workers.size() == 1 ? "" : "s",
-                     fmt::join(workers, ", "));
-}
-
 // "position/sample (next sample of the epoch) is 0, expected 2560".
 std::string StartText(const StateDifference& difference) {
   const DifferingTensor& tensor = difference.tensors.front();
@@ -232,10 +226,7 @@ std::string StartText(const StateDifference& difference) {
     text += fmt::format("; {} of {} state entries differ", difference.differing,
                         difference.compared);
   }
-  text += fmt::format("; worker {}", difference.worker);
-  if (!difference.alike.empty()) {
-    text += fmt::format(", the same on {}", WorkersText(difference.alike));
-  }
+  text += fmt::format("; worker {}", difference.worker) + AlikeText(difference);
   return text;
 }
 

@@ -67,6 +67,10 @@ struct LossDifference {
   bool operator==(const LossDifference&) const = default;
 };
 
+// ", the same on workers 1, 2", as it ends a sentence about the difference; "":
+// no other worker has it.
+std::string AlikeText(const StateDifference& difference);
+
 // Losses of a run that differ from its reference's.
 struct LossDifferences {
   uint64_t compared = 0;

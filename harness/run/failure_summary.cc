@@ -162,7 +162,7 @@ std::string FirstLossText(const LossDifferences& losses) {
                      losses.first.front().place);
 }
 
-// Of a run with a final result.
+// Compares the result of a run that has one with the reference run.
 std::string FinalText(const Record& record, const CaseResult& result,
                       const std::vector<std::string>& violated) {
   const FinalResult& final = *record.launchers.back().result;

@@ -146,8 +146,8 @@ bool AreAbout(const std::vector<Lost>& lost, const InvariantReport& report) {
          });
 }
 
-// Those of which the oracle says that they had to verify. Others have an
-// excuse: a removal had begun, say.
+// Returns the checkpoints that had to verify, as the oracle says. Others have
+// an excuse: a removal had begun, say.
 std::vector<Lost> InFindings(const std::vector<Lost>& lost,
                              const InvariantReport& report) {
   std::vector<Lost> owed;

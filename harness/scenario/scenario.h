@@ -71,7 +71,7 @@ constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
   return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
 }
 
-// Of worker processes that one launcher starts on its machine.
+// Most worker processes that one launcher starts on its machine.
 inline constexpr int kMaxRealWorkers = 256;
 
 struct ClusterSetup {

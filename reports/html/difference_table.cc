@@ -92,11 +92,7 @@ std::string CaptionOf(const StateDifference& difference) {
                         GroupedDigits(difference.differing),
                         GroupedDigits(difference.compared));
   }
-  if (!difference.alike.empty()) {
-    text += fmt::format(", the same on worker{} {}",
-                        difference.alike.size() == 1 ? "" : "s",
-                        fmt::join(difference.alike, ", "));
-  }
+  text += AlikeText(difference);
   return text;
 }
 
