@@ -27,6 +27,10 @@ usage: ci/run.sh COMMAND
           Eigen, memcpy or the disk), shrinking, simulation and crash states
           (these two as `fast` builds them). Prints the path of the results in
           JSON. Options are Google Benchmark's (--benchmark_filter=REGEX)
+  compare-peers [OPTION...]  install PyTorch, JAX, Orbax and TensorFlow in a
+          virtual environment, build/peers, and measure Gauntlet beside them:
+          training steps, two workers, saves, restores and recovery from
+          kill -9. --help: its options. About half an hour on an idle machine
   gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
           to the CPU's, recovery from device faults (scenarios/gpu), products in
           turn with cuBLAS, saves, compute-sanitizer; a RESULT line for each;
@@ -293,6 +297,16 @@ bench() {  # OPTION...
   echo "results: $results/results.json"
 }
 
+# The peers' packages come from PyPI and stay in build/peers.
+compare_peers() {  # OPTION...
+  local python=build/peers/bin/python
+  setup python3-venv
+  [ -x "$python" ] || python3 -m venv build/peers >&2
+  "$python" -m pip install --quiet --requirement tests/peers/requirements.txt >&2
+  build gauntlet
+  "$python" -B tests/peers/compare_peers.py --program "$program" "$@"
+}
+
 # The bug bank: with no mutant on, the program does what that of build/release
 # does; then each is hunted. Results stay in build/mutants/results.json.
 mutants() {  # ARGUMENTS...
@@ -451,6 +465,7 @@ main() {
       "$command" "$@"
       ;;
     test) run_tests "$@" ;;
+    compare-peers) compare_peers "$@" ;;
     gpu) gpu "$@" ;;
     gpu-bundle) gpu_bundle "$@" ;;
     -h | --help | help) usage ;;

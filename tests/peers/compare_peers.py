@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""Measures Gauntlet beside PyTorch, JAX with Orbax, and TensorFlow on this CPU.
+
+In each round every party does the same work once, in turn. A ratio is the median
+over the rounds of Gauntlet's time divided by the peer's in the same round; below
+1, Gauntlet is faster. `ci/run.sh compare-peers` installs the peers.
+
+Exit code 0: done; 1: a party failed; 2: the call is wrong.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+
+import jobs
+from parties import Gauntlet, PartyFailed, Peer, TorchRun
+
+PEER_SCRIPTS = {"torch": "torch_peer.py", "jax": "jax_peer.py",
+                "tensorflow": "tensorflow_peer.py"}
+SAVE_MODES = {
+    "torch": ("torch.save", "safetensors", "DCP", "DCP async"),
+    "jax": ("Orbax", "Orbax async"),
+    "tensorflow": ("tf.train.Checkpoint",),
+}
+GAUNTLET_MODES = ("sync", "async", "zero-copy")
+# Of which a save's stall is compared.
+BACKGROUND = ("async", "zero-copy", "DCP async", "Orbax async")
+SECTIONS = ("steps", "workers", "saves", "recovery")
+MS = 1e3
+
+
+class Section:
+    """Times of parties, by round, and the ratios that follow from them."""
+
+    def __init__(self, title, ours=("Gauntlet",)):
+        self.title = title
+        self.ours = ours
+        self.rounds = {}
+
+    def add(self, party, seconds):
+        self.rounds.setdefault(party, []).append(seconds)
+
+    def median(self, party):
+        return statistics.median(self.rounds[party])
+
+    def ratio(self, party, own):
+        """None where the rounds are not of both."""
+        pairs = list(zip(self.rounds.get(own, ()), self.rounds.get(party, ())))
+        if not pairs or any(theirs <= 0 for _, theirs in pairs):
+            return None
+        return statistics.median(mine / theirs for mine, theirs in pairs)
+
+    def lines(self):
+        own_ones = [own for own in self.ours if own in self.rounds]
+        width = max((len(party) for party in self.rounds), default=0)
+        yield self.title
+        yield ("  " + " " * width + "  median ms"
+               + "".join(f"  {own + ' ÷ it':>16}" for own in own_ones))
+        for party in sorted(self.rounds, key=self.median):
+            ratios = [None if party in self.ours else self.ratio(party, own)
+                      for own in own_ones]
+            yield (f"  {party:{width}}  {self.median(party) * MS:9.2f}"
+                   + "".join(f"  {'-' if one is None else f'{one:.2f}':>16}"
+                             for one in ratios))
+
+    def to_json(self):
+        return {"title": self.title, "seconds": self.rounds,
+                "ratios": {own: {party: self.ratio(party, own)
+                                 for party in self.rounds
+                                 if party not in self.ours}
+                           for own in self.ours if own in self.rounds}}
+
+
+class Comparison:
+    def __init__(self, told, folder):
+        self.told = told
+        self.folder = folder
+        self.gauntlet = Gauntlet(told.program, folder)
+        self.sections = []
+        self.versions = self.gauntlet.versions()
+        self.failures = []
+        self._left_out = set()  # (section, party)
+
+    def peers(self, threads, processors):
+        """Those that start. One that does not is told once, and left out."""
+        started = []
+        for name in self.told.peers:
+            try:
+                peer = Peer(name, PEER_SCRIPTS[name], threads, processors,
+                            self.folder)
+            except PartyFailed as error:
+                self.fail(str(error))
+                continue
+            self.versions.update(peer.versions)
+            started.append(peer)
+        return started
+
+    def fail(self, message):
+        print(f"compare-peers: {message}", file=sys.stderr, flush=True)
+        self.failures.append(message)
+
+    def finish(self, section):
+        self.sections.append(section)
+        print("\n".join(section.lines()), "\n", sep="", flush=True)
+
+    def measure(self, section, party, measure):
+        """One round of a party. One that fails is left out from then on."""
+        if (section.title, party) in self._left_out:
+            return None
+        try:
+            return measure()
+        except PartyFailed as error:
+            self.fail(f"{section.title}: {party}: {error}")
+            self._left_out.add((section.title, party))
+            return None
+
+    def steps(self):
+        for threads in self.told.threads:
+            peers = self.peers(threads, processors=threads)
+            for name, job in jobs.STEP_JOBS.items():
+                self._steps_of(name, job, threads, peers)
+            for peer in peers:
+                peer.close()
+
+    def _steps_of(self, name, job, threads, peers):
+        section = Section(f"step of {name}, batch {job['batch']}, "
+                          f"{threads} thread{'s' if threads > 1 else ''}")
+        parties = {"Gauntlet": lambda: self.gauntlet.steps(
+            job, self.told.steps, threads=threads, processors=threads)}
+        for peer in peers:
+            if self.measure(section, peer.name, lambda: peer.ask(
+                    do="build", job=job)) is not None:
+                parties[peer.name] = lambda peer=peer: peer.ask(
+                    do="steps", count=self.told.steps)["step_seconds"]
+        for _ in range(self.told.rounds):
+            for party, run in parties.items():
+                seconds = self.measure(section, party, run)
+                if seconds:
+                    section.add(party, statistics.median(seconds))
+        self.finish(section)
+
+    def workers(self):
+        """Two workers beside one with the same total work."""
+        torchrun = TorchRun(self.folder) if "torch" in self.told.peers else None
+        for name in "mlp", "cnn":
+            job = jobs.STEP_JOBS[name]
+            double = jobs.with_batch(job, 2 * job["batch"])
+            section = Section(f"step of {name} on 2 workers, batch "
+                              f"{job['batch']} each, and the same on 1",
+                              ours=("Gauntlet, 2 workers",))
+            parties = {
+                "Gauntlet, 2 workers": lambda job=job: self.gauntlet.steps(
+                    job, self.told.steps, workers=2, replicas=2),
+                "Gauntlet, 1 worker": lambda job=job: self.gauntlet.steps(
+                    job, self.told.steps, replicas=2)}
+            if torchrun:
+                parties["DDP, 2 workers"] = lambda job=job: torchrun.steps(
+                    job, self.told.steps, workers=2)
+                parties["DDP, 1 worker"] = lambda job=double: torchrun.steps(
+                    job, self.told.steps, workers=1)
+            for _ in range(self.told.rounds):
+                for party, run in parties.items():
+                    seconds = self.measure(section, party, run)
+                    if seconds:
+                        section.add(party, statistics.median(seconds))
+            self.finish(section)
+
+    def saves(self):
+        peers = self.peers(threads=1, processors=0)
+        for megabytes in self.told.state:
+            self._saves_of(megabytes, peers)
+        for peer in peers:
+            peer.close()
+
+    def _saves_of(self, megabytes, peers):
+        job = jobs.state_job(megabytes)
+        every = self.told.every
+        # Half an interval remains behind the last save.
+        steps = every * self.told.saves + every // 2
+        where = f"{megabytes} MB, every {every} steps"
+        ours = tuple(f"Gauntlet {mode}" for mode in GAUNTLET_MODES)
+        blocking = Section(f"stall of a save that training waits for, {where}",
+                           ours[:1])
+        background = Section(f"stall of a save in the background, {where}",
+                             ours[1:])
+        cost = Section(f"what a save adds to the run, {where}", ours)
+        restore = Section(f"restore, {megabytes} MB", ("Gauntlet",))
+        parties = {"Gauntlet": (self.gauntlet, GAUNTLET_MODES)}
+        for peer in peers:
+            if self.measure(cost, peer.name, lambda: peer.ask(
+                    do="build", job=job)) is not None:
+                parties[peer.name] = (peer, SAVE_MODES[peer.name])
+
+        def train(party, mode):
+            if party is self.gauntlet:
+                return party.train(job, mode, every, steps)
+            folder = self.folder / "saves"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            return party.ask(do="train", mode=mode, every=every, steps=steps,
+                             folder=str(folder))
+
+        def load(party, mode):
+            if party is self.gauntlet:
+                return party.restore(job, steps)
+            return party.ask(do="restore", mode=mode,
+                             folder=str(self.folder / "saves"))
+
+        for _ in range(self.told.save_rounds):
+            for name, (party, modes) in parties.items():
+                base = self.measure(cost, name, lambda: train(party, None))
+                for mode in modes if base else ():
+                    label = f"{name} {mode}" if name == "Gauntlet" else mode
+                    saved = self.measure(cost, label, lambda: train(party, mode))
+                    if not saved:
+                        continue
+                    stalls = saved["stall_seconds"]
+                    group = background if mode in BACKGROUND else blocking
+                    group.add(label, statistics.median(stalls))
+                    cost.add(label, (saved["seconds"] - base["seconds"])
+                             / len(stalls))
+                    if mode in BACKGROUND:
+                        continue  # the same files as another mode's
+                    loaded = self.measure(restore, label,
+                                          lambda: load(party, mode))
+                    if loaded:
+                        restore.add("Gauntlet" if party is self.gauntlet
+                                    else label, loaded["seconds"])
+        self.gauntlet.forget()
+        for section in blocking, background, cost, restore:
+            self.finish(section)
+
+    def recovery(self):
+        workers, every = 4, 10
+        job = jobs.state_job(100)
+        section = Section(
+            f"kill -9 of 1 of {workers} workers to the next step, 100 MB",
+            ours=("Gauntlet whole-job", "Gauntlet rejoin"))
+        parties = {f"Gauntlet {policy}":
+                   lambda policy=policy: self.gauntlet.recover(
+                       job, workers, every, policy)
+                   for policy in ("whole-job", "rejoin")}
+        if "torch" in self.told.peers:
+            torchrun = TorchRun(self.folder)
+            parties["torchrun"] = lambda: torchrun.recover(job, workers, every)
+        beyond = {}
+        for _ in range(self.told.save_rounds):
+            for party, run in parties.items():
+                result = self.measure(section, party, run)
+                if result:
+                    section.add(party, result["seconds"])
+                    beyond.setdefault(party, []).append(
+                        result["seconds"]
+                        - statistics.median(result["step_seconds"]))
+        self.gauntlet.forget()
+        self.finish(section)
+        for party, seconds in beyond.items():
+            print(f"  {party}: {statistics.median(seconds) * MS:.0f} ms beyond "
+                  "one normal step")
+
+    def to_json(self):
+        return {"versions": self.versions,
+                "failures": self.failures,
+                "sections": [one.to_json() for one in self.sections]}
+
+
+def _some_of(names):
+    def parse(text):
+        chosen = text.split(",")
+        for one in chosen:
+            if one not in names:
+                raise argparse.ArgumentTypeError(
+                    f"expected some of {', '.join(names)}, found '{one}'")
+        return chosen
+    return parse
+
+
+def _positive(text):
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number from 1, found '{text}'")
+    return int(text)
+
+
+def _positives(text):
+    return [_positive(one) for one in text.split(",")]
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="ci/run.sh compare-peers",
+        description=" ".join(__doc__.split("\n\n")[:2]))
+    parser.add_argument("--program", default="build/release/gauntlet",
+                        help=argparse.SUPPRESS)
+    parser.add_argument("--only", type=_some_of(SECTIONS), default=SECTIONS,
+                        metavar="NAME,…", help=f"some of {', '.join(SECTIONS)} (all)")
+    parser.add_argument("--peers", type=_some_of(list(PEER_SCRIPTS)),
+                        default=list(PEER_SCRIPTS), metavar="NAME,…",
+                        help=f"some of {', '.join(PEER_SCRIPTS)} (all)")
+    parser.add_argument("--rounds", type=_positive, default=5, metavar="N",
+                        help="rounds of the steps (5)")
+    parser.add_argument("--steps", type=_positive, default=200, metavar="N",
+                        help="steps of a round (200)")
+    parser.add_argument("--threads", type=_positives, default=[1, 2],
+                        metavar="N,…", help="threads of the steps (1,2)")
+    parser.add_argument("--state", type=_positives, default=[10, 100, 1000],
+                        metavar="MB,…", help="sizes of the state in the saves (10,100,1000)")
+    parser.add_argument("--save-rounds", type=_positive, default=3, metavar="N",
+                        help="rounds of the saves and recoveries (3)")
+    parser.add_argument("--saves", type=_positive, default=4, metavar="N",
+                        help="saves of a round (4)")
+    parser.add_argument("--every", type=_positive, default=10, metavar="N",
+                        help="steps from save to save (10)")
+    parser.add_argument("--out", metavar="FILE",
+                        help="write all figures as JSON, too")
+    parser.add_argument("--folder", metavar="DIR", default=os.getcwd(),
+                        help="where the saves go: the disk that is measured "
+                        "(the current folder)")
+    told = parser.parse_args(arguments)
+    if not os.path.isdir(told.folder):
+        parser.error(f"--folder: expected a folder, found '{told.folder}'")
+    if not shutil.which(told.program):
+        parser.error(f"--program: expected a program, found '{told.program}'")
+    return told
+
+
+def main():
+    told = parse(sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix="compare-peers-",
+                                     dir=told.folder) as folder:
+        comparison = Comparison(told, pathlib.Path(folder))
+        for name in told.only:
+            getattr(comparison, name)()
+        print("versions: " + ", ".join(f"{name} {version}" for name, version
+                                       in comparison.versions.items()))
+        if told.out:
+            pathlib.Path(told.out).write_text(
+                json.dumps(comparison.to_json(), indent=1) + "\n")
+    return 1 if comparison.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""What makes a save durable: every file and directory of it, and its name."""
+
+import os
+
+
+def sync(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def rename_synced(temporary, path):
+    """A temporary file or directory becomes `path`, durably."""
+    if os.path.isdir(temporary):
+        for folder, _, files in os.walk(temporary):
+            for name in files:
+                sync(os.path.join(folder, name))
+            sync(folder)
+    else:
+        sync(temporary)
+    os.rename(temporary, path)
+    sync(os.path.dirname(path))

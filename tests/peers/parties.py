@@ -1,0 +1,266 @@
+"""The programs that are compared: a peer as a server, and runs of Gauntlet."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import jobs
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEADLINE_S = 600
+# What would tell a worker another place, or a library another processor.
+_DROPPED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TF_CONFIG",
+            "OPENBLAS_CORETYPE", "OMP_NUM_THREADS")
+
+
+class PartyFailed(Exception):
+    """A party did not do what it was asked; the text says what it answered."""
+
+
+def _environment():
+    kept = {name: value for name, value in os.environ.items()
+            if name not in _DROPPED}
+    return {**kept, "CUDA_VISIBLE_DEVICES": ""}
+
+
+def _on_processors(count):
+    """For a new process: it may run on so many processors; 0: on all."""
+    processors = sorted(os.sched_getaffinity(0))[:count] if count else None
+
+    def pin():
+        if processors:
+            os.sched_setaffinity(0, processors)
+
+    return pin
+
+
+class Peer:
+    """A peer's server (peer_server.py), started for so many threads."""
+
+    def __init__(self, name, script, threads, processors, logs):
+        self.name = name
+        self._log = pathlib.Path(logs) / f"{name}-{threads}.log"
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-B", str(HERE / script), str(threads)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                text=True, env=_environment(),
+                preexec_fn=_on_processors(processors))
+        self.versions = self._read()["versions"]
+
+    def _read(self):
+        line = self._process.stdout.readline()
+        if not line:
+            self.close()
+            raise PartyFailed(f"{self.name} ended; its output is in {self._log}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise PartyFailed(f"{self.name}: {answer['error']}")
+        return answer
+
+    def ask(self, **command):
+        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+
+
+def _worker_events(folder, worker):
+    """The events of a worker's processes, in the order of its processes."""
+    files = sorted(folder.glob(f"worker-{worker}-life-*.jsonl"),
+                   key=lambda file: int(file.stem.rsplit("-", 1)[1]))
+    for file in files:
+        for line in file.read_text().splitlines():
+            with contextlib.suppress(ValueError):  # a line that is being written
+                yield json.loads(line)
+
+
+def _step_times(events):
+    return [event["t_ns"] for event in events if event["kind"] == "step"]
+
+
+def _intervals(times):
+    return [(end - begin) * 1e-9 for begin, end in zip(times, times[1:])]
+
+
+class Gauntlet:
+    """Runs `gauntlet train`, and reads its event files."""
+
+    name = "Gauntlet"
+
+    def __init__(self, program, folder):
+        self._program = str(program)
+        self._folder = pathlib.Path(folder) / "gauntlet"
+
+    def versions(self):
+        done = subprocess.run([self._program, "--version"], check=True,
+                              capture_output=True, text=True)
+        return {"gauntlet": done.stdout.split("\n")[0].removeprefix("gauntlet ")}
+
+    def _start(self, job, *arguments, processors=0):
+        """In the folder that the last run left, except for its events."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(self._events(), ignore_errors=True)
+        file = self._folder / "job.yaml"
+        file.write_text(json.dumps(jobs.gauntlet_job(job)))
+        return subprocess.Popen(
+            [self._program, "train", "--job", str(file), "--epochs", "100000",
+             "--events", str(self._events()), "--no-progress", "--json",
+             *map(str, arguments)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=_environment(), preexec_fn=_on_processors(processors))
+
+    def _events(self):
+        return self._folder / "events"
+
+    def _checkpoints(self):
+        return self._folder / "checkpoints"
+
+    def forget(self):
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @staticmethod
+    def _finish(process):
+        """Returns the peak memory of its largest process, in bytes."""
+        with process.stderr:
+            errors = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise PartyFailed(f"gauntlet train: {errors.strip()[-400:]}")
+        return usage.ru_maxrss * 1024
+
+    def steps(self, job, count, *, threads=1, workers=1, replicas=1,
+              processors=0):
+        """Seconds of each of the last `count` steps."""
+        warm_up = 10
+        self._finish(self._start(
+            job, "--steps", count + warm_up + 1, "--threads", threads,
+            "--workers", workers, "--replicas", replicas,
+            processors=processors))
+        return _intervals(_step_times(_worker_events(self._events(), 0)))[
+            -count:]
+
+    def train(self, job, mode, every, steps):
+        """As peer_server.py: seconds of all steps, and of each save's stall."""
+        shutil.rmtree(self._checkpoints(), ignore_errors=True)
+        saves = (["--ckpt", self._checkpoints(), "--ckpt-mode", mode,
+                  "--save-every", every, "--keep-last", 2] if mode else [])
+        memory = self._finish(self._start(job, "--steps", steps, *saves))
+        began, last, stalls = 0, 0, []
+        for event in _worker_events(self._events(), 0):
+            if event["kind"] == "start_times":
+                began = event["t_ns"]
+            elif event["kind"] == "step":
+                last = event["t_ns"]
+                if "save" in event["parts_ns"]:
+                    stalls.append(event["parts_ns"]["save"] * 1e-9)
+        return {"seconds": (last - began) * 1e-9, "stall_seconds": stalls,
+                "memory_bytes": memory}
+
+    def restore(self, job, steps):
+        """Seconds in which a new process verifies and loads the checkpoint."""
+        self._finish(self._start(job, "--steps", steps + 1, "--ckpt",
+                                 self._checkpoints()))
+        for event in _worker_events(self._events(), 0):
+            if event["kind"] == "start_times":
+                parts = event["parts_ns"]
+                return {"seconds":
+                        (parts["claim"] + parts.get("load", 0)) * 1e-9}
+        raise PartyFailed("gauntlet train left no event start_times")
+
+    def recover(self, job, workers, every, policy):
+        """Seconds from kill -9 of a worker to the first step after it, and of a
+        step."""
+        self.forget()
+        process = self._start(
+            job, "--steps", 4 * every, "--workers", workers, "--replicas",
+            workers, "--ckpt", self._checkpoints(), "--save-every", every,
+            "--restart", policy)
+        victim = workers // 2
+        killed = kill_after(
+            process, lambda: len(_step_times(_worker_events(self._events(), 0))),
+            every + every // 2,
+            lambda: next(_worker_events(self._events(), victim))["pid"])
+        self._finish(process)
+        events = list(_worker_events(self._events(), 0))
+        begun = min(event["t_ns"] for event in events
+                    if event["kind"] == "start_times" and
+                    event["t_ns"] > killed)
+        times = _step_times(events)
+        return {"seconds": (min(t for t in times if t > begun) - killed) * 1e-9,
+                "step_seconds": _intervals([t for t in times if t < killed])}
+
+
+class TorchRun:
+    """torchrun with DistributedDataParallel over gloo (torch_ddp_train.py)."""
+
+    def __init__(self, folder):
+        self._folder = pathlib.Path(folder) / "torchrun"
+
+    def _start(self, job, workers, steps, save_every=0):
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        self._log = self._folder / "log"
+        with self._log.open("w") as log:
+            return subprocess.Popen(
+                [sys.executable, "-B", "-m", "torch.distributed.run",
+                 "--standalone", "--nproc-per-node", str(workers),
+                 "--max-restarts", "3", str(HERE / "torch_ddp_train.py"),
+                 str(self._folder), json.dumps(job), "--steps", str(steps),
+                 "--save-every", str(save_every)],
+                stdout=subprocess.DEVNULL, stderr=log, env=_environment())
+
+    def _finish(self, process):
+        if process.wait(DEADLINE_S) != 0:
+            raise PartyFailed(f"torchrun: {self._log.read_text()[-400:]}")
+
+    def _events(self, rank):
+        with contextlib.suppress(FileNotFoundError):
+            text = (self._folder / f"rank-{rank}.jsonl").read_text()
+            for line in text.splitlines():
+                with contextlib.suppress(ValueError):
+                    yield json.loads(line)
+
+    def steps(self, job, count, *, workers):
+        self._finish(self._start(job, workers, count + 11))
+        return _intervals(_step_times(self._events(0)))[-count:]
+
+    def recover(self, job, workers, every):
+        process = self._start(job, workers, 4 * every, every)
+        victim = workers // 2
+        killed = kill_after(
+            process, lambda: len(_step_times(self._events(0))),
+            every + every // 2, lambda: next(self._events(victim))["pid"])
+        self._finish(process)
+        events = list(self._events(0))
+        begun = min(event["t_ns"] for event in events
+                    if event["kind"] == "began" and event["t_ns"] > killed)
+        times = _step_times(events)
+        return {"seconds": (min(t for t in times if t > begun) - killed) * 1e-9,
+                "step_seconds": _intervals([t for t in times if t < killed])}
+
+
+def kill_after(process, steps_done, steps, pid_of_victim):
+    """Returns the monotonic time of the SIGKILL, in ns."""
+    begin = time.monotonic()
+    while steps_done() < steps:
+        if process.poll() is not None:
+            raise PartyFailed("the run ended before a worker was killed")
+        if time.monotonic() - begin > DEADLINE_S:
+            process.kill()
+            raise PartyFailed(f"no step {steps} within {DEADLINE_S} s")
+        time.sleep(0.005)
+    killed = time.monotonic_ns()
+    os.kill(pid_of_victim(), signal.SIGKILL)
+    return killed

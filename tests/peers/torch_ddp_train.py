@@ -1,0 +1,89 @@
+"""A worker of DistributedDataParallel over gloo, as torchrun starts it.
+
+Goes on from the newest save, saves after each `--save-every` steps, and writes a
+line of JSON for each event (started, began, step) to FOLDER/rank-N.jsonl, with
+the monotonic clock's time in ns.
+"""
+
+import argparse
+import json
+import os
+import time
+
+import torch
+import torch.distributed
+from torch import nn
+
+import jobs
+from durable_files import rename_synced
+from torch_peer import build_model, build_optimizer
+
+STATE = "state.pt"
+
+
+def _parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("job", type=json.loads)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--save-every", type=int, default=0)
+    return parser.parse_args()
+
+
+def _join():
+    """A store of its own for each round of restarts: with the default one, gloo
+    of a new process meets the addresses of the old."""
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    store = torch.distributed.TCPStore(
+        os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]),
+        is_master=False)
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    torch.distributed.init_process_group(
+        "gloo", store=torch.distributed.PrefixStore(attempt, store), rank=rank,
+        world_size=size)
+    return rank
+
+
+def main():
+    told = _parse()
+    torch.set_num_threads(1)
+    rank = int(os.environ["RANK"])
+    events = open(f"{told.folder}/rank-{rank}.jsonl", "a", buffering=1)
+
+    def tell(kind, **more):
+        line = {"kind": kind, "t_ns": time.monotonic_ns(), **more}
+        events.write(json.dumps(line) + "\n")
+
+    tell("started", pid=os.getpid())
+    _join()
+    torch.manual_seed(1)
+    model = build_model(told.job)
+    optimizer = build_optimizer(told.job, model)
+    path = f"{told.folder}/{STATE}"
+    done = 0
+    if os.path.exists(path):
+        state = torch.load(path, weights_only=True)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        done = state["step"]
+    tell("began", step=done)
+    replica = nn.parallel.DistributedDataParallel(model)
+    features = torch.rand(told.job["batch"], jobs.FEATURES)
+    labels = torch.randint(0, jobs.CLASSES, (told.job["batch"],))
+    loss_of = nn.CrossEntropyLoss()
+    for step in range(done + 1, told.steps + 1):
+        optimizer.zero_grad(set_to_none=True)
+        loss_of(replica(features), labels).backward()
+        optimizer.step()
+        tell("step", step=step)
+        if told.save_every and step % told.save_every == 0:
+            if rank == 0:
+                torch.save({"model": model.state_dict(), "step": step,
+                            "optimizer": optimizer.state_dict()}, path + ".tmp")
+                rename_synced(path + ".tmp", path)
+            torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
