@@ -18,7 +18,9 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMaxParameters = size_t{1} << 27;
+// An element of a kernel has a number of 32 bits in the key of its initial
+// value.
+constexpr size_t kMaxParameters = (size_t{1} << 32) - 1;
 // Evaluation takes this many rows at a time. It changes no bit: rows do not
 // meet before the sum of their losses, and that is taken over all at once.
 constexpr size_t kEvaluationRows = 256;

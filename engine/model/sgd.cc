@@ -15,7 +15,8 @@ std::vector<std::string> Sgd::slot_names() const {
 
 OptimizerState Sgd::InitialState(size_t parameter_count) const {
   OptimizerState state;
-  state.slots.resize(slot_names().size(), std::vector<float>(parameter_count));
+  state.slots.resize(slot_names().size());
+  for (std::vector<float>& slot : state.slots) slot.resize(parameter_count);
   return state;
 }
 

@@ -289,11 +289,11 @@ TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
        "model.layers: expected a dense layer, found none"},
       {{.layers = {kFlatten, Dense(0)}},
        7,
-       "model.layers[1]: expected at least one unit and at most 134217728 "
+       "model.layers[1]: expected at least one unit and at most 4294967295 "
        "parameters in all, found 0 units on 49 inputs"},
       {{.layers = {kFlatten, Dense(65536), Dense(65536), Dense(10)}},
        28,
-       "model.layers[2]: expected at least one unit and at most 134217728 "
+       "model.layers[2]: expected at least one unit and at most 4294967295 "
        "parameters in all, found 65536 units on 65536 inputs"},
       {{.layers = {Conv(3, 8), kFlatten, Dense(10)}},
        7,
@@ -303,14 +303,14 @@ TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
        7,
        "model.layers[1]: expected a kernel of 1 to 3 pixels a side on inputs "
        "of 3 x 3, found 4"},
-      {{.layers = {Conv(1 << 27, 3), kFlatten, Dense(10)}},
+      {{.layers = {Conv(1 << 29, 3), kFlatten, Dense(10)}},
        7,
-       "model.layers[0]: expected at least one filter and at most 134217728 "
-       "parameters in all and outputs a row, found 134217728 filters of 9 "
+       "model.layers[0]: expected at least one filter and at most 4294967295 "
+       "parameters in all and outputs a row, found 536870912 filters of 9 "
        "weights at 25 places"},
       {{.layers = {kFlatten, Dense(10)}},
        0,
-       "data: expected 1 to 134217728 features a row, found 0 x 0 x 1"},
+       "data: expected 1 to 4294967295 features a row, found 0 x 0 x 1"},
   };
   for (const BadModel& bad : kBad) {
     const auto model = Model::Build(
