@@ -19,14 +19,16 @@ constexpr std::string_view kExecutable = "gauntlet bench checkpoint";
 
 Json ContextToJson(const CheckpointResult& result) {
   const BenchContext& context = result.context;
-  return {{"date", context.date},
-          {"host_name", context.host},
-          {"executable", kExecutable},
-          {"num_cpus", context.cpus},
-          {"cpu", context.cpu},
-          {"file_system", context.file_system},
-          {"gauntlet_version", context.version},
-          {"interrupted", result.interrupted}};
+  Json json = {{"date", context.date},
+               {"host_name", context.host},
+               {"executable", kExecutable},
+               {"num_cpus", context.cpus},
+               {"cpu", context.cpu},
+               {"file_system", context.file_system},
+               {"gauntlet_version", context.version},
+               {"interrupted", result.interrupted}};
+  if (!result.failure.empty()) json["failure"] = result.failure;
+  return json;
 }
 
 void AddConfig(Json& entry, const CheckpointConfig& config) {
@@ -35,6 +37,7 @@ void AddConfig(Json& entry, const CheckpointConfig& config) {
   entry["state_bytes"] = config.state_bytes;
   entry["every"] = config.every;
   entry["workers"] = config.workers;
+  if (config.shards > 0) entry["shards"] = config.shards;
 }
 
 double ValueAt(const CheckpointFigures& figures, Metric metric, size_t trial) {

@@ -107,6 +107,27 @@ Result<BenchLimit> ParseBenchLimit(std::string_view text) {
   return limit;
 }
 
+Status CheckBaseline(const BenchFigures& baseline,
+                     const std::vector<BenchLimit>& limits,
+                     const std::vector<CheckpointConfig>& measured) {
+  for (const BenchLimit& limit : limits) {
+    if (!limit.times_baseline) continue;
+    for (const CheckpointConfig& config : measured) {
+      if (!IsAbout(limit, config)) continue;
+      const TrialValues* const values =
+          baseline.Find(NameOf(config), limit.metric);
+      const size_t trials = values == nullptr ? 0 : values->size();
+      if (trials >= kLeastTrials) continue;
+      return InvalidArgument(fmt::format(
+          "--limit {}: expected at least {} trials of {} in the baseline, "
+          "found {}; measure the baseline with the same --modes, --state, "
+          "--every, --workers and --shards",
+          limit.text, kLeastTrials, NameOf(config), trials));
+    }
+  }
+  return OkStatus();
+}
+
 std::vector<std::string> BrokenLimits(const CheckpointResult& result,
                                       const std::vector<BenchLimit>& limits,
                                       const BenchFigures* baseline) {

@@ -30,6 +30,12 @@ Result<BenchLimit> ParseBenchLimit(std::string_view text);
 // Returns true iff runs without checkpoints have this metric too.
 bool IsOfAllRuns(Metric metric);
 
+// kInvalidArgument: a limit is a multiple of a figure that the baseline does
+// not have, or has of fewer than kLeastTrials trials.
+Status CheckBaseline(const BenchFigures& baseline,
+                     const std::vector<BenchLimit>& limits,
+                     const std::vector<CheckpointConfig>& measured);
+
 // A line for each figure that breaks one of the limits: "async.overhead<=3%:
 // 4.2 % in checkpoint/async/…". A multiple of the baseline is broken only where
 // the difference is significant as well (Significance). A figure that is void

@@ -33,6 +33,18 @@ uint64_t RoundedUp(uint64_t steps, uint64_t every) {
   return (steps + every - 1) / every * every;
 }
 
+// As many shards as workers, or more, are all of them.
+std::vector<int> ShardsOf(const CheckpointBenchPlan& plan, int workers) {
+  std::vector<int> different;
+  for (const int told : plan.shards) {
+    const int shards = told < workers ? told : 0;
+    if (std::ranges::find(different, shards) == different.end()) {
+      different.push_back(shards);
+    }
+  }
+  return different;
+}
+
 TrialSteps StepsOf(const CheckpointBenchPlan& plan, uint64_t every,
                    double fastest_step) {
   TrialSteps steps;
@@ -43,6 +55,35 @@ TrialSteps StepsOf(const CheckpointBenchPlan& plan, uint64_t every,
   return steps;
 }
 
+Group GroupOf(const CheckpointBenchPlan& plan, const CheckpointConfig& base) {
+  Group group;
+  group.base = base;
+  group.figures.push_back({.config = base});
+  for (const SaveMode mode : plan.modes) {
+    group.figures.push_back({.config = base});
+    group.figures.back().config.mode = mode;
+  }
+  group.downtimes.resize(group.figures.size());
+  return group;
+}
+
+std::vector<Group> GroupsOf(const CheckpointBenchPlan& plan) {
+  std::vector<Group> groups;
+  for (const uint64_t state : plan.state_bytes) {
+    for (const int workers : plan.workers) {
+      for (const int shards : ShardsOf(plan, workers)) {
+        for (const uint64_t every : plan.every) {
+          groups.push_back(GroupOf(plan, {.state_bytes = state,
+                                          .every = every,
+                                          .workers = workers,
+                                          .shards = shards}));
+        }
+      }
+    }
+  }
+  return groups;
+}
+
 class CheckpointBench {
  public:
   CheckpointBench(const CheckpointBenchPlan& plan, BenchObserver& observer)
@@ -51,7 +92,6 @@ class CheckpointBench {
   Result<CheckpointResult> Run();
 
  private:
-  std::vector<Group> Groups() const;
   Status RunGroup(Group& group);
   Status RunRound(Group& group, TrialSteps steps, int round);
   void AddBase(Group& group, const TrialOutcome& base);
@@ -71,26 +111,6 @@ class CheckpointBench {
   uint64_t all_ = 0;
   CheckpointResult result_;
 };
-
-std::vector<Group> CheckpointBench::Groups() const {
-  std::vector<Group> groups;
-  for (const uint64_t state : plan_.state_bytes) {
-    for (const int workers : plan_.workers) {
-      for (const uint64_t every : plan_.every) {
-        Group group;
-        group.base = {.state_bytes = state, .every = every, .workers = workers};
-        group.figures.push_back({.config = group.base});
-        for (const SaveMode mode : plan_.modes) {
-          group.figures.push_back({.config = group.base});
-          group.figures.back().config.mode = mode;
-        }
-        group.downtimes.resize(group.figures.size());
-        groups.push_back(std::move(group));
-      }
-    }
-  }
-  return groups;
-}
 
 Result<TrialOutcome> CheckpointBench::Try(const CheckpointConfig& config,
                                           const TrialSteps& steps) {
@@ -262,7 +282,7 @@ Result<CheckpointResult> CheckpointBench::Run() {
             .directory = plan_.directory,
             .restart = plan_.restart,
             .interrupted = [this] { return observer_.Interrupted(); }};
-  std::vector<Group> groups = Groups();
+  std::vector<Group> groups = GroupsOf(plan_);
   const size_t modes = plan_.modes.size();
   const size_t of_group = 1 + static_cast<size_t>(plan_.trials) * (modes + 1) +
                           (plan_.goodput ? 2 * modes : 0);
@@ -274,16 +294,30 @@ Result<CheckpointResult> CheckpointBench::Run() {
       if (!figures.voided.empty()) figures.values = {};
       result_.figures.push_back(std::move(figures));
     }
+    if (ran.ok()) continue;
     if (ran.code() == Code::kCancelled) {
       result_.interrupted = true;
-      break;
+    } else if (result_.figures.empty()) {
+      return ran;
+    } else {
+      result_.failure = ran.message();
     }
-    RETURN_IF_ERROR(ran);
+    break;
   }
   return std::move(result_);
 }
 
 }  // namespace
+
+std::vector<CheckpointConfig> ConfigsOf(const CheckpointBenchPlan& plan) {
+  std::vector<CheckpointConfig> configs;
+  for (const Group& group : GroupsOf(plan)) {
+    for (const CheckpointFigures& figures : group.figures) {
+      configs.push_back(figures.config);
+    }
+  }
+  return configs;
+}
 
 uint64_t DiskBytesFor(const CheckpointBenchPlan& plan) {
   // Two checkpoints that are kept, one that is written and one that retention

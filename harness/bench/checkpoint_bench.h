@@ -28,6 +28,7 @@ struct CheckpointBenchPlan {
   std::vector<uint64_t> state_bytes;
   std::vector<uint64_t> every;  // steps
   std::vector<int> workers;
+  std::vector<int> shards = {0};  // 0: as many as workers
   int trials = 6;
   uint64_t saves = 10;  // measured in each trial
   RestartPolicy restart = RestartPolicy::kWholeJob;
@@ -43,6 +44,9 @@ class BenchObserver {
   virtual bool Interrupted() = 0;
 };
 
+// The configurations that are measured, those without saves among them.
+std::vector<CheckpointConfig> ConfigsOf(const CheckpointBenchPlan& plan);
+
 // Bytes that the trials need on the disk at one time, and in memory.
 uint64_t DiskBytesFor(const CheckpointBenchPlan& plan);
 uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
@@ -50,8 +54,8 @@ uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 // Runs all configurations in turns: each trial measures every one of them, in
 // an order that is reversed in the next trial, and a run without saves beside
 // them, so that what changes on the machine meanwhile changes them alike.
-// The context is left to the caller. Fails if a training run fails. If it is
-// interrupted, the result has the trials that were over.
+// The context is left to the caller. If a training run fails, or it is
+// interrupted, the result has the trials that were over; without any it fails.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

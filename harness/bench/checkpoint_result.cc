@@ -23,9 +23,11 @@ std::string ModeName(const std::optional<SaveMode>& mode) {
 }
 
 std::string NameOf(const CheckpointConfig& config) {
-  return fmt::format("checkpoint/{}/state:{}/every:{}/workers:{}",
-                     ModeName(config.mode), ByteText(config.state_bytes),
-                     config.every, config.workers);
+  std::string name = fmt::format(
+      "checkpoint/{}/state:{}/every:{}/workers:{}", ModeName(config.mode),
+      ByteText(config.state_bytes), config.every, config.workers);
+  if (config.shards > 0) name += fmt::format("/shards:{}", config.shards);
+  return name;
 }
 
 std::string_view MachineLimitName(MachineLimit limit) {

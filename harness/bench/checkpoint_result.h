@@ -22,6 +22,7 @@ struct CheckpointConfig {
   uint64_t state_bytes = 0;      // about
   uint64_t every = 1;            // steps from save to save
   int workers = 1;
+  int shards = 0;  // most workers that write a checkpoint; 0: all
 
   bool operator==(const CheckpointConfig&) const = default;
 };
@@ -31,7 +32,8 @@ std::span<const SaveMode> AllSaveModes();
 std::string_view SaveModeName(SaveMode mode);
 // The same, or "none".
 std::string ModeName(const std::optional<SaveMode>& mode);
-// "checkpoint/async/state:10MB/every:10/workers:1".
+// "checkpoint/async/state:10MB/every:10/workers:1", and "/shards:1" where not
+// all workers write.
 std::string NameOf(const CheckpointConfig& config);
 
 // Values of one metric, one of each trial.
@@ -104,6 +106,8 @@ struct CheckpointResult {
   std::vector<MachineFigures> machine;  // one of each size of state
   std::vector<CheckpointFigures> figures;
   bool interrupted = false;
+  // Why the trials ended before all were over; empty: they did not.
+  std::string failure;
 
   bool operator==(const CheckpointResult&) const = default;
 };

@@ -122,6 +122,7 @@ TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
   options.checkpoint.trigger = {.unit = SaveUnit::kSteps,
                                 .every = config.every};
   options.checkpoint.mode = *config.mode;
+  options.checkpoint.shards = config.shards;
   options.checkpoint.keep = kKeptCheckpoints;
   options.checkpoint.at_success = AtSuccess::kLeaveCheckpoints;
   return options;

@@ -9,7 +9,7 @@
 namespace gauntlet {
 
 inline constexpr uint64_t kLeastStateBytes = 100'000;
-inline constexpr uint64_t kMostStateBytes = 1'500'000'000;
+inline constexpr uint64_t kMostStateBytes = 50'000'000'000;
 
 // Three dense layers on the generated digits, trained by Adam, whose weights
 // and moments have about `bytes` bytes together. REQUIRES: bytes from

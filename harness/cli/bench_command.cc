@@ -15,7 +15,7 @@
 #include "harness/cli/bench_text.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
-#include "harness/run/temporary_directory.h"
+#include "harness/cli/trials_folder.h"
 #include "harness/run/text_file.h"
 #include "reports/bench/bench_page.h"
 #include "reports/counted.h"
@@ -31,15 +31,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr const char* kBenchFolder = ".gauntlet/bench";
-
-// A folder for trials, in a folder that is made if need be.
-Result<std::unique_ptr<TemporaryDirectory>> MakeTrialsFolder(
-    const fs::path& parent) {
-  std::error_code error;
-  fs::create_directories(parent, error);
-  if (error) return InvalidArgument(parent.string() + ": " + error.message());
-  return TemporaryDirectory::MakeIn(parent, "trials");
-}
 
 Status CheckDisk(const CheckpointBenchPlan& plan) {
   struct statvfs disk {};
@@ -84,6 +75,13 @@ Result<fs::path> MakeOutput(const std::string& out) {
   return MakeFindingsDirectory(out, "");
 }
 
+// A folder of .gauntlet/bench is never used again, so trials are beside it.
+fs::path TrialsParent(const BenchCheckpointCommand& command,
+                      const fs::path& out) {
+  if (!command.trial_directory.empty()) return command.trial_directory;
+  return command.out_directory.empty() ? out.parent_path() : out;
+}
+
 CheckpointBenchPlan PlanOf(const BenchCheckpointCommand& command,
                            const fs::path& trials) {
   return {.program = kThisProgram,
@@ -92,6 +90,7 @@ CheckpointBenchPlan PlanOf(const BenchCheckpointCommand& command,
           .state_bytes = command.state_bytes,
           .every = command.every,
           .workers = command.workers,
+          .shards = command.shards,
           .trials = command.trials,
           .saves = command.saves,
           .restart = command.restart,
@@ -120,7 +119,12 @@ class CheckpointBenchRun {
 
 Result<ExitCode> CheckpointBenchRun::Run() {
   ASSIGN_OR_RETURN(baseline_, ReadBaseline(command_.baseline_file));
-  RETURN_IF_ERROR(CheckMemory(PlanOf(command_, "")));
+  const CheckpointBenchPlan plan = PlanOf(command_, "");
+  if (baseline_) {
+    RETURN_IF_ERROR(
+        CheckBaseline(*baseline_, command_.limits, ConfigsOf(plan)));
+  }
+  RETURN_IF_ERROR(CheckMemory(plan));
   ASSIGN_OR_RETURN(const fs::path out, MakeOutput(command_.out_directory));
   Result<ExitCode> code = Measure(out);
   // Stays if there is something in it.
@@ -130,11 +134,9 @@ Result<ExitCode> CheckpointBenchRun::Run() {
 }
 
 Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
-  const fs::path disk = command_.trial_directory.empty()
-                            ? out
-                            : fs::path(command_.trial_directory);
-  ASSIGN_OR_RETURN(const fs::path absolute, AbsoluteFolder(disk));
-  ASSIGN_OR_RETURN(const auto trials, MakeTrialsFolder(absolute));
+  ASSIGN_OR_RETURN(const fs::path absolute,
+                   AbsoluteFolder(TrialsParent(command_, out)));
+  ASSIGN_OR_RETURN(const auto trials, TrialsFolder::Make(absolute));
   const CheckpointBenchPlan plan = PlanOf(command_, trials->path());
   RETURN_IF_ERROR(CheckDisk(plan));
   BenchContext context = DescribeMachine(trials->path());
@@ -190,6 +192,13 @@ ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
                "gauntlet bench checkpoint: interrupted; these are the figures "
                "of the trials that were over\n");
     return ExitCode::kInterrupted;
+  }
+  if (!result.failure.empty()) {
+    fmt::print(console_.err,
+               "gauntlet bench checkpoint: {}; these are the figures of the "
+               "trials that were over\n",
+               result.failure);
+    return ExitCode::kViolated;
   }
   const auto voided = std::ranges::count_if(
       result.figures,

@@ -70,6 +70,16 @@ Result<uint64_t> ReadEvery(const std::string& text) {
       text);
 }
 
+// 0: all.
+Result<int> ReadShards(const std::string& text) {
+  if (text == "all") return 0;
+  const Result<int> shards = ParseWhole(text, 1, kMostWorkers);
+  if (shards.ok()) return shards;
+  return ExpectedValue(
+      fmt::format("a number of shards from 1 to {}, or all", kMostWorkers),
+      text);
+}
+
 // nullopt: "none", which is measured in any case.
 Result<std::optional<SaveMode>> ReadMode(const std::string& text) {
   if (text == "none") return std::optional<SaveMode>();
@@ -148,6 +158,10 @@ void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
               ReadList(told.workers, [](const std::string& text) {
                 return ParseWhole(text, 1, kMostWorkers);
               }));
+  flags.Value({"--shards", "N,…",
+               "Most workers that write a checkpoint, each a shard: 1 is the "
+               "chief alone; all: as far as there are tensors (all)."},
+              ReadList(told.shards, ReadShards));
   flags.Value(
       {"--restart", "NAME", "After the kill: whole-job or rejoin (whole-job)."},
       ReadChoice<RestartPolicy>(told.restart,

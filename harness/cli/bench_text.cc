@@ -114,6 +114,12 @@ std::string GoodputText(const CheckpointFigures& figures) {
       MetricText(MetricUnit::kSeconds, goodput.model.downtime));
 }
 
+// Empty: each worker writes a shard.
+std::string ShardsText(const CheckpointConfig& config) {
+  if (config.shards == 0) return "";
+  return ", " + Counted(static_cast<uint64_t>(config.shards), "shard");
+}
+
 std::string GroupText(std::span<const CheckpointFigures> group,
                       Duration between_failures) {
   constexpr std::array kCosts = {Metric::kStep, Metric::kStall, Metric::kCost,
@@ -126,9 +132,10 @@ std::string GroupText(std::span<const CheckpointFigures> group,
                                     Metric::kRecompute, Metric::kRecovery};
   const CheckpointConfig& config = group.front().config;
   std::string text =
-      fmt::format("state {}, a save every {}, {}\n",
+      fmt::format("state {}, a save every {}, {}{}\n",
                   ByteText(config.state_bytes), Counted(config.every, "step"),
-                  Counted(static_cast<uint64_t>(config.workers), "worker"));
+                  Counted(static_cast<uint64_t>(config.workers), "worker"),
+                  ShardsText(config));
   text += MetricsTable(group, kCosts) + MetricsTable(group, kResources);
   text += "recovery from kill -9\n" + MetricsTable(group, kRecovery);
   text += Recommendations(group, between_failures);

@@ -262,6 +262,7 @@ struct BenchCheckpointCommand {
   std::vector<uint64_t> state_bytes = {10'000'000};
   std::vector<uint64_t> every = {10};
   std::vector<int> workers = {1};
+  std::vector<int> shards = {0};  // 0: all workers write one
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int trials = 6;
   uint64_t saves = 10;
@@ -272,7 +273,7 @@ struct BenchCheckpointCommand {
   std::vector<BenchLimit> limits;
   std::string baseline_file;    // empty: none
   std::string out_directory;    // empty: a new one below .gauntlet/bench
-  std::string trial_directory;  // empty: in out_directory
+  std::string trial_directory;  // empty: beside the results
   OutputFormat output = OutputFormat::kText;
 };
 

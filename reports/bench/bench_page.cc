@@ -39,11 +39,22 @@ std::string CellOf(const CheckpointFigures& figures, Metric metric) {
          "</span>";
 }
 
+// "2 workers", "2 workers, 1 shard".
+std::string ClusterText(const CheckpointConfig& config) {
+  std::string text = Counted(static_cast<uint64_t>(config.workers), "worker");
+  if (config.shards == 0) return text;
+  return text + ", " + Counted(static_cast<uint64_t>(config.shards), "shard");
+}
+
+bool AreOnOneCluster(const CheckpointConfig& a, const CheckpointConfig& b) {
+  return a.workers == b.workers && a.shards == b.shards;
+}
+
 std::string FiguresTable(const CheckpointResult& result,
                          const std::string& label,
                          std::span<const Metric> metrics) {
   std::vector<ListColumn> columns = {
-      {"mode"}, {"state"}, {"every", "number"}, {"workers", "number"}};
+      {"mode"}, {"state"}, {"every", "number"}, {"cluster"}};
   for (const Metric metric : metrics) {
     columns.push_back({InfoOf(metric).name, "number"});
   }
@@ -55,7 +66,7 @@ std::string FiguresTable(const CheckpointResult& result,
     const CheckpointConfig& config = figures.config;
     std::vector<std::string> cells = {
         ModeName(config.mode), ByteText(config.state_bytes),
-        std::to_string(config.every), std::to_string(config.workers)};
+        std::to_string(config.every), ClusterText(config)};
     for (const Metric metric : metrics) {
       cells.push_back(figures.voided.empty() ? CellOf(figures, metric)
                                              : "void");
@@ -117,29 +128,41 @@ auto DistinctOf(const CheckpointResult& result, Part CheckpointConfig::*part) {
   return values;
 }
 
+// A configuration of each cluster that differs.
+std::vector<CheckpointConfig> ClustersIn(const CheckpointResult& result) {
+  std::vector<CheckpointConfig> clusters;
+  for (const CheckpointFigures& figures : result.figures) {
+    const bool known =
+        std::ranges::any_of(clusters, [&](const CheckpointConfig& one) {
+          return AreOnOneCluster(one, figures.config);
+        });
+    if (!known) clusters.push_back(figures.config);
+  }
+  return clusters;
+}
+
 std::string IntervalPlots(const CheckpointResult& result) {
   if (DistinctOf(result, &CheckpointConfig::every).size() < 2) return "";
   std::string plots;
   for (const uint64_t state :
        DistinctOf(result, &CheckpointConfig::state_bytes)) {
-    for (const int workers : DistinctOf(result, &CheckpointConfig::workers)) {
-      plots +=
-          RenderXyPlot({.title = fmt::format(
-                            "Step against interval: {}, {}", ByteText(state),
-                            Counted(static_cast<uint64_t>(workers), "worker")),
-                        .x_name = "steps from save to save",
-                        .y_name = "time of a step",
-                        .x_text = StepsText,
-                        .y_text = SecondsText,
-                        .series = SeriesOf(
-                            result, Metric::kStep,
-                            [](const CheckpointConfig& config) {
-                              return static_cast<double>(config.every);
-                            },
-                            [&](const CheckpointConfig& config) {
-                              return config.state_bytes == state &&
-                                     config.workers == workers;
-                            })});
+    for (const CheckpointConfig& cluster : ClustersIn(result)) {
+      plots += RenderXyPlot(
+          {.title = fmt::format("Step against interval: {}, {}",
+                                ByteText(state), ClusterText(cluster)),
+           .x_name = "steps from save to save",
+           .y_name = "time of a step",
+           .x_text = StepsText,
+           .y_text = SecondsText,
+           .series = SeriesOf(
+               result, Metric::kStep,
+               [](const CheckpointConfig& config) {
+                 return static_cast<double>(config.every);
+               },
+               [&](const CheckpointConfig& config) {
+                 return config.state_bytes == state &&
+                        AreOnOneCluster(config, cluster);
+               })});
     }
   }
   return plots;
@@ -149,12 +172,10 @@ std::string SizePlots(const CheckpointResult& result) {
   if (DistinctOf(result, &CheckpointConfig::state_bytes).size() < 2) return "";
   std::string plots;
   for (const uint64_t every : DistinctOf(result, &CheckpointConfig::every)) {
-    for (const int workers : DistinctOf(result, &CheckpointConfig::workers)) {
+    for (const CheckpointConfig& cluster : ClustersIn(result)) {
       plots += RenderXyPlot(
-          {.title =
-               fmt::format("Stall against state: a save every {}, {}",
-                           Counted(every, "step"),
-                           Counted(static_cast<uint64_t>(workers), "worker")),
+          {.title = fmt::format("Stall against state: a save every {}, {}",
+                                Counted(every, "step"), ClusterText(cluster)),
            .x_name = "state",
            .y_name = "stall of a save",
            .x_text = BytesText,
@@ -165,7 +186,8 @@ std::string SizePlots(const CheckpointResult& result) {
                  return static_cast<double>(config.state_bytes);
                },
                [&](const CheckpointConfig& config) {
-                 return config.every == every && config.workers == workers;
+                 return config.every == every &&
+                        AreOnOneCluster(config, cluster);
                })});
     }
   }
@@ -223,9 +245,10 @@ std::string RecoveryPart(const CheckpointResult& result) {
   for (const CheckpointFigures& figures : result.figures) {
     if (figures.of(Metric::kRecovery).empty()) continue;
     const CheckpointConfig& config = figures.config;
-    WaterfallRow row = {.name = fmt::format("{} {}", ModeName(config.mode),
-                                            ByteText(config.state_bytes)),
-                        .seconds = {}};
+    WaterfallRow row = {
+        .name = fmt::format("{} {}, {}", ModeName(config.mode),
+                            ByteText(config.state_bytes), ClusterText(config)),
+        .seconds = {}};
     for (const Metric part : kRecoveryParts) {
       row.seconds.push_back(std::max(0.0, MedianOf(figures.of(part))));
     }

@@ -80,6 +80,11 @@ def compares_with_a_baseline(run):
     expect("baseline of 2" in text.stdout, text.stdout)
     expect("limit sync.stall>=1h: " in text.stderr, text.stderr)
     result = json.loads((run.directory / "first/result.json").read_text())
+    text = gauntlet(run, *TINY, "--modes", "sync", "--every", 7, "--out",
+                    "third", "--baseline", "first/result.json", "--limit",
+                    "sync.stall<=1.1x", code=USAGE)
+    expect("expected at least 6 trials of checkpoint/sync/" in text.stderr,
+           text.stderr)
     result["context"]["cpu"] = "another"
     (run.directory / "other.json").write_text(json.dumps(result))
     text = gauntlet(run, *once, "--out", "third", "--baseline", "other.json",
@@ -98,6 +103,22 @@ def measures_goodput_under_kills(run):
     expect(goodput["kills"] > 0, f"nobody was killed: {goodput}")
     expect(0 < goodput["measured"] < 1, f"{goodput}")
     expect(0 < goodput["expected"] < 1, f"{goodput}")
+
+
+def the_next_benchmark_removes_what_a_killed_one_left(run):
+    disk = run.directory / "disk"
+    process = subprocess.Popen(
+        [run.program, *SMALL, "--ckpt", disk, "--out", "killed"],
+        cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    time.sleep(2)
+    process.kill()
+    process.wait()
+    expect_equal("folders of trials", len(list(disk.iterdir())), 1)
+    gauntlet(run, *TINY, "--modes", "sync", "--every", 5, "--ckpt", "disk",
+             "--out", "next")
+    expect_no_trials(run)
+    expect_equal("folders of trials", list(disk.iterdir()), [])
 
 
 def an_interrupt_leaves_nothing_behind(run):
@@ -120,7 +141,7 @@ def bad_calls_say_what_was_expected(run):
     (run.directory / "full/file").touch()
     for arguments, message in (
             (("--trials", 1), "--trials: expected a whole number from 6 to"),
-            (("--state", "10"), "--state: expected a size from 100kB to 1.5GB"),
+            (("--state", "10"), "--state: expected a size from 100kB to 50GB"),
             (("--every", "0"), "--every: expected a number of steps"),
             (("--modes", "fast"), "--modes: expected some of none, sync, "),
             (("--limit", "speed<=3"), "--limit: expected a metric (step, "),
@@ -157,4 +178,5 @@ if __name__ == "__main__":
         measures_two_workers_in_all_modes,
         compares_with_a_baseline,
         measures_goodput_under_kills,
+        the_next_benchmark_removes_what_a_killed_one_left,
         an_interrupt_leaves_nothing_behind)))

@@ -102,5 +102,24 @@ TEST(BenchLimit, MultipleOfBaselineHasToBeSignificant) {
           .empty());
 }
 
+TEST(BenchLimit, BaselineNeedsTrialsOfWhatIsCompared) {
+  const std::vector<CheckpointConfig> measured = {Async({}).config};
+  const std::string name = NameOf(measured.front());
+  BenchFigures baseline;
+  TrialValues& values =
+      baseline.values[name][static_cast<size_t>(Metric::kOverhead)];
+  values = {1, 2, 3, 4, 5};
+  EXPECT_TRUE(CheckBaseline(baseline, {Limit("overhead<=3%")}, measured).ok());
+  const std::vector<BenchLimit> multiple = {Limit("overhead<=1.1x")};
+  EXPECT_EQ(CheckBaseline(baseline, multiple, measured).message(),
+            "--limit overhead<=1.1x: expected at least 6 trials of " + name +
+                " in the baseline, found 5; measure the baseline with the same "
+                "--modes, --state, --every, --workers and --shards");
+  values.push_back(6);
+  EXPECT_TRUE(CheckBaseline(baseline, multiple, measured).ok());
+  baseline.values.clear();
+  EXPECT_FALSE(CheckBaseline(baseline, multiple, measured).ok());
+}
+
 }  // namespace
 }  // namespace gauntlet

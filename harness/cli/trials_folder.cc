@@ -1,0 +1,51 @@
+#include "harness/cli/trials_folder.h"
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "harness/cli/run_directory.h"
+#include <sys/file.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPurpose = "trials";
+// Of TemporaryDirectory::MakeIn with that purpose.
+constexpr std::string_view kNamePrefix = "gauntlet-trials-";
+
+bool Lock(const Descriptor& folder) {
+  return folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void RemoveLeftBehind(const fs::path& parent) {
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(parent, error)) {
+    if (!entry.path().filename().string().starts_with(kNamePrefix)) continue;
+    const Descriptor folder = OpenFolder(entry.path());
+    if (Lock(folder)) fs::remove_all(entry.path(), error);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
+    const fs::path& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) return InvalidArgument(parent.string() + ": " + error.message());
+  // Nobody looks at a new folder before it is locked.
+  const RunsFolderLock one_at_a_time(parent);
+  RemoveLeftBehind(parent);
+  ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
+  Descriptor lock = OpenFolder(folder->path());
+  // A file system without locks: what a killed benchmark leaves there stays.
+  if (!Lock(lock)) lock.Reset();
+  return std::unique_ptr<TrialsFolder>(
+      new TrialsFolder(std::move(folder), std::move(lock)));
+}
+
+}  // namespace gauntlet
