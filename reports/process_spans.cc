@@ -54,7 +54,7 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
   if (life.events.empty()) return {};
   ProcessSpan span = {.begin_ns = life.events.front().t_ns,
                       .end_ns = life.events.back().t_ns,
-                      .died = true,
+                      .end = ProcessEnd::kDeath,
                       .ending = "has no recorded exit"};
   if (end != nullptr) {
     span.ending = EndingText(*end);
@@ -63,7 +63,7 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
     }
   }
   if (const RecordEvent* own = OwnExit(life)) {
-    span.died = false;
+    span.end = own->count == 0 ? ProcessEnd::kSuccess : ProcessEnd::kErrorCode;
     span.ending = fmt::format("exited with code {}", own->count);
   }
   return span;

@@ -13,10 +13,16 @@
 
 namespace gauntlet {
 
+enum class ProcessEnd : uint8_t {
+  kSuccess,
+  kErrorCode,  // an exit of its own with another code than 0
+  kDeath,      // no exit of its own
+};
+
 struct ProcessSpan {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  bool died = false;   // ended without an exit of its own
+  ProcessEnd end = ProcessEnd::kSuccess;
   std::string ending;  // "exited with code 75", "was killed by signal 9"
 };
 

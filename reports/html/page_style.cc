@@ -174,6 +174,7 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
 .again { stroke: var(--again); stroke-dasharray: 4 3; }
 .committed { fill: var(--good); stroke: var(--page); }
 .lost { fill: var(--page); stroke: var(--good); }
+.epoch { stroke: var(--line); stroke-dasharray: 6 4; fill: none; }
 .reference-end { stroke: var(--muted); stroke-dasharray: 2 4; fill: none; }
 .started { fill: var(--page); stroke: var(--good); stroke-width: 1.5; }
 .fault { fill: var(--bad); stroke: var(--page); }

@@ -222,12 +222,30 @@ class SwimLanePicture {
       path += fmt::format("M0 {:.1f}H{:.0f}", layout_.LaneTop(emitter) + 37,
                           LaneLayout::kWidth);
     }
-    std::string out = fmt::format(R"(<path class="grid" d="{}"/>)", path);
+    std::string out =
+        fmt::format(R"(<path class="grid" d="{}"/>)", path) + EpochLines();
     if (reference_end_ > 0 && last_step_ > reference_end_) {
       const double y = StepY(reference_end_);
       out += fmt::format(
           R"(<path class="reference-end" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" x="4" y="{2:.1f}">the reference run ends with step {3}</text>)",
           y, LaneLayout::kWidth, y - 4, reference_end_);
+    }
+    return out;
+  }
+
+  // Last steps of the epochs, as far as there is room for a line each.
+  std::string EpochLines() const {
+    constexpr double kRoom = 13;
+    std::string out;
+    double drawn = LaneLayout::kCurveBottom;
+    for (const GoldenEntry& entry : record_.golden.entries) {
+      if (entry.kind != RecordKind::kEpochEnd) continue;
+      const double y = StepY(entry.step);
+      if (drawn - y < kRoom || y < LaneLayout::kCurveTop) continue;
+      drawn = y;
+      out += fmt::format(
+          R"(<path class="epoch" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" text-anchor="end" x="{1:.0f}" y="{2:.1f}">end of epoch {3}</text>)",
+          y, LaneLayout::kWidth, y - 3, entry.epoch);
     }
     return out;
   }
@@ -291,19 +309,20 @@ class SwimLanePicture {
       out += Bar(life, processes_[i]) + StepTicksOf(life) +
              SavesInLane(life, saves_[i]);
     }
-    return out + DeathMarks();
+    return out + EndMarks();
   }
 
   // Above all bars, as the next process may begin at once.
-  std::string DeathMarks() const {
+  std::string EndMarks() const {
     std::string out;
     for (size_t i = 0; i < processes_.size(); ++i) {
       const LifeEvents& life = record_.lives[i];
+      const ProcessEnd end = processes_[i].end;
       if (life.events.empty() || !layout_.HasLane(life.worker) ||
-          !processes_[i].died) {
+          end == ProcessEnd::kSuccess) {
         continue;
       }
-      out += Symbol(kDiedSymbol,
+      out += Symbol(end == ProcessEnd::kDeath ? kDiedSymbol : kErrorSymbol,
                     {X(processes_[i].end_ns), layout_.BarCentre(life.worker)},
                     SpanText(life, processes_[i]));
     }
@@ -321,7 +340,7 @@ class SwimLanePicture {
     const double begin = X(one.begin_ns);
     const double end = X(one.end_ns);
     const double top = layout_.BarTop(life.worker);
-    const char* css_class = one.died ? "bar died" : "bar";
+    const char* css_class = one.end == ProcessEnd::kDeath ? "bar died" : "bar";
     std::string out = fmt::format(
         R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
         css_class, begin, top, std::max(2.0, end - begin),

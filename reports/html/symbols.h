@@ -19,6 +19,7 @@ struct PictureSymbol {
 inline constexpr std::string_view kCommittedSymbol = "m-committed";
 inline constexpr std::string_view kLostSymbol = "m-lost";
 inline constexpr std::string_view kStartedSymbol = "m-started";
+inline constexpr std::string_view kErrorSymbol = "m-error";
 inline constexpr std::string_view kDiedSymbol = "m-died";
 
 std::string_view SymbolOf(Mark mark);

@@ -30,7 +30,7 @@ int64_t Begin(const Record& record) { return record.lives[0].events[0].t_ns; }
 
 TEST(ProcessSpansTest, OwnExitCounts_MoreThanAReport) {
   const ProcessSpan span = ProcessSpansOf(SampleRecord())[0];
-  EXPECT_FALSE(span.died);
+  EXPECT_EQ(span.end, ProcessEnd::kErrorCode);
   EXPECT_EQ(span.ending, "exited with code 75");
 }
 
@@ -42,7 +42,7 @@ TEST(ProcessSpansTest, MachineKnowsTheEnd_BetterThanTheLauncher) {
       EndOfWorker1(Begin(record) + 50 * kMs, RecordReason::kExited, 1)};
   record.launchers[0].events[0].kind = RecordKind::kExited;
   const ProcessSpan span = ProcessSpansOf(record)[2];
-  EXPECT_TRUE(span.died);
+  EXPECT_EQ(span.end, ProcessEnd::kDeath);
   EXPECT_EQ(span.ending, "was killed by signal 9");
   EXPECT_EQ(span.end_ns, Begin(record) + 33 * kMs);
 }

@@ -70,7 +70,7 @@ TEST(SwimLaneTest, ShowsEachPartOfARun) {
   }
   for (const char* symbol :
        {"m-fault", "m-notice", "m-detection", "m-rejected", "m-restart",
-        "m-resume", "m-started", "m-committed", "m-died"}) {
+        "m-resume", "m-started", "m-committed", "m-error", "m-died"}) {
     EXPECT_THAT(picture, HasSubstr(Use(symbol)));
   }
   EXPECT_EQ(FirstUnbalancedTag(picture), "");
@@ -85,11 +85,27 @@ TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
   const std::string picture = Picture(record);
   EXPECT_THAT(picture, HasSubstr(Use("m-committed")));
   for (const char* symbol : {"m-fault", "m-detection", "m-restart", "m-resume",
-                             "m-rejected", "m-died"}) {
+                             "m-rejected", "m-error", "m-died"}) {
     EXPECT_THAT(picture, Not(HasSubstr(Use(symbol))));
   }
   EXPECT_THAT(picture, Not(HasSubstr("class=\"again\" d")));
   EXPECT_THAT(picture, Not(HasSubstr("class=\"arrow\"")));
+}
+
+TEST(SwimLaneTest, EpochsEndAtLines_AsFarAsThereIsRoom) {
+  Record record = FullRecord();
+  record.golden.entries = {
+      {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 1},
+      {.kind = RecordKind::kEpochEnd, .step = 4, .epoch = 2}};
+  const std::string picture = Picture(record);
+  EXPECT_THAT(picture, HasSubstr(">end of epoch 1</text>"));
+  EXPECT_THAT(picture, HasSubstr(">end of epoch 2</text>"));
+  for (uint64_t epoch = 1; epoch <= 100; ++epoch) {
+    record.golden.entries.push_back(
+        {.kind = RecordKind::kEpochEnd, .step = 4 + epoch, .epoch = 2 + epoch});
+  }
+  for (RecordEvent& event : record.lives[3].events) event.step *= 26;
+  EXPECT_THAT(Picture(record), Not(HasSubstr(">end of epoch 1</text>")));
 }
 
 TEST(SwimLaneTest, TextsSayWhatHappened) {
