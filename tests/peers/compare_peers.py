@@ -58,15 +58,17 @@ class Section:
     def lines(self):
         own_ones = [own for own in self.ours if own in self.rounds]
         width = max((len(party) for party in self.rounds), default=0)
+        columns = [len(f"{own} ÷ it") for own in own_ones]
         yield self.title
         yield ("  " + " " * width + "  median ms"
-               + "".join(f"  {own + ' ÷ it':>16}" for own in own_ones))
+               + "".join(f"  {own} ÷ it" for own in own_ones))
         for party in sorted(self.rounds, key=self.median):
             ratios = [None if party in self.ours else self.ratio(party, own)
                       for own in own_ones]
+            texts = ["-" if one is None else f"{one:.2f}" for one in ratios]
             yield (f"  {party:{width}}  {self.median(party) * MS:9.2f}"
-                   + "".join(f"  {'-' if one is None else f'{one:.2f}':>16}"
-                             for one in ratios))
+                   + "".join(f"  {text:>{column}}"
+                             for text, column in zip(texts, columns)))
 
     def to_json(self):
         return {"title": self.title, "seconds": self.rounds,
@@ -298,7 +300,8 @@ def parse(arguments):
     parser.add_argument("--program", default="build/release/gauntlet",
                         help=argparse.SUPPRESS)
     parser.add_argument("--only", type=_some_of(SECTIONS), default=SECTIONS,
-                        metavar="NAME,…", help=f"some of {', '.join(SECTIONS)} (all)")
+                        metavar="NAME,…",
+                        help=f"some of {', '.join(SECTIONS)} (all)")
     parser.add_argument("--peers", type=_some_of(list(PEER_SCRIPTS)),
                         default=list(PEER_SCRIPTS), metavar="NAME,…",
                         help=f"some of {', '.join(PEER_SCRIPTS)} (all)")
@@ -309,7 +312,8 @@ def parse(arguments):
     parser.add_argument("--threads", type=_positives, default=[1, 2],
                         metavar="N,…", help="threads of the steps (1,2)")
     parser.add_argument("--state", type=_positives, default=[10, 100, 1000],
-                        metavar="MB,…", help="sizes of the state in the saves (10,100,1000)")
+                        metavar="MB,…",
+                        help="sizes of the state in the saves (10,100,1000)")
     parser.add_argument("--save-rounds", type=_positive, default=3, metavar="N",
                         help="rounds of the saves and recoveries (3)")
     parser.add_argument("--saves", type=_positive, default=4, metavar="N",
