@@ -245,7 +245,7 @@ class SwimLanePicture {
       drawn = y;
       out += fmt::format(
           R"(<path class="epoch" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" text-anchor="end" x="{1:.0f}" y="{2:.1f}">end of epoch {3}</text>)",
-          y, LaneLayout::kWidth, y - 3, entry.epoch);
+          y, LaneLayout::kWidth, y - 3, entry.epoch + 1);
     }
     return out;
   }

@@ -95,12 +95,12 @@ TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
 TEST(SwimLaneTest, EpochsEndAtLines_AsFarAsThereIsRoom) {
   Record record = FullRecord();
   record.golden.entries = {
-      {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 1},
-      {.kind = RecordKind::kEpochEnd, .step = 4, .epoch = 2}};
+      {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 0},
+      {.kind = RecordKind::kEpochEnd, .step = 4, .epoch = 1}};
   const std::string picture = Picture(record);
   EXPECT_THAT(picture, HasSubstr(">end of epoch 1</text>"));
   EXPECT_THAT(picture, HasSubstr(">end of epoch 2</text>"));
-  for (uint64_t epoch = 1; epoch <= 100; ++epoch) {
+  for (uint64_t epoch = 2; epoch < 100; ++epoch) {
     record.golden.entries.push_back(
         {.kind = RecordKind::kEpochEnd, .step = 4 + epoch, .epoch = 2 + epoch});
   }
