@@ -12,6 +12,7 @@
 #include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/large_array.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -114,6 +115,7 @@ Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
   }
   FileBytes bytes = {.data = std::make_unique_for_overwrite<std::byte[]>(size),
                      .size = size};
+  PreferHugePages(bytes.data.get(), size);
   DigestStream digest;
   size_t at = 0;
   // Each block is digested while it is in the processor's cache.

@@ -1,6 +1,7 @@
 #include "engine/model/adam.h"
 
 #include "engine/check.h"
+#include "engine/large_array.h"
 #include "engine/model/schedule.h"
 #include "engine/numerics.h"
 
@@ -19,8 +20,9 @@ std::vector<std::string> Adam::scalar_names() const {
 
 OptimizerState Adam::InitialState(size_t parameter_count) const {
   OptimizerState state = {.slots = {}, .scalars = {1.0f, 1.0f}};
-  state.slots.emplace_back(parameter_count);
-  state.slots.emplace_back(parameter_count);
+  for (int slot = 0; slot < 2; ++slot) {
+    state.slots.push_back(MakeLargeArray<float>(parameter_count));
+  }
   return state;
 }
 

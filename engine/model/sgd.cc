@@ -1,6 +1,7 @@
 #include "engine/model/sgd.h"
 
 #include "engine/check.h"
+#include "engine/large_array.h"
 #include "engine/model/schedule.h"
 
 namespace gauntlet {
@@ -15,8 +16,9 @@ std::vector<std::string> Sgd::slot_names() const {
 
 OptimizerState Sgd::InitialState(size_t parameter_count) const {
   OptimizerState state;
-  state.slots.resize(slot_names().size());
-  for (std::vector<float>& slot : state.slots) slot.resize(parameter_count);
+  for (size_t slot = 0; slot < slot_names().size(); ++slot) {
+    state.slots.push_back(MakeLargeArray<float>(parameter_count));
+  }
   return state;
 }
 

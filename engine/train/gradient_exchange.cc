@@ -1,5 +1,7 @@
 #include "engine/train/gradient_exchange.h"
 
+#include "engine/large_array.h"
+
 namespace gauntlet {
 
 GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
@@ -7,9 +9,9 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
       sizes_(sizes),
       memory_(parts.kernels.memory()),
       way_(WayOf(parts)),
-      here_(sizes.replicas * length_here()),
+      here_(MakeLargeArray<float>(sizes.replicas * length_here())),
       kept_(sizes.replicas),
-      total_(sums_in_place() ? 0 : length_here()),
+      total_(MakeLargeArray<float>(sums_in_place() ? 0 : length_here())),
       there_(memory_),
       total_there_(memory_) {
   for (size_t i = 0; i < sizes.replicas; ++i) {

@@ -4,12 +4,13 @@
 #include <span>
 
 #include "engine/check.h"
+#include "engine/large_array.h"
 
 namespace gauntlet {
 
 SpareArrays::SpareArrays(TrainState& state) : state_(state) {
   for (size_t i = 0; i < state.large_arrays(); ++i) {
-    arrays_.emplace_back(state.LargeArray(i).size());
+    arrays_.push_back(MakeLargeArray<float>(state.LargeArray(i).size()));
   }
   frozen_.resize(arrays_.size());
   state.ChangesWith(this);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/large_array.h"
 #include "engine/train/spare_arrays.h"
 #include <fmt/format.h>
 
@@ -44,7 +45,7 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
     pin_.reset();
     // Exactly: growing by halves would hold more than the largest copy.
     buffer_ = {};
-    buffer_.resize(bytes_);
+    buffer_ = MakeLargeArray<std::byte>(bytes_);
   }
   // The first copy may have been taken before anybody kept the state.
   if (pinned_for != nullptr && !pin_) {

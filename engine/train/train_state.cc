@@ -11,6 +11,7 @@
 #include "engine/check.h"
 #include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
+#include "engine/large_array.h"
 #include "engine/numerics.h"
 #include "engine/train/spare_arrays.h"
 #include <fmt/format.h>
@@ -78,9 +79,10 @@ void MustSettle(const TrainState& state) {
 TrainState::TrainState(const Model& model, const Optimizer& rule,
                        const JobSpec& job, StartFrom start,
                        std::span<const HookState> hooks)
-    : parameters(model.parameter_count()),
+    : parameters(MakeLargeArray<float>(model.parameter_count())),
       optimizer(rule.InitialState(model.parameter_count())),
-      accumulated(job.accumulate > 1 ? model.parameter_count() : 0),
+      accumulated(MakeLargeArray<float>(
+          job.accumulate > 1 ? model.parameter_count() : 0)),
       replica_state(model.replica_state_size() *
                     static_cast<size_t>(job.replicas)),
       rng_key(job.seed) {
