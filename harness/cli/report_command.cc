@@ -41,25 +41,6 @@ Colour ColourOf(const Console& console) {
   return console.out_style.colored() ? Colour::kOn : Colour::kOff;
 }
 
-// A regular file is replaced as a whole: never is half of it there.
-Status WriteWhole(const std::string& file, const std::string& text) {
-  std::error_code error;
-  const fs::file_status found = fs::symlink_status(file, error);
-  if (fs::exists(found) && !fs::is_regular_file(found)) {
-    return WriteTextFile(file, text);
-  }
-  const std::string beside = fmt::format("{}.tmp-{}", file, getpid());
-  const Status written = WriteTextFile(beside, text);
-  if (written.ok()) {
-    fs::rename(beside, file, error);
-    if (!error) return OkStatus();
-  }
-  std::error_code ignored;
-  fs::remove(beside, ignored);
-  return written.ok() ? IoError(fmt::format("{}: {}", file, error.message()))
-                      : written;
-}
-
 // One file that a command may ask for.
 struct Output {
   std::string_view option;
@@ -86,7 +67,8 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
   for (const Output& output : OutputsOf(command)) {
     const std::string rendered = output.render(result);
     RETURN_IF_ERROR(Annotate(CheckFolderOf(output.file), output.option));
-    RETURN_IF_ERROR(Annotate(WriteWhole(output.file, rendered), output.option));
+    RETURN_IF_ERROR(
+        Annotate(WriteTextFile(output.file, rendered), output.option));
     if (!text) continue;
     fmt::print(console.out, "{}  {} KiB\n", EscapeBytes(output.file),
                (rendered.size() + 1023) / 1024);

@@ -141,23 +141,23 @@ class Runner {
     }
     std::error_code ignored;
     fs::remove(directory_ / kUnfinishedFileName, ignored);
-    Status linked = LinkLatest(directory_.parent_path(), result.run);
-    if (command_.github && linked.ok()) {
-      linked = PostToGithub(result, GithubStepOfEnvironment(), console_);
+    Status passed_on = LinkLatest(directory_.parent_path(), result.run);
+    if (command_.github && passed_on.ok()) {
+      passed_on = PostToGithub(result, GithubStepOfEnvironment(), console_);
     }
     if (interrupted) SayInterrupted(ran);
     if (disk_full_) SayDiskFull(ran);
     // The copy comes last: the run has all its own files if it fails.
-    if (!command_.junit_file.empty()) {
-      RETURN_IF_ERROR(WriteTextFile(command_.junit_file, RenderJunit(result)));
+    if (!command_.junit_file.empty() && passed_on.ok()) {
+      passed_on = WriteTextFile(command_.junit_file, RenderJunit(result));
     }
-    if (interrupted) return static_cast<int>(ExitCode::kInterrupted);
-    RemoveOld();
-    const int code = ExitCodeFor(result, command_);
-    // A case that failed is worse news than a link that could not be set.
-    if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(linked);
-    if (!linked.ok()) {
-      fmt::print(console_.err, "gauntlet run: {}\n", linked.message());
+    if (!interrupted) RemoveOld();
+    const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
+                                 : ExitCodeFor(result, command_);
+    // A case that failed is worse news than a file that is not there.
+    if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(passed_on);
+    if (!passed_on.ok()) {
+      fmt::print(console_.err, "gauntlet run: {}\n", passed_on.message());
     }
     return code;
   }
@@ -167,10 +167,8 @@ class Runner {
   // are ignored: the run works without this file.
   void WriteUnfinished(RunResult result) const {
     AddThoseLeft("the run was killed", result.cases);
-    const fs::path file = directory_ / kUnfinishedFileName;
-    if (WriteTextFile(file, ResultToJson(result)).ok()) return;
-    std::error_code ignored;
-    fs::remove(file, ignored);
+    static_cast<void>(
+        WriteTextFile(directory_ / kUnfinishedFileName, ResultToJson(result)));
   }
 
   void RunCases(RunResult& result) {

@@ -91,14 +91,8 @@ std::string RenderReport(const RunResult& result) {
 
 Status WriteRunFiles(const RunResult& result,
                      const std::filesystem::path& directory) {
-  const std::filesystem::path file = directory / kResultFileName;
-  if (const Status written = WriteTextFile(file, ResultToJson(result));
-      !written.ok()) {
-    // A part of a result is none.
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-    return written;
-  }
+  RETURN_IF_ERROR(
+      WriteTextFile(directory / kResultFileName, ResultToJson(result)));
   RETURN_IF_ERROR(
       WriteTextFile(directory / kJunitFileName, RenderJunit(result)));
   RETURN_IF_ERROR(

@@ -21,17 +21,36 @@ TEST(NewTextFileTest, IsNeverWrittenOverAnother) {
   EXPECT_EQ(ReadTextFile(path), "first");
 }
 
+// The size that a file may have, for writes that fail half way.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes)
+      : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small = {.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  using Handler = void (*)(int);
+  const Handler handler_;
+  rlimit before_{};
+};
+
 TEST(NewTextFileTest, IsNotThereWhereItHasNoRoom) {
   ScratchDirectory scratch;
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit small = {.rlim_cur = 4, .rlim_max = before.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const std::string path = scratch / "file";
-  const Status written = WriteNewTextFile(path, "too long");
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, handler);
+  Status written;
+  {
+    const FileSizeLimit limit(4);
+    written = WriteNewTextFile(path, "too long");
+  }
   EXPECT_EQ(written.code(), Code::kIoError);
   EXPECT_EQ(written.message(), path + ": cannot be written: File too large");
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -44,6 +63,34 @@ TEST(TextFileTest, FullDiskHasAnErrorOfItsOwn) {
   EXPECT_EQ(written.code(), Code::kResourceExhausted);
   EXPECT_EQ(written.message(),
             "/dev/full: cannot be written: No space left on device");
+}
+
+TEST(TextFileTest, FailedWriteLeavesWhatWasThere) {
+  ScratchDirectory scratch;
+  const std::string path = scratch / "report.html";
+  const auto write_too_much = [&path] {
+    const FileSizeLimit limit(10'000);
+    return WriteTextFile(path, std::string(100'000, 'x'));
+  };
+  EXPECT_EQ(write_too_much().message(),
+            path + ": cannot be written: File too large");
+  EXPECT_TRUE(std::filesystem::is_empty(scratch / ""));
+  ASSERT_TRUE(WriteTextFile(path, "old").ok());
+  EXPECT_FALSE(write_too_much().ok());
+  EXPECT_EQ(ReadTextFile(path), "old");
+  const std::filesystem::directory_iterator entries(scratch / "");
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
+}
+
+TEST(TextFileTest, LinksAndDevicesStay) {
+  ScratchDirectory scratch;
+  const std::string link = scratch / "latest";
+  std::filesystem::create_symlink("target", link);
+  ASSERT_TRUE(WriteTextFile(link, "text").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(ReadTextFile(scratch / "target"), "text");
+  EXPECT_TRUE(WriteTextFile("/dev/null", "text").ok());
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 }  // namespace
