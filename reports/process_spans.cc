@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/worker_exit_code.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -63,7 +64,8 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
     }
   }
   if (const RecordEvent* own = OwnExit(life)) {
-    span.end = own->count == 0 ? ProcessEnd::kSuccess : ProcessEnd::kErrorCode;
+    span.end = IsOrderlyExit(own->count) ? ProcessEnd::kOrderly
+                                         : ProcessEnd::kErrorCode;
     span.ending = fmt::format("exited with code {}", own->count);
   }
   return span;

@@ -14,15 +14,15 @@
 namespace gauntlet {
 
 enum class ProcessEnd : uint8_t {
-  kSuccess,
-  kErrorCode,  // an exit of its own with another code than 0
+  kOrderly,    // done, stopped on a notice or on NaN
+  kErrorCode,  // another exit of its own
   kDeath,      // no exit of its own
 };
 
 struct ProcessSpan {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  ProcessEnd end = ProcessEnd::kSuccess;
+  ProcessEnd end = ProcessEnd::kOrderly;
   std::string ending;  // "exited with code 75", "was killed by signal 9"
 };
 

@@ -319,7 +319,7 @@ class SwimLanePicture {
       const LifeEvents& life = record_.lives[i];
       const ProcessEnd end = processes_[i].end;
       if (life.events.empty() || !layout_.HasLane(life.worker) ||
-          end == ProcessEnd::kSuccess) {
+          end == ProcessEnd::kOrderly) {
         continue;
       }
       out += Symbol(end == ProcessEnd::kDeath ? kDiedSymbol : kErrorSymbol,

@@ -23,7 +23,7 @@ constexpr PictureSymbol kSymbols[] = {
     {"m-resume", "resumed", R"(<path class="resume" d="M-4 -6L6 0L-4 6z"/>)"},
     {"m-rejected", "save failed or checkpoint rejected",
      R"(<path class="rejected" d="M-4 -4L4 4M4 -4L-4 4"/>)"},
-    {kErrorSymbol, "exit code above 0",
+    {kErrorSymbol, "exit with an error",
      R"(<path class="dead" d="M0 -7V7M-3 0H0"/>)"},
     {kDiedSymbol, "process killed or crashed",
      R"(<path class="dead" d="M0 -7V7M-4 -3H4"/>)"},
