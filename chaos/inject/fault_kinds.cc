@@ -44,11 +44,12 @@ constexpr std::array kKinds = {
                   "the next fsync fails once, and the data that it covered "
                   "never becomes durable",
                   ""},
-    FaultKindInfo{FaultKind::kBitFlip, "bit_flip",
-                  "one bit of a stored file flips: at a point of a load in the "
-                  "next file that the load opens, elsewhere in the file of the "
-                  "next write, once it is synced",
-                  ""},
+    FaultKindInfo{
+        FaultKind::kBitFlip, "bit_flip",
+        "one bit of a stored file flips. At a point of a load that is "
+        "the next file that the load opens; at another point it is "
+        "the file of the next write, once it is synced",
+        ""},
     FaultKindInfo{FaultKind::kTruncate, "truncate",
                   "a stored file is cut short; the fault chooses the file as "
                   "bit_flip does",
