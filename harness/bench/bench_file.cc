@@ -26,6 +26,7 @@ Json ContextToJson(const CheckpointResult& result) {
                {"cpu", context.cpu},
                {"file_system", context.file_system},
                {"gauntlet_version", context.version},
+               {"between_failures_seconds", result.between_failures},
                {"interrupted", result.interrupted}};
   if (!result.failure.empty()) json["failure"] = result.failure;
   return json;
@@ -75,7 +76,9 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
       Aggregate{"low95", &MedianInterval::low},
       Aggregate{"high95", &MedianInterval::high}};
   const std::string name = NameOf(figures.config);
+  const bool has_interval = figures.of(Metric::kStep).size() >= kLeastTrials;
   for (const Aggregate& aggregate : kAggregates) {
+    if (!has_interval && aggregate.value != &MedianInterval::median) continue;
     Json entry =
         BenchmarkEntry(name, "_" + std::string(aggregate.name), "aggregate");
     entry["repetitions"] = figures.of(Metric::kStep).size();
@@ -141,6 +144,12 @@ std::string TextOf(const Json& json, const char* key) {
                                                    : "";
 }
 
+// A difference to the run without saves.
+bool MayBeNegative(Metric metric) {
+  return metric == Metric::kCost || metric == Metric::kOverhead ||
+         metric == Metric::kMemoryAdded;
+}
+
 // Empty, or what is wrong with it.
 std::string ReadTrial(const Json& entry, BenchFigures& figures) {
   if (!entry.is_object()) return "a benchmark that is no object";
@@ -155,6 +164,9 @@ std::string ReadTrial(const Json& entry, BenchFigures& figures) {
     if (value == entry.end()) continue;
     if (!value->is_number()) {
       return fmt::format("{}: {}: no number", name, info.name);
+    }
+    if (value->get<double>() < 0 && !MayBeNegative(info.metric)) {
+      return fmt::format("{}: {}: a number below 0", name, info.name);
     }
     figures.values[name][static_cast<size_t>(info.metric)].push_back(
         value->get<double>());

@@ -1,7 +1,9 @@
 #include "harness/bench/bench_training.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -80,8 +82,18 @@ bool BenchTraining::AwaitEndFor(std::chrono::milliseconds time) {
 
 Status BenchTraining::EndedEarly() {
   std::string said = ReadTextFile(OutputFile(directory_));
+  if (said.find(std::strerror(ENOSPC)) != said.npos) {
+    // Trials have folders of their own in that of the benchmark.
+    return FailedPrecondition(
+        fmt::format("{}: the disk became full; --ckpt DIR says another one",
+                    directory_.parent_path().parent_path().string()));
+  }
+  // The last line.
   while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (said.size() > kMostSaid) said.erase(0, said.size() - kMostSaid);
+  if (const size_t end = said.rfind('\n'); end != said.npos) {
+    said.erase(0, end + 1);
+  }
+  if (said.size() > kMostSaid) said.resize(kMostSaid);
   return FailedPrecondition(
       fmt::format("the training run ended with exit code {}{}{}", end_.code,
                   said.empty() ? "" : ": ", EscapeBytes(said)));

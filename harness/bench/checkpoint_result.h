@@ -105,6 +105,8 @@ struct CheckpointResult {
   BenchContext context;
   std::vector<MachineFigures> machine;  // one of each size of state
   std::vector<CheckpointFigures> figures;
+  // Seconds, of the whole job where it is to run: for RecommendationsOf.
+  double between_failures = 0;
   bool interrupted = false;
   // Why the trials ended before all were over; empty: they did not.
   std::string failure;

@@ -118,4 +118,9 @@ std::string_view MetricValueForm(MetricUnit unit) {
   return "";
 }
 
+std::string LongTimeText(double seconds) {
+  return DurationToText(std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(seconds)));
+}
+
 }  // namespace gauntlet

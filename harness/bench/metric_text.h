@@ -22,6 +22,9 @@ std::optional<double> ParseMetricValue(MetricUnit unit, std::string_view text);
 // How a value of that unit is written, for messages: "a time such as 1.5ms".
 std::string_view MetricValueForm(MetricUnit unit);
 
+// "24h", "1h 30m": of seconds.
+std::string LongTimeText(double seconds);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_BENCH_METRIC_TEXT_H_

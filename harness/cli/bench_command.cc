@@ -1,6 +1,7 @@
 #include "harness/cli/bench_command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -71,8 +72,14 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
 
 // Where the results of a run go.
 Result<fs::path> MakeOutput(const std::string& out) {
-  if (out.empty()) return MakeRunDirectory(kBenchFolder);
-  return MakeFindingsDirectory(out, "");
+  if (!out.empty()) {
+    TrialsFolder::RemoveLeftBehind(out);
+    return MakeFindingsDirectory(out, "");
+  }
+  Result<fs::path> made = MakeRunDirectory(kBenchFolder);
+  if (made.ok()) return made;
+  return InvalidArgument(made.status().message() +
+                         "; --out DIR says another place");
 }
 
 // A folder of .gauntlet/bench is never used again, so trials are beside it.
@@ -158,6 +165,8 @@ Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
     return ExitCode::kViolated;
   }
   result->context = context;
+  result->between_failures =
+      std::chrono::duration<double>(command_.between_failures).count();
   RETURN_IF_ERROR(WriteResults(*result, out));
   Print(*result);
   if (command_.output == OutputFormat::kText) {
@@ -181,7 +190,7 @@ void CheckpointBenchRun::Print(const CheckpointResult& result) {
     console_.out << CheckpointResultToJson(result);
     return;
   }
-  console_.out << CheckpointResultToText(result, command_.between_failures);
+  console_.out << CheckpointResultToText(result);
   if (baseline_) console_.out << ComparisonText(result, *baseline_);
 }
 

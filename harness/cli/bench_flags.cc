@@ -315,8 +315,8 @@ Result<Command> ParseBench(const VerbArguments& verb) {
     return Annotate(command.status(), "bench scale");
   }
   return InvalidArgument(
-      fmt::format("unknown subcommand {}{}", Quoted(word),
-                  DidYouMean(word, {"checkpoint", "scale"})));
+      fmt::format("expected a subcommand, checkpoint or scale, found {}{}",
+                  Quoted(word), DidYouMean(word, {"checkpoint", "scale"})));
 }
 
 }  // namespace gauntlet

@@ -46,6 +46,18 @@ FlagReader ReadLatency(Duration& target) {
   };
 }
 
+// With shorter steps the crashes at a stated goodput take millions of them.
+FlagReader ReadStepTime(Duration& target) {
+  return [&target](const std::string& text) -> Status {
+    const std::optional<Duration> time = ParseDuration(text);
+    if (!time || *time < std::chrono::milliseconds(1)) {
+      return ExpectedValue("a time from 1ms, such as 100ms", text);
+    }
+    target = *time;
+    return OkStatus();
+  };
+}
+
 FlagReader ReadBandwidth(uint64_t& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<uint64_t> bytes = ParseBytes(text);
@@ -80,8 +92,9 @@ Result<Command> ParseBenchScale(const VerbArguments& verb) {
                 return ParseWhole(text, kLeastScale, kMaxReplicas);
               }));
   flags.Value({"--step-time", "TIME",
-               "Time that a worker computes in each step (100ms)."},
-              ReadLatency(setup.step_time));
+               "Time that a worker computes in each step, at least 1ms "
+               "(100ms)."},
+              ReadStepTime(setup.step_time));
   flags.Value({"--latency", "TIME",
                "Least time of a message between two workers (10us)."},
               ReadLatency(one_way.min));

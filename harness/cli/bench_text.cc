@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/bench/byte_text.h"
-#include "harness/bench/failure_model.h"
 #include "harness/bench/metric_text.h"
+#include "harness/bench/recommendation.h"
 #include "harness/bench/statistics.h"
 #include "harness/cli/text_table.h"
 #include "harness/scenario/units.h"
@@ -28,7 +28,7 @@ std::string MedianCell(const CheckpointFigures& figures, Metric metric) {
 // The 95 % interval.
 std::string IntervalCell(const CheckpointFigures& figures, Metric metric) {
   const TrialValues& values = figures.of(metric);
-  if (values.empty()) return "";
+  if (values.size() < kLeastTrials) return "";
   const MedianInterval interval = MedianIntervalOf(values);
   return MetricRangeText(InfoOf(metric).unit, interval.low, interval.high);
 }
@@ -56,50 +56,19 @@ std::string MetricsTable(std::span<const CheckpointFigures> group,
   return table.Render();
 }
 
-// "12 steps (34.5 ms)".
-std::string IntervalText(double seconds, double step) {
-  const double steps = std::max(1.0, std::round(seconds / step));
-  return fmt::format("{} ({})", Counted(static_cast<uint64_t>(steps), "step"),
-                     MetricText(MetricUnit::kSeconds, steps * step));
-}
-
-FailureModel ModelOf(const CheckpointFigures& figures,
-                     Duration between_failures) {
-  const auto median = [&figures](Metric metric) {
-    return std::max(0.0, MedianOf(figures.of(metric)));
-  };
-  return {.between_failures =
-              std::chrono::duration<double>(between_failures).count(),
-          .save_cost = median(Metric::kCost),
-          .durable_after =
-              std::max(0.0, median(Metric::kDurable) - median(Metric::kStall)),
-          .downtime = std::max(
-              0.0, median(Metric::kRecovery) - median(Metric::kRecompute))};
-}
-
 // A line for each mode with saves.
-std::string Recommendations(std::span<const CheckpointFigures> group,
-                            Duration between_failures) {
-  const TrialValues& base = group.front().of(Metric::kStep);
-  if (base.empty() || group.front().config.mode) return "";
-  const double step = MedianOf(base);
+std::string RecommendationsText(std::span<const CheckpointFigures> group,
+                                double between_failures) {
   std::string text;
-  for (const CheckpointFigures& figures : group) {
-    if (figures.of(Metric::kRecovery).empty() ||
-        figures.of(Metric::kDurable).empty()) {
-      continue;
-    }
-    const FailureModel model = ModelOf(figures, between_failures);
-    // Not more often than a save becomes durable.
-    const double least = std::max(step, MedianOf(figures.of(Metric::kDurable)));
-    const double best = BestInterval(model, least);
-    text += fmt::format("  {:<9}  every {}: expected goodput {:.2f} %\n",
-                        ModeName(figures.config.mode), IntervalText(best, step),
-                        100.0 * ExpectedGoodput(model, best));
+  for (const Recommendation& one : RecommendationsOf(group, between_failures)) {
+    text += fmt::format("  {:<9}  every {} ({}): expected goodput {:.2f} %\n",
+                        ModeName(one.config.mode), Counted(one.steps, "step"),
+                        MetricText(MetricUnit::kSeconds, one.seconds),
+                        100.0 * one.goodput);
   }
   if (text.empty()) return "";
   return fmt::format("save, with a failure each {} on average\n{}",
-                     DurationToText(between_failures), text);
+                     LongTimeText(between_failures), text);
 }
 
 std::string GoodputText(const CheckpointFigures& figures) {
@@ -120,8 +89,16 @@ std::string ShardsText(const CheckpointConfig& config) {
   return ", " + Counted(static_cast<uint64_t>(config.shards), "shard");
 }
 
+// Empty: there are as many as an interval needs.
+std::string TrialsText(const CheckpointFigures& figures) {
+  const size_t trials = figures.of(Metric::kStep).size();
+  if (trials >= kLeastTrials || !figures.voided.empty()) return "";
+  return fmt::format(": {}, {} are needed for an interval",
+                     Counted(trials, "trial"), kLeastTrials);
+}
+
 std::string GroupText(std::span<const CheckpointFigures> group,
-                      Duration between_failures) {
+                      double between_failures) {
   constexpr std::array kCosts = {Metric::kStep, Metric::kStall, Metric::kCost,
                                  Metric::kOverhead, Metric::kDurable};
   constexpr std::array kResources = {Metric::kBytes,  Metric::kBandwidth,
@@ -131,14 +108,20 @@ std::string GroupText(std::span<const CheckpointFigures> group,
                                     Metric::kJoin,      Metric::kRestore,
                                     Metric::kRecompute, Metric::kRecovery};
   const CheckpointConfig& config = group.front().config;
+  const bool saves = std::ranges::any_of(
+      group,
+      [](const CheckpointFigures& one) { return one.config.mode.has_value(); });
   std::string text =
-      fmt::format("state {}, a save every {}, {}{}\n",
-                  ByteText(config.state_bytes), Counted(config.every, "step"),
+      fmt::format("state {}, {}, {}{}{}\n", ByteText(config.state_bytes),
+                  saves ? "a save every " + Counted(config.every, "step")
+                        : "no checkpoints",
                   Counted(static_cast<uint64_t>(config.workers), "worker"),
-                  ShardsText(config));
+                  ShardsText(config), TrialsText(group.front()));
   text += MetricsTable(group, kCosts) + MetricsTable(group, kResources);
-  text += "recovery from kill -9\n" + MetricsTable(group, kRecovery);
-  text += Recommendations(group, between_failures);
+  if (saves) {
+    text += "recovery from kill -9\n" + MetricsTable(group, kRecovery);
+  }
+  text += RecommendationsText(group, between_failures);
   std::string goodput;
   for (const CheckpointFigures& figures : group) {
     if (!figures.voided.empty()) {
@@ -150,13 +133,6 @@ std::string GroupText(std::span<const CheckpointFigures> group,
   }
   if (!goodput.empty()) text += "goodput under kills\n" + goodput;
   return text;
-}
-
-bool AreOfOneGroup(const CheckpointFigures& one,
-                   const CheckpointFigures& other) {
-  CheckpointConfig config = one.config;
-  config.mode = other.config.mode;
-  return config == other.config;
 }
 
 std::string MachineText(const MachineFigures& machine) {
@@ -174,15 +150,12 @@ std::string MachineText(const MachineFigures& machine) {
 
 }  // namespace
 
-std::string CheckpointResultToText(const CheckpointResult& result,
-                                   Duration between_failures) {
+std::string CheckpointResultToText(const CheckpointResult& result) {
   std::string text;
-  const std::span<const CheckpointFigures> all = result.figures;
-  for (size_t begin = 0; begin < all.size();) {
-    size_t end = begin + 1;
-    while (end < all.size() && AreOfOneGroup(all[begin], all[end])) ++end;
-    text += GroupText(all.subspan(begin, end - begin), between_failures) + "\n";
-    begin = end;
+  for (size_t begin = 0; begin < result.figures.size();) {
+    const auto group = GroupAt(result.figures, begin);
+    text += GroupText(group, result.between_failures) + "\n";
+    begin += group.size();
   }
   for (const MachineFigures& machine : result.machine) {
     text += MachineText(machine);

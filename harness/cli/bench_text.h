@@ -4,17 +4,14 @@
 
 #include <string>
 
-#include "engine/world/clock.h"
 #include "harness/bench/bench_file.h"
 #include "harness/bench/checkpoint_result.h"
 
 namespace gauntlet {
 
 // Costs, recovery and recommended intervals of each size, interval and number
-// of workers, then the machine's limits. `between_failures`: for the
-// recommendation.
-std::string CheckpointResultToText(const CheckpointResult& result,
-                                   Duration between_failures);
+// of workers, then the machine's limits.
+std::string CheckpointResultToText(const CheckpointResult& result);
 
 // A line for each figure of which the trials differ significantly from the
 // baseline's.

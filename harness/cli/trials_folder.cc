@@ -20,7 +20,9 @@ bool Lock(const Descriptor& folder) {
   return folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-void RemoveLeftBehind(const fs::path& parent) {
+}  // namespace
+
+void TrialsFolder::RemoveLeftBehind(const fs::path& parent) {
   std::error_code error;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(parent, error)) {
@@ -29,8 +31,6 @@ void RemoveLeftBehind(const fs::path& parent) {
     if (Lock(folder)) fs::remove_all(entry.path(), error);
   }
 }
-
-}  // namespace
 
 Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
     const fs::path& parent) {

@@ -21,6 +21,9 @@ class TrialsFolder {
   static Result<std::unique_ptr<TrialsFolder>> Make(
       const std::filesystem::path& parent);
 
+  // What killed benchmarks left in that folder, as Make does.
+  static void RemoveLeftBehind(const std::filesystem::path& parent);
+
   std::filesystem::path path() const { return folder_->path(); }
 
  private:

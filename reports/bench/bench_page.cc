@@ -9,6 +9,7 @@
 
 #include "harness/bench/byte_text.h"
 #include "harness/bench/metric_text.h"
+#include "harness/bench/recommendation.h"
 #include "harness/bench/statistics.h"
 #include "reports/bench/waterfall.h"
 #include "reports/bench/xy_plot.h"
@@ -32,6 +33,9 @@ std::string CellOf(const CheckpointFigures& figures, Metric metric) {
   const TrialValues& values = figures.of(metric);
   if (values.empty()) return "";
   const MetricUnit unit = InfoOf(metric).unit;
+  if (values.size() < kLeastTrials) {
+    return HtmlText(MetricText(unit, MedianOf(values)));
+  }
   const MedianInterval interval = MedianIntervalOf(values);
   return HtmlText(MetricText(unit, interval.median)) +
          "<br><span class=\"muted\">" +
@@ -289,6 +293,47 @@ std::string MeaningsTable() {
   return table.Render();
 }
 
+// Of the configuration that has the fewest.
+std::string MediansText(const CheckpointResult& result) {
+  size_t trials = SIZE_MAX;
+  for (const CheckpointFigures& figures : result.figures) {
+    if (!figures.voided.empty()) continue;
+    trials = std::min(trials, figures.of(Metric::kStep).size());
+  }
+  if (trials == SIZE_MAX) return "";
+  std::string text = "Medians of " + Counted(trials, "trial");
+  if (trials >= kLeastTrials) return text + ", with 95 % intervals below them.";
+  return text + fmt::format("; an interval of 95 % needs {}.", kLeastTrials);
+}
+
+std::string RecommendationsTable(const CheckpointResult& result) {
+  ListTable table("How often to save", {{"mode"},
+                                        {"state"},
+                                        {"cluster"},
+                                        {"steps from save to save", "number"},
+                                        {"time", "number"},
+                                        {"expected goodput", "number"}});
+  bool any = false;
+  for (size_t begin = 0; begin < result.figures.size();) {
+    const auto group = GroupAt(result.figures, begin);
+    begin += group.size();
+    for (const Recommendation& one :
+         RecommendationsOf(group, result.between_failures)) {
+      any = true;
+      table.Add({ModeName(one.config.mode), ByteText(one.config.state_bytes),
+                 ClusterText(one.config), std::to_string(one.steps),
+                 HtmlText(SecondsText(one.seconds)),
+                 fmt::format("{:.2f} %", 100.0 * one.goodput)});
+    }
+  }
+  if (!any) return "";
+  return fmt::format(
+             "<p>With a failure each {} on average, by the medians "
+             "above.</p>\n",
+             HtmlText(LongTimeText(result.between_failures))) +
+         table.Render();
+}
+
 std::string Head(const CheckpointResult& result) {
   const BenchContext& context = result.context;
   const auto voided = std::ranges::count_if(
@@ -296,12 +341,13 @@ std::string Head(const CheckpointResult& result) {
       [](const CheckpointFigures& one) { return !one.voided.empty(); });
   std::string html = fmt::format(
       "<h1>What checkpoints cost</h1>\n<p>{} on {}, {} of {}, {}, gauntlet {}."
-      "</p>\n<p>Medians, with 95 % intervals below them. {}</p>\n",
+      "</p>\n<p>{} {}</p>\n",
       HtmlText(context.date), HtmlText(context.host),
       Counted(static_cast<uint64_t>(context.cpus), "core"),
       HtmlText(context.cpu), HtmlText(context.file_system),
-      HtmlText(context.version),
-      voided == 0
+      HtmlText(context.version), MediansText(result),
+      result.figures.empty() ? "No trial was over."
+      : voided == 0
           ? "The trained state of every run is, bit for bit, that of the run "
             "without checkpoints."
           : "Figures are void where the trained state is not that of the run "
@@ -313,7 +359,13 @@ std::string Head(const CheckpointResult& result) {
                     HtmlText(NameOf(figures.config)), HtmlText(figures.voided));
   }
   if (result.interrupted) {
-    html += "<p>Interrupted: of the trials that were over.</p>\n";
+    html += "<p>Interrupted: these are the trials that were over.</p>\n";
+  }
+  if (!result.failure.empty()) {
+    html += fmt::format(
+        "<p>Ended early: {}. These are the trials that were "
+        "over.</p>\n",
+        HtmlText(result.failure));
   }
   return html;
 }
@@ -337,6 +389,7 @@ std::string RenderBenchPage(const CheckpointResult& result) {
               FiguresTable(result, "Costs", kCosts) + in_plots(plots) +
                   FiguresTable(result, "Resources", kResources)) +
       Section("recovery", "Recovery", RecoveryPart(result)) +
+      Section("interval", "How often to save", RecommendationsTable(result)) +
       Section("goodput", "Goodput", in_plots(goodput)) +
       Section("machine", "Machine", MachineTable(result)) +
       Section("figures", "Figures", MeaningsTable());

@@ -165,7 +165,7 @@ def bad_calls_say_what_was_expected(run):
         expect(message in done.stderr, f"{arguments}: {done.stderr}")
         expect_equal(f"lines of {arguments}",
                      len(done.stderr.strip().splitlines()), 1)
-    expect("unknown subcommand 'chekpoint'; did you mean checkpoint?"
+    expect("checkpoint or scale, found 'chekpoint'; did you mean checkpoint?"
            in gauntlet(run, "bench", "chekpoint", code=USAGE).stderr,
            "a mistyped subcommand")
     expect(not (run.directory / "out").exists(), "an empty folder is left")

@@ -77,10 +77,36 @@ TEST(BenchFile, HasFieldsOfGoogleBenchmark) {
 TEST(BenchFile, VoidFiguresAreErrors) {
   const nlohmann::json json =
       nlohmann::json::parse(CheckpointResultToJson(Sample()));
-  const auto& entry = json.at("benchmarks").at(6);
+  const auto& entry = json.at("benchmarks").at(4);
   EXPECT_EQ(entry.at("error_occurred"), true);
   EXPECT_EQ(entry.at("error_message"), "trial 2: another state");
   EXPECT_FALSE(entry.contains("real_time"));
+}
+
+TEST(BenchFile, IntervalsNeedTrials) {
+  CheckpointResult result = Sample();
+  const auto has_interval = [&result] {
+    const std::string json = CheckpointResultToJson(result);
+    return json.find("\"low95\"") != json.npos;
+  };
+  EXPECT_FALSE(has_interval());
+  for (CheckpointFigures& figures : result.figures) {
+    figures.of(Metric::kStep) = {1, 2, 3, 4, 5, 6};
+    figures.of(Metric::kCpu) = {1, 2, 3, 4, 5, 6};
+    if (figures.config.mode) figures.of(Metric::kStall) = {1, 2, 3, 4, 5, 6};
+  }
+  EXPECT_TRUE(has_interval());
+}
+
+TEST(BenchFile, RefusesNumbersBelowZero) {
+  CheckpointResult result = Sample();
+  result.figures.back().of(Metric::kStall)[1] = -1e300;
+  const Parsed<BenchFigures> read =
+      ReadBenchFigures(CheckpointResultToJson(result), "a.json");
+  EXPECT_EQ(read.error,
+            "a.json: expected the JSON of gauntlet bench checkpoint, found "
+            "checkpoint/async/state:10MB/every:10/workers:2: stall: a number "
+            "below 0");
 }
 
 TEST(BenchFile, RefusesOtherFiles) {
