@@ -377,6 +377,8 @@ class Formats:
         self.checker.check("benchmark", printed)
         expect_equal("bench/result.json", json.loads(
             (run.directory / "bench/result.json").read_text()), printed)
+        self.checker.check("scale", json.loads(call(
+            run, "bench", "scale", "--workers", "4,8", "--json")))
 
     def all_schemas_were_used(self, _):
         names = {path.name.split(".")[0]
