@@ -6,6 +6,7 @@
 
 #include "engine/check.h"
 #include "engine/data/digit_shapes.h"
+#include "engine/large_array.h"
 #include "engine/numerics.h"
 #include <fmt/format.h>
 
@@ -66,10 +67,20 @@ class Segment {
         length_(int64_t{dx_} * dx_ + int64_t{dy_} * dy_),
         full_(nib.radius * nib.radius),
         outer_((nib.radius + kPixel) * (nib.radius + kPixel)),
+        far_(int64_t{outer_} * length_),
         ink_(nib.ink) {}
+
+  // True iff p is so far beside the line that it has no ink, wherever along it
+  // is. Most pixels are, and cost no more than this.
+  bool IsFarBeside(Point p) const {
+    const int64_t across =
+        int64_t{dx_} * (p.y - a_.y) - int64_t{dy_} * (p.x - a_.x);
+    return across * across >= far_;
+  }
 
   // The ink at p: none from one pixel past the nib's radius on.
   uint8_t At(Point p) const {
+    if (IsFarBeside(p)) return 0;
     const int64_t distance = SquaredDistance(p);
     if (distance >= outer_) return 0;
     if (distance <= full_) return static_cast<uint8_t>(ink_);
@@ -87,8 +98,6 @@ class Segment {
       return (px - dx_) * (px - dx_) + (py - dy_) * (py - dy_);
     }
     const int64_t across = dx_ * py - dy_ * px;
-    // Most pixels are far off: spare them the division.
-    if (across * across >= outer_ * length_) return outer_;
     return across * across / length_;
   }
 
@@ -98,6 +107,7 @@ class Segment {
   int64_t length_;  // squared
   int32_t full_;
   int32_t outer_;
+  int64_t far_;  // outer_ x length_
   int32_t ink_;
 };
 
@@ -229,7 +239,7 @@ RawRows DrawDigits(const DigitsSpec& spec) {
         fmt::format("side {}", spec.side));
   const size_t size = size_t{spec.side} * spec.side;
   RawRows raw{.rows = spec.rows, .height = spec.side, .width = spec.side};
-  raw.pixels.resize(size * spec.rows);
+  raw.pixels = MakeLargeArray<uint8_t>(size * spec.rows);
   raw.labels.resize(spec.rows);
   const numerics::RandomStream stream =
       numerics::MakeStream(kDigitsKey, numerics::Purpose::kDigits,

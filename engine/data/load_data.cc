@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "engine/data/idx.h"
 #include "engine/data/npy.h"
 #include "engine/data/raw_rows.h"
+#include "engine/large_array.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -109,10 +111,12 @@ Dataset ToDataset(RawRows raw, uint32_t classes) {
                .channels = raw.channels,
                .classes = classes,
                .divided_by = raw.values.empty() ? 255u : 1u};
-  data.features = std::move(raw.values);
-  data.features.reserve(data.features.size() + raw.pixels.size());
-  for (const uint8_t pixel : raw.pixels) {
-    data.features.push_back(feature[pixel]);
+  if (raw.pixels.empty()) {
+    data.features = std::move(raw.values);
+  } else {
+    data.features = MakeLargeArray<float>(raw.pixels.size());
+    std::ranges::transform(raw.pixels, data.features.begin(),
+                           [&](uint8_t pixel) { return feature[pixel]; });
   }
   data.labels = std::move(raw.labels);
   data.rows_of_files = std::move(raw.rows_of_files);
