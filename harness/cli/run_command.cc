@@ -141,28 +141,34 @@ class Runner {
     }
     std::error_code ignored;
     fs::remove(directory_ / kUnfinishedFileName, ignored);
-    Status passed_on = LinkLatest(directory_.parent_path(), result.run);
-    if (command_.github && passed_on.ok()) {
-      passed_on = PostToGithub(result, GithubStepOfEnvironment(), console_);
-    }
+    const Status published = Publish(result);
     if (interrupted) SayInterrupted(ran);
     if (disk_full_) SayDiskFull(ran);
-    // The copy comes last: the run has all its own files if it fails.
-    if (!command_.junit_file.empty() && passed_on.ok()) {
-      passed_on = WriteTextFile(command_.junit_file, RenderJunit(result));
-    }
     if (!interrupted) RemoveOld();
     const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
                                  : ExitCodeFor(result, command_);
     // A case that failed is worse news than a file that is not there.
-    if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(passed_on);
-    if (!passed_on.ok()) {
-      fmt::print(console_.err, "gauntlet run: {}\n", passed_on.message());
+    if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(published);
+    if (!published.ok()) {
+      fmt::print(console_.err, "gauntlet run: {}\n", published.message());
     }
     return code;
   }
 
  private:
+  // The link `latest` and the copies for others; the run has all its own files.
+  // Returns the first error.
+  Status Publish(const RunResult& result) const {
+    Status first = LinkLatest(directory_.parent_path(), result.run);
+    if (command_.github && first.ok()) {
+      first = PostToGithub(result, GithubStepOfEnvironment(), console_);
+    }
+    if (command_.junit_file.empty()) return first;
+    const Status junit =
+        WriteTextFile(command_.junit_file, RenderJunit(result));
+    return first.ok() ? junit : first;
+  }
+
   // Names the cases for --last-failed, should this process be killed. Errors
   // are ignored: the run works without this file.
   void WriteUnfinished(RunResult result) const {

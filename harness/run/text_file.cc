@@ -1,14 +1,18 @@
 #include "harness/run/text_file.h"
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "engine/real/descriptor.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/regular_file.h"
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -22,26 +26,48 @@ Status CannotBeWritten(const std::filesystem::path& path, int error) {
                                             : IoError(message);
 }
 
-// Leaves what it has written if it fails.
-Status WriteAll(const Descriptor& file, const std::filesystem::path& path,
-                std::string_view text) {
+// On failure a partial write remains.
+Status WriteAndClose(Descriptor file, const std::filesystem::path& path,
+                     std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = RetryOnInterrupt(
         [&] { return write(file.get(), text.data(), text.size()); });
     if (written < 0) return CannotBeWritten(path, errno);
     text.remove_prefix(static_cast<size_t>(written));
   }
+  // Some file systems report a full disk only here.
+  if (close(file.Release()) != 0) return CannotBeWritten(path, errno);
   return OkStatus();
 }
 
 Status WriteInPlace(const std::filesystem::path& path, std::string_view text) {
-  const Descriptor file(
+  Descriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file.valid()) return CannotBeWritten(path, errno);
-  return WriteAll(file, path, text);
+  return WriteAndClose(std::move(file), path, text);
 }
 
-// Where a link leads, also one to nothing; the path itself if it is none.
+// A new file beside `path`. Not valid: errno says why.
+Descriptor CreateBeside(const std::filesystem::path& path, std::string& name) {
+  static std::atomic<uint64_t> count = 0;
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    name = fmt::format("{}.tmp-{}-{}", path.string(), getpid(), ++count);
+    Descriptor file(open(name.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                         0666));
+    if (file.valid() || errno != EEXIST) return file;
+  }
+  return Descriptor();
+}
+
+// The folder takes no new file, although the file itself may be writable.
+bool FolderRefuses(int error) {
+  return error == EACCES || error == EPERM || error == EROFS ||
+         error == ENAMETOOLONG;
+}
+
+// Returns the target of a link, even if it does not exist; else the path.
 std::filesystem::path Followed(std::filesystem::path path) {
   constexpr int kMostLinks = 40;  // as the system follows
   std::error_code error;
@@ -84,7 +110,7 @@ Status WriteNewTextFile(const std::filesystem::path& path,
     return AlreadyExists(path.string() + ": there is one already");
   }
   if (!file.valid()) return CannotBeWritten(path, errno);
-  Status written = WriteAll(file, path, text);
+  Status written = WriteAndClose(std::move(file), path, text);
   if (!written.ok()) unlink(path.c_str());
   return written;
 }
@@ -92,25 +118,20 @@ Status WriteNewTextFile(const std::filesystem::path& path,
 Status WriteTextFile(const std::filesystem::path& path,
                      const std::string& text) {
   const std::filesystem::path target = Followed(path);
-  std::error_code error;
-  const std::filesystem::file_status found =
-      std::filesystem::status(target, error);
-  const bool is_there = std::filesystem::exists(found);
-  if (is_there && !std::filesystem::is_regular_file(found)) {
-    return WriteInPlace(target, text);
+  struct stat found = {};
+  const bool is_there = stat(target.c_str(), &found) == 0;
+  if (is_there && !S_ISREG(found.st_mode)) return WriteInPlace(target, text);
+  std::string beside;
+  Descriptor file = CreateBeside(target, beside);
+  if (!file.valid()) {
+    return FolderRefuses(errno) ? WriteInPlace(target, text)
+                                : CannotBeWritten(path, errno);
   }
-  const std::string beside =
-      fmt::format("{}.tmp-{}", target.string(), getpid());
-  Status written;
-  {
-    const Descriptor file(
-        open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!file.valid()) {
-      return is_there ? WriteInPlace(target, text)
-                      : CannotBeWritten(path, errno);
-    }
-    written = WriteAll(file, path, text);
+  // An error leaves the mode of a new file.
+  if (is_there) {
+    static_cast<void>(fchmod(file.get(), found.st_mode & ALLPERMS));
   }
+  Status written = WriteAndClose(std::move(file), path, text);
   if (written.ok() && rename(beside.c_str(), target.c_str()) != 0) {
     written = CannotBeWritten(path, errno);
   }

@@ -19,9 +19,9 @@ std::string ReadTextFile(const std::filesystem::path& path);
 Status WriteNewTextFile(const std::filesystem::path& path,
                         std::string_view text);
 
-// Creates or replaces it as a whole, by a temporary file beside it. What is no
-// regular file, or in a folder that takes no new one, is written in place.
-// kIoError names the path; kResourceExhausted: the disk is full.
+// Creates the file or replaces it atomically (temporary file and rename); its
+// mode stays. Writes in place if it is no regular file, or its folder is not
+// writable. kIoError names the path; kResourceExhausted: the disk is full.
 Status WriteTextFile(const std::filesystem::path& path,
                      const std::string& text);
 

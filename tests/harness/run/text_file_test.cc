@@ -82,6 +82,28 @@ TEST(TextFileTest, FailedWriteLeavesWhatWasThere) {
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
 
+TEST(TextFileTest, ReplacedFileKeepsItsMode) {
+  namespace fs = std::filesystem;
+  ScratchDirectory scratch;
+  const std::string path = scratch / "report.html";
+  ASSERT_TRUE(WriteTextFile(path, "old").ok());
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_TRUE(WriteTextFile(path, "new").ok());
+  EXPECT_EQ(ReadTextFile(path), "new");
+  EXPECT_EQ(fs::status(path).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST(TextFileTest, LongNameIsWrittenInPlace) {
+  ScratchDirectory scratch;
+  // A temporary file's name would be too long.
+  const std::string path = scratch / std::string(250, 'n');
+  for (const char* text : {"old", "new"}) {
+    ASSERT_TRUE(WriteTextFile(path, text).ok());
+    EXPECT_EQ(ReadTextFile(path), text);
+  }
+}
+
 TEST(TextFileTest, LinksAndDevicesStay) {
   ScratchDirectory scratch;
   const std::string link = scratch / "latest";
