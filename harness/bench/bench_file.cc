@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "engine/utf8.h"
 #include "harness/bench/benchmark_json.h"
@@ -76,9 +77,11 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
       Aggregate{"low95", &MedianInterval::low},
       Aggregate{"high95", &MedianInterval::high}};
   const std::string name = NameOf(figures.config);
+  // Fewer trials have no interval.
   const bool has_interval = figures.of(Metric::kStep).size() >= kLeastTrials;
-  for (const Aggregate& aggregate : kAggregates) {
-    if (!has_interval && aggregate.value != &MedianInterval::median) continue;
+  const auto aggregates =
+      std::span(kAggregates).first(has_interval ? kAggregates.size() : 1);
+  for (const Aggregate& aggregate : aggregates) {
     Json entry =
         BenchmarkEntry(name, "_" + std::string(aggregate.name), "aggregate");
     entry["repetitions"] = figures.of(Metric::kStep).size();
@@ -144,7 +147,7 @@ std::string TextOf(const Json& json, const char* key) {
                                                    : "";
 }
 
-// A difference to the run without saves.
+// Returns true iff it is a difference from the run without saves.
 bool MayBeNegative(Metric metric) {
   return metric == Metric::kCost || metric == Metric::kOverhead ||
          metric == Metric::kMemoryAdded;

@@ -82,10 +82,13 @@ bool BenchTraining::AwaitEndFor(std::chrono::milliseconds time) {
 
 Status BenchTraining::EndedEarly() {
   std::string said = ReadTextFile(OutputFile(directory_));
-  if (said.find(std::strerror(ENOSPC)) != said.npos) {
+  const auto has_said = [&said](int error) {
+    return said.find(std::strerror(error)) != said.npos;
+  };
+  if (has_said(ENOSPC) || has_said(EDQUOT)) {
     // Trials have folders of their own in that of the benchmark.
     return FailedPrecondition(
-        fmt::format("{}: the disk became full; --ckpt DIR says another one",
+        fmt::format("{}: the disk became full; use another one with --ckpt DIR",
                     directory_.parent_path().parent_path().string()));
   }
   // The last line.

@@ -33,11 +33,11 @@ uint64_t RoundedUp(uint64_t steps, uint64_t every) {
   return (steps + every - 1) / every * every;
 }
 
-// As many shards as workers, or more, are all of them.
+// Numbers of shards to measure; as many as `workers` are all (0).
 std::vector<int> ShardsOf(const CheckpointBenchPlan& plan, int workers) {
   std::vector<int> different;
-  for (const int told : plan.shards) {
-    const int shards = told < workers ? told : 0;
+  for (const int wanted : plan.shards) {
+    const int shards = wanted < workers ? wanted : 0;
     if (std::ranges::find(different, shards) == different.end()) {
       different.push_back(shards);
     }

@@ -54,8 +54,9 @@ uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 // Runs all configurations in turns: each trial measures every one of them, in
 // an order that is reversed in the next trial, and a run without saves beside
 // them, so that what changes on the machine meanwhile changes them alike.
-// The context is left to the caller. If a training run fails, or it is
-// interrupted, the result has the trials that were over; without any it fails.
+// The context is left to the caller. If a training run fails, or the
+// user interrupts, the result has the finished trials. Fails only if a run
+// fails before any trial finishes.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

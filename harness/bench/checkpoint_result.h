@@ -22,7 +22,7 @@ struct CheckpointConfig {
   uint64_t state_bytes = 0;      // about
   uint64_t every = 1;            // steps from save to save
   int workers = 1;
-  int shards = 0;  // most workers that write a checkpoint; 0: all
+  int shards = 0;  // maximum number of workers that write one; 0: all
 
   bool operator==(const CheckpointConfig&) const = default;
 };
@@ -105,10 +105,10 @@ struct CheckpointResult {
   BenchContext context;
   std::vector<MachineFigures> machine;  // one of each size of state
   std::vector<CheckpointFigures> figures;
-  // Seconds, of the whole job where it is to run: for RecommendationsOf.
+  // Mean time between failures of the whole job, in seconds.
   double between_failures = 0;
   bool interrupted = false;
-  // Why the trials ended before all were over; empty: they did not.
+  // Error that ended the benchmark early; empty: none.
   std::string failure;
 
   bool operator==(const CheckpointResult&) const = default;

@@ -22,7 +22,7 @@ std::optional<double> ParseMetricValue(MetricUnit unit, std::string_view text);
 // How a value of that unit is written, for messages: "a time such as 1.5ms".
 std::string_view MetricValueForm(MetricUnit unit);
 
-// "24h", "1h 30m": of seconds.
+// Formats a duration in seconds: "24h", "1h30m".
 std::string LongTimeText(double seconds);
 
 }  // namespace gauntlet

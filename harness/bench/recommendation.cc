@@ -22,12 +22,12 @@ FailureModel ModelOf(const CheckpointFigures& figures,
               0.0, median(Metric::kRecovery) - median(Metric::kRecompute))};
 }
 
-// A measured cost gives no more than two digits.
+// Rounds up to two digits, the precision of a measured cost.
 uint64_t RoundedSteps(double steps) {
-  const double least = std::max(1.0, std::round(steps));
+  const double least = std::max(1.0, std::ceil(steps));
   const double unit =
       std::pow(10.0, std::max(0.0, std::floor(std::log10(least)) - 1));
-  return static_cast<uint64_t>(std::round(least / unit) * unit);
+  return static_cast<uint64_t>(std::ceil(least / unit) * unit);
 }
 
 }  // namespace

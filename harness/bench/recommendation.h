@@ -15,17 +15,17 @@ namespace gauntlet {
 struct Recommendation {
   CheckpointConfig config;
   uint64_t steps = 1;  // from save to save, to two digits
-  double seconds = 0;  // that they take without saves
+  double seconds = 0;  // of these steps without saves
   double goodput = 0;  // ExpectedGoodput
 };
 
-// The figures from `begin` on that differ from the first in the mode alone.
+// Returns the figures from `begin` on that differ only in the mode.
 std::span<const CheckpointFigures> GroupAt(
     std::span<const CheckpointFigures> figures, size_t begin);
 
-// One for each mode whose recovery was measured, of figures that differ in the
-// mode alone, those without saves first. `between_failures` is in seconds, the
-// mean of the whole job.
+// Returns one for each mode with a measured recovery. REQUIRES: the figures
+// differ only in the mode; those without saves are the first.
+// `between_failures`: mean of the whole job, in seconds.
 std::vector<Recommendation> RecommendationsOf(
     std::span<const CheckpointFigures> group, double between_failures);
 

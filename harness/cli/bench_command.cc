@@ -79,7 +79,7 @@ Result<fs::path> MakeOutput(const std::string& out) {
   Result<fs::path> made = MakeRunDirectory(kBenchFolder);
   if (made.ok()) return made;
   return InvalidArgument(made.status().message() +
-                         "; --out DIR says another place");
+                         "; choose another folder with --out DIR");
 }
 
 // A folder of .gauntlet/bench is never used again, so trials are beside it.
@@ -198,14 +198,14 @@ ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
   console_.Settle();
   if (result.interrupted) {
     fmt::print(console_.err,
-               "gauntlet bench checkpoint: interrupted; these are the figures "
-               "of the trials that were over\n");
+               "gauntlet bench checkpoint: interrupted; the figures cover "
+               "the finished trials\n");
     return ExitCode::kInterrupted;
   }
   if (!result.failure.empty()) {
     fmt::print(console_.err,
-               "gauntlet bench checkpoint: {}; these are the figures of the "
-               "trials that were over\n",
+               "gauntlet bench checkpoint: {}; the figures cover the "
+               "finished trials\n",
                result.failure);
     return ExitCode::kViolated;
   }

@@ -159,8 +159,8 @@ void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
                 return ParseWhole(text, 1, kMostWorkers);
               }));
   flags.Value({"--shards", "N,…",
-               "Most workers that write a checkpoint, each a shard: 1 is the "
-               "chief alone; all: as far as there are tensors (all)."},
+               "Maximum number of workers that write a shard; 1: only the "
+               "chief (all)."},
               ReadList(told.shards, ReadShards));
   flags.Value(
       {"--restart", "NAME", "After the kill: whole-job or rejoin (whole-job)."},

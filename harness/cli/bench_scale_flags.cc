@@ -46,7 +46,7 @@ FlagReader ReadLatency(Duration& target) {
   };
 }
 
-// With shorter steps the crashes at a stated goodput take millions of them.
+// Shorter steps would need millions of simulated steps.
 FlagReader ReadStepTime(Duration& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<Duration> time = ParseDuration(text);

@@ -67,7 +67,7 @@ std::string RecommendationsText(std::span<const CheckpointFigures> group,
                         100.0 * one.goodput);
   }
   if (text.empty()) return "";
-  return fmt::format("save, with a failure each {} on average\n{}",
+  return fmt::format("save, for one failure every {} on average\n{}",
                      LongTimeText(between_failures), text);
 }
 
@@ -93,7 +93,7 @@ std::string ShardsText(const CheckpointConfig& config) {
 std::string TrialsText(const CheckpointFigures& figures) {
   const size_t trials = figures.of(Metric::kStep).size();
   if (trials >= kLeastTrials || !figures.voided.empty()) return "";
-  return fmt::format(": {}, {} are needed for an interval",
+  return fmt::format(" ({}; a 95 % interval needs {})",
                      Counted(trials, "trial"), kLeastTrials);
 }
 

@@ -13,23 +13,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPurpose = "trials";
-// Of TemporaryDirectory::MakeIn with that purpose.
+// TemporaryDirectory::MakeIn begins a name so.
 constexpr std::string_view kNamePrefix = "gauntlet-trials-";
 
 bool Lock(const Descriptor& folder) {
   return folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
+void RemoveUnlocked(const fs::path& parent) {
+  std::error_code error;
+  fs::directory_iterator entry(parent, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (!path.filename().string().starts_with(kNamePrefix)) continue;
+    const Descriptor folder = OpenFolder(path);
+    // What cannot be removed now is tried again by the next benchmark.
+    std::error_code ignored;
+    if (Lock(folder)) fs::remove_all(path, ignored);
+  }
+}
+
 }  // namespace
 
 void TrialsFolder::RemoveLeftBehind(const fs::path& parent) {
-  std::error_code error;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(parent, error)) {
-    if (!entry.path().filename().string().starts_with(kNamePrefix)) continue;
-    const Descriptor folder = OpenFolder(entry.path());
-    if (Lock(folder)) fs::remove_all(entry.path(), error);
-  }
+  const RunsFolderLock one_at_a_time(parent);
+  RemoveUnlocked(parent);
 }
 
 Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
@@ -37,9 +45,9 @@ Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) return InvalidArgument(parent.string() + ": " + error.message());
-  // Nobody looks at a new folder before it is locked.
+  // No other benchmark sees a new folder before it is locked.
   const RunsFolderLock one_at_a_time(parent);
-  RemoveLeftBehind(parent);
+  RemoveUnlocked(parent);
   ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
   Descriptor lock = OpenFolder(folder->path());
   // A file system without locks: what a killed benchmark leaves there stays.

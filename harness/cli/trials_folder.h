@@ -12,16 +12,15 @@
 
 namespace gauntlet {
 
-// Removed with all that is in it. One that a killed benchmark left behind is
-// removed by the next in the same parent: a benchmark that runs holds a lock on
-// its folder.
+// Deleted with its contents. Holds a lock while the benchmark runs; the next
+// benchmark in the same parent deletes folders without a lock.
 class TrialsFolder {
  public:
   // Makes the parent if need be. kInvalidArgument: it cannot be made.
   static Result<std::unique_ptr<TrialsFolder>> Make(
       const std::filesystem::path& parent);
 
-  // What killed benchmarks left in that folder, as Make does.
+  // Deletes the trials folders in `parent` that killed benchmarks left.
   static void RemoveLeftBehind(const std::filesystem::path& parent);
 
   std::filesystem::path path() const { return folder_->path(); }

@@ -328,7 +328,7 @@ std::string RecommendationsTable(const CheckpointResult& result) {
   }
   if (!any) return "";
   return fmt::format(
-             "<p>With a failure each {} on average, by the medians "
+             "<p>For one failure every {} on average, by the medians "
              "above.</p>\n",
              HtmlText(LongTimeText(result.between_failures))) +
          table.Render();
@@ -346,7 +346,7 @@ std::string Head(const CheckpointResult& result) {
       Counted(static_cast<uint64_t>(context.cpus), "core"),
       HtmlText(context.cpu), HtmlText(context.file_system),
       HtmlText(context.version), MediansText(result),
-      result.figures.empty() ? "No trial was over."
+      result.figures.empty() ? "No trial finished."
       : voided == 0
           ? "The trained state of every run is, bit for bit, that of the run "
             "without checkpoints."
@@ -359,7 +359,7 @@ std::string Head(const CheckpointResult& result) {
                     HtmlText(NameOf(figures.config)), HtmlText(figures.voided));
   }
   if (result.interrupted) {
-    html += "<p>Interrupted: these are the trials that were over.</p>\n";
+    html += "<p>Interrupted: the figures cover the finished trials.</p>\n";
   }
   if (!result.failure.empty()) {
     html += fmt::format(
