@@ -28,7 +28,7 @@ SAVE_MODES = {
     "tensorflow": ("tf.train.Checkpoint",),
 }
 GAUNTLET_MODES = ("sync", "async", "zero-copy")
-# Of which a save's stall is compared.
+# Modes that save in the background.
 BACKGROUND = ("async", "zero-copy", "DCP async", "Orbax async")
 SECTIONS = ("steps", "workers", "saves", "recovery")
 MS = 1e3
@@ -51,17 +51,17 @@ class Section:
     def ratio(self, party, own):
         """None where the rounds are not of both."""
         pairs = list(zip(self.rounds.get(own, ()), self.rounds.get(party, ())))
-        if not pairs or any(theirs <= 0 for _, theirs in pairs):
+        if not pairs or any(min(pair) <= 0 for pair in pairs):
             return None
         return statistics.median(mine / theirs for mine, theirs in pairs)
 
     def lines(self):
         own_ones = [own for own in self.ours if own in self.rounds]
         width = max((len(party) for party in self.rounds), default=0)
-        columns = [len(f"{own} ÷ it") for own in own_ones]
+        columns = [len(f"{own} ÷ peer") for own in own_ones]
         yield self.title
         yield ("  " + " " * width + "  median ms"
-               + "".join(f"  {own} ÷ it" for own in own_ones))
+               + "".join(f"  {own} ÷ peer" for own in own_ones))
         for party in sorted(self.rounds, key=self.median):
             ratios = [None if party in self.ours else self.ratio(party, own)
                       for own in own_ones]
@@ -173,6 +173,8 @@ class Comparison:
             self.finish(section)
 
     def saves(self):
+        # A save in the background needs a processor beside the training's. JAX
+        # takes as many threads as processors, also for its steps.
         peers = self.peers(threads=1, processors=0)
         for megabytes in self.told.state:
             self._saves_of(megabytes, peers)
@@ -222,6 +224,9 @@ class Comparison:
                     if not saved:
                         continue
                     stalls = saved["stall_seconds"]
+                    if not stalls:
+                        self.fail(f"{label}: no save in {steps} steps")
+                        continue
                     group = background if mode in BACKGROUND else blocking
                     group.add(label, statistics.median(stalls))
                     cost.add(label, (saved["seconds"] - base["seconds"])
@@ -241,7 +246,7 @@ class Comparison:
         workers, every = 4, 10
         job = jobs.state_job(100)
         section = Section(
-            f"kill -9 of 1 of {workers} workers to the next step, 100 MB",
+            f"kill -9 of 1 of {workers} workers until the first step after the restart, 100 MB",
             ours=("Gauntlet whole-job", "Gauntlet rejoin"))
         parties = {f"Gauntlet {policy}":
                    lambda policy=policy: self.gauntlet.recover(

@@ -31,7 +31,8 @@ class SectionTest(unittest.TestCase):
         section.add("Gauntlet", 1.0)
         section.add("peer", 0.0)
         self.assertIsNone(section.ratio("peer", "Gauntlet"))
-        self.assertIn("-", list(section.lines())[-1])
+        lines = {line.split()[0]: line for line in section.lines()}
+        self.assertTrue(lines["peer"].endswith(" -"), lines)
 
 
 class ComparisonTest(unittest.TestCase):
@@ -68,17 +69,17 @@ class ComparisonTest(unittest.TestCase):
         sections = {one["title"]: one for one in figures["sections"]}
         step = sections["step of dnn, batch 50, 1 thread"]["seconds"]
         # The stand-in's step sleeps for 2 ms, its save for 20 and a load for 4.
-        self.assertTrue(0.002 <= step["stand-in"][0] < 0.02, step)
+        self.assertGreaterEqual(step["stand-in"][0], 0.002)
         stall = sections["stall of a save that training waits for, 1 MB, every "
                          "2 steps"]["seconds"]
-        self.assertTrue(0.02 <= stall["plain"][0] < 0.2, stall)
+        self.assertGreaterEqual(stall["plain"][0], 0.02)
         self.assertIn("Gauntlet sync", stall)
         background = sections["stall of a save in the background, 1 MB, every 2 "
                               "steps"]["seconds"]
         self.assertEqual(sorted(background),
                          ["Gauntlet async", "Gauntlet zero-copy"])
         restore = sections["restore, 1 MB"]["seconds"]
-        self.assertTrue(0.004 <= restore["plain"][0] < 0.04, restore)
+        self.assertGreaterEqual(restore["plain"][0], 0.004)
         self.assertEqual(len(restore["Gauntlet"]), 1)
 
     def test_two_workers_need_no_peer(self):
@@ -92,7 +93,7 @@ class ComparisonTest(unittest.TestCase):
         code, output, errors, figures = self.compare(
             "no_such_peer.py", "--only", "steps")
         self.assertEqual(code, 1)
-        self.assertIn("stand-in ended; its output is in ", errors)
+        self.assertIn("stand-in ended: ", errors)
         self.assertIn("Gauntlet", output)
         self.assertEqual(len(figures["failures"]), 1)
 

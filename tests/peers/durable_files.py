@@ -1,4 +1,7 @@
-"""What makes a save durable: every file and directory of it, and its name."""
+"""Makes a save durable: its files, its directories and its name.
+
+DCP syncs its files itself, but no directory; Orbax decides itself what it syncs.
+"""
 
 import os
 

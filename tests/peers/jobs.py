@@ -1,4 +1,4 @@
-"""What is trained, alike by Gauntlet and by its peers.
+"""Jobs that Gauntlet and its peers train.
 
 A job is a dictionary: batch, hidden (units of the dense layers), dropout (after
 each of them), filters (of a 3 x 3 convolution before them, or 0) and optimizer

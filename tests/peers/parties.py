@@ -8,19 +8,25 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import jobs
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEADLINE_S = 600
-# What would tell a worker another place, or a library another processor.
+# Variables that change a worker's rank or the threads of a library.
 _DROPPED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TF_CONFIG",
             "OPENBLAS_CORETYPE", "OMP_NUM_THREADS")
 
 
 class PartyFailed(Exception):
     """A party did not do what it was asked; the text says what it answered."""
+
+
+def end_of(log):
+    """The last characters of a log."""
+    return pathlib.Path(log).read_text(errors="replace").strip()[-400:]
 
 
 def _environment():
@@ -55,16 +61,21 @@ class Peer:
         self.versions = self._read()["versions"]
 
     def _read(self):
+        timer = threading.Timer(DEADLINE_S, self._process.kill)
+        timer.start()
         line = self._process.stdout.readline()
+        timer.cancel()
         if not line:
             self.close()
-            raise PartyFailed(f"{self.name} ended; its output is in {self._log}")
+            raise PartyFailed(f"{self.name} ended: {end_of(self._log)}")
         answer = json.loads(line)
         if "error" in answer:
             raise PartyFailed(f"{self.name}: {answer['error']}")
         return answer
 
     def ask(self, **command):
+        if self._process.poll() is not None:
+            raise PartyFailed(f"{self.name} has ended")
         self._process.stdin.write(json.dumps(command) + "\n")
         self._process.stdin.flush()
         return self._read()
@@ -131,14 +142,14 @@ class Gauntlet:
 
     @staticmethod
     def _finish(process):
-        """Returns the peak memory of its largest process, in bytes."""
+        timer = threading.Timer(DEADLINE_S, process.kill)
+        timer.start()
         with process.stderr:
             errors = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
+        code = process.wait()
+        timer.cancel()
+        if code != 0:
             raise PartyFailed(f"gauntlet train: {errors.strip()[-400:]}")
-        return usage.ru_maxrss * 1024
 
     def steps(self, job, count, *, threads=1, workers=1, replicas=1,
               processors=0):
@@ -156,7 +167,7 @@ class Gauntlet:
         shutil.rmtree(self._checkpoints(), ignore_errors=True)
         saves = (["--ckpt", self._checkpoints(), "--ckpt-mode", mode,
                   "--save-every", every, "--keep-last", 2] if mode else [])
-        memory = self._finish(self._start(job, "--steps", steps, *saves))
+        self._finish(self._start(job, "--steps", steps, *saves))
         began, last, stalls = 0, 0, []
         for event in _worker_events(self._events(), 0):
             if event["kind"] == "start_times":
@@ -165,19 +176,17 @@ class Gauntlet:
                 last = event["t_ns"]
                 if "save" in event["parts_ns"]:
                     stalls.append(event["parts_ns"]["save"] * 1e-9)
-        return {"seconds": (last - began) * 1e-9, "stall_seconds": stalls,
-                "memory_bytes": memory}
+        return {"seconds": (last - began) * 1e-9, "stall_seconds": stalls}
 
     def restore(self, job, steps):
         """Seconds in which a new process verifies and loads the checkpoint."""
         self._finish(self._start(job, "--steps", steps + 1, "--ckpt",
                                  self._checkpoints()))
         for event in _worker_events(self._events(), 0):
-            if event["kind"] == "start_times":
-                parts = event["parts_ns"]
-                return {"seconds":
-                        (parts["claim"] + parts.get("load", 0)) * 1e-9}
-        raise PartyFailed("gauntlet train left no event start_times")
+            parts = event.get("parts_ns", {})
+            if event["kind"] == "start_times" and "load" in parts:
+                return {"seconds": (parts["claim"] + parts["load"]) * 1e-9}
+        raise PartyFailed("gauntlet train loaded no checkpoint")
 
     def recover(self, job, workers, every, policy):
         """Seconds from kill -9 of a worker to the first step after it, and of a
@@ -193,13 +202,8 @@ class Gauntlet:
             every + every // 2,
             lambda: next(_worker_events(self._events(), victim))["pid"])
         self._finish(process)
-        events = list(_worker_events(self._events(), 0))
-        begun = min(event["t_ns"] for event in events
-                    if event["kind"] == "start_times" and
-                    event["t_ns"] > killed)
-        times = _step_times(events)
-        return {"seconds": (min(t for t in times if t > begun) - killed) * 1e-9,
-                "step_seconds": _intervals([t for t in times if t < killed])}
+        return recovery_of(_worker_events(self._events(), 0), "start_times",
+                           killed)
 
 
 class TorchRun:
@@ -222,8 +226,12 @@ class TorchRun:
                 stdout=subprocess.DEVNULL, stderr=log, env=_environment())
 
     def _finish(self, process):
-        if process.wait(DEADLINE_S) != 0:
-            raise PartyFailed(f"torchrun: {self._log.read_text()[-400:]}")
+        timer = threading.Timer(DEADLINE_S, process.kill)
+        timer.start()
+        code = process.wait()
+        timer.cancel()
+        if code != 0:
+            raise PartyFailed(f"torchrun: {end_of(self._log)}")
 
     def _events(self, rank):
         with contextlib.suppress(FileNotFoundError):
@@ -243,16 +251,25 @@ class TorchRun:
             process, lambda: len(_step_times(self._events(0))),
             every + every // 2, lambda: next(self._events(victim))["pid"])
         self._finish(process)
-        events = list(self._events(0))
-        begun = min(event["t_ns"] for event in events
-                    if event["kind"] == "began" and event["t_ns"] > killed)
-        times = _step_times(events)
-        return {"seconds": (min(t for t in times if t > begun) - killed) * 1e-9,
-                "step_seconds": _intervals([t for t in times if t < killed])}
+        return recovery_of(self._events(0), "began", killed)
+
+
+def recovery_of(events, start, killed):
+    """From the kill to the first step of the processes that started after it."""
+    events = list(events)
+    times = _step_times(events)
+    starts = [event["t_ns"] for event in events
+              if event["kind"] == start and event["t_ns"] > killed]
+    after = [time for time in times if starts and time > min(starts)]
+    if not after:
+        raise PartyFailed("no step after the kill")
+    return {"seconds": (min(after) - killed) * 1e-9,
+            "step_seconds": _intervals([t for t in times if t < killed])}
 
 
 def kill_after(process, steps_done, steps, pid_of_victim):
-    """Returns the monotonic time of the SIGKILL, in ns."""
+    """Returns the monotonic time of the SIGKILL, in ns. Ends the run if it
+    fails."""
     begin = time.monotonic()
     while steps_done() < steps:
         if process.poll() is not None:
@@ -261,6 +278,7 @@ def kill_after(process, steps_done, steps, pid_of_victim):
             process.kill()
             raise PartyFailed(f"no step {steps} within {DEADLINE_S} s")
         time.sleep(0.005)
+    pid = pid_of_victim()
     killed = time.monotonic_ns()
-    os.kill(pid_of_victim(), signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
     return killed

@@ -13,7 +13,6 @@ A peer is an object with
 import json
 import os
 import pathlib
-import resource
 import shutil
 import sys
 import time
@@ -81,6 +80,4 @@ def serve(peer):
             answer = _answer(peer, json.loads(line))
         except Exception as error:  # pylint: disable=broad-except
             answer = {"error": f"{type(error).__name__}: {error}"[:400]}
-        answer["memory_bytes"] = (
-            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
         print(json.dumps(answer), file=answers, flush=True)

@@ -1,5 +1,5 @@
-"""TensorFlow: one tf.function a step, with Keras layers and optimizers; saves by
-CheckpointManager, synced afterwards."""
+"""TensorFlow: one tf.function a step, with Keras layers and optimizers; saves with
+tf.train.Checkpoint, then fsync."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """A worker of DistributedDataParallel over gloo, as torchrun starts it.
 
-Goes on from the newest save, saves after each `--save-every` steps, and writes a
+Resumes from the newest save, saves after each `--save-every` steps, and writes a
 line of JSON for each event (started, began, step) to FOLDER/rank-N.jsonl, with
 the monotonic clock's time in ns.
 """
@@ -41,13 +41,13 @@ def _join():
     torch.distributed.init_process_group(
         "gloo", store=torch.distributed.PrefixStore(attempt, store), rank=rank,
         world_size=size)
-    return rank
 
 
 def main():
     told = _parse()
     torch.set_num_threads(1)
     rank = int(os.environ["RANK"])
+    # Closed with the process, which may be killed at any line.
     events = open(f"{told.folder}/rank-{rank}.jsonl", "a", buffering=1)
 
     def tell(kind, **more):
