@@ -9,12 +9,11 @@ namespace gauntlet {
 void PreferHugePages(void* memory, size_t bytes) {
   constexpr size_t kPage = size_t{2} << 20;
   if (bytes < 2 * kPage) return;
-  // The whole pages within.
+  // Round inward to whole pages.
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
   const uintptr_t end = (begin + bytes) / kPage * kPage;
-  if (first >= end) return;
-  // An error is that of a system without them.
+  // Ignore the error: the system has no huge pages.
   madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 

@@ -1,5 +1,5 @@
-// Memory of large arrays, for which page faults are most of what they cost at
-// first: it asks the system for pages of 2 MiB (madvise(2), MADV_HUGEPAGE).
+// Large arrays in pages of 2 MiB (madvise(2), MADV_HUGEPAGE): page faults
+// dominate the first use of their memory.
 #ifndef GAUNTLET_ENGINE_LARGE_ARRAY_H_
 #define GAUNTLET_ENGINE_LARGE_ARRAY_H_
 
@@ -8,11 +8,11 @@
 
 namespace gauntlet {
 
-// Of memory that nobody has written to yet. Of no effect on less than 4 MiB,
-// and where the system has no such pages.
+// Requests huge pages for memory that is not written yet. No effect below 4
+// MiB, or without support of the system.
 void PreferHugePages(void* memory, size_t bytes);
 
-// Elements are T().
+// Returns `size` value-initialized elements.
 template <typename T>
 std::vector<T> MakeLargeArray(size_t size) {
   std::vector<T> array;

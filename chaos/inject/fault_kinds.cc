@@ -46,9 +46,9 @@ constexpr std::array kKinds = {
                   ""},
     FaultKindInfo{
         FaultKind::kBitFlip, "bit_flip",
-        "one bit of a stored file flips. At a point of a load that is "
-        "the next file that the load opens; at another point it is "
-        "the file of the next write, once it is synced",
+        "one bit of a stored file flips: of the next file opened if the "
+        "point is in a load, otherwise of the next file written, "
+        "after its fsync",
         ""},
     FaultKindInfo{FaultKind::kTruncate, "truncate",
                   "a stored file is cut short; the fault chooses the file as "

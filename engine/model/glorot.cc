@@ -11,7 +11,7 @@ void FillGlorotUniform(const GlorotSpec& spec, uint64_t rng_key,
   const float limit = numerics::GlorotLimit(spec.fan_in, spec.fan_out);
   const numerics::RandomStream stream = numerics::MakeStream(
       rng_key, numerics::Purpose::kInit, spec.layer, /*step=*/0);
-  // A block has the words of four elements: numerics::StreamWord.
+  // Each Philox block yields four elements, as numerics::StreamWord does.
   for (size_t first = 0; first < kernel.size(); first += 4) {
     const auto block = numerics::StreamBlock(stream, /*row=*/0,
                                              static_cast<uint32_t>(first / 4));

@@ -18,8 +18,8 @@
 namespace gauntlet {
 namespace {
 
-// An element of a kernel has a number of 32 bits in the key of its initial
-// value.
+// Initial values are keyed by a 32-bit index of the element
+// (numerics::StreamWord).
 constexpr size_t kMaxParameters = (size_t{1} << 32) - 1;
 // Evaluation takes this many rows at a time. It changes no bit: rows do not
 // meet before the sum of their losses, and that is taken over all at once.
