@@ -1,0 +1,60 @@
+// Where the operations of a traced program go: to its log, if there is one.
+#ifndef GAUNTLET_CHAOS_TRACE_RECORDER_H_
+#define GAUNTLET_CHAOS_TRACE_RECORDER_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "chaos/trace/file_operation.h"
+#include "chaos/trace/operation_log.h"
+#include "engine/status.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+class Recorder {
+ public:
+  // `log` may be null: then operations are counted and forgotten.
+  explicit Recorder(OperationLog* log);
+
+  bool keeps_operations() const { return log_ != nullptr; }
+  // The first error of the log; once there is one, no operation is added.
+  const Status& status() const { return status_; }
+
+  uint64_t AddFile(const FileIdentity& identity);
+  uint64_t NextCall() { return ++calls_; }
+  // Of operations added so far, also without a log: those that are crash points
+  // and not implied.
+  uint64_t own_operations() const { return own_operations_; }
+  // Of the starts and ends of calls, in one order.
+  uint64_t NextMoment() { return ++moments_; }
+
+  // Adds the operation as one that ends now.
+  void Add(FileOperation operation);
+  // Adds it with at most `operation.length` bytes of the source from
+  // `operation.offset` on.
+  void AddWithBytes(FileOperation operation, const ByteSource& source);
+
+  // One line for people, once.
+  void Note(const std::string& line);
+  std::vector<std::string> TakeNotes() { return std::move(notes_); }
+
+ private:
+  Duration SinceStart() const;
+
+  OperationLog* log_;
+  Status status_;
+  int64_t start_ = 0;  // CLOCK_MONOTONIC, nanoseconds
+  uint64_t files_ = 0;
+  uint64_t calls_ = 0;
+  uint64_t own_operations_ = 0;
+  uint64_t moments_ = 0;
+  std::vector<std::string> notes_;  // in the order in which they came
+  std::set<std::string> noted_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_TRACE_RECORDER_H_

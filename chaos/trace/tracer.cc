@@ -1,0 +1,473 @@
+#include "chaos/trace/tracer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "chaos/trace/file_calls.h"
+#include "chaos/trace/process_files.h"
+#include "chaos/trace/ptrace_requests.h"
+#include "chaos/trace/recorder.h"
+#include "chaos/trace/syscall_filter.h"
+#include "chaos/trace/syscall_numbers.h"
+#include "chaos/trace/traced_threads.h"
+#include "chaos/trace/wake_up.h"
+#include "chaos/trace/watched_files.h"
+#include "engine/real/posix_status.h"
+#include <fmt/format.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+namespace gauntlet {
+namespace {
+
+// What waitpid says for a stop at the begin or end of a call.
+constexpr int kCallStop = SIGTRAP | 0x80;
+
+int64_t MonotonicNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+bool StopsGroup(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
+         signal == SIGTTOU;
+}
+
+class Tracer {
+ public:
+  Tracer(const TraceOptions& options, StartedProgram program,
+         WatchedFiles& files, Recorder& recorder)
+      : options_(options),
+        program_(std::move(program)),
+        recorder_(recorder),
+        calls_(files, recorder, options.record_reads),
+        injector_(options.injections) {
+    threads_.AddProgram(program_.pid());
+    if (options_.time_limit > Duration::zero())
+      At(options_.time_limit, [this] { StopAtTimeLimit(); });
+  }
+
+  Result<TraceOutcome> Run() {
+    while (true) {
+      DoWhatIsDue();
+      int status = 0;
+      const pid_t thread = waitpid(-1, &status, __WALL | __WNOTHREAD);
+      if (thread < 0 && errno == EINTR) continue;
+      if (thread < 0) break;  // ECHILD: all have ended
+      if (wake_up_.Consume(thread)) continue;
+      if (WIFSTOPPED(status)) {
+        ++outcome_.stops;
+        OnStop(thread, status);
+      } else {
+        OnEnd(thread, status);
+      }
+      if (!recorder_.status().ok()) KillAll();
+    }
+    RETURN_IF_ERROR(recorder_.status());
+    if (!has_started_) RETURN_IF_ERROR(program_.FailureToStart());
+    outcome_.notes = recorder_.TakeNotes();
+    return std::move(outcome_);
+  }
+
+ private:
+  // Time.
+  void At(Duration from_now, std::function<void()> action) {
+    due_.emplace(MonotonicNow() + from_now.count(), std::move(action));
+  }
+
+  void DoWhatIsDue() {
+    while (!due_.empty() && due_.begin()->first <= MonotonicNow()) {
+      const auto action = std::move(due_.begin()->second);
+      due_.erase(due_.begin());
+      action();
+    }
+    if (due_.empty() || (threads_.empty() && early_.empty())) {
+      wake_up_.Clear();
+    } else {
+      wake_up_.Set(due_.begin()->first);
+    }
+  }
+
+  void StopAtTimeLimit() {
+    outcome_.is_timed_out = true;
+    recorder_.Note("the program did not end within the time limit: killed");
+    KillAll();
+  }
+
+  // Threads.
+  void Continue(TracedThread& thread, int signal = 0) {
+    Request(thread.state == ThreadState::kInCall ? PTRACE_SYSCALL : PTRACE_CONT,
+            thread.id, signal);
+  }
+
+  void OnStop(pid_t id, int status) {
+    const int event = status >> 16;
+    const int signal = WSTOPSIG(status);
+    if (is_killing_) {
+      // Stopped threads die of the signal; one that is new gets it here. Only
+      // at their exit they wait to be continued.
+      if (event == PTRACE_EVENT_EXIT) return Request(PTRACE_CONT, id);
+      kill(id, SIGKILL);
+      return;
+    }
+    TracedThread* const thread = threads_.Find(id);
+    if (thread == nullptr) {
+      // Its parent's report is still to come, and says what it is.
+      early_[id] = status;
+      return;
+    }
+    switch (event) {
+      case 0:
+        if (signal != kCallStop) return Continue(*thread, signal);
+        return thread->state == ThreadState::kInCall ? OnCallEnd(*thread)
+                                                     : Continue(*thread);
+      case PTRACE_EVENT_SECCOMP:
+        return OnTrap(*thread);
+      case PTRACE_EVENT_CLONE:
+        return OnChild(*thread, NewThreadKind::kClone);
+      case PTRACE_EVENT_FORK:
+      case PTRACE_EVENT_VFORK:
+        return OnChild(*thread, NewThreadKind::kProcess);
+      case PTRACE_EVENT_EXEC:
+        return OnExec(id);
+      case PTRACE_EVENT_EXIT:
+        return OnLeaving(*thread);
+      case PTRACE_EVENT_STOP:
+        // In a group stop it listens: a SIGCONT wakes it as it would without
+        // us.
+        if (StopsGroup(signal)) return Request(PTRACE_LISTEN, id);
+        return Continue(*thread);
+      default:
+        return Continue(*thread);
+    }
+  }
+
+  void OnChild(TracedThread& parent, NewThreadKind kind) {
+    const auto id = static_cast<pid_t>(EventMessage(parent.id));
+    const pid_t parent_id = parent.id;
+    threads_.AddChild(parent, id, kind);
+    const auto early = early_.find(id);
+    if (early != early_.end()) {
+      const int status = early->second;
+      early_.erase(early);
+      OnStop(id, status);
+    }
+    if (TracedThread* const again = threads_.Find(parent_id)) Continue(*again);
+  }
+
+  void OnExec(pid_t process) {
+    const auto former = static_cast<pid_t>(EventMessage(process));
+    TracedThread& thread = threads_.Exec(process, former);
+    if (process == program_.pid()) has_started_ = true;
+    // Nothing was mapped by the new program yet: these are the old one's.
+    calls_.EndMappings(thread.caller());
+    const std::string exe = fmt::format("/proc/{}/exe", process);
+    if (IsSetUserId(exe)) {
+      recorder_.Note(fmt::format(
+          "{}: set-uid or set-gid: it ran without these rights under the "
+          "tracer",
+          ReadLinkText(exe)));
+    }
+    Continue(thread);
+    ReleaseHeld();
+  }
+
+  void OnLeaving(TracedThread& thread) {
+    thread.is_leaving = true;
+    Unhold(thread.id);
+    // Killed in its call, as by another thread's exec, it skips the stop at the
+    // call's end. The result is there; ENOSYS if the call never began.
+    if (thread.state == ThreadState::kInCall) FinishCall(thread);
+    thread.state = ThreadState::kRunning;
+    if (threads_.IsLastOfProcess(thread)) calls_.EndMappings(thread.caller());
+    Request(PTRACE_CONT, thread.id);
+    ReleaseHeld();
+  }
+
+  void OnEnd(pid_t id, int status) {
+    TracedThread* const thread = threads_.Find(id);
+    if (thread != nullptr && thread->state == ThreadState::kInCall &&
+        !is_killing_) {
+      recorder_.Note(fmt::format(
+          "process {} was killed in the middle of: {}: how much of it happened "
+          "is not known",
+          thread->process->id, DescribeFileOperation(thread->call->operation)));
+    }
+    Unhold(id);
+    threads_.Remove(id);
+    early_.erase(id);
+    if (id == program_.pid()) OnProgramEnd(status);
+    AdoptOrphans();
+    ReleaseHeld();
+  }
+
+  void OnProgramEnd(int status) {
+    if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
+    if (is_killing_ || (threads_.empty() && early_.empty())) return;
+    At(options_.background_grace, [this] { EndBackground(); });
+  }
+
+  void EndBackground() {
+    if (threads_.empty() || is_killing_) return;
+    outcome_.background_processes =
+        static_cast<int>(threads_.Processes().size());
+    recorder_.Note(fmt::format(
+        "the program ended and left {} in the background: killed; trace a "
+        "command that waits for its processes",
+        outcome_.background_processes == 1
+            ? "a process"
+            : fmt::format("{} processes", outcome_.background_processes)));
+    KillAll();
+  }
+
+  // A parent that was killed as it made a child never reports it.
+  void AdoptOrphans() {
+    const std::map<pid_t, int> early = std::exchange(early_, {});
+    for (const auto& [id, status] : early) {
+      threads_.AddOrphan(id);
+      OnStop(id, status);
+    }
+  }
+
+  // To each process, also in other sessions; no thread that is stopped before a
+  // call does it any more.
+  void KillAll() {
+    if (is_killing_) return;
+    is_killing_ = true;
+    held_.clear();
+    for (const pid_t process : threads_.Processes()) kill(process, SIGKILL);
+    for (const auto& [id, status] : early_) kill(id, SIGKILL);
+  }
+
+  // Calls.
+  void OnTrap(TracedThread& thread) {
+    const auto registers = RegistersOf(thread.id);
+    if (!registers) return;
+    const SystemCall call = SystemCallOf(*registers);
+    switch (static_cast<TrapReason>(EventMessage(thread.id))) {
+      case TrapReason::kAsynchronousIo:
+        recorder_.Note(fmt::format(
+            "{} was refused (ENOSYS): its writes cannot be traced; the program "
+            "has to fall back to plain calls",
+            call.number == SYS_io_setup ? "io_setup" : "io_uring_setup"));
+        return Refuse(thread);
+      case TrapReason::kForeignConvention:
+        recorder_.Note(
+            "32-bit or x32 system calls were refused (ENOSYS): expected an "
+            "x86-64 program");
+        return Refuse(thread);
+      case TrapReason::kPtrace:
+        recorder_.Note(
+            "the program calls ptrace, as debuggers and LeakSanitizer do: it "
+            "fails in a traced program (for the latter: "
+            "ASAN_OPTIONS=detect_leaks=0)");
+        return Continue(thread);
+      case TrapReason::kUnmap:
+        if (thread.process->mapped.empty()) return Continue(thread);
+        return OnFileCall(thread, call);
+      case TrapReason::kFileCall:
+        if (calls_.IsElsewhere(thread.caller(), call)) return Continue(thread);
+        return OnFileCall(thread, call);
+    }
+  }
+
+  void OnFileCall(TracedThread& thread, const SystemCall& call) {
+    // An ordered call cannot wait for another thread, so this is short, also
+    // for a child of vfork.
+    if (threads_.IsAnyInOrderedCall()) {
+      thread.state = ThreadState::kHeld;
+      held_.push_back(thread.id);
+      return;
+    }
+    thread.call = call.number == SYS_munmap || call.number == SYS_msync
+                      ? calls_.BeginUnmap(thread.caller(), call)
+                      : calls_.Begin(thread.caller(), call);
+    if (!thread.call) return Continue(thread);
+    StartCall(thread);
+  }
+
+  void Refuse(TracedThread& thread) {
+    ReturnError(thread.id, ENOSYS);
+    Continue(thread);
+  }
+
+  void StartCall(TracedThread& thread) {
+    FileOperation& operation = thread.call->operation;
+    operation.call = recorder_.NextCall();
+    operation.begin = recorder_.NextMoment();
+    thread.state = ThreadState::kInCall;
+    if (thread.call->is_possible && !thread.call->is_elsewhere) {
+      if (const auto due = injector_.Due(operation))
+        return Inject(thread, *due);
+    }
+    Continue(thread);
+  }
+
+  // Adds what the call did to the log. False: nothing.
+  bool FinishCall(TracedThread& thread) {
+    FileCall call = std::move(*thread.call);
+    thread.call.reset();
+    thread.state = ThreadState::kRunning;
+    const auto registers = RegistersOf(thread.id);
+    if (!registers) return false;
+    const auto result = static_cast<int64_t>(registers->rax);
+    const uint64_t operations = recorder_.own_operations();
+    calls_.End(thread.caller(), call, result);
+    if (recorder_.own_operations() > operations)
+      injector_.Count(call.operation);
+    if (result >= 0 && thread.kill_after)
+      NoteInjected(*thread.kill_after, call.operation);
+    return result >= 0;
+  }
+
+  void OnCallEnd(TracedThread& thread) {
+    const bool has_happened = FinishCall(thread);
+    const auto kill_after = std::exchange(thread.kill_after, std::nullopt);
+    const auto shortened = std::exchange(thread.shortened, std::nullopt);
+    if (kill_after && has_happened) {
+      outcome_.is_killed = true;
+      return KillAll();
+    }
+    // Also a call that starts again after a signal has failed until then.
+    if (shortened) shortened->Undo(thread.id);
+    Continue(thread);
+    ReleaseHeld();
+  }
+
+  void Unhold(pid_t id) { std::erase(held_, id); }
+
+  // The first of those that wait has its turn.
+  void ReleaseHeld() {
+    while (!is_killing_ && !held_.empty() && !threads_.IsAnyInOrderedCall()) {
+      TracedThread* const thread = threads_.Find(held_.front());
+      held_.pop_front();
+      if (thread == nullptr) continue;
+      thread->state = ThreadState::kRunning;
+      OnTrap(*thread);
+    }
+  }
+
+  // Injections.
+  void NoteInjected(size_t index, const FileOperation& operation) {
+    outcome_.injected.push_back({.injection = index, .operation = operation});
+    injector_.MarkDone(index);
+  }
+
+  void Inject(TracedThread& thread, size_t index) {
+    const Injection& injection = injector_.injection(index);
+    switch (injection.kind) {
+      case InjectionKind::kKillBefore:
+        return KillBefore(thread, index);
+      case InjectionKind::kKillAfter:
+        thread.kill_after = index;
+        return Continue(thread);
+      case InjectionKind::kTornWrite:
+        return Tear(thread, index);
+      case InjectionKind::kFail:
+        NoteInjected(index, thread.call->operation);
+        ReturnError(thread.id, injection.error);
+        thread.call.reset();
+        thread.state = ThreadState::kRunning;
+        Continue(thread);
+        return ReleaseHeld();
+      case InjectionKind::kPause:
+        return Pause(thread, index);
+      case InjectionKind::kTerminate:
+        NoteInjected(index, thread.call->operation);
+        kill(program_.pid(), SIGTERM);
+        At(injection.duration, [this] {
+          if (!is_killing_) outcome_.is_killed = true;
+          KillAll();
+        });
+        return Continue(thread);
+    }
+  }
+
+  void KillBefore(TracedThread& thread, size_t index) {
+    NoteInjected(index, thread.call->operation);
+    outcome_.is_killed = true;
+    KillAll();
+  }
+
+  void Tear(TracedThread& thread, size_t index) {
+    const uint64_t length = injector_.injection(index).torn_bytes;
+    thread.shortened =
+        thread.call->operation.kind == OperationKind::kWrite
+            ? ShortenedWrite::Apply(thread.id, *thread.call, length)
+            : std::nullopt;
+    if (!thread.shortened) return KillBefore(thread, index);
+    thread.kill_after = index;
+    Continue(thread);
+  }
+
+  void Pause(TracedThread& thread, size_t index) {
+    NoteInjected(index, thread.call->operation);
+    const Duration duration = injector_.injection(index).duration;
+    const pid_t id = thread.id;
+    const pid_t process = thread.process->id;
+    thread.call.reset();
+    thread.state = ThreadState::kPaused;
+    kill(process, SIGSTOP);
+    At(duration, [this, id, process] {
+      if (is_killing_) return;
+      kill(process, SIGCONT);
+      TracedThread* const paused = threads_.Find(id);
+      if (paused == nullptr || paused->state != ThreadState::kPaused) return;
+      paused->state = ThreadState::kRunning;
+      OnTrap(*paused);
+    });
+    ReleaseHeld();
+  }
+
+  const TraceOptions& options_;
+  const StartedProgram program_;
+  Recorder& recorder_;
+  FileCalls calls_;
+  Injector injector_;
+  TracedThreads threads_;
+  // Stops of threads whose parents have not reported them yet.
+  std::map<pid_t, int> early_;
+  std::deque<pid_t> held_;  // in the order in which they came
+  std::multimap<int64_t, std::function<void()>> due_;  // by MonotonicNow
+  WakeUp wake_up_;
+  TraceOutcome outcome_;
+  bool has_started_ = false;
+  bool is_killing_ = false;
+};
+
+}  // namespace
+
+Result<TraceOutcome> Trace(const TracedCommand& command,
+                           const TraceOptions& options) {
+  for (const Injection& injection : options.injections)
+    RETURN_IF_ERROR(CheckInjection(injection));
+  Recorder recorder(options.log);
+  ASSIGN_OR_RETURN(
+      WatchedFiles files,
+      WatchedFiles::Watch(options.directories,
+                          [&recorder](const FileIdentity& identity) {
+                            return recorder.AddFile(identity);
+                          }));
+  FileCalls(files, recorder, false).EnterExisting(options.directories);
+  RETURN_IF_ERROR(recorder.status());
+  ASSIGN_OR_RETURN(
+      StartedProgram program,
+      StartedProgram::Start(command, {.reads = options.record_reads,
+                                      .closes = recorder.keeps_operations()}));
+  std::optional<KeyboardSignalsIgnored> ignored;
+  if (options.keyboard == KeyboardSignals::kIgnored) ignored.emplace();
+  Tracer tracer(options, std::move(program), files, recorder);
+  return tracer.Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,293 @@
+// The log of a program leads to the directory that the program left.
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/chaos/inject/child_process.h"
+#include "tests/chaos/trace/traced_run.h"
+#include <sys/prctl.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kNotOnThisFileSystem = 77;  // of the victim
+
+struct RecordingTest : TraceTest {};
+
+// Commands whose logs need only be complete.
+class ReplayTest : public TraceTest,
+                   public testing::WithParamInterface<const char*> {};
+
+TEST_P(ReplayTest, LeadsToSameDirectory) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({GetParam(), "{out}", "{aside}"});
+  if (outcome.exit_code == kNotOnThisFileSystem)
+    GTEST_SKIP() << "the file system of " << run.out() << " cannot do this";
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_EQ(outcome.background_processes, 0);
+  EXPECT_FALSE(std::filesystem::is_empty(run.out()));
+  run.ExpectReplayed();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, ReplayTest,
+    testing::Values("plain", "threads", "vfork", "spawn", "exec-from-thread",
+                    "append", "vectors", "copies", "direct", "allocate",
+                    "renames", "names", "unnamed", "moves", "mapping",
+                    "descriptors", "changing-buffer", "unreadable-memory",
+                    "write-only", "stops", "overlap", "other-calls", "chrooted",
+                    "restarted"),
+    [](const auto& param) {
+      std::string name = param.param;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+// As most who train are.
+TEST_F(RecordingTest, WorksForOrdinaryUser_AlsoWhereFileCannotBeRead) {
+  constexpr uid_t kNobody = 65534;
+  for (const char* const command : {"plain", "write-only", "threads"}) {
+    const pid_t child = StartChild([&] {
+      if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
+        _exit(77);
+      // As in a process that was this user's from the start.
+      prctl(PR_SET_DUMPABLE, 1);
+      if (access(VICTIM, X_OK) != 0) _exit(77);
+      TracedRun run;
+      const int code = run.Run({command, "{out}"}).exit_code;
+      run.ExpectReplayed();
+      _exit(testing::Test::HasFailure() ? 1 : code);
+    });
+    const std::string end = WaitFor(child);
+    if (end == "exit 77") GTEST_SKIP() << "no other user can run " << VICTIM;
+    EXPECT_EQ(end, "exit 0") << command;
+  }
+}
+
+TEST_F(RecordingTest, NamesEachKindOfOperation) {
+  TracedRun run;
+  run.Run({"plain", "{out}"});
+  std::string text;
+  for (const FileOperation& operation : run.operations()) {
+    if (operation.kind != OperationKind::kClose)
+      text += DescribeFileOperation(operation) + "\n";
+  }
+  EXPECT_EQ(text,
+            "sync all files\n"
+            "mkdir sub\n"
+            "create sub/a\n"
+            "write [0, 5000) of sub/a\n"
+            "write [20000, 20005) of sub/a\n"
+            "truncate sub/a to 30000 bytes\n"
+            "chmod sub/a to 0600\n"
+            "sync sub/a\n"
+            "sync_data sub/a\n"
+            "rename sub/a to b\n"
+            "link b as sub/c\n"
+            "symlink sub/s to ../b\n"
+            "write [5000, 5004) of b\n"
+            "sync_directory .\n"
+            "mkdir gone\n"
+            "rmdir gone\n"
+            "create short\n"
+            "write [0, 1) of short\n"
+            "unlink short\n"
+            "create emptied\n"
+            "write [0, 10) of emptied\n"
+            "truncate emptied to 0 bytes\n"
+            "set_times emptied\n"
+            "sync all files\n");
+}
+
+TEST_F(RecordingTest, KeepsTimes) {
+  TracedRun run;
+  run.Run({"plain", "{out}"});
+  for (const FileOperation& operation : run.operations()) {
+    if (operation.kind != OperationKind::kSetTimes) continue;
+    EXPECT_EQ(operation.access_time, 1'000'000'000'005);
+    EXPECT_EQ(operation.modification_time, 2'000'000'000'007);
+  }
+  EXPECT_EQ(run.CountOf(OperationKind::kSetTimes), 1U);
+}
+
+TEST_F(RecordingTest, AddsSync_ToWritesThatComeWithOne) {
+  TracedRun run;
+  run.Run({"vectors", "{out}"});
+  EXPECT_EQ(run.CountOf(OperationKind::kSyncData), 2U) << run.Text();
+  EXPECT_EQ(run.CountOf(OperationKind::kSyncFile), 1U) << run.Text();
+  for (const FileOperation& operation : run.operations()) {
+    if (operation.call == 0) continue;
+    const bool is_sync = operation.kind == OperationKind::kSyncData ||
+                         operation.kind == OperationKind::kSyncFile;
+    EXPECT_EQ(operation.implied, is_sync);
+  }
+}
+
+TEST_F(RecordingTest, IgnoresDirectory_WhoseNameOnlyBeginsTheSame) {
+  TracedRun run;
+  run.Run({"names", "{out}"});
+  EXPECT_EQ(run.Text().find("outside\n"), run.Text().find("by-outside\n") + 3)
+      << run.Text();
+  std::filesystem::remove_all(run.out() + "2");
+}
+
+TEST_F(RecordingTest, CountsRestartedCallOnce) {
+  TracedRun run;
+  run.Run({"restarted", "{out}"});
+  EXPECT_EQ(run.CountOf(OperationKind::kWrite), 1U) << run.Text();
+}
+
+TEST_F(RecordingTest, LeavesFailedAndShortCallsAsTheyWere) {
+  TracedRun run;
+  run.Run({"unreadable-memory", "{out}"});
+  ASSERT_EQ(run.CountOf(OperationKind::kWrite), 1U) << run.Text();
+  for (const FileOperation& operation : run.operations()) {
+    if (operation.kind == OperationKind::kWrite) {
+      EXPECT_EQ(operation.length, 4U);
+    }
+  }
+}
+
+TEST_F(RecordingTest, OrdersCallsThatCannotBlock) {
+  TracedRun run;
+  run.Run({"threads", "{out}"});
+  uint64_t last_end = 0;
+  std::set<int32_t> threads;
+  for (const FileOperation& operation : run.operations()) {
+    EXPECT_GT(operation.begin, last_end);
+    last_end = operation.end;
+    threads.insert(operation.thread);
+  }
+  EXPECT_GE(threads.size(), 4U);
+}
+
+TEST_F(RecordingTest, KeepsBeginAndEnd_OfCallsThatOverlap) {
+  TracedRun run;
+  run.Run({"overlap", "{out}"});
+  const auto spliced = std::find_if(
+      run.operations().begin(), run.operations().end(), [](const auto& op) {
+        return op.kind == OperationKind::kWrite && op.name.path == "spliced";
+      });
+  const auto sync = std::find_if(
+      run.operations().begin(), run.operations().end(),
+      [](const auto& op) { return op.kind == OperationKind::kSyncFile; });
+  ASSERT_NE(spliced, run.operations().end());
+  ASSERT_NE(sync, run.operations().end());
+  EXPECT_LT(spliced->begin, sync->begin);
+  EXPECT_GT(spliced->end, sync->end);
+}
+
+TEST_F(RecordingTest, ReportsSharedMapping_WithItsBytesAtMsyncMunmapAndExit) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"mapping", "{out}"});
+  EXPECT_TRUE(Contains(outcome.notes, "mapped: written through shared memory"));
+  std::vector<std::string> snapshots;
+  for (const FileOperation& operation : run.operations()) {
+    if (!operation.by_mapping) continue;
+    std::string bytes;
+    ASSERT_TRUE(run.log()
+                    .ReadBytes(operation.bytes,
+                               [&](std::span<const std::byte> piece) {
+                                 for (const std::byte byte : piece)
+                                   bytes += static_cast<char>(byte);
+                                 return OkStatus();
+                               })
+                    .ok());
+    snapshots.push_back(bytes.substr(0, 3));
+  }
+  EXPECT_EQ(snapshots, (std::vector<std::string>{"one", "two", "six"}));
+}
+
+TEST_F(RecordingTest, EntersFilesThatWereThere) {
+  TracedRun run;
+  std::filesystem::create_directories(run.out() + "/old/sub");
+  std::ofstream(run.out() + "/old/sub/f") << "old bytes";
+  std::filesystem::create_hard_link(run.out() + "/old/sub/f",
+                                    run.out() + "/same");
+  run.Run({"one", "{out}"});
+  EXPECT_EQ(run.CountOf(OperationKind::kEnter), 2U) << run.Text();
+  EXPECT_EQ(run.operations()[0].call, 0U);
+  run.ExpectReplayed();
+}
+
+TEST_F(RecordingTest, TellsRanksApart) {
+  TracedRun run;
+  const auto outcome =
+      Trace({.arguments = {VICTIM, "one", run.out()},
+             .environment = {{"A=b", "OMPI_COMM_WORLD_RANK=3"}}},
+            run.options);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+  EXPECT_EQ(run.operations().back().rank, 3);
+  EXPECT_NE(run.Text().find("rank 3: create one"), std::string::npos);
+}
+
+TEST_F(RecordingTest, RecordsReads_IfAskedFor) {
+  for (const bool asked : {false, true}) {
+    TracedRun run;
+    run.options.record_reads = asked;
+    std::ofstream(run.out() + "/f") << "bytes";
+    run.Run({"read", "{out}"});
+    EXPECT_EQ(run.CountOf(OperationKind::kOpenToRead), asked ? 1U : 0U);
+  }
+}
+
+TEST_F(RecordingTest, WatchesSeveralDirectories) {
+  TracedRun run;
+  const Folder folder;
+  auto log =
+      OperationLog::Create(folder.Make("log"), {run.out(), run.aside()}, {});
+  ASSERT_TRUE(log.ok());
+  run.options.log = &*log;
+  run.options.directories = {run.out(), run.aside()};
+  EXPECT_EQ(run.Run({"moves", "{out}", "{aside}"}).exit_code, 0);
+  Replay replay(*log, folder.Make("replayed"));
+  const Status status = replay.DoAll();
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(DirectoryText(replay.Directory(0)), DirectoryText(run.out()));
+  EXPECT_EQ(DirectoryText(replay.Directory(1)), DirectoryText(run.aside()));
+}
+
+TEST_F(RecordingTest, FollowsPythonProgram) {
+  TracedRun run;
+  const std::string program =
+      "import os, sys, shutil, tempfile\n"
+      "out = sys.argv[1]\n"
+      "for step in range(3):\n"
+      "    with tempfile.NamedTemporaryFile(dir=out, delete=False) as f:\n"
+      "        f.write(os.urandom(300000))\n"
+      "        f.flush()\n"
+      "        os.fsync(f.fileno())\n"
+      "    os.makedirs(f'{out}/step-{step}', exist_ok=True)\n"
+      "    os.replace(f.name, f'{out}/step-{step}/model')\n"
+      "    shutil.copy(f'{out}/step-{step}/model', f'{out}/latest')\n"
+      "shutil.rmtree(f'{out}/step-0')\n";
+  const auto outcome =
+      Trace({.arguments = {"python3", "-c", program, run.out()}}, run.options);
+  if (outcome.status().code() == Code::kNotFound)
+    GTEST_SKIP() << outcome.status().message();
+  ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+  EXPECT_EQ(outcome->exit_code, 0);
+  run.ExpectReplayed();
+}
+
+TEST_F(RecordingTest, EndsProgram_AtLimitOfLog) {
+  for (const LogLimits limits :
+       {LogLimits{.bytes = 100'000}, LogLimits{.operations = 10}}) {
+    TracedRun run;
+    const Folder folder;
+    auto log = OperationLog::Create(folder.path(), {run.out()}, limits);
+    ASSERT_TRUE(log.ok());
+    run.options.log = &*log;
+    const auto outcome = run.Start({"blocks", "{out}", "100000"});
+    EXPECT_EQ(outcome.status().code(), Code::kResourceExhausted);
+    EXPECT_NE(outcome.status().message().find("the limit of a recording"),
+              std::string::npos)
+        << outcome.status().message();
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,41 @@
+// Does the operations of a log again, in empty directories.
+#ifndef GAUNTLET_TESTS_CHAOS_TRACE_REPLAY_H_
+#define GAUNTLET_TESTS_CHAOS_TRACE_REPLAY_H_
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "chaos/trace/operation_log.h"
+#include "engine/real/descriptor.h"
+
+namespace gauntlet {
+
+class Replay {
+ public:
+  // Directory i of the log becomes `root`/i, which is made.
+  Replay(const OperationLog& log, std::string root);
+
+  // The first `count` operations that were not done yet. Fails with the
+  // operation that cannot be done.
+  Status Do(size_t count);
+  Status DoAll() { return Do(log_.operations().size() - done_); }
+
+  std::string Directory(size_t index) const;
+
+ private:
+  Status DoOne(const FileOperation& operation);
+  std::string Path(const FileName& name) const;
+  Status Write(int file, const FileOperation& operation) const;
+  bool Enter(const FileOperation& operation);
+
+  const OperationLog& log_;
+  const std::string root_;
+  size_t done_ = 0;
+  std::map<uint64_t, Descriptor> files_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_CHAOS_TRACE_REPLAY_H_
