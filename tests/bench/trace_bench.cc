@@ -1,0 +1,109 @@
+// A program that writes blocks of 4 KiB: by itself, and traced. Each iteration
+// runs it once, with its start.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "chaos/trace/operation_log.h"
+#include "chaos/trace/tracer.h"
+#include "engine/check.h"
+#include <fmt/format.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kWrites = 20'000;
+
+class Directory {
+ public:
+  Directory() {
+    std::string name =
+        std::filesystem::temp_directory_path() / "gauntlet-bench-XXXXXX";
+    CHECK(mkdtemp(name.data()) != nullptr, "a directory");
+    path_ = std::filesystem::canonical(name);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  ~Directory() { std::filesystem::remove_all(path_); }
+  std::string Make(const std::string& name) const {
+    std::filesystem::create_directories(path_ + "/" + name);
+    return path_ + "/" + name;
+  }
+
+ private:
+  std::string path_;
+};
+
+std::vector<std::string> Command(const std::string& directory) {
+  return {VICTIM, "blocks", directory, std::to_string(kWrites)};
+}
+
+void RunUntraced(std::vector<std::string> command) {
+  std::vector<char*> arguments;
+  for (std::string& argument : command) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  CHECK(posix_spawn(&child, VICTIM, nullptr, nullptr, arguments.data(),
+                    environ) == 0,
+        "the program");
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && status == 0, "its end");
+}
+
+void CountWrites(benchmark::State& state) {
+  state.SetItemsProcessed(state.iterations() * kWrites);
+}
+
+void BM_Untraced(benchmark::State& state) {
+  const Directory directory;
+  for (auto _ : state) RunUntraced(Command(directory.Make("out")));
+  CountWrites(state);
+}
+BENCHMARK(BM_Untraced)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+// Recorded, with the bytes.
+void BM_Recorded(benchmark::State& state) {
+  for (auto _ : state) {
+    const Directory directory;
+    const std::string out = directory.Make("out");
+    auto log = OperationLog::Create(directory.Make("log"), {out}, {});
+    CHECK(log.ok(), log.status().ToString());
+    TraceOptions options;
+    options.directories = {out};
+    options.log = &*log;
+    const auto outcome = Trace({.arguments = Command(out)}, options);
+    CHECK(outcome.ok() && outcome->exit_code == 0, "a traced run");
+    CHECK(log->operations().size() > kWrites, "all writes are recorded");
+  }
+  CountWrites(state);
+}
+BENCHMARK(BM_Recorded)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+// As runs with injections are; and writes to files that are not watched.
+void BM_Watched(benchmark::State& state) {
+  const bool is_elsewhere = state.range(0) != 0;
+  for (auto _ : state) {
+    const Directory directory;
+    TraceOptions options;
+    options.directories = {directory.Make("out")};
+    const auto outcome = Trace(
+        {.arguments = Command(directory.Make(is_elsewhere ? "aside" : "out"))},
+        options);
+    CHECK(outcome.ok() && outcome->exit_code == 0, "a traced run");
+  }
+  CountWrites(state);
+}
+BENCHMARK(BM_Watched)
+    ->ArgName("elsewhere")
+    ->Arg(0)
+    ->Arg(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gauntlet
