@@ -11,7 +11,7 @@ namespace {
 constexpr int kLargestErrno = 4095;  // of what a system call can return
 
 bool Matches(const OperationPattern& pattern, const FileOperation& operation) {
-  if (operation.implied || !IsCrashPoint(operation.kind)) return false;
+  if (!IsCrashPoint(operation.kind)) return false;
   if (pattern.kind && *pattern.kind != operation.kind) return false;
   if (pattern.rank && *pattern.rank != operation.rank) return false;
   const auto has = [&](const FileName& name) {

@@ -57,7 +57,7 @@ class Injector {
   explicit Injector(std::vector<Injection> injections);
 
   // Index of the first injection that is due at an operation that is about to
-  // happen.
+  // happen. Neither this nor Count is asked about implied ones.
   std::optional<size_t> Due(const FileOperation& operation) const;
   const Injection& injection(size_t index) const { return armed_[index].what; }
   // It was done: unless it repeats, it is never due again.

@@ -66,7 +66,9 @@ TEST_F(InjectionTest, TearsEachFormOfWrite) {
       {"direct", "direct", 1, 5000, 4096},  // O_DIRECT: whole blocks
       {"plain", "a", 1, 1 << 20U, 5000},    // more than it has
   };
+  const bool has_direct = TracedRun().Run({"direct", "{out}"}).exit_code == 0;
   for (const Torn& torn : cases) {
+    if (torn.command == std::string("direct") && !has_direct) continue;
     TracedRun run;
     run.options.injections = {{.at = {.path = std::string("*") + torn.file,
                                       .kind = OperationKind::kWrite,
@@ -74,7 +76,6 @@ TEST_F(InjectionTest, TearsEachFormOfWrite) {
                                .kind = InjectionKind::kTornWrite,
                                .torn_bytes = torn.bytes}};
     const TraceOutcome outcome = run.Run({torn.command, "{out}"});
-    if (outcome.exit_code == 77) continue;  // no O_DIRECT here
     EXPECT_EQ(outcome.signal, SIGKILL) << torn.command << " " << torn.bytes;
     const std::string sub = run.out() + "/sub/" + torn.file;
     const std::string path =

@@ -25,10 +25,15 @@ TEST_P(ReplayTest, LeadsToSameDirectory) {
   const TraceOutcome outcome = run.Run({GetParam(), "{out}", "{aside}"});
   if (outcome.exit_code == kNotOnThisFileSystem)
     GTEST_SKIP() << "the file system of " << run.out() << " cannot do this";
+  for (const std::string& note : outcome.notes)
+    EXPECT_EQ(note.find("in the middle of"), std::string::npos) << note;
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.signal, 0);
   EXPECT_EQ(outcome.background_processes, 0);
   EXPECT_FALSE(std::filesystem::is_empty(run.out()));
+  // Each file was seen as it was made.
+  const bool moves = GetParam() == std::string("moves");
+  EXPECT_EQ(run.CountOf(OperationKind::kEnter), moves ? 3U : 0U) << run.Text();
   run.ExpectReplayed();
 }
 
@@ -132,6 +137,15 @@ TEST_F(RecordingTest, IgnoresDirectory_WhoseNameOnlyBeginsTheSame) {
   EXPECT_EQ(run.Text().find("outside\n"), run.Text().find("by-outside\n") + 3)
       << run.Text();
   std::filesystem::remove_all(run.out() + "2");
+}
+
+TEST_F(RecordingTest, TellsFilesApart_ThatHadOneInodeAfterAnother) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"used-again", "{out}", "{aside}"});
+  if (outcome.exit_code == kNotOnThisFileSystem)
+    GTEST_SKIP() << "the file system of " << run.out() << " cannot do this";
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(run.CountOf(OperationKind::kWrite), 0U) << run.Text();
 }
 
 TEST_F(RecordingTest, CountsRestartedCallOnce) {

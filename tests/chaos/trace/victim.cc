@@ -145,18 +145,16 @@ int Spawn(const Arguments& arguments) {
   return 0;
 }
 
+// The exec comes in the middle of another thread's write.
 int ExecFromThread(const Arguments& arguments) {
-  std::atomic<bool> has_written = false;
+  const int fd = Create(arguments[0] + "/before");
+  const std::string bytes = Bytes(size_t{64} << 20U, 1);
   std::thread writer([&] {
-    const int fd = Create(arguments[0] + "/before");
-    while (true) {
-      Write(fd, "x");
-      has_written = true;
-    }
+    while (true) Write(fd, bytes);
   });
-  while (!has_written) {
-  }
   std::thread caller([&] {
+    struct stat status = {};
+    while (status.st_size == 0) fstat(fd, &status);
     execl(self.c_str(), "victim", "one", arguments[0].c_str(), nullptr);
     std::exit(97);
   });
@@ -309,6 +307,23 @@ int Unnamed(const Arguments& arguments) {
   return 0;
 }
 
+// Inodes of watched files that are gone become files outside, in the directory
+// of the second argument.
+int UsedAgain(const Arguments& arguments) {
+  for (int i = 0; i < 20; ++i) {
+    const int unnamed = open(arguments[0].c_str(), O_TMPFILE | O_RDWR, 0600);
+    if (unnamed < 0 && errno == EOPNOTSUPP) return 77;
+    close(unnamed);
+    const std::string outside = arguments[1] + "/" + std::to_string(i);
+    WriteFile(outside, "nobody records this");
+    MUST(unlink(outside.c_str()));
+    WriteFile(arguments[0] + "/gone", "");
+    MUST(unlink((arguments[0] + "/gone").c_str()));
+    WriteFile(outside, "nor this");
+  }
+  return 0;
+}
+
 // Its second argument is a directory that is not watched.
 int Moves(const Arguments& arguments) {
   const std::string dir = arguments[0];
@@ -450,7 +465,9 @@ int Sessions(const Arguments& arguments) {
     const pid_t child = MUST(fork());
     if (child == 0) {
       setsid();
+      alarm(60);
       const pid_t grandchild = fork();
+      alarm(60);
       for (int n = 0; grandchild == 0; ++n) {
         const int fd = Create(arguments[0] + "/worker", O_APPEND);
         Write(fd, "x");
@@ -478,6 +495,8 @@ int Stops(const Arguments& arguments) {
   int status = 0;
   MUST(waitpid(child, &status, WUNTRACED));
   if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP) return 1;
+  // Time in which a child that did not really stop goes on.
+  usleep(50'000);
   if (access((arguments[0] + "/after").c_str(), F_OK) == 0) return 2;
   MUST(kill(child, SIGCONT));
   MUST(waitpid(child, &status, WCONTINUED));
@@ -486,13 +505,19 @@ int Stops(const Arguments& arguments) {
   return 0;
 }
 
-int ForeignCalls(const Arguments&) {
+int Int80(const Arguments&) {
   long result = 20;  // getpid of 32-bit calls
   asm volatile("int $0x80" : "+a"(result) : : "memory");
-  if (result != -ENOSYS) return 1;
-  if (syscall(0x40000000 + SYS_getpid) != -1 || errno != ENOSYS) return 2;
-  if (syscall(-1) != -1 || errno != ENOSYS) return 3;
+  return result == -ENOSYS ? 0 : 1;
+}
+
+int X32(const Arguments&) {
+  if (syscall(0x40000000 + SYS_getpid) != -1 || errno != ENOSYS) return 1;
   return 0;
+}
+
+int NoCall(const Arguments&) {
+  return syscall(-1) == -1 && errno == ENOSYS ? 0 : 1;
 }
 
 int AsynchronousIo(const Arguments&) {
@@ -509,6 +534,7 @@ int TraceMe(const Arguments&) {
 int Background(const Arguments& arguments) {
   if (MUST(fork()) != 0) return 5;
   setsid();
+  alarm(60);
   WriteFile(arguments[0] + "/daemon", std::to_string(getpid()));
   while (true) pause();
 }
@@ -611,6 +637,15 @@ int OtherCalls(const Arguments& arguments) {
   MUST(mkfifo((dir + "2").c_str(), 0600));
   MUST(unlink((dir + "2").c_str()));
   sync();
+  // A path that ends where the memory does.
+  void* const pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const page_end = static_cast<char*>(pages) + 4096;
+  MUST(munmap(page_end, 4096));
+  const std::string path = dir + "/at-page-end";
+  char* const at_end = page_end - path.size() - 1;
+  std::memcpy(at_end, path.c_str(), path.size() + 1);
+  Write(MUST(open(at_end, O_CREAT | O_WRONLY, 0644)), "page end");
   const int fd = Create(dir + "/mapped");
   MUST(ftruncate(fd, 8192));
   void* const small = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0);
@@ -761,7 +796,10 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"write-only", WriteOnly},
     {"sessions", Sessions},
     {"stops", Stops},
-    {"foreign-calls", ForeignCalls},
+    {"int80", Int80},
+    {"x32", X32},
+    {"no-call", NoCall},
+    {"used-again", UsedAgain},
     {"asynchronous-io", AsynchronousIo},
     {"trace-me", TraceMe},
     {"background", Background},
