@@ -20,7 +20,7 @@
 #include "chaos/trace/traced_threads.h"
 #include "chaos/trace/wake_up.h"
 #include "chaos/trace/watched_files.h"
-#include "engine/real/posix_status.h"
+#include "engine/check.h"
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -313,13 +313,15 @@ class Tracer {
     Continue(thread);
   }
 
-  // Adds what the call did to the log. False: nothing.
-  bool FinishCall(TracedThread& thread) {
+  // Adds what the call did to the log, and returns true if it succeeded.
+  // nullopt: the thread has been killed at this moment; it stays in the call,
+  // and stops again as it leaves.
+  std::optional<bool> FinishCall(TracedThread& thread) {
+    const auto registers = RegistersOf(thread.id);
+    if (!registers) return std::nullopt;
     FileCall call = std::move(*thread.call);
     thread.call.reset();
     thread.state = ThreadState::kRunning;
-    const auto registers = RegistersOf(thread.id);
-    if (!registers) return false;
     const auto result = static_cast<int64_t>(registers->rax);
     const uint64_t operations = recorder_.own_operations();
     calls_.End(thread.caller(), call, result);
@@ -331,10 +333,11 @@ class Tracer {
   }
 
   void OnCallEnd(TracedThread& thread) {
-    const bool has_happened = FinishCall(thread);
+    const auto has_happened = FinishCall(thread);
+    if (!has_happened) return;
     const auto kill_after = std::exchange(thread.kill_after, std::nullopt);
     const auto shortened = std::exchange(thread.shortened, std::nullopt);
-    if (kill_after && has_happened) {
+    if (kill_after && *has_happened) {
       outcome_.is_killed = true;
       return KillAll();
     }
@@ -451,6 +454,9 @@ Result<TraceOutcome> Trace(const TracedCommand& command,
                            const TraceOptions& options) {
   for (const Injection& injection : options.injections)
     RETURN_IF_ERROR(CheckInjection(injection));
+  CHECK(options.log == nullptr ||
+            options.log->list().directories == options.directories,
+        "a log is of the watched directories");
   Recorder recorder(options.log);
   ASSIGN_OR_RETURN(
       WatchedFiles files,

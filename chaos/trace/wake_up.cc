@@ -15,6 +15,10 @@ namespace {
 // Calls only what a child of a process with threads may.
 [[noreturn]] void SleepUntil(int64_t at) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Handlers of the parent's are not for this process.
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
   // Others wait for the end of pipes.
   syscall(SYS_close_range, 0U, ~0U, 0U);
   const timespec time = {.tv_sec = at / 1'000'000'000,

@@ -310,6 +310,9 @@ int Unnamed(const Arguments& arguments) {
 // Inodes of watched files that are gone become files outside, in the directory
 // of the second argument.
 int UsedAgain(const Arguments& arguments) {
+  const int removed = Create(arguments[0] + "/removed");
+  MUST(unlink((arguments[0] + "/removed").c_str()));
+  Write(removed, "it has no name");
   for (int i = 0; i < 20; ++i) {
     const int unnamed = open(arguments[0].c_str(), O_TMPFILE | O_RDWR, 0600);
     if (unnamed < 0 && errno == EOPNOTSUPP) return 77;
@@ -466,9 +469,9 @@ int Sessions(const Arguments& arguments) {
     if (child == 0) {
       setsid();
       alarm(60);
-      const pid_t grandchild = fork();
+      const bool is_writer = fork() == 0;
       alarm(60);
-      for (int n = 0; grandchild == 0; ++n) {
+      while (is_writer) {
         const int fd = Create(arguments[0] + "/worker", O_APPEND);
         Write(fd, "x");
         close(fd);
