@@ -33,10 +33,10 @@ TEST_F(InjectionTest, KillsBeforeOperation) {
   run.ExpectReplayed();
 }
 
-TEST_F(InjectionTest, KillsAfterOperation) {
+TEST_F(InjectionTest, KillsAfterOperation_ThatMatchesByItsNewName) {
   TracedRun run;
   run.options.injections = {
-      At(OperationKind::kRename, 1, InjectionKind::kKillAfter)};
+      {.at = {.path = "[b]"}, .kind = InjectionKind::kKillAfter}};
   EXPECT_EQ(run.Run({"plain", "{out}"}).signal, SIGKILL);
   EXPECT_EQ(run.operations().back().kind, OperationKind::kRename);
   EXPECT_TRUE(std::filesystem::exists(run.out() + "/b"));

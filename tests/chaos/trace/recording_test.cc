@@ -40,11 +40,11 @@ TEST_P(ReplayTest, LeadsToSameDirectory) {
 INSTANTIATE_TEST_SUITE_P(
     Commands, ReplayTest,
     testing::Values("plain", "threads", "vfork", "spawn", "exec-from-thread",
-                    "append", "vectors", "copies", "direct", "allocate",
-                    "renames", "names", "unnamed", "moves", "mapping",
-                    "descriptors", "changing-buffer", "unreadable-memory",
-                    "write-only", "stops", "overlap", "other-calls", "chrooted",
-                    "restarted"),
+                    "append", "vectors", "copies", "clone", "direct",
+                    "allocate", "renames", "names", "unnamed", "moves",
+                    "mapping", "descriptors", "changing-buffer",
+                    "unreadable-memory", "write-only", "stops", "overlap",
+                    "other-calls", "chrooted", "restarted"),
     [](const auto& param) {
       std::string name = param.param;
       std::replace(name.begin(), name.end(), '-', '_');

@@ -16,8 +16,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -221,6 +223,22 @@ int Copies(const Arguments& arguments) {
   MUST(splice(pipe_ends[0], nullptr, spliced, &at, 5000, 0));
   Write(pipe_ends[1], piped);
   MUST(splice(pipe_ends[0], nullptr, spliced, nullptr, 5000, 0));
+  return 0;
+}
+
+int Clone(const Arguments& arguments) {
+  const std::string dir = arguments[0];
+  WriteFile(dir + "/source", Bytes(65'536, 3));
+  const int source = Create(dir + "/source");
+  const int whole = Create(dir + "/whole");
+  if (ioctl(whole, FICLONE, source) != 0) return 77;  // not on this file system
+  const int part = Create(dir + "/part");
+  file_clone_range range = {};
+  range.src_fd = source;
+  range.src_offset = 4096;
+  range.src_length = 8192;
+  range.dest_offset = 16'384;
+  MUST(ioctl(part, FICLONERANGE, &range));
   return 0;
 }
 
@@ -785,6 +803,7 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"append", Append},
     {"vectors", Vectors},
     {"copies", Copies},
+    {"clone", Clone},
     {"direct", Direct},
     {"allocate", Allocate},
     {"renames", Renames},
