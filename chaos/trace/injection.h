@@ -51,7 +51,7 @@ struct Injection {
 // kInvalidArgument, in one line, for one that means nothing.
 Status CheckInjection(const Injection& injection);
 
-// Which injections are due.
+// Decides which injections are due.
 class Injector {
  public:
   explicit Injector(std::vector<Injection> injections);

@@ -20,7 +20,7 @@ struct PathArgument {
   uint64_t text = 0;
 };
 
-// Of calls that come with and without "at": where the one or two paths are.
+// The first and second path of calls that come with and without "at".
 PathArgument FirstPath(const SystemCall& call, bool is_at) {
   if (!is_at) return {.text = call.arguments[0]};
   return {.directory = call.Int(0), .text = call.arguments[1]};
@@ -265,7 +265,7 @@ void FileCalls::EndRename(FileCall& call) {
     return EnterTree(op, PathTo(inside), *inside.name);
   }
   if (call.to.status && IdentityOf(*call.to.status) == moved) {
-    // Of two names of one file the kernel leaves both.
+    // The kernel leaves both if they are names of one file.
     if (!S_ISDIR(call.from.status->st_mode)) return;
   } else if (call.to.status && IsLastName(*call.to.status)) {
     files_.Forget(IdentityOf(*call.to.status));

@@ -23,7 +23,7 @@ std::string ListPath(const std::string& folder) {
   return folder + "/operations";
 }
 
-// Of an extent: digests of its pieces, one put after the other.
+// The digest of an extent: those of its pieces, chained.
 class PieceDigest {
  public:
   void Add(std::span<const std::byte> piece) {

@@ -47,7 +47,8 @@ std::optional<Number> FieldOf(std::string_view text, std::string_view name,
   return ParseNumber<Number>(text.substr(digits), base);
 }
 
-// What the kernel resolves for the caller, and would for us to our own.
+// Paths that mean the calling process' own descriptors, which here would be
+// ours. Empty: any other path.
 std::string WithOwnProc(pid_t thread, std::string_view path) {
   struct Own {
     std::string_view name;

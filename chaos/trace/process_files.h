@@ -44,7 +44,7 @@ uint32_t PermissionsOf(const struct stat& status);
 // O_PATH: only names the file, and waits for nothing. Invalid if it is absent.
 Descriptor OpenName(const std::string& path, int flags = 0);
 
-// Of the environment that the process' program was started with.
+// The rank in the environment that the process' program was started with.
 int32_t RankOfProcess(pid_t process);
 // The process that a thread belongs to; the thread's own number if it has
 // ended.

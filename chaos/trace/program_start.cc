@@ -55,8 +55,8 @@ std::string FindProgram(const std::string& name) {
   }
 }
 
-// What the child needs, made before the fork: it may only call what a child of
-// a process with threads may.
+// Everything the child needs, made before the fork: the child of a process with
+// threads may call little.
 struct ChildPlan {
   std::string program;
   std::vector<char*> arguments;

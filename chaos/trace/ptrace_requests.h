@@ -24,7 +24,7 @@ SystemCall SystemCallOf(const user_regs_struct& registers);
 // In the place of a call that the thread is stopped before.
 void ReturnError(pid_t thread, int error);
 
-// Of the event that the thread is stopped for.
+// The message of the event that the thread is stopped for.
 uint64_t EventMessage(pid_t thread);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Where the operations of a traced program go: to its log, if there is one.
+// Takes the operations of a traced program, and keeps them if there is a log.
 #ifndef GAUNTLET_CHAOS_TRACE_RECORDER_H_
 #define GAUNTLET_CHAOS_TRACE_RECORDER_H_
 
@@ -25,10 +25,10 @@ class Recorder {
 
   uint64_t AddFile(const FileIdentity& identity);
   uint64_t NextCall() { return ++calls_; }
-  // Of operations added so far, also without a log: those that are crash points
-  // and not implied.
+  // Number of operations added so far, also without a log, that are crash
+  // points and not implied.
   uint64_t own_operations() const { return own_operations_; }
-  // Of the starts and ends of calls, in one order.
+  // The next number in the order of all starts and ends of calls.
   uint64_t NextMoment() { return ++moments_; }
 
   // Adds the operation as one that ends now.

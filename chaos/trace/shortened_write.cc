@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kDirectBlock = 4096;
 
-// Where the length of the call is; nullptr: it has none.
+// The register that holds the call's length; nullptr: it has none.
 unsigned long long* LengthRegister(  // NOLINT(google-runtime-int)
     int64_t number, user_regs_struct& registers) {
   switch (number) {

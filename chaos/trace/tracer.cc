@@ -28,7 +28,7 @@
 namespace gauntlet {
 namespace {
 
-// What waitpid says for a stop at the begin or end of a call.
+// The signal that waitpid reports at the end of a call (TRACESYSGOOD).
 constexpr int kCallStop = SIGTRAP | 0x80;
 
 int64_t MonotonicNow() {

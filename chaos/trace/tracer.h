@@ -53,7 +53,7 @@ struct TraceOutcome {
   bool is_timed_out = false;     // killed at the time limit
   int background_processes = 0;  // outlived the program, and were killed
   std::vector<InjectedFault> injected;
-  // What was noticed, one line each: calls that were refused, what is not
+  // Things noticed, one line each: calls that were refused, what is not
   // covered, processes in the background.
   std::vector<std::string> notes;
   uint64_t stops = 0;  // of threads

@@ -70,7 +70,7 @@ class WatchedFiles {
                                   const std::string& text);
   // The file, directory or link that is open by O_PATH.
   std::optional<WatchedFile> FindOpen(int descriptor);
-  // What has a watched name.
+  // The file, directory or link that has a watched name.
   std::optional<WatchedFile> FindAt(const Place& place);
 
   // A new file of the log.

@@ -42,7 +42,7 @@ class TracedRun {
     arguments.insert(arguments.begin(), VICTIM);
     return Trace({.arguments = std::move(arguments)}, options);
   }
-  // Of a program that the tracer runs to its end.
+  // As Start, for a program that the tracer runs to its end.
   TraceOutcome Run(std::vector<std::string> arguments) {
     auto outcome = Start(std::move(arguments));
     EXPECT_TRUE(outcome.ok()) << outcome.status().ToString();
