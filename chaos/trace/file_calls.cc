@@ -6,6 +6,7 @@
 #include "chaos/trace/syscall_numbers.h"
 #include "engine/real/posix_status.h"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -67,8 +68,19 @@ bool FileCalls::IsElsewhere(Caller caller, const SystemCall& call) const {
   if (!argument) return false;
   const auto status =
       StatusOf(DescriptorPath(caller.thread, call.Int(*argument)));
+  if (!status) NoteIfHidden(caller);
   return !status || !files_.IsWatchedDevice(status->st_dev) ||
          (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode));
+}
+
+void FileCalls::NoteIfHidden(Caller caller) const {
+  const std::string descriptors = fmt::format("/proc/{}/fd", caller.thread);
+  if (access(descriptors.c_str(), X_OK) == 0 || errno != EACCES) return;
+  recorder_.Note(
+      fmt::format("process {} hides its files and memory (its program cannot "
+                  "be read, or it "
+                  "calls prctl(PR_SET_DUMPABLE)): what it does is not recorded",
+                  caller.process.id));
 }
 
 FileOperation FileCalls::OwnOperation(Caller caller, OperationKind kind) {
@@ -100,9 +112,10 @@ FileCall FileCalls::OnFile(Caller caller, const SystemCall& call,
 std::string FileCalls::PathOf(Caller caller, int directory,
                               uint64_t text) const {
   const auto path = ReadPathText(caller.thread, text);
-  // No path: the kernel finds nothing there either.
-  if (!path) return "/proc/self/no-such-path";
-  return PathFromHere(caller.thread, directory, *path);
+  if (path) return PathFromHere(caller.thread, directory, *path);
+  NoteIfHidden(caller);
+  // The kernel finds no path there either.
+  return "/proc/self/no-such-path";
 }
 
 std::optional<FileCall> FileCalls::Begin(Caller caller,

@@ -100,6 +100,9 @@ class FileCalls {
   FileCall OnFile(Caller caller, const SystemCall& call, OperationKind kind,
                   const WatchedFile& file);
   FileOperation OwnOperation(Caller caller, OperationKind kind);
+  // Says so if the process' /proc cannot be read, so that its calls are not
+  // seen.
+  void NoteIfHidden(Caller caller) const;
   std::string PathOf(Caller caller, int directory, uint64_t text) const;
 
   // data_calls.cc

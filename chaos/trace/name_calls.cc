@@ -92,7 +92,10 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
   const auto open = OpenArgumentsOf(caller.thread, call);
   if (!open || (open->flags & O_PATH) != 0) return std::nullopt;
   auto text = ReadPathText(caller.thread, open->path.text);
-  if (!text) return std::nullopt;
+  if (!text) {
+    NoteIfHidden(caller);
+    return std::nullopt;
+  }
   if (open->is_in_root) text->erase(0, text->find_first_not_of('/'));
   const std::string path =
       PathFromHere(caller.thread, open->path.directory, *text);

@@ -142,6 +142,11 @@ Result<StartedProgram> StartedProgram::Start(const TracedCommand& command,
 #endif
   if (command.arguments.empty() || command.arguments[0].empty())
     return InvalidArgument("cannot trace: expected a command, found none");
+  if (!StatusOf("/proc/self/fd")) {
+    return FailedPrecondition(
+        "cannot trace the program: /proc: expected the processes of this "
+        "machine, found none: mount it");
+  }
   const std::string& name = command.arguments[0];
   ChildPlan plan{.program = FindProgram(name)};
   if (plan.program.empty())

@@ -37,7 +37,7 @@ class StartedProgram {
  public:
   // Errors, each one line:
   // kInvalidArgument: no program is named. kNotFound: there is none.
-  // kFailedPrecondition: it is set-uid; or not on x86-64.
+  // kFailedPrecondition: it is set-uid; there is no /proc; not on x86-64.
   // kForbidden: ptrace or seccomp is not permitted, or another process traces
   // this one, as a debugger does. kResourceExhausted: no process is left.
   static Result<StartedProgram> Start(const TracedCommand& command,

@@ -51,25 +51,46 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// As most who train are.
-TEST_F(RecordingTest, WorksForOrdinaryUser_AlsoWhereFileCannotBeRead) {
+// Runs the body in a child process of an ordinary user, as most who train are.
+// False if that is not possible here.
+template <typename Body>
+bool SucceedsForOrdinaryUser(Body body) {
   constexpr uid_t kNobody = 65534;
+  constexpr int kNotPossible = 77;
+  const pid_t child = StartChild([&] {
+    if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
+      _exit(kNotPossible);
+    // As in a process that was this user's from the start.
+    prctl(PR_SET_DUMPABLE, 1);
+    if (access(VICTIM, X_OK) != 0) _exit(kNotPossible);
+    body();
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  });
+  const std::string end = WaitFor(child);
+  if (end == fmt::format("exit {}", kNotPossible)) return false;
+  EXPECT_EQ(end, "exit 0");
+  return true;
+}
+
+TEST_F(RecordingTest, WorksForOrdinaryUser_AlsoWhereFileCannotBeRead) {
   for (const char* const command : {"plain", "write-only", "threads"}) {
-    const pid_t child = StartChild([&] {
-      if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
-        _exit(77);
-      // As in a process that was this user's from the start.
-      prctl(PR_SET_DUMPABLE, 1);
-      if (access(VICTIM, X_OK) != 0) _exit(77);
+    const bool is_possible = SucceedsForOrdinaryUser([&] {
       TracedRun run;
-      const int code = run.Run({command, "{out}"}).exit_code;
+      EXPECT_EQ(run.Run({command, "{out}"}).exit_code, 0) << command;
       run.ExpectReplayed();
-      _exit(testing::Test::HasFailure() ? 1 : code);
     });
-    const std::string end = WaitFor(child);
-    if (end == "exit 77") GTEST_SKIP() << "no other user can run " << VICTIM;
-    EXPECT_EQ(end, "exit 0") << command;
+    if (!is_possible) GTEST_SKIP() << "no other user can run " << VICTIM;
   }
+}
+
+TEST_F(RecordingTest, SaysThatProcessHidesItsFiles) {
+  const bool is_possible = SucceedsForOrdinaryUser([] {
+    TracedRun run;
+    const TraceOutcome outcome = run.Run({"hidden", "{out}"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_TRUE(Contains(outcome.notes, "hides its files"));
+  });
+  if (!is_possible) GTEST_SKIP() << "no other user can run " << VICTIM;
 }
 
 TEST_F(RecordingTest, NamesEachKindOfOperation) {

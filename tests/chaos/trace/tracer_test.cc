@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -234,6 +236,20 @@ TEST_F(TracerTest, SaysThatSeccompIsNotPermitted) {
     ExpectRefused(Code::kForbidden, "seccomp");
   });
   EXPECT_EQ(WaitFor(child), "exit 0");
+}
+
+TEST_F(TracerTest, SaysThatThereIsNoProc) {
+  const pid_t child = StartChild([] {
+    const bool is_hidden =
+        unshare(CLONE_NEWNS) == 0 &&
+        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        umount2("/proc", MNT_DETACH) == 0;
+    if (!is_hidden) _exit(77);
+    ExpectRefused(Code::kFailedPrecondition, "/proc");
+  });
+  const std::string end = WaitFor(child);
+  if (end == "exit 77") GTEST_SKIP() << "mounts are not permitted here";
+  EXPECT_EQ(end, "exit 0");
 }
 
 TEST_F(TracerTest, SaysThatDebuggerTracesThisProcess) {

@@ -693,6 +693,11 @@ int Chrooted(const Arguments& arguments) {
   return 0;
 }
 
+int Hidden(const Arguments& arguments) {
+  MUST(prctl(PR_SET_DUMPABLE, 0));
+  return One(arguments);
+}
+
 int Read(const Arguments& arguments) {
   const int fd = MUST(open((arguments[0] + "/f").c_str(), O_RDONLY));
   char byte = 0;
@@ -832,6 +837,7 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"until-error", UntilError},
     {"overlap", Overlap},
     {"restarted", Restarted},
+    {"hidden", Hidden},
     {"read", Read},
     {"other-calls", OtherCalls},
     {"chrooted", Chrooted},
