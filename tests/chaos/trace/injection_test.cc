@@ -123,7 +123,7 @@ TEST_F(InjectionTest, Terminates_AndKillsAfterGrace) {
   run.options.injections = {
       {.at = {.kind = OperationKind::kWrite, .occurrence = 3},
        .kind = InjectionKind::kTerminate,
-       .duration = std::chrono::milliseconds(200)}};
+       .duration = std::chrono::seconds(1)}};
   const TraceOutcome outcome = run.Run({"terminated", "{out}"});
   EXPECT_EQ(outcome.signal, SIGKILL);
   EXPECT_TRUE(outcome.is_killed);

@@ -101,7 +101,8 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
     TracedRun run;
     run.Run({"sessions", "{out}", pids});
   });
-  while (ContentsOf(pids).empty()) usleep(1000);
+  for (int i = 0; i < 10'000 && ContentsOf(pids).empty(); ++i) usleep(1000);
+  ASSERT_NE(ContentsOf(pids), "");
   kill(tracer, SIGKILL);
   EXPECT_EQ(WaitFor(tracer), "signal 9");
   std::ifstream numbers(pids);

@@ -596,16 +596,27 @@ int UntilError(const Arguments& arguments) {
   return failures;
 }
 
+// True if the thread sleeps in a call: not stopped by a tracer, nor running.
+bool Sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  return text.find(") S ") != std::string::npos;
+}
+
 // A thread waits in splice for what another one sends after it has written.
 int Overlap(const Arguments& arguments) {
   int pipe_ends[2] = {};
   MUST(pipe(pipe_ends));
+  std::atomic<pid_t> reading = 0;
   std::thread reader([&] {
     const int fd = Create(arguments[0] + "/spliced");
+    reading = gettid();
     MUST(splice(pipe_ends[0], nullptr, fd, nullptr, 5, 0));
   });
-  // It sleeps in the call, or is held before it; both must go on.
-  usleep(50'000);
+  // At most five seconds, if it never gets there.
+  for (int i = 0; i < 5000 && (reading == 0 || !Sleeps(reading)); ++i)
+    usleep(1000);
   const int fd = Create(arguments[0] + "/f");
   Write(fd, "while the other waits");
   MUST(fsync(fd));
