@@ -40,8 +40,8 @@ TEST_F(TracerTest, SendsKeyboardInterruptToProgramAlone) {
   // In a group of its own, so that the interrupt reaches only this one.
   const pid_t child = StartChild([] {
     setpgid(0, 0);
-    TracedRun run;
-    _exit(run.Run({"interrupt"}).exit_code);
+    const int code = TracedRun().Run({"interrupt"}).exit_code;
+    _exit(code);
   });
   EXPECT_EQ(WaitFor(child), "exit 7");
 }
@@ -98,6 +98,8 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
   const Folder folder;
   const std::string pids = folder.path() + "/pids";
   const pid_t tracer = StartChild([&] {
+    // It cannot remove its folders.
+    setenv("TMPDIR", folder.path().c_str(), 1);
     TracedRun run;
     run.Run({"sessions", "{out}", pids});
   });
@@ -194,13 +196,16 @@ TEST(StartTest, RefusesSetUserIdProgram) {
   EXPECT_TRUE(Contains(outcome->notes, "set-uid or set-gid: it ran without"));
 }
 
-// Exits with 0 if Trace is refused with this code and text.
-[[noreturn]] void ExpectRefused(Code code, const std::string& text) {
+Status StatusOfTrace() {
   const Folder folder;
   TraceOptions options;
   options.directories = {folder.path()};
-  const Status status =
-      Trace({.arguments = {VICTIM, "exit", "0"}}, options).status();
+  return Trace({.arguments = {VICTIM, "exit", "0"}}, options).status();
+}
+
+// Exits with 0 if Trace is refused with this code and text.
+[[noreturn]] void ExpectRefused(Code code, const std::string& text) {
+  const Status status = StatusOfTrace();
   const bool is_refused = status.code() == code &&
                           IsOneLine(status.message()) &&
                           status.message().find(text) != std::string::npos;
