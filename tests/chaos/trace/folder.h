@@ -14,7 +14,7 @@ class Folder {
  public:
   Folder() {
     std::string name =
-        std::filesystem::temp_directory_path() / "gauntlet-trace-XXXXXX";
+        std::filesystem::temp_directory_path() / "gauntlet-traced-XXXXXX";
     // Resolved: names of the kernel have no links.
     if (mkdtemp(name.data()) != nullptr)
       path_ = std::filesystem::canonical(name);
