@@ -168,14 +168,20 @@ class Gauntlet:
         saves = (["--ckpt", self._checkpoints(), "--ckpt-mode", mode,
                   "--save-every", every, "--keep-last", 2] if mode else [])
         self._finish(self._start(job, "--steps", steps, *saves))
-        began, last, stalls = 0, 0, []
+        began, last, stalls, begun = 0, 0, [], False
         for event in _worker_events(self._events(), 0):
             if event["kind"] == "start_times":
                 began = event["t_ns"]
+            elif event["kind"] == "save_begin":
+                begun = True  # behind the last step: it is no stall
             elif event["kind"] == "step":
                 last = event["t_ns"]
-                if "save" in event["parts_ns"]:
-                    stalls.append(event["parts_ns"]["save"] * 1e-9)
+                if begun:
+                    stalls.append(0.0)
+                    begun = False
+                # Of a save in the background, several steps wait a little.
+                if stalls:
+                    stalls[-1] += event["parts_ns"].get("save", 0) * 1e-9
         return {"seconds": (last - began) * 1e-9, "stall_seconds": stalls}
 
     def restore(self, job, steps):
