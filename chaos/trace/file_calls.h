@@ -131,6 +131,8 @@ class FileCalls {
   std::optional<FileCall> BeginMetadata(Caller caller, const SystemCall& call);
   std::optional<FileCall> Making(Caller caller, const SystemCall& call,
                                  OperationKind kind, Place place);
+  // The file that the call made.
+  void AddNewFile(FileCall& call, const struct stat& status);
   void EndCreate(Caller caller, FileCall& call, int64_t result);
   void EndNewName(FileCall& call);
   void EndRename(FileCall& call);

@@ -141,6 +141,13 @@ std::optional<FileCall> FileCalls::Making(Caller caller, const SystemCall& call,
   return make;
 }
 
+void FileCalls::AddNewFile(FileCall& call, const struct stat& status) {
+  if (call.is_elsewhere) return files_.Forget(IdentityOf(status));
+  call.operation.file = files_.Add(IdentityOf(status), call.operation.name);
+  call.operation.mode = PermissionsOf(status);
+  recorder_.Add(call.operation);
+}
+
 void FileCalls::EndCreate(Caller caller, FileCall& call, int64_t result) {
   const bool opens =
       call.call.number != SYS_mknod && call.call.number != SYS_mknodat;
@@ -148,10 +155,7 @@ void FileCalls::EndCreate(Caller caller, FileCall& call, int64_t result) {
       opens ? StatusOf(DescriptorPath(caller.thread, static_cast<int>(result)))
             : StatusNow(call.to);
   if (!IsRegular(status)) return;
-  if (call.is_elsewhere) return files_.Forget(IdentityOf(*status));
-  call.operation.file = files_.Add(IdentityOf(*status), call.operation.name);
-  call.operation.mode = PermissionsOf(*status);
-  recorder_.Add(call.operation);
+  AddNewFile(call, *status);
 }
 
 std::optional<FileCall> FileCalls::BeginMake(Caller caller,
@@ -188,10 +192,7 @@ std::optional<FileCall> FileCalls::BeginSymlink(Caller caller,
 void FileCalls::EndNewName(FileCall& call) {
   const auto status = StatusNow(call.to);
   if (!status) return;
-  if (call.is_elsewhere) return files_.Forget(IdentityOf(*status));
-  call.operation.file = files_.Add(IdentityOf(*status), call.operation.name);
-  call.operation.mode = PermissionsOf(*status);
-  recorder_.Add(call.operation);
+  AddNewFile(call, *status);
 }
 
 std::optional<FileCall> FileCalls::BeginUnlink(Caller caller,
