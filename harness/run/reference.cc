@@ -43,15 +43,11 @@ std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
                      train.horizon.epochs);
 }
 
-// Complete or not there at all, whoever else writes it too.
-void PublishText(const fs::path& path, const std::string& text) {
+void WriteToCache(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  const fs::path temporary =
-      path.string() + fmt::format(".{}.tmp", DigestOf(text).Short());
   // A cache that cannot be written is no cache.
-  if (!WriteTextFile(temporary, text).ok()) return;
-  fs::rename(temporary, path, error);
+  static_cast<void>(WriteTextFile(path, text));
 }
 
 }  // namespace
@@ -134,7 +130,7 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
   if (makes) makes();
   ASSIGN_OR_RETURN(GoldenTrajectory made, Make(plan, *data));
   if (!file.empty()) {
-    PublishText(file, RecordToJsonLines({.plan_json = key, .golden = made}));
+    WriteToCache(file, RecordToJsonLines({.plan_json = key, .golden = made}));
   }
   golden = std::make_shared<GoldenTrajectory>(std::move(made));
   return golden;
