@@ -139,6 +139,10 @@ class Comparison:
                     do="build", job=job)) is not None:
                 parties[peer.name] = lambda peer=peer: peer.ask(
                     do="steps", count=self.told.steps)["step_seconds"]
+        self._run_rounds(section, parties)
+
+    def _run_rounds(self, section, parties):
+        """Each party's median step of each round."""
         for _ in range(self.told.rounds):
             for party, run in parties.items():
                 seconds = self.measure(section, party, run)
@@ -165,12 +169,7 @@ class Comparison:
                     job, self.told.steps, workers=2)
                 parties["DDP, 1 worker"] = lambda job=double: torchrun.steps(
                     job, self.told.steps, workers=1)
-            for _ in range(self.told.rounds):
-                for party, run in parties.items():
-                    seconds = self.measure(section, party, run)
-                    if seconds:
-                        section.add(party, statistics.median(seconds))
-            self.finish(section)
+            self._run_rounds(section, parties)
 
     def saves(self):
         # A save in the background needs a processor beside the training's. JAX
