@@ -147,12 +147,6 @@ std::string TextOf(const Json& json, const char* key) {
                                                    : "";
 }
 
-// Returns true iff it is a difference from the run without saves.
-bool MayBeNegative(Metric metric) {
-  return metric == Metric::kCost || metric == Metric::kOverhead ||
-         metric == Metric::kMemoryAdded;
-}
-
 // Empty, or what is wrong with it.
 std::string ReadTrial(const Json& entry, BenchFigures& figures) {
   if (!entry.is_object()) return "a benchmark that is no object";
@@ -168,7 +162,7 @@ std::string ReadTrial(const Json& entry, BenchFigures& figures) {
     if (!value->is_number()) {
       return fmt::format("{}: {}: no number", name, info.name);
     }
-    if (value->get<double>() < 0 && !MayBeNegative(info.metric)) {
+    if (value->get<double>() < 0 && !IsDifference(info.metric)) {
       return fmt::format("{}: {}: a number below 0", name, info.name);
     }
     figures.values[name][static_cast<size_t>(info.metric)].push_back(

@@ -54,6 +54,11 @@ const MetricInfo& InfoOf(Metric metric) {
   return kInfos[static_cast<size_t>(metric)];
 }
 
+bool IsDifference(Metric metric) {
+  return metric == Metric::kCost || metric == Metric::kOverhead ||
+         metric == Metric::kMemoryAdded;
+}
+
 std::optional<Metric> FindMetric(std::string_view name) {
   const auto found = std::ranges::find(kInfos, name, &MetricInfo::name);
   if (found == kInfos.end()) return std::nullopt;

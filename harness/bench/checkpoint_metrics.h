@@ -53,6 +53,9 @@ struct MetricInfo {
 // In the order of the enum.
 std::span<const MetricInfo, kMetrics> AllMetrics();
 const MetricInfo& InfoOf(Metric metric);
+// Returns true iff the metric is a difference from the run without saves, which
+// may be below 0.
+bool IsDifference(Metric metric);
 std::optional<Metric> FindMetric(std::string_view name);
 
 // Parts of a recovery in the order in which they follow each other. Together

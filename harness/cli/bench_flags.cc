@@ -107,8 +107,7 @@ Status ReadLimits(const std::vector<std::string>& texts,
 // A multiple of a difference, which may be below 0, is no bound, and one run
 // differs significantly from none.
 bool HasNoMultiple(Metric metric) {
-  return metric == Metric::kCost || metric == Metric::kOverhead ||
-         metric == Metric::kMemoryAdded || metric == Metric::kGoodput;
+  return IsDifference(metric) || metric == Metric::kGoodput;
 }
 
 // A limit on what the run does not measure would never be broken.

@@ -13,6 +13,7 @@
 #include "harness/bench/statistics.h"
 #include "harness/cli/text_table.h"
 #include "harness/scenario/units.h"
+#include "reports/bench/cluster_text.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 
@@ -83,12 +84,6 @@ std::string GoodputText(const CheckpointFigures& figures) {
       MetricText(MetricUnit::kSeconds, goodput.model.downtime));
 }
 
-// Empty: each worker writes a shard.
-std::string ShardsText(const CheckpointConfig& config) {
-  if (config.shards == 0) return "";
-  return ", " + Counted(static_cast<uint64_t>(config.shards), "shard");
-}
-
 // Empty: there are as many as an interval needs.
 std::string TrialsText(const CheckpointFigures& figures) {
   const size_t trials = figures.of(Metric::kStep).size();
@@ -112,11 +107,10 @@ std::string GroupText(std::span<const CheckpointFigures> group,
       group,
       [](const CheckpointFigures& one) { return one.config.mode.has_value(); });
   std::string text =
-      fmt::format("state {}, {}, {}{}{}\n", ByteText(config.state_bytes),
+      fmt::format("state {}, {}, {}{}\n", ByteText(config.state_bytes),
                   saves ? "a save every " + Counted(config.every, "step")
                         : "no checkpoints",
-                  Counted(static_cast<uint64_t>(config.workers), "worker"),
-                  ShardsText(config), TrialsText(group.front()));
+                  ClusterText(config), TrialsText(group.front()));
   text += MetricsTable(group, kCosts) + MetricsTable(group, kResources);
   if (saves) {
     text += "recovery from kill -9\n" + MetricsTable(group, kRecovery);

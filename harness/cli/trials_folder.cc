@@ -27,7 +27,7 @@ void RemoveUnlocked(const fs::path& parent) {
     const fs::path& path = entry->path();
     if (!path.filename().string().starts_with(kNamePrefix)) continue;
     const Descriptor folder = OpenFolder(path);
-    // What cannot be removed now is tried again by the next benchmark.
+    // The next benchmark retries what fails here.
     std::error_code ignored;
     if (Lock(folder)) fs::remove_all(path, ignored);
   }

@@ -11,6 +11,7 @@
 #include "harness/bench/metric_text.h"
 #include "harness/bench/recommendation.h"
 #include "harness/bench/statistics.h"
+#include "reports/bench/cluster_text.h"
 #include "reports/bench/waterfall.h"
 #include "reports/bench/xy_plot.h"
 #include "reports/counted.h"
@@ -41,13 +42,6 @@ std::string CellOf(const CheckpointFigures& figures, Metric metric) {
          "<br><span class=\"muted\">" +
          HtmlText(MetricRangeText(unit, interval.low, interval.high)) +
          "</span>";
-}
-
-// "2 workers", "2 workers, 1 shard".
-std::string ClusterText(const CheckpointConfig& config) {
-  std::string text = Counted(static_cast<uint64_t>(config.workers), "worker");
-  if (config.shards == 0) return text;
-  return text + ", " + Counted(static_cast<uint64_t>(config.shards), "shard");
 }
 
 bool AreOnOneCluster(const CheckpointConfig& a, const CheckpointConfig& b) {
@@ -293,7 +287,7 @@ std::string MeaningsTable() {
   return table.Render();
 }
 
-// Of the configuration that has the fewest.
+// States the smallest number of trials of all configurations.
 std::string MediansText(const CheckpointResult& result) {
   size_t trials = SIZE_MAX;
   for (const CheckpointFigures& figures : result.figures) {

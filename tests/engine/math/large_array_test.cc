@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Of the mapping that an address is in (proc(5), smaps): "hg" says that huge
-// pages were asked for. "": the system does not tell.
+// Returns the VmFlags of the mapping that holds an address (proc(5), smaps),
+// with "hg" if huge pages were requested; "" if the system does not tell.
 std::string FlagsOfMapping(const void* address) {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::ifstream smaps("/proc/self/smaps");
