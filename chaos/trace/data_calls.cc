@@ -294,6 +294,7 @@ void FileCalls::EndMap(Caller caller, const FileCall& call) {
       "the mapping are not covered",
       call.operation.name.path));
   caller.process.mapped.insert(call.operation.file);
+  if (!recorder_.keeps_operations()) return;
   if (mappings_.contains(call.operation.file)) return;
   const std::string path = DescriptorPath(caller.thread, call.descriptor);
   Descriptor reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -103,6 +103,7 @@ void FileCalls::EnterFile(const FileOperation& like, const std::string& path,
                                               : std::optional<WatchedFile>();
     entered.file = known ? known->number : files_.Add(identity, name);
   }
+  if (!recorder_.keeps_operations()) return recorder_.Add(entered);
   const Descriptor reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!reader.valid()) {
     recorder_.Note(name.path + ": came from elsewhere and cannot be read");
