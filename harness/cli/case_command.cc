@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "chaos/sim/durability_profile.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "harness/cli/crash_states_text.h"
 
 #include "chaos/sim/durability_profile.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -13,7 +13,7 @@
 #include "harness/cli/explore_text.h"
 #include "harness/cli/not_tried.h"
 #include "harness/cli/run_directory.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include "harness/explore/fitting_points.h"
 #include "harness/explore/marks.h"
 #include "harness/oracle/judge.h"

@@ -6,7 +6,7 @@
 #include "harness/cli/case_command.h"
 #include "harness/cli/explore_gaps.h"
 #include "harness/cli/flags.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include "harness/explore/crash_states.h"
 #include "harness/record/invariants.h"
 #include "harness/scenario/run_setup.h"

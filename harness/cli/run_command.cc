@@ -27,7 +27,7 @@
 #include "harness/cli/run_progress.h"
 #include "harness/cli/run_report.h"
 #include "harness/cli/run_time_left.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include "harness/cli/stored_records.h"
 #include "harness/explore/replay.h"
 #include "harness/record/result_file.h"

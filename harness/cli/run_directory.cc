@@ -6,7 +6,7 @@
 
 #include "engine/real/posix_status.h"
 #include "engine/utf8.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include "engine/world/fault_point.h"
 #include "harness/cli/case_logs.h"
 #include "harness/cli/run_directory.h"
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 #include "harness/cli/stored_runs.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"

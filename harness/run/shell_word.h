@@ -1,6 +1,6 @@
 // Words of commands that people are shown to be run again.
-#ifndef GAUNTLET_HARNESS_CLI_SHELL_WORD_H_
-#define GAUNTLET_HARNESS_CLI_SHELL_WORD_H_
+#ifndef GAUNTLET_HARNESS_RUN_SHELL_WORD_H_
+#define GAUNTLET_HARNESS_RUN_SHELL_WORD_H_
 
 #include <string>
 #include <string_view>
@@ -14,4 +14,4 @@ std::string ShellWord(std::string_view text);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_SHELL_WORD_H_
+#endif  // GAUNTLET_HARNESS_RUN_SHELL_WORD_H_

@@ -1,4 +1,4 @@
-#include "harness/cli/shell_word.h"
+#include "harness/run/shell_word.h"
 
 #include <algorithm>
 

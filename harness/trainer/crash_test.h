@@ -1,0 +1,42 @@
+// Crash test of a training program: it is recorded once, and its resume is run
+// from each state that a crash could leave.
+#ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_
+#define GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "engine/status.h"
+#include "harness/trainer/crash_test_plan.h"
+#include "harness/trainer/crash_test_result.h"
+#include "harness/trainer/trial_process.h"
+
+namespace gauntlet {
+
+// Told how far the test is. Calls come from any thread, one at a time.
+class CrashTestProgress {
+ public:
+  virtual ~CrashTestProgress() = default;
+  // "recording", "second run": one line.
+  virtual void OnStage(std::string_view stage) = 0;
+  virtual void OnTrial(const CrashTrial& trial, uint64_t done) = 0;
+};
+
+// Runs the test in `folder`, which is absolute and empty. It keeps the recorded
+// operations in folder/recording and, in folder/findings/N, each finding with
+// the files as the crash left them.
+//
+// Errors, each one line: kInvalidArgument: the command does not exist, ends
+// with an error, writes nothing under {out}, does not end, or a pattern matches
+// nothing. kForbidden: the system does not permit to trace. kCancelled: it was
+// interrupted before the first trial. kResourceExhausted: the disk is full, or
+// the program writes more than the log may hold.
+Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
+                                     const TrialHost& host,
+                                     const std::filesystem::path& folder,
+                                     CrashTestProgress& progress);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_

@@ -1,0 +1,47 @@
+// What a crash test is to do.
+#ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TEST_PLAN_H_
+#define GAUNTLET_HARNESS_TRAINER_CRASH_TEST_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/durability_profile.h"
+#include "chaos/trace/operation_log.h"
+#include "engine/world/clock.h"
+#include "harness/trainer/crash_trial.h"
+#include "harness/trainer/program_output.h"
+#include "harness/trainer/trial.h"
+
+namespace gauntlet {
+
+struct CrashTestPlan {
+  std::vector<std::string> command;         // with "{out}"
+  std::vector<std::string> resume_command;  // empty: the same
+  // Patterns of fnmatch(3) for files below {out}, in which * takes "/" too.
+  std::vector<std::string> results;      // empty: all files
+  std::vector<std::string> checkpoints;  // empty: files that a resume reads
+  // Run by a shell after a run; what it prints is the result, in place of
+  // files.
+  std::string result_command;
+  std::optional<StepPattern> resumed_step;
+  std::vector<CrashFault> faults = {CrashFault::kKill, CrashFault::kTornWrite,
+                                    CrashFault::kPowerLoss};
+  std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
+                                             DurabilityProfile::kWeak};
+  std::optional<Duration> time = std::chrono::minutes(10);
+  std::optional<uint64_t> most_trials;
+  int jobs = 1;
+  // Of one run; zero: ten times the recorded run's, at least a minute.
+  Duration trial_limit{};
+  Duration grace = std::chrono::seconds(5);  // after SIGTERM
+  Duration pause = std::chrono::seconds(1);
+  NetworkAccess network = NetworkAccess::kPrivate;
+  uint64_t seed = 1;
+  LogLimits log_limits;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_CRASH_TEST_PLAN_H_

@@ -1,0 +1,22 @@
+// Names and messages with the parts that change from one run or step to the
+// next replaced, so that findings of one cause look alike.
+#ifndef GAUNTLET_HARNESS_TRAINER_NAME_PATTERN_H_
+#define GAUNTLET_HARNESS_TRAINER_NAME_PATTERN_H_
+
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+// "ckpt-20/model.pt" -> "ckpt-*/model.pt"; "tmp8f3a_1k2" -> "tmp*": numbers,
+// and words that mix letters and digits, are "*". What is left is a pattern of
+// fnmatch(3), whose special characters in the name are escaped.
+std::string NamePattern(std::string_view path);
+
+// A message without numbers and paths: "[Errno 2] No such file: '/a/b'" ->
+// "[Errno #] No such file: '<path>'".
+std::string MessagePattern(std::string_view message);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_NAME_PATTERN_H_

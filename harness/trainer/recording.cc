@@ -1,0 +1,125 @@
+#include "harness/trainer/recording.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/run/text_file.h"
+#include "harness/trainer/program_output.h"
+#include "harness/trainer/trainer_command.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// A program that never ends is found out after this.
+constexpr Duration kRecordingLimit = std::chrono::hours(2);
+constexpr Duration kLeastLimit = std::chrono::minutes(1);
+constexpr int kLimitFactor = 10;
+
+// "exit code 2: train.py: error: unrecognized arguments".
+std::string HowItEnded(const TrialEnd& end, const RunFolder& run) {
+  const std::string how = end.signal != 0
+                              ? fmt::format("signal {}", end.signal)
+                              : fmt::format("exit code {}", end.exit_code);
+  const std::string said = LastLine(ReadTextFile(run.output()));
+  return said.empty() ? how : how + ": " + said;
+}
+
+Status CheckEnd(const TrialEnd& end, const RunFolder& run,
+                const CrashTestPlan& plan) {
+  const std::string command = ShellCommand(plan.command);
+  if (end.is_timed_out) {
+    return InvalidArgument(fmt::format(
+        "{}: expected a run that ends, found one that had not after {:.0f} s "
+        "(--trial-limit): test fewer steps",
+        command, end.seconds));
+  }
+  if (end.background_processes > 0) {
+    return InvalidArgument(fmt::format(
+        "{}: expected a command that ends when the training has ended, found "
+        "one that left processes in the background: run it in the foreground",
+        command));
+  }
+  if (end.signal == 0 && end.exit_code == 0) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "{}: expected a run that ends with 0, found {}{}", command,
+      HowItEnded(end, run),
+      plan.network == NetworkAccess::kPrivate
+          ? " (it had no network: --network shared gives it this machine's)"
+          : ""));
+}
+
+Status CheckOperations(const OperationLog& log, const RunFolder& run,
+                       const CrashTestPlan& plan) {
+  const bool writes =
+      std::ranges::any_of(log.operations(), [](const FileOperation& operation) {
+        return !operation.implied && IsCrashPoint(operation.kind) &&
+               operation.name.directory == TrainerRuns::kOut;
+      });
+  if (writes) return OkStatus();
+  const std::string said = LastLine(ReadTextFile(run.output()));
+  return InvalidArgument(fmt::format(
+      "{}: expected a program that writes its checkpoints below {{out}}, found "
+      "no file there after {}",
+      ShellCommand(plan.command),
+      said.empty() ? "its run" : "its run, whose last line is: " + said));
+}
+
+}  // namespace
+
+std::vector<uint64_t> Recording::CrashPoints() const {
+  std::vector<uint64_t> points;
+  for (size_t i = 0; i < log.operations().size(); ++i) {
+    const FileOperation& operation = log.operations()[i];
+    if (!operation.implied && IsCrashPoint(operation.kind))
+      points.push_back(i + 1);
+  }
+  return points;
+}
+
+uint64_t Recording::QuietPoint() const {
+  const std::vector<uint64_t> points = CrashPoints();
+  uint64_t quietest = 0;
+  Duration longest{-1};
+  for (size_t i = points.size() / 4; i + 1 < points.size(); ++i) {
+    if (i >= points.size() - points.size() / 4) break;
+    const Duration gap = log.operations()[points[i + 1] - 1].time -
+                         log.operations()[points[i] - 1].time;
+    if (gap <= longest) continue;
+    longest = gap;
+    quietest = points[i];
+  }
+  return quietest;
+}
+
+uint64_t Recording::BytesWritten() const { return log.list().byte_count; }
+
+Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan) {
+  ASSIGN_OR_RETURN(const RunFolder folder, runs.NewFolder("recording"));
+  Result<TrialEnd> end =
+      runs.Run(folder, {.arguments = plan.command,
+                        .records = true,
+                        .time_limit = plan.trial_limit > Duration::zero()
+                                          ? plan.trial_limit
+                                          : kRecordingLimit});
+  if (end.status().code() == Code::kNotFound ||
+      end.status().code() == Code::kFailedPrecondition) {
+    return InvalidArgument(end.status().message());
+  }
+  RETURN_IF_ERROR(end.status());
+  RETURN_IF_ERROR(CheckEnd(*end, folder, plan));
+  ASSIGN_OR_RETURN(OperationLog log, OperationLog::Load(folder.log().string()));
+  RETURN_IF_ERROR(CheckOperations(log, folder, plan));
+  return Recording{
+      .run = folder, .end = std::move(*end), .log = std::move(log)};
+}
+
+Duration TrialLimit(const CrashTestPlan& plan, const TrialEnd& recorded) {
+  if (plan.trial_limit > Duration::zero()) return plan.trial_limit;
+  const auto recorded_time = std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(recorded.seconds));
+  return std::max(kLeastLimit, kLimitFactor * recorded_time);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,39 @@
+// The undisturbed run that a crash test is about.
+#ifndef GAUNTLET_HARNESS_TRAINER_RECORDING_H_
+#define GAUNTLET_HARNESS_TRAINER_RECORDING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "chaos/trace/operation_log.h"
+#include "engine/status.h"
+#include "engine/world/clock.h"
+#include "harness/trainer/crash_test_plan.h"
+#include "harness/trainer/trainer_runs.h"
+#include "harness/trainer/trial.h"
+
+namespace gauntlet {
+
+struct Recording {
+  RunFolder run;  // with its results
+  TrialEnd end;
+  OperationLog log;
+
+  // Operations of the log, from 1, that change or sync something and that the
+  // program made itself.
+  std::vector<uint64_t> CrashPoints() const;
+  // The crash point in the middle half of them after which the program was
+  // longest busy with something else; 0: there is none.
+  uint64_t QuietPoint() const;
+  uint64_t BytesWritten() const;
+};
+
+// Errors: as RunCrashTest (crash_test.h).
+Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan);
+
+// Of one run that is compared with the recorded one.
+Duration TrialLimit(const CrashTestPlan& plan, const TrialEnd& recorded);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_RECORDING_H_

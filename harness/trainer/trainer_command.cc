@@ -1,0 +1,81 @@
+#include "harness/trainer/trainer_command.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "harness/run/shell_word.h"
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+void ReplaceAll(std::string& text, std::string_view what,
+                const std::string& with) {
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+std::string_view NameOf(std::string_view entry) {
+  return entry.substr(0, entry.find('='));
+}
+
+}  // namespace
+
+Status CheckTrainerCommand(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().empty()) {
+    return InvalidArgument(
+        "expected a command after --, such as: -- python train.py --output-dir "
+        "{out}");
+  }
+  const bool has_out =
+      std::ranges::any_of(arguments, [](const std::string& argument) {
+        return argument.find(kOutPlace) != std::string::npos;
+      });
+  if (has_out) return OkStatus();
+  return InvalidArgument(
+      "expected {out} in the command, where it takes the directory that it "
+      "writes to: found none in: " +
+      ShellCommand(arguments));
+}
+
+std::string FillPlaces(std::string text, const CommandPlaces& places) {
+  ReplaceAll(text, kOutPlace, places.out);
+  ReplaceAll(text, kPortPlace, places.port);
+  return text;
+}
+
+std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
+                                    const CommandPlaces& places) {
+  std::vector<std::string> filled;
+  for (const std::string& argument : arguments)
+    filled.push_back(FillPlaces(argument, places));
+  return filled;
+}
+
+std::string ShellCommand(const std::vector<std::string>& arguments) {
+  std::string command;
+  for (const std::string& argument : arguments) {
+    if (!command.empty()) command += ' ';
+    command += ShellWord(argument);
+  }
+  return command;
+}
+
+std::vector<std::string> EnvironmentWith(
+    const std::vector<std::string>& changes) {
+  std::set<std::string_view> changed;
+  for (const std::string& entry : changes) changed.insert(NameOf(entry));
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!changed.contains(NameOf(*entry))) environment.emplace_back(*entry);
+  }
+  environment.insert(environment.end(), changes.begin(), changes.end());
+  return environment;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,125 @@
+#include "harness/trainer/trainer_runs.h"
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "engine/real/descriptor.h"
+#include "engine/real/posix_status.h"
+#include "harness/trainer/trainer_command.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status MakeDirectory(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
+}
+
+Status Move(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  return error ? PosixError(error.value(), from.string(), "rename")
+               : OkStatus();
+}
+
+// The kernel's choice; another program may take it meanwhile.
+std::string FreePort() {
+  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  if (bind(listener.get(), any, length) != 0 ||
+      getsockname(listener.get(), any, &length) != 0) {
+    return "29500";  // as torchrun's default
+  }
+  return std::to_string(ntohs(address.sin_port));
+}
+
+}  // namespace
+
+TrainerRuns::TrainerRuns(const CrashTestPlan& plan, TrialHost host,
+                         fs::path folder)
+    : host_(std::move(host)),
+      network_(plan.network),
+      log_limits_(plan.log_limits),
+      runs_(folder / "runs"),
+      place_(folder / "place") {}
+
+Result<TrainerRuns> TrainerRuns::Make(const CrashTestPlan& plan,
+                                      const TrialHost& host,
+                                      const fs::path& folder) {
+  TrainerRuns runs(plan, host, folder);
+  RETURN_IF_ERROR(MakeDirectory(runs.out_place()));
+  RETURN_IF_ERROR(MakeDirectory(runs.temporary_place()));
+  RETURN_IF_ERROR(MakeDirectory(runs.runs_ / "probe"));
+  const Status probe =
+      ProbeNamespaces(host, plan.network, runs.runs_ / "probe");
+  if (probe.code() == Code::kCancelled) return probe;
+  if (!probe.ok()) {
+    runs.isolation_ = Isolation::kNone;
+    runs.why_not_isolated_ = probe.message();
+  }
+  Remove({.folder = runs.runs_ / "probe"});
+  return runs;
+}
+
+Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
+  const RunFolder folder{.folder = runs_ / name};
+  RETURN_IF_ERROR(MakeDirectory(folder.out()));
+  RETURN_IF_ERROR(MakeDirectory(folder.temporary()));
+  return folder;
+}
+
+void TrainerRuns::Remove(const RunFolder& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder.folder, ignored);
+}
+
+Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
+                                  const RunChoice& choice) const {
+  const CommandPlaces places{.out = out_place().string(), .port = FreePort()};
+  Trial trial{.arguments = FillPlaces(choice.arguments, places),
+              // Python's hashes of texts are random otherwise.
+              .environment = EnvironmentWith(
+                  {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"}),
+              .output_file = folder.output().string(),
+              .isolation = isolation_,
+              .network = network_,
+              .mounts = {{.from = folder.out().string(), .at = places.out},
+                         {.from = folder.temporary().string(),
+                          .at = temporary_place().string()}},
+              .directories = {places.out, temporary_place().string()},
+              .log_limits = log_limits_,
+              .injections = choice.injections,
+              .time_limit = choice.time_limit};
+  if (choice.records) {
+    RETURN_IF_ERROR(MakeDirectory(folder.log()));
+    trial.log_folder = folder.log().string();
+  }
+  return isolation_ == Isolation::kNone ? RunInPlace(folder, std::move(trial))
+                                        : RunTrial(host_, trial, folder.folder);
+}
+
+// The directories are put where the program looks for them, and taken back.
+Result<TrialEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
+                                         Trial trial) const {
+  trial.mounts.clear();
+  RETURN_IF_ERROR(Move(folder.out(), out_place()));
+  RETURN_IF_ERROR(Move(folder.temporary(), temporary_place()));
+  Result<TrialEnd> end = RunTrial(host_, trial, folder.folder);
+  RETURN_IF_ERROR(Move(out_place(), folder.out()));
+  RETURN_IF_ERROR(Move(temporary_place(), folder.temporary()));
+  return end;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,76 @@
+// Runs of the program of a crash test, each with directories of its own under
+// the paths that all of them see.
+#ifndef GAUNTLET_HARNESS_TRAINER_TRAINER_RUNS_H_
+#define GAUNTLET_HARNESS_TRAINER_TRAINER_RUNS_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "chaos/trace/injection.h"
+#include "engine/status.h"
+#include "harness/trainer/crash_test_plan.h"
+#include "harness/trainer/trial.h"
+#include "harness/trainer/trial_process.h"
+
+namespace gauntlet {
+
+// Directories of one run.
+struct RunFolder {
+  std::filesystem::path folder;
+  std::filesystem::path out() const { return folder / "out"; }
+  std::filesystem::path temporary() const { return folder / "tmp"; }
+  std::filesystem::path log() const { return folder / "log"; }
+  std::filesystem::path output() const { return folder / "output.txt"; }
+};
+
+struct RunChoice {
+  std::vector<std::string> arguments;  // with places
+  std::vector<Injection> injections;
+  bool records = false;  // the operations, in the folder's log
+  Duration time_limit{};
+};
+
+class TrainerRuns {
+ public:
+  // Index of a watched directory in operation logs and reads.
+  static constexpr uint32_t kOut = 0;
+  static constexpr uint32_t kTemporary = 1;
+
+  // Makes `folder`/place and `folder`/runs. `folder`: absolute, exists.
+  static Result<TrainerRuns> Make(const CrashTestPlan& plan,
+                                  const TrialHost& host,
+                                  const std::filesystem::path& folder);
+
+  // kNone: one run at a time.
+  Isolation isolation() const { return isolation_; }
+  // The reason for kNone.
+  const std::string& why_not_isolated() const { return why_not_isolated_; }
+  // Where every run finds {out}.
+  std::filesystem::path out_place() const { return place_ / "out"; }
+  std::filesystem::path temporary_place() const { return place_ / "tmp"; }
+
+  // A folder with empty directories.
+  Result<RunFolder> NewFolder(const std::string& name) const;
+  static void Remove(const RunFolder& folder);
+
+  // Errors: those of RunTrial.
+  Result<TrialEnd> Run(const RunFolder& folder, const RunChoice& choice) const;
+
+ private:
+  TrainerRuns(const CrashTestPlan& plan, TrialHost host,
+              std::filesystem::path folder);
+  Result<TrialEnd> RunInPlace(const RunFolder& folder, Trial trial) const;
+
+  TrialHost host_;
+  NetworkAccess network_;
+  LogLimits log_limits_;
+  std::filesystem::path runs_;
+  std::filesystem::path place_;
+  Isolation isolation_ = Isolation::kNamespaces;
+  std::string why_not_isolated_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_TRAINER_RUNS_H_
