@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "chaos/trace/copied_range.h"
 #include "chaos/trace/operation_list_format.h"
 #include "engine/digest.h"
 #include "engine/real/posix_status.h"
@@ -191,15 +192,10 @@ Status OperationLog::ReadBytes(const ByteExtent& extent,
   for (uint64_t done = 0; done < extent.length;) {
     const auto piece = std::span(buffer).first(
         std::min<uint64_t>(buffer.size(), extent.length - done));
-    ASSIGN_OR_RETURN(const size_t count,
-                     ReadAt(bytes_.get(), extent.offset + done, piece, path));
-    if (count < piece.size()) {
-      return DataLoss(fmt::format("{}: cut at byte {}: record again", path,
-                                  extent.offset + done + count));
-    }
+    RETURN_IF_ERROR(ReadPart(extent.offset + done, piece));
     digest.Add(piece);
     RETURN_IF_ERROR(sink(piece));
-    done += count;
+    done += piece.size();
   }
   if (digest.value() != extent.digest) {
     return DataLoss(fmt::format(
@@ -207,6 +203,22 @@ Status OperationLog::ReadBytes(const ByteExtent& extent,
         path, extent.offset, extent.offset + extent.length));
   }
   return OkStatus();
+}
+
+Status OperationLog::ReadPart(uint64_t offset,
+                              std::span<std::byte> into) const {
+  const std::string path = BytesPath(folder_);
+  ASSIGN_OR_RETURN(const size_t count,
+                   ReadAt(bytes_.get(), offset, into, path));
+  if (count == into.size()) return OkStatus();
+  return DataLoss(
+      fmt::format("{}: cut at byte {}: record again", path, offset + count));
+}
+
+Status OperationLog::CopyPart(uint64_t offset, uint64_t length, int file,
+                              uint64_t at) const {
+  return CopyRange({.file = bytes_.get(), .at = offset},
+                   {.file = file, .at = at}, length, BytesPath(folder_));
 }
 
 }  // namespace gauntlet

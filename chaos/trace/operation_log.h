@@ -71,6 +71,11 @@ class OperationLog {
   // Gives the sink the extent in pieces of at most 1 MiB. kDataLoss: the bytes
   // are cut, or not those that were appended.
   Status ReadBytes(const ByteExtent& extent, const ByteSink& sink) const;
+  // Fills the buffer with the bytes from `offset` on, and copies them into a
+  // file, without a look at digests. kDataLoss: the bytes are cut.
+  Status ReadPart(uint64_t offset, std::span<std::byte> into) const;
+  Status CopyPart(uint64_t offset, uint64_t length, int file,
+                  uint64_t at) const;
 
  private:
   OperationLog(std::string folder, Descriptor bytes, const LogLimits& limits);

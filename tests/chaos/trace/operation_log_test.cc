@@ -11,6 +11,7 @@
 #include "engine/digest.h"
 #include "tests/chaos/trace/directory_text.h"
 #include "tests/chaos/trace/folder.h"
+#include <fcntl.h>
 
 namespace gauntlet {
 namespace {
@@ -58,6 +59,24 @@ class OperationLogTest : public testing::Test {
 
   Folder folder_;
 };
+
+TEST_F(OperationLogTest, ReadsAndCopiesParts) {
+  Save("0123456789");
+  const auto log = OperationLog::Load(folder_.path());
+  ASSERT_TRUE(log.ok()) << log.status().ToString();
+  std::string part(4, ' ');
+  ASSERT_TRUE(log->ReadPart(3, std::as_writable_bytes(std::span(part))).ok());
+  EXPECT_EQ(part, "3456");
+  const std::string path = folder_.path() + "/copy";
+  const Descriptor copy(open(path.c_str(), O_RDWR | O_CREAT, 0600));
+  ASSERT_TRUE(log->CopyPart(3, 4, copy.get(), 1).ok());
+  EXPECT_EQ(ContentsOf(path), std::string("\0"
+                                          "3456",
+                                          5));
+  EXPECT_EQ(log->CopyPart(8, 4, copy.get(), 0).code(), Code::kDataLoss);
+  EXPECT_EQ(log->ReadPart(8, std::as_writable_bytes(std::span(part))).code(),
+            Code::kDataLoss);
+}
 
 TEST_F(OperationLogTest, LoadsWhatWasSaved) {
   // Several pieces.
