@@ -1,56 +1,15 @@
 // Random programs of file operations, most of which fail somewhere.
 #include <cstddef>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "tests/chaos/trace/traced_run.h"
+#include "tests/chaos/trace/random_script.h"
 
 namespace gauntlet {
 namespace {
-
-// Few names, so that operations meet; some lead out of the directory and in.
-rc::Gen<std::string> ArbitraryName() {
-  return rc::gen::element<std::string>("a", "b", "c", "d", "d/a", "d/b", "e",
-                                       "e/a", "e/d", "d/../c", "../aside/x",
-                                       "../aside/y", "../out/b");
-}
-
-// A line of the victim's script.
-rc::Gen<std::string> ArbitraryLine() {
-  return rc::gen::exec([] {
-    const std::string verb = *rc::gen::element<std::string>(
-        "open", "open", "create", "empty", "unnamed", "name", "write", "write",
-        "write", "pwrite", "pwrite", "append", "append", "truncate", "punch",
-        "allocate", "rename", "rename", "exchange", "link", "symlink", "unlink",
-        "mkdir", "mkdir", "rmdir", "chmod", "fsync");
-    const std::string first =
-        verb == "unnamed" ? *rc::gen::element<std::string>(".", "d", "e")
-                          : *ArbitraryName();
-    return fmt::format("{} {} {} {} {}", verb, first, *ArbitraryName(),
-                       *rc::gen::inRange(0, 3), *rc::gen::inRange(0, 9000));
-  });
-}
-
-// Shrinks towards fewer lines.
-rc::Gen<std::vector<std::string>> ArbitraryScript(int lines) {
-  return rc::gen::resize(
-      lines, rc::gen::container<std::vector<std::string>>(ArbitraryLine()));
-}
-
-TraceOutcome RunScript(TracedRun& run, const std::vector<std::string>& lines) {
-  run.aside();
-  const std::string script = run.folder().Make("script") + "/lines";
-  std::ofstream file(script);
-  // Something for the first lines to act on.
-  file << "open a - 0 0\nopen b - 1 0\nmkdir d\nopen d/a - 2 0\n";
-  for (const std::string& line : lines) file << line << "\n";
-  file.close();
-  return run.Run({"script", "{out}", script});
-}
 
 struct RandomProgramsTest : TraceTest {};
 
@@ -63,19 +22,6 @@ RC_GTEST_FIXTURE_PROP(RandomProgramsTest, LogLeadsToSameDirectory, ()) {
   const Status status = replay.DoAll();
   if (!status.ok()) RC_FAIL(status.ToString() + "\n" + run.Text());
   RC_ASSERT(DirectoryText(replay.Directory(0)) == DirectoryText(run.out()));
-}
-
-// Index behind the first `count` operations that injections count.
-size_t EndOfPrefix(const OperationLog& log, size_t count) {
-  size_t i = 0;
-  while (i < log.operations().size()) {
-    const FileOperation& next = log.operations()[i];
-    const bool counts = !next.implied && IsCrashPoint(next.kind);
-    if (counts && count == 0) break;
-    count -= counts ? 1 : 0;
-    ++i;
-  }
-  return i;
 }
 
 RC_GTEST_FIXTURE_PROP(RandomProgramsTest, KillBeforeOperationLeavesPrefix, ()) {
