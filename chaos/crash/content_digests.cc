@@ -1,0 +1,128 @@
+#include "chaos/crash/content_digests.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kReadAheadBlocks = 256;
+
+// Of the pieces of one block.
+Digest KeyOf(std::span<const ContentPiece> pieces) {
+  return DigestOf(std::as_bytes(pieces));
+}
+
+void AddTo(Digest& sum, const Digest& term) {
+  sum.high += term.high;
+  sum.low += term.low;
+}
+
+Digest Placed(uint64_t place, const Digest& digest) {
+  const std::array<uint64_t, 3> words = {place, digest.high, digest.low};
+  return DigestOf(std::as_bytes(std::span(words)));
+}
+
+}  // namespace
+
+ContentDigests::ContentDigests(const OperationLog& log)
+    : log_(log), buffer_(kReadAheadBlocks * kBlockBytes) {
+  for (const FileOperation& op : log.operations()) {
+    if (op.bytes.length > 0) extents_[op.bytes.offset] = {.bytes = op.bytes};
+  }
+  zeros_ = DigestOf(std::span(buffer_).first(kBlockBytes));
+}
+
+Status ContentDigests::VerifyRange(uint64_t offset, uint64_t length) {
+  auto extent = extents_.upper_bound(offset);
+  if (extent != extents_.begin()) --extent;
+  for (; extent != extents_.end() && extent->first < offset + length;
+       ++extent) {
+    if (extent->second.is_verified) continue;
+    RETURN_IF_ERROR(
+        log_.ReadBytes(extent->second.bytes, [](auto) { return OkStatus(); }));
+    extent->second.is_verified = true;
+  }
+  return OkStatus();
+}
+
+Status ContentDigests::Verify(const FileContent& content) {
+  for (const ContentPiece& piece : content.pieces()) {
+    if (!piece.is_zeros())
+      RETURN_IF_ERROR(VerifyRange(piece.source, piece.length));
+  }
+  return OkStatus();
+}
+
+Status ContentDigests::ReadAhead(const ContentPiece& rest) {
+  const uint64_t bytes = std::min<uint64_t>(
+      buffer_.size(), rest.length / kBlockBytes * kBlockBytes);
+  RETURN_IF_ERROR(VerifyRange(rest.source, bytes));
+  const auto read = std::span(buffer_).first(bytes);
+  RETURN_IF_ERROR(log_.ReadPart(rest.source, read));
+  for (uint64_t at = 0; at < bytes; at += kBlockBytes) {
+    const ContentPiece block = {.length = kBlockBytes,
+                                .source = rest.source + at};
+    blocks_[KeyOf(std::span(&block, 1))] =
+        DigestOf(read.subspan(at, kBlockBytes));
+  }
+  return OkStatus();
+}
+
+Result<Digest> ContentDigests::BlockOf(std::span<const ContentPiece> pieces) {
+  const Digest key = KeyOf(pieces);
+  const auto known = blocks_.find(key);
+  if (known != blocks_.end()) return known->second;
+  std::array<std::byte, kBlockBytes> block = {};
+  std::span<std::byte> rest(block);
+  for (const ContentPiece& piece : pieces) {
+    if (!piece.is_zeros()) {
+      RETURN_IF_ERROR(VerifyRange(piece.source, piece.length));
+      RETURN_IF_ERROR(log_.ReadPart(piece.source, rest.first(piece.length)));
+    }
+    rest = rest.subspan(piece.length);
+  }
+  return blocks_[key] = DigestOf(block);
+}
+
+Result<Digest> ContentDigests::Of(const FileContent& content) {
+  if (content.digest_) return *content.digest_;
+  Digest sum = Placed(UINT64_MAX, {.high = 0, .low = content.size()});
+  std::vector<ContentPiece> pieces;  // of the block that is not complete
+  uint64_t at = 0;                   // end of them
+  const auto add_block = [&](std::span<const ContentPiece> block) -> Status {
+    ASSIGN_OR_RETURN(const Digest digest, BlockOf(block));
+    if (digest != zeros_) AddTo(sum, Placed((at - 1) / kBlockBytes, digest));
+    return OkStatus();
+  };
+  for (ContentPiece rest : content.pieces()) {
+    while (rest.length > 0) {
+      const uint64_t in_block = at % kBlockBytes;
+      if (in_block == 0 && rest.is_zeros() && rest.length >= kBlockBytes) {
+        const uint64_t skipped = rest.length / kBlockBytes * kBlockBytes;
+        at += skipped;
+        rest.length -= skipped;
+        continue;
+      }
+      const ContentPiece part = {
+          .length = std::min(rest.length, kBlockBytes - in_block),
+          .source = rest.source};
+      if (part.length == kBlockBytes &&
+          !blocks_.contains(KeyOf(std::span(&part, 1)))) {
+        RETURN_IF_ERROR(ReadAhead(rest));
+      }
+      pieces.push_back(part);
+      at += part.length;
+      rest.length -= part.length;
+      if (!rest.is_zeros()) rest.source += part.length;
+      if (at % kBlockBytes != 0) continue;
+      RETURN_IF_ERROR(add_block(pieces));
+      pieces.clear();
+    }
+  }
+  if (!pieces.empty()) RETURN_IF_ERROR(add_block(pieces));
+  content.digest_ = sum;
+  return sum;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,89 @@
+// A state in which a crash may leave the watched directories of a log.
+#ifndef GAUNTLET_CHAOS_CRASH_CRASH_STATE_H_
+#define GAUNTLET_CHAOS_CRASH_CRASH_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/sim/durability_profile.h"
+#include "engine/digest.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+enum class CrashStateKind : uint8_t {
+  kKill,       // the program died; all that it did is there
+  kTornWrite,  // it died in a write, of which the first bytes are there
+  kPowerLoss,  // the machine died; what was not synced may be lost
+};
+
+// What a power loss left of one block of 4 KiB with unsynced bytes.
+struct BlockOutcome {
+  enum class Kind : uint8_t {
+    kNew,
+    kOld,
+    kNewFront,  // the first `sectors` are new, the rest old
+    kOldFront,  // the first `sectors` are old, the rest new
+  };
+
+  uint64_t block = 0;  // offset in the file / 4096
+  Kind kind = Kind::kOld;
+  uint32_t sectors = 0;  // of 512 bytes, 1 to 7
+  bool operator==(const BlockOutcome&) const = default;
+};
+
+enum class UnsyncedData : uint8_t { kKept, kLost };
+
+// What a power loss left of a file with unsynced data.
+struct FileOutcome {
+  uint64_t file = 0;  // number in the log
+  uint64_t size = 0;  // bytes
+  // Of the blocks with unsynced bytes that are not in `blocks`.
+  UnsyncedData rest = UnsyncedData::kKept;
+  std::vector<BlockOutcome> blocks;  // ascending
+  bool operator==(const FileOutcome&) const = default;
+};
+
+struct CrashState {
+  CrashStateKind kind = CrashStateKind::kKill;
+  // The first so many operations of the log have happened.
+  uint64_t operations = 0;
+  // kTornWrite: of the next operation, a write, so many bytes reached the file.
+  uint64_t torn_bytes = 0;
+
+  // kPowerLoss: kExt4 or kWeak.
+  DurabilityProfile profile = DurabilityProfile::kExt4;
+  // Unsynced changes of names, modes, times and lengths that did not survive,
+  // by their operation's number in the log, from 1: all from `lost_from` on (0:
+  // none), and under kWeak those in `lost`, ascending.
+  uint64_t lost_from = 0;
+  std::vector<uint64_t> lost;
+  // Of the files with unsynced data that are not in `files`.
+  UnsyncedData other_files = UnsyncedData::kKept;
+  std::vector<FileOutcome> files;  // by number, ascending
+
+  // Of the tree: equal for equal directories. Set by CrashStateList.
+  Digest image;
+};
+
+// One word, for repro scripts and scenario files; equal for the same choices:
+//   kill-120                      after operation 120
+//   torn-120-4096                 and 4096 bytes of the next, a write
+//   ext4-120                      power loss; all that was pending survived
+//   ext4-120-data0                all unsynced data lost
+//   ext4-120-from118-file7.s4096  changes from 118 on lost; file 7 is 4096
+//                                 bytes long, its unsynced bytes are there
+//   weak-120-lost116.118-file7.s8192.o.b1n.b2f3
+//                                 changes 116 and 118 lost; of file 7 the
+//                                 unsynced blocks are old (o), but block 1 new
+//                                 (n), and the first 3 sectors of block 2 (f3;
+//                                 r3: all but the first 3; o: old)
+std::string CrashStateId(const CrashState& state);
+// The inverse, without the image. kInvalidArgument, in one line.
+Result<CrashState> ParseCrashStateId(std::string_view id);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_CRASH_CRASH_STATE_H_

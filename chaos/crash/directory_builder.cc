@@ -1,0 +1,213 @@
+#include "chaos/crash/directory_builder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "engine/real/descriptor.h"
+#include "engine/real/posix_status.h"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Points to go on from, at most.
+constexpr uint64_t kWalks = 64;
+
+// A directory in which the builder makes names.
+struct OpenDirectory {
+  int descriptor = -1;
+  FileName name;  // path is empty for the target itself
+};
+
+timespec TimeOf(int64_t nanoseconds) {
+  return {.tv_sec = nanoseconds / 1'000'000'000,
+          .tv_nsec = nanoseconds % 1'000'000'000};
+}
+
+// Makes one state.
+class TreeWriter {
+ public:
+  TreeWriter(const DirectoryTree& tree, const BuildOptions& options,
+             ContentStore& store)
+      : tree_(tree), options_(options), store_(store) {}
+
+  // In the target of watched directory i.
+  Status WriteTarget(uint32_t i, const std::string& target) {
+    const Descriptor root(
+        open(target.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!root.valid()) return PosixError(errno, target, "open");
+    const int descriptor = root.get();
+    roots_.push_back(Descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)));
+    return Annotate(WriteBelow({.descriptor = descriptor,
+                                .name = {.directory = i, .path = ""}},
+                               WatchedRoot(i)),
+                    target);
+  }
+
+ private:
+  Status WriteBelow(const OpenDirectory& directory, NodeId node) {
+    for (const auto& [name, link] : tree_.LinksIn(node)) {
+      const std::string& parent = directory.name.path;
+      const FileName here = {
+          .directory = directory.name.directory,
+          .path = parent.empty() ? name : parent + "/" + name};
+      if (name.empty() || name == "." || name == ".." ||
+          name.find('/') != std::string::npos) {
+        return DataLoss(
+            fmt::format("{}: leaves its directory: record again", here.path));
+      }
+      RETURN_IF_ERROR(Annotate(
+          WriteNode(directory.descriptor, name, here, link.node), here.path));
+    }
+    return OkStatus();
+  }
+
+  Status WriteNode(int directory, const std::string& name, const FileName& here,
+                   NodeId number) {
+    const TreeNode& node = *tree_.Find(number);
+    if (node.kind == NodeKind::kDirectory) {
+      if (mkdirat(directory, name.c_str(), 0700) != 0)
+        return PosixError(errno, name, "make directory");
+      const Descriptor made(
+          openat(directory, name.c_str(),
+                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!made.valid()) return PosixError(errno, name, "open");
+      RETURN_IF_ERROR(
+          WriteBelow({.descriptor = made.get(), .name = here}, number));
+      return SetMetadata(made.get(), name, node);
+    }
+    const auto [first, is_first] = first_names_.emplace(number, here);
+    if (!is_first) {
+      const FileName& other = first->second;
+      if (linkat(roots_[other.directory].get(), other.path.c_str(), directory,
+                 name.c_str(), 0) != 0) {
+        return PosixError(errno, name, "link");
+      }
+      return OkStatus();
+    }
+    if (node.kind == NodeKind::kSymlink) {
+      if (symlinkat(node.target.c_str(), directory, name.c_str()) != 0)
+        return PosixError(errno, name, "symlink");
+      return OkStatus();
+    }
+    return WriteFile(directory, name, here, node);
+  }
+
+  Status WriteFile(int directory, const std::string& name, const FileName& here,
+                   const TreeNode& node) {
+    if (options_.is_read_only && options_.is_read_only(here)) {
+      ASSIGN_OR_RETURN(const bool is_linked,
+                       store_.LinkTo(*node.content, node, directory, name));
+      if (is_linked) return OkStatus();
+    }
+    const Descriptor file(
+        openat(directory, name.c_str(),
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file.valid()) return PosixError(errno, name, "create");
+    RETURN_IF_ERROR(store_.WriteTo(*node.content, file.get()));
+    return SetMetadata(file.get(), name, node);
+  }
+
+  static Status SetMetadata(int file, const std::string& name,
+                            const TreeNode& node) {
+    const timespec times[2] = {TimeOf(node.access_time),
+                               TimeOf(node.modification_time)};
+    if (fchmod(file, node.mode) != 0 || futimens(file, times) != 0)
+      return PosixError(errno, name, "set mode and times");
+    return OkStatus();
+  }
+
+  const DirectoryTree& tree_;
+  const BuildOptions& options_;
+  ContentStore& store_;
+  std::vector<Descriptor> roots_;
+  std::map<NodeId, FileName> first_names_;
+};
+
+Status CheckTargets(const OperationLog& log,
+                    const std::vector<std::string>& targets) {
+  const size_t wanted = log.list().directories.size();
+  if (targets.size() != wanted) {
+    return InvalidArgument(
+        fmt::format("expected {} target directories, as many as the log has, "
+                    "found {}",
+                    wanted, targets.size()));
+  }
+  for (const std::string& target : targets) {
+    std::error_code error;
+    const bool is_empty = fs::is_empty(target, error);
+    if (error || !fs::is_directory(target) || !is_empty) {
+      return InvalidArgument(
+          fmt::format("{}: expected an empty directory, found {}", target,
+                      error ? error.message() : "something in it"));
+    }
+  }
+  return OkStatus();
+}
+
+// What is in a target; the state's modes may forbid to remove it.
+void Empty(const std::string& target) {
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(
+           target, fs::directory_options::skip_permission_denied, ignored)) {
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) {
+      fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add,
+                      ignored);
+    }
+  }
+  for (const auto& entry : fs::directory_iterator(target, ignored))
+    fs::remove_all(entry.path(), ignored);
+}
+
+}  // namespace
+
+DirectoryBuilder::DirectoryBuilder(const OperationLog& log,
+                                   BuildOptions options)
+    : log_(log),
+      options_(std::move(options)),
+      store_(log, options_.cache, options_.cache_bytes),
+      walk_(log) {}
+
+// Goes on from the nearest point before, and leaves points on the way.
+Result<const LogWalk*> DirectoryBuilder::WalkTo(uint64_t position) {
+  const uint64_t stride =
+      std::max<uint64_t>(kWalks, log_.operations().size() / kWalks);
+  const auto after = walks_.upper_bound(position);
+  const bool is_ahead = walk_->position() > position;
+  if (after != walks_.begin() &&
+      (is_ahead || std::prev(after)->first > walk_->position())) {
+    walk_.emplace(std::prev(after)->second);
+  } else if (is_ahead) {
+    walk_.emplace(log_);
+  }
+  while (walk_->position() < position) {
+    const uint64_t next = (walk_->position() / stride + 1) * stride;
+    RETURN_IF_ERROR(walk_->AdvanceTo(std::min(next, position)));
+    if (walk_->position() == next) walks_.emplace(next, *walk_);
+  }
+  return &*walk_;
+}
+
+Status DirectoryBuilder::Build(const CrashState& state,
+                               const std::vector<std::string>& targets) {
+  RETURN_IF_ERROR(CheckTargets(log_, targets));
+  ASSIGN_OR_RETURN(
+      const LogWalk* const walk,
+      WalkTo(std::min<uint64_t>(state.operations, log_.operations().size())));
+  ASSIGN_OR_RETURN(const DirectoryTree tree, walk->TreeOf(state));
+  TreeWriter writer(tree, options_, store_);
+  Status status;
+  for (uint32_t i = 0; i < targets.size() && status.ok(); ++i)
+    status = writer.WriteTarget(i, targets[i]);
+  if (status.ok()) return status;
+  for (const std::string& target : targets) Empty(target);
+  return Annotate(status, CrashStateId(state));
+}
+
+}  // namespace gauntlet

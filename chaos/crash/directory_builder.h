@@ -1,0 +1,58 @@
+// Crash states as real directories.
+#ifndef GAUNTLET_CHAOS_CRASH_DIRECTORY_BUILDER_H_
+#define GAUNTLET_CHAOS_CRASH_DIRECTORY_BUILDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/crash/content_store.h"
+#include "chaos/crash/crash_state.h"
+#include "chaos/crash/log_walk.h"
+
+namespace gauntlet {
+
+struct BuildOptions {
+  // An existing folder for contents that come again, best on the file system of
+  // the targets. Builders of one log may share it.
+  std::string cache;
+  uint64_t cache_bytes = uint64_t{4} << 30U;  // at most, of one builder
+  // True for a file that nobody will open for writing: states then share it by
+  // hard links, which is fastest. Null: none.
+  std::function<bool(const FileName& name)> is_read_only;
+};
+
+// Used by one thread at a time.
+class DirectoryBuilder {
+ public:
+  // The log outlives this.
+  DirectoryBuilder(const OperationLog& log, BuildOptions options);
+
+  // Makes the state's files, directories and links, with their modes and times,
+  // in the targets: one for each watched directory, existing and empty. The
+  // targets' own modes and times stay.
+  //
+  // After an error the targets are empty again. kInvalidArgument: a target is
+  // missing or not empty, or the state is of another log; kDataLoss: the log is
+  // damaged, or a name leaves its directory; kResourceExhausted: the disk is
+  // full.
+  Status Build(const CrashState& state,
+               const std::vector<std::string>& targets);
+
+ private:
+  Result<const LogWalk*> WalkTo(uint64_t position);
+
+  const OperationLog& log_;
+  const BuildOptions options_;
+  ContentStore store_;
+  // Walks to go on from, by position.
+  std::map<uint64_t, LogWalk> walks_;
+  std::optional<LogWalk> walk_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_CRASH_DIRECTORY_BUILDER_H_

@@ -1,0 +1,64 @@
+// The bytes of a file as pieces of a log's bytes: what operations did to it,
+// without the bytes themselves.
+#ifndef GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_
+#define GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "chaos/trace/file_operation.h"
+#include "engine/digest.h"
+
+namespace gauntlet {
+
+struct ContentPiece {
+  static constexpr uint64_t kZeros = UINT64_MAX;
+
+  uint64_t length = 0;       // bytes
+  uint64_t source = kZeros;  // offset in the log's bytes
+
+  bool operator==(const ContentPiece&) const = default;
+  bool is_zeros() const { return source == kZeros; }
+};
+
+class FileContent {
+ public:
+  uint64_t size() const { return size_; }
+  // One behind the other, without gaps; neighbours that could be one are one.
+  const std::vector<ContentPiece>& pieces() const { return pieces_; }
+  // The pieces of [begin, end); zeros behind the end of the file.
+  std::vector<ContentPiece> Slice(uint64_t begin, uint64_t end) const;
+
+  // Writing behind the end of the file leaves zeros before it.
+  void Write(uint64_t at, const ByteExtent& bytes);
+  // Takes [begin, end) from another content; zeros behind its end.
+  void Overlay(const FileContent& other, uint64_t begin, uint64_t end);
+  void Resize(uint64_t size);
+  // Zeros in [begin, end).
+  void Zero(uint64_t begin, uint64_t end);
+  // The bytes behind `end` move to `begin`.
+  void Collapse(uint64_t begin, uint64_t end);
+  // The bytes from `at` on move up by `length`.
+  void Insert(uint64_t at, uint64_t length);
+  // The effect of a kWrite, kTruncate, kEnter or any fallocate operation.
+  void Apply(const FileOperation& operation);
+
+ private:
+  friend class ContentDigests;
+
+  void Replace(uint64_t begin, uint64_t end,
+               std::span<const ContentPiece> with);
+
+  std::vector<ContentPiece> pieces_;
+  uint64_t size_ = 0;
+  mutable std::optional<Digest> digest_;  // by ContentDigests
+};
+
+// The operation changes the content of a file.
+bool ChangesContent(OperationKind kind);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_

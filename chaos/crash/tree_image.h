@@ -1,0 +1,28 @@
+// Digest of a whole tree: equal for directories that no program can tell apart.
+#ifndef GAUNTLET_CHAOS_CRASH_TREE_IMAGE_H_
+#define GAUNTLET_CHAOS_CRASH_TREE_IMAGE_H_
+
+#include <functional>
+#include <string>
+
+#include "chaos/crash/content_digests.h"
+#include "chaos/crash/directory_tree.h"
+
+namespace gauntlet {
+
+// Counted are names, types, modes, contents, targets, which names are of one
+// file, and the order of the times of modification of files and directories,
+// as programs resume from the newest; not the times themselves, and not those
+// of the watched directories. kDataLoss: the log's bytes are cut or changed.
+Result<Digest> ImageOf(const DirectoryTree& tree, size_t directories,
+                       ContentDigests& digests);
+
+// Calls `visit` for each name below the watched directories, parents before
+// children, in the order of names.
+void ForEachName(
+    const DirectoryTree& tree, size_t directories,
+    const std::function<void(const FileName& name, NodeId node)>& visit);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_CRASH_TREE_IMAGE_H_

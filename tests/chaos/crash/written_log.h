@@ -1,0 +1,81 @@
+// A log written by hand, one operation a call, and its states as text.
+#ifndef GAUNTLET_TESTS_CHAOS_CRASH_WRITTEN_LOG_H_
+#define GAUNTLET_TESTS_CHAOS_CRASH_WRITTEN_LOG_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "chaos/crash/crash_state_list.h"
+#include "tests/chaos/trace/folder.h"
+
+namespace gauntlet {
+
+class WrittenLog {
+ public:
+  explicit WrittenLog(size_t directories = 1);
+
+  // Each returns the number of the operation, which is the point after it.
+  uint64_t Create(const std::string& path);
+  uint64_t MakeDirectory(const std::string& path);
+  uint64_t Symlink(const std::string& path, const std::string& target);
+  uint64_t Write(const std::string& path, std::string_view text,
+                 uint64_t offset = 0);
+  uint64_t Truncate(const std::string& path, uint64_t length);
+  // kAllocate, kPunchHole and the like.
+  uint64_t Reshape(OperationKind kind, const std::string& path, uint64_t offset,
+                   uint64_t length);
+  uint64_t Rename(const std::string& path, const std::string& to);
+  uint64_t Exchange(const std::string& path, const std::string& to);
+  uint64_t Link(const std::string& path, const std::string& to);
+  uint64_t Unlink(const std::string& path);
+  uint64_t RemoveDirectory(const std::string& path);
+  uint64_t Leave(const std::string& path);
+  uint64_t Enter(const std::string& path, std::string_view text);
+  uint64_t SetMode(const std::string& path, uint32_t mode);
+  uint64_t SetTimes(const std::string& path, int64_t modification_time);
+  uint64_t Sync(const std::string& path);
+  uint64_t SyncAs(OperationKind kind, const std::string& path);
+  uint64_t SyncDirectory(const std::string& path);
+  uint64_t SyncAll();
+  uint64_t Close(const std::string& path);
+
+  // An operation with fields of its own.
+  uint64_t Add(FileOperation operation);
+  // As Add, with what was written before the log began.
+  FileOperation Named(OperationKind kind, const std::string& path) const;
+  // The next operation began when so many had ended.
+  void BeginEarlier(uint64_t operations) { begins_after_ = operations; }
+
+  uint64_t FileAt(const std::string& path) const;
+  OperationLog& log() { return *log_; }
+  const std::string& folder() const { return folder_.path(); }
+
+  // "a=text", "d/" and "l -> target", a line each.
+  std::string TextOf(const std::string& id);
+  Status StatusOf(const std::string& id);
+  std::string TextOf(const DirectoryTree& tree) const;
+  std::string ContentOf(const FileContent& content) const;
+  // All power losses at the points from one to another.
+  std::set<std::string> PowerLosses(DurabilityProfile profile, uint64_t from,
+                                    uint64_t to);
+
+ private:
+  Result<DirectoryTree> TreeOf(const std::string& id);
+  uint64_t MakeNamed(FileOperation operation);
+
+  Folder folder_;
+  std::optional<OperationLog> log_;
+  std::map<std::string, uint64_t> files_;  // by path
+  std::optional<uint64_t> begins_after_;
+};
+
+// Bytes of which no two sectors are alike.
+std::string Sectors(size_t count, char first = 'A');
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_CHAOS_CRASH_WRITTEN_LOG_H_
