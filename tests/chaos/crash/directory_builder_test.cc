@@ -226,11 +226,14 @@ TEST(DirectoryBuilderTest, DamagedLogIsRefusedAndLeavesNothing) {
   log.SetMode("d", 0500);
   log.Create("e");
   log.Write("e", "other");
+  Built built(log.log());
+  // From the third time on the builder knows that it cannot clone, and takes no
+  // digests of its own.
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(built.Build("kill-3").ok());
   std::fstream(log.folder() + "/bytes",
                std::ios::in | std::ios::out | std::ios::binary)
       .seekp(6)
       .put('X');
-  Built built(log.log());
   const Status status = built.Build("kill-6");
   EXPECT_EQ(status.code(), Code::kDataLoss);
   EXPECT_THAT(status.message(), HasSubstr("kill-6: "));

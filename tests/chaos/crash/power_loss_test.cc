@@ -210,6 +210,15 @@ TEST(Ext4PowerLossTest, OverwrittenBlocksSurviveEachOnItsOwn) {
            "a=" + old_text.substr(0, 512) + new_text.substr(512) + "\n"}));
 }
 
+TEST(Ext4PowerLossTest, BlockAtOldEndIsNewInLongerFile) {
+  WrittenLog log;
+  log.Create("a");
+  log.Write("a", "old");
+  log.Sync("a");
+  EXPECT_THAT(At(log, kExt4, log.Write("a", "newer")),
+              UnorderedElementsAre("a=old\n", "a=new\n", "a=newer\n"));
+}
+
 TEST(Ext4PowerLossTest, OverwriteNeedsNoJournal) {
   WrittenLog log;
   log.Create("a");
