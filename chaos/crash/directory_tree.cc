@@ -90,6 +90,7 @@ Result<ResolvedOperation> DirectoryTree::Resolve(const FileOperation& op,
   if (MakesNode(op.kind)) {
     if (op.file == 0) return DataLoss("a new file without a number");
     resolved.link = index + 1;
+    resolved.keeps_directory_time = op.implied;
     if (!op.name.path.empty()) {
       ASSIGN_OR_RETURN(resolved.to, PlaceOf(op.name));
     }
@@ -146,23 +147,26 @@ void DirectoryTree::MakeNode(const FileOperation& op,
     content.Apply(op);
     node.content = std::make_shared<const FileContent>(std::move(content));
   }
-  if (op.kind == OperationKind::kEnter && op.modification_time != 0)
+  if (op.modification_time != 0) {
+    node.access_time = op.access_time;
     node.modification_time = op.modification_time;
+  }
   nodes_.emplace(resolved.node, std::move(node));
 }
 
 void DirectoryTree::Put(const TreePlace& place, const TreeLink& link,
-                        int64_t time) {
+                        const ResolvedOperation& by) {
   const auto directory = links_.find(place.directory);
   if (directory == links_.end()) return;
   directory->second[place.name] = link;
   places_[link.number] = place;
-  nodes_[place.directory].modification_time = time;
+  if (!by.keeps_directory_time)
+    nodes_[place.directory].modification_time = by.time;
 }
 
 // Where it stands, unless another has taken the place.
 void DirectoryTree::Take(const TreeLink& link, const TreePlace& place,
-                         int64_t time) {
+                         const ResolvedOperation& by) {
   const auto directory = links_.find(place.directory);
   if (directory == links_.end()) return;
   const auto entry = directory->second.find(place.name);
@@ -171,7 +175,8 @@ void DirectoryTree::Take(const TreeLink& link, const TreePlace& place,
   }
   directory->second.erase(entry);
   places_.erase(link.number);
-  nodes_[place.directory].modification_time = time;
+  if (!by.keeps_directory_time)
+    nodes_[place.directory].modification_time = by.time;
 }
 
 void DirectoryTree::ChangeNames(const ResolvedOperation& resolved) {
@@ -179,19 +184,18 @@ void DirectoryTree::ChangeNames(const ResolvedOperation& resolved) {
   const TreeLink link = {.number = resolved.link, .node = resolved.node};
   const auto take = [&](const TreeLink& taken) {
     const auto place = places_.find(taken.number);
-    if (place != places_.end())
-      Take(taken, TreePlace(place->second), resolved.time);
+    if (place != places_.end()) Take(taken, TreePlace(place->second), resolved);
   };
   take(link);
   if (resolved.swapped) {
     take(*resolved.swapped);
-    Put(*resolved.from, *resolved.swapped, resolved.time);
+    Put(*resolved.from, *resolved.swapped, resolved);
   }
   if (!resolved.to) return;
   // One that is replaced is nowhere any more.
   if (const auto replaced = LinkAt(*resolved.to))
-    Take(*replaced, *resolved.to, resolved.time);
-  Put(*resolved.to, link, resolved.time);
+    Take(*replaced, *resolved.to, resolved);
+  Put(*resolved.to, link, resolved);
 }
 
 void DirectoryTree::ChangeNode(const FileOperation& op,

@@ -57,6 +57,8 @@ struct ResolvedOperation {
   uint64_t link = 0;                // that is moved, made or removed
   std::optional<TreeLink> swapped;  // kExchange: the one at `to`
   std::optional<NodeId> replaced;   // another node that was at `to`
+  // The directory's own time stays: it came from outside with what is in it.
+  bool keeps_directory_time = false;
 };
 
 class DirectoryTree {
@@ -92,8 +94,10 @@ class DirectoryTree {
  private:
   Result<TreePlace> PlaceOf(const FileName& name) const;
   std::optional<TreeLink> LinkAt(const TreePlace& place) const;
-  void Put(const TreePlace& place, const TreeLink& link, int64_t time);
-  void Take(const TreeLink& link, const TreePlace& place, int64_t time);
+  void Put(const TreePlace& place, const TreeLink& link,
+           const ResolvedOperation& by);
+  void Take(const TreeLink& link, const TreePlace& place,
+            const ResolvedOperation& by);
 
   std::map<NodeId, TreeNode> nodes_;
   std::map<NodeId, Links> links_;         // of directories

@@ -72,7 +72,7 @@ void FileCalls::EnterTree(const FileOperation& like, const std::string& path,
   FileOperation entered = like;
   entered.name = name;
   entered.to = {};
-  entered.mode = PermissionsOf(*status);
+  SetMetadata(entered, *status);
   if (S_ISREG(status->st_mode)) return EnterFile(entered, path, name, *status);
   if (!S_ISLNK(status->st_mode) && !S_ISDIR(status->st_mode)) return;
   if (entered.file == 0) entered.file = files_.Add(IdentityOf(*status), name);
@@ -95,7 +95,7 @@ void FileCalls::EnterFile(const FileOperation& like, const std::string& path,
   FileOperation entered = like;
   entered.kind = OperationKind::kEnter;
   entered.name = name;
-  entered.mode = PermissionsOf(status);
+  SetMetadata(entered, status);
   entered.length = static_cast<uint64_t>(status.st_size);
   const FileIdentity identity = IdentityOf(status);
   if (entered.file == 0) {

@@ -36,10 +36,11 @@ enum class OperationKind : uint8_t {
   kLink,           // `to` is one more name of the file
   kSymlink,        // `target` is its text
   kUnlink,
-  kMakeDirectory,  // `mode`
+  kMakeDirectory,  // `mode`; times if it came from outside
   kRemoveDirectory,
   // A file of outside appears under the name, in whose place another may have
-  // been, with `bytes` and `mode`: moved or linked here, made by a process that
+  // been, with `bytes`, `mode` and times: moved or linked here, made by a
+  // process that
   // is not traced, or there from the start (`call` is 0). If the log has the
   // file already, this is one more name of it. Unsynced unless a sync of the
   // log follows.

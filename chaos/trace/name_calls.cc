@@ -382,12 +382,7 @@ std::optional<FileCall> FileCalls::BeginMetadata(Caller caller,
 void FileCalls::EndMetadata(FileCall& call) {
   const auto status = StatusOf(call.object.get());
   if (!status) return;
-  const auto nanoseconds = [](const timespec& time) {
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-  };
-  call.operation.mode = PermissionsOf(*status);
-  call.operation.access_time = nanoseconds(status->st_atim);
-  call.operation.modification_time = nanoseconds(status->st_mtim);
+  SetMetadata(call.operation, *status);
   recorder_.Add(call.operation);
 }
 

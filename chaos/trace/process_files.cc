@@ -130,6 +130,15 @@ uint32_t PermissionsOf(const struct stat& status) {
   return status.st_mode & 07777U;
 }
 
+void SetMetadata(FileOperation& operation, const struct stat& status) {
+  const auto nanoseconds = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  operation.mode = PermissionsOf(status);
+  operation.access_time = nanoseconds(status.st_atim);
+  operation.modification_time = nanoseconds(status.st_mtim);
+}
+
 Descriptor OpenName(const std::string& path, int flags) {
   return Descriptor(open(path.c_str(), O_PATH | O_CLOEXEC | flags));
 }

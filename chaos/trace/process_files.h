@@ -40,6 +40,8 @@ std::optional<struct stat> StatusOf(const std::string& path);  // follows links
 std::optional<struct stat> StatusOf(int descriptor);
 FileIdentity IdentityOf(const struct stat& status);
 uint32_t PermissionsOf(const struct stat& status);
+// The mode and the times of an operation.
+void SetMetadata(FileOperation& operation, const struct stat& status);
 
 // O_PATH: only names the file, and waits for nothing. Invalid if it is absent.
 Descriptor OpenName(const std::string& path, int flags = 0);

@@ -96,6 +96,24 @@ TEST(DirectoryBuilderTest, RestoresTimes) {
   EXPECT_EQ(time("b"), 1'234'567'890);
 }
 
+TEST(DirectoryBuilderTest, RestoresTimesOfFilesOfBefore) {
+  WrittenLog log;
+  auto directory = log.Named(OperationKind::kMakeDirectory, "d");
+  directory.implied = true;
+  directory.file = log.log().AddFile({.device = 1, .inode = 8});
+  directory.modification_time = 3'000'000'000;
+  log.Add(directory);
+  auto file = log.Named(OperationKind::kEnter, "d/a");
+  file.implied = true;
+  file.file = log.log().AddFile({.device = 1, .inode = 9});
+  file.modification_time = 2'000'000'000;
+  log.Add(file);
+  Built built(log.log());
+  ASSERT_TRUE(built.Build("kill-2").ok());
+  EXPECT_EQ(StatusOfName(built.target() + "/d").st_mtim.tv_sec, 3);
+  EXPECT_EQ(StatusOfName(built.target() + "/d/a").st_mtim.tv_sec, 2);
+}
+
 TEST(DirectoryBuilderTest, SeveralDirectoriesHaveTheirTargets) {
   WrittenLog log(2);
   log.Create("a");

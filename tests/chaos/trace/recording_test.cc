@@ -1,13 +1,16 @@
 // The log of a program leads to the directory that the program left.
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "tests/chaos/inject/child_process.h"
 #include "tests/chaos/trace/traced_run.h"
+#include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 namespace gauntlet {
 namespace {
@@ -242,9 +245,14 @@ TEST_F(RecordingTest, EntersFilesThatWereThere) {
   std::ofstream(run.out() + "/old/sub/f") << "old bytes";
   std::filesystem::create_hard_link(run.out() + "/old/sub/f",
                                     run.out() + "/same");
+  const timespec times[2] = {{.tv_sec = 3000}, {.tv_sec = 2000}};
+  for (const std::string name : {"/old/sub/f", "/old/sub", "/old"})
+    utimensat(AT_FDCWD, (run.out() + name).c_str(), times, 0);
   run.Run({"one", "{out}"});
   EXPECT_EQ(run.CountOf(OperationKind::kEnter), 2U) << run.Text();
   EXPECT_EQ(run.operations()[0].call, 0U);
+  for (const FileOperation& op : std::span(run.operations()).first(4))
+    EXPECT_EQ(op.modification_time, 2'000'000'000'000) << op.name.path;
   run.ExpectReplayed();
 }
 
