@@ -39,15 +39,15 @@ class TreeWriter {
 
   // In the target of watched directory i.
   Status WriteTarget(uint32_t i, const std::string& target) {
-    const Descriptor root(
+    Descriptor root(
         open(target.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!root.valid()) return PosixError(errno, target, "open");
     const int descriptor = root.get();
-    roots_.push_back(Descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)));
-    return Annotate(WriteBelow({.descriptor = descriptor,
-                                .name = {.directory = i, .path = ""}},
-                               WatchedRoot(i)),
-                    target);
+    targets_.push_back(target);
+    roots_.push_back(std::move(root));
+    return WriteBelow(
+        {.descriptor = descriptor, .name = {.directory = i, .path = ""}},
+        WatchedRoot(i));
   }
 
  private:
@@ -59,13 +59,16 @@ class TreeWriter {
           .path = parent.empty() ? name : parent + "/" + name};
       if (name.empty() || name == "." || name == ".." ||
           name.find('/') != std::string::npos) {
-        return DataLoss(
-            fmt::format("{}: leaves its directory: record again", here.path));
+        return DataLoss(fmt::format("{}: leaves its directory: record again",
+                                    PathOf(here)));
       }
-      RETURN_IF_ERROR(Annotate(
-          WriteNode(directory.descriptor, name, here, link.node), here.path));
+      RETURN_IF_ERROR(WriteNode(directory.descriptor, name, here, link.node));
     }
     return OkStatus();
+  }
+
+  std::string PathOf(const FileName& here) const {
+    return targets_[here.directory] + "/" + here.path;
   }
 
   Status WriteNode(int directory, const std::string& name, const FileName& here,
@@ -73,27 +76,27 @@ class TreeWriter {
     const TreeNode& node = *tree_.Find(number);
     if (node.kind == NodeKind::kDirectory) {
       if (mkdirat(directory, name.c_str(), 0700) != 0)
-        return PosixError(errno, name, "make directory");
+        return PosixError(errno, PathOf(here), "make directory");
       const Descriptor made(
           openat(directory, name.c_str(),
                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!made.valid()) return PosixError(errno, name, "open");
+      if (!made.valid()) return PosixError(errno, PathOf(here), "open");
       RETURN_IF_ERROR(
           WriteBelow({.descriptor = made.get(), .name = here}, number));
-      return SetMetadata(made.get(), name, node);
+      return SetMetadata(made.get(), here, node);
     }
     const auto [first, is_first] = first_names_.emplace(number, here);
     if (!is_first) {
       const FileName& other = first->second;
       if (linkat(roots_[other.directory].get(), other.path.c_str(), directory,
                  name.c_str(), 0) != 0) {
-        return PosixError(errno, name, "link");
+        return PosixError(errno, PathOf(here), "link");
       }
       return OkStatus();
     }
     if (node.kind == NodeKind::kSymlink) {
       if (symlinkat(node.target.c_str(), directory, name.c_str()) != 0)
-        return PosixError(errno, name, "symlink");
+        return PosixError(errno, PathOf(here), "symlink");
       return OkStatus();
     }
     return WriteFile(directory, name, here, node);
@@ -109,24 +112,26 @@ class TreeWriter {
     const Descriptor file(
         openat(directory, name.c_str(),
                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file.valid()) return PosixError(errno, name, "create");
-    RETURN_IF_ERROR(store_.WriteTo(*node.content, file.get()));
-    return SetMetadata(file.get(), name, node);
+    if (!file.valid()) return PosixError(errno, PathOf(here), "create");
+    RETURN_IF_ERROR(
+        Annotate(store_.WriteTo(*node.content, file.get()), PathOf(here)));
+    return SetMetadata(file.get(), here, node);
   }
 
-  static Status SetMetadata(int file, const std::string& name,
-                            const TreeNode& node) {
+  Status SetMetadata(int file, const FileName& here,
+                     const TreeNode& node) const {
     const timespec times[2] = {TimeOf(node.access_time),
                                TimeOf(node.modification_time)};
     if (fchmod(file, node.mode) != 0 || futimens(file, times) != 0)
-      return PosixError(errno, name, "set mode and times");
+      return PosixError(errno, PathOf(here), "set mode and times");
     return OkStatus();
   }
 
   const DirectoryTree& tree_;
   const BuildOptions& options_;
   ContentStore& store_;
-  std::vector<Descriptor> roots_;
+  std::vector<std::string> targets_;
+  std::vector<Descriptor> roots_;  // of these
   std::map<NodeId, FileName> first_names_;
 };
 

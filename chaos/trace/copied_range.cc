@@ -41,7 +41,8 @@ Status CopyRange(FilePosition from, FilePosition to, uint64_t length,
                  std::string_view name) {
   while (length > 0) {
     const ssize_t count = CopySome(from, to, length);
-    if (count < 0) return PosixError(errno, name, "copy");
+    if (count < 0)
+      return PosixError(errno, fmt::format("copy of {}", name), "write");
     if (count == 0) {
       return DataLoss(
           fmt::format("{}: cut at byte {}: record again", name, from.at));

@@ -10,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/chaos/crash/written_log.h"
+#include "tests/chaos/inject/child_process.h"
 #include "tests/chaos/trace/directory_text.h"
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -296,6 +299,42 @@ TEST(DirectoryBuilderTest, WriteThatFailsIsOneLineAndLeavesNothing) {
   EXPECT_THAT(status.message(), HasSubstr("d/a"));
   EXPECT_THAT(status.message(), testing::Not(HasSubstr("\n")));
   EXPECT_TRUE(fs::is_empty(built.target()));
+}
+
+constexpr int kMayNotMount = 77;
+
+// In a child: a disk of 64 KiB at the path, for it alone.
+void MountSmallDisk(const std::string& path) {
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("tmpfs", path.c_str(), "tmpfs", 0, "size=64k") != 0) {
+    _exit(kMayNotMount);
+  }
+}
+
+TEST(DirectoryBuilderTest, FullDiskIsOneLineAndLeavesNothing) {
+  WrittenLog log;
+  log.MakeDirectory("d");
+  log.Create("d/a");
+  log.Write("d/a", std::string(200'000, 'x'));
+  const Folder folder;
+  const std::string target = folder.Make("target");
+  const std::string cache = folder.Make("cache");
+  const pid_t child = StartChild([&] {
+    MountSmallDisk(target);
+    DirectoryBuilder builder(log.log(), {.cache = cache});
+    const Status status = builder.Build({.operations = 3}, {target});
+    std::ofstream(cache + "/found")
+        << status.ToString() << (fs::is_empty(target) ? "" : ", not empty");
+  });
+  const std::string end = WaitFor(child);
+  if (end == fmt::format("exit {}", kMayNotMount))
+    GTEST_SKIP() << "needs the right to mount";
+  ASSERT_EQ(end, "exit 0");
+  const std::string found = ContentsOf(cache + "/found");
+  EXPECT_THAT(found, testing::StartsWith(
+                         "RESOURCE_EXHAUSTED: kill-3: " + target + "/d/a: "));
+  EXPECT_THAT(found, testing::EndsWith("No space left on device"));
 }
 
 }  // namespace
