@@ -28,9 +28,9 @@
 //
 // kWeak: all that POSIX leaves open.
 // - Names. Any subset of their changes survives, each whole. sync_directory
-//   makes durable those in its directory and those that they build on; a file's
-//   sync makes no name durable. Modes and times, and a directory's or link's
-//   being made, are never lost.
+//   makes durable those in its directory and those that they build on,
+//   sync_file_system all; a file's sync makes no name durable. Modes and times
+//   are never lost.
 // - Data. sync and sync_data make data and length durable. Each block that was
 //   written or cut off is old, new or torn; the length is the old, the new, the
 //   smallest in between, or a multiple of the block among these.
