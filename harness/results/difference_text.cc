@@ -1,0 +1,92 @@
+#include <string>
+#include <vector>
+
+#include "engine/utf8.h"
+#include "harness/record/value_text.h"
+#include "harness/results/comparison.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// "final.pt: tensor `fc.weight`"; a file that is one value has no name for it.
+std::string PlaceOf(const ResultDifference& difference) {
+  const std::string file = EscapeBytes(difference.file);
+  if (difference.tensor.name.empty()) return file;
+  return fmt::format("{}: tensor `{}`", file, difference.tensor.name);
+}
+
+std::string CountOf(const ResultDifference& difference, const char* unit) {
+  return fmt::format("{} of {} {} differ", difference.tensor.differing,
+                     difference.tensor.elements, unit);
+}
+
+std::string DescribeBytes(const ResultDifference& difference) {
+  const DifferingElement& first = difference.tensor.first[0];
+  const auto byte = [](const std::string& bits, const std::string& text) {
+    return bits.empty() ? text : "0x" + bits;
+  };
+  std::string text = fmt::format(
+      "{}: byte {}: {} instead of {}; {}", PlaceOf(difference),
+      first.index.substr(1, first.index.size() - 2),
+      byte(first.found_bits, first.found),
+      byte(first.expected_bits, first.expected), CountOf(difference, "bytes"));
+  if (difference.found_bytes != difference.expected_bytes) {
+    text += fmt::format(", {} bytes instead of {}", difference.found_bytes,
+                        difference.expected_bytes);
+  }
+  return text;
+}
+
+std::string DescribeElements(const ResultDifference& difference) {
+  const DifferingTensor& tensor = difference.tensor;
+  const DifferingElement& first = tensor.first[0];
+  std::string text = PlaceOf(difference);
+  if (!first.index.empty()) {
+    text +=
+        fmt::format("{} element {}", difference.tensor.name.empty() ? ":" : ",",
+                    first.index);
+  }
+  text += fmt::format(": {} instead of {}",
+                      ValueText(first.found, first.found_bits),
+                      ValueText(first.expected, first.expected_bits));
+  if (!first.index.empty()) text += "; " + CountOf(difference, "elements");
+  if (!difference.largest_ulps) return text;
+  return text + fmt::format("{} by {}{} ulp", first.index.empty() ? ";" : ",",
+                            tensor.differing > 1 ? "at most " : "",
+                            *difference.largest_ulps);
+}
+
+std::string DescribeDifference(const ResultDifference& difference) {
+  const DifferingTensor& tensor = difference.tensor;
+  if (!tensor.mismatch.empty())
+    return fmt::format("{}: {}", PlaceOf(difference), tensor.mismatch);
+  const DifferingElement& first = tensor.first[0];
+  const bool is_sequence =
+      difference.found_bytes + difference.expected_bytes > 0;
+  if (!is_sequence) return DescribeElements(difference);
+  if (!first.index.empty()) return DescribeBytes(difference);
+  return fmt::format("{}: {} instead of {}", PlaceOf(difference), first.found,
+                     first.expected);
+}
+
+}  // namespace
+
+std::vector<std::string> DescribeDifferences(
+    const ResultComparison& comparison) {
+  std::vector<std::string> lines;
+  for (const std::string& file : comparison.missing)
+    lines.push_back(EscapeBytes(file) + ": missing");
+  for (const std::string& file : comparison.unexpected)
+    lines.push_back(EscapeBytes(file) + ": not expected");
+  for (const ResultDifference& difference : comparison.differences)
+    lines.push_back(DescribeDifference(difference));
+  const uint64_t more = comparison.differing - comparison.differences.size();
+  if (more > 0) {
+    lines.push_back(fmt::format("{} more {}", more,
+                                more == 1 ? "difference" : "differences"));
+  }
+  return lines;
+}
+
+}  // namespace gauntlet

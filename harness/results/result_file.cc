@@ -1,0 +1,163 @@
+#include "harness/results/result_file.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "engine/real/posix_status.h"
+#include "harness/results/formats/formats.h"
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kFrontBytes = 16;
+
+bool MatchesAny(const std::vector<std::string>& patterns,
+                const std::string& path) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), path.c_str(), 0) == 0;
+  });
+}
+
+// With a slash at its end.
+std::string PrefixOf(const fs::path& folder) { return folder / ""; }
+
+// Formats of which a suffix says that they are expected, where the content does
+// not.
+std::string_view ExpectedBySuffix(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 1>
+      kSuffixes = {{{".safetensors", "a safetensors file"}}};
+  for (const auto& [suffix, expected] : kSuffixes) {
+    if (name.ends_with(suffix)) return expected;
+  }
+  return "";
+}
+
+Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
+                  ResultFile& result) {
+  TensorList list(file->size());
+  Status status;
+  if (format == FileFormat::kSafetensors)
+    status = AddSafetensorsFile(file, list);
+  RETURN_IF_ERROR(status);
+  result.format = format;
+  result.tensors = list.Take();
+  return OkStatus();
+}
+
+// kDataLoss: it is to be taken as bytes. Without a message there is nothing to
+// say about that.
+Status ReadByContent(const std::string& name,
+                     const std::shared_ptr<FileBytes>& file,
+                     ResultFile& result) {
+  std::array<char, kFrontBytes> front{};
+  const size_t count = std::min<uint64_t>(front.size(), file->size());
+  RETURN_IF_ERROR(
+      file->Read(0, std::as_writable_bytes(std::span(front).first(count))));
+  const std::string_view begin(front.data(), count);
+  const bool is_named = name.ends_with(".safetensors");
+  const bool may_be = count > 8 && begin[8] == '{';
+  if (is_named || may_be) {
+    const Status status = ReadSingle(FileFormat::kSafetensors, file, result);
+    if (status.ok() || is_named) return status;
+  }
+  const std::string_view expected = ExpectedBySuffix(name);
+  return DataLoss(
+      expected.empty()
+          ? ""
+          : fmt::format("expected {}, found other bytes", expected));
+}
+
+Result<ResultFile> ReadLink(const fs::path& path, const std::string& folder) {
+  std::error_code error;
+  std::string target = fs::read_symlink(path, error);
+  if (error) return PosixError(error.value(), path.string(), "readlink");
+  const std::string below = PrefixOf(fs::absolute(folder, error));
+  if (target.starts_with(below)) target = target.substr(below.size());
+  TensorList list(target.size());
+  ResultFile result{.format = FileFormat::kLink,
+                    .size = target.size(),
+                    .tensors = {},
+                    .note = {}};
+  RETURN_IF_ERROR(list.AddText("link", std::move(target)));
+  result.tensors = list.Take();
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ListResultFiles(
+    const std::string& folder, const ResultChoice& choice,
+    std::vector<std::string>& notes) {
+  std::error_code error;
+  fs::recursive_directory_iterator walk(folder, error);
+  if (error == std::errc::no_such_file_or_directory ||
+      error == std::errc::not_a_directory) {
+    return NotFound(folder + ": expected a folder of results, found none");
+  }
+  std::vector<std::string> files;
+  for (; !error && walk != fs::end(walk); walk.increment(error)) {
+    const std::string name =
+        walk->path().string().substr(PrefixOf(folder).size());
+    const fs::file_status status = walk->symlink_status(error);
+    if (error || fs::is_directory(status)) continue;
+    if (!MatchesAny(choice.files, name) || MatchesAny(choice.left_out, name))
+      continue;
+    if (fs::is_regular_file(status) || fs::is_symlink(status))
+      files.push_back(name);
+    else
+      notes.push_back(name + ": not compared, as it is no regular file");
+  }
+  if (error) return PosixError(error.value(), folder, "list");
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string_view FileFormatName(FileFormat format) {
+  switch (format) {
+    case FileFormat::kBytes:
+      return "bytes";
+    case FileFormat::kLink:
+      return "a link";
+    case FileFormat::kSafetensors:
+      return "safetensors";
+  }
+  return "bytes";
+}
+
+Result<ResultFile> OpenResultFile(const std::string& folder,
+                                  const std::string& name) {
+  const fs::path path = fs::path(folder) / name;
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path, error)))
+    return ReadLink(path, folder);
+  ASSIGN_OR_RETURN(const std::shared_ptr<FileBytes> file,
+                   FileBytes::Open(path.string()));
+  ResultFile result{.size = file->size(), .tensors = {}, .note = {}};
+  const Status status = ReadByContent(name, file, result);
+  if (status.ok()) return result;
+  if (status.code() != Code::kDataLoss) return status;
+  ASSIGN_OR_RETURN(result, OpenAsBytes(folder, name));
+  if (!status.message().empty())
+    result.note = "compared as bytes: " + status.message();
+  return result;
+}
+
+Result<ResultFile> OpenAsBytes(const std::string& folder,
+                               const std::string& name) {
+  ASSIGN_OR_RETURN(std::shared_ptr<FileBytes> file,
+                   FileBytes::Open((fs::path(folder) / name).string()));
+  ResultFile result{.size = file->size(), .tensors = {}, .note = {}};
+  TensorList list(file->size());
+  RETURN_IF_ERROR(list.AddBytes("", std::move(file)));
+  result.tensors = list.Take();
+  return result;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,202 @@
+#include "harness/results/tensor_comparison.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/utf8.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint64_t kPiece = uint64_t{1} << 20;
+// Of a text that differs, so many bytes before the first difference are shown,
+// and so many from there.
+constexpr uint64_t kShownBefore = 20;
+constexpr uint64_t kShownFrom = 40;
+
+std::string DescriptionOf(const ResultTensor& tensor) {
+  if (tensor.IsSequence()) return tensor.type.name;
+  return fmt::format("{} [{}]", tensor.type.name, fmt::join(tensor.shape, ","));
+}
+
+// "[3,5]" of the element with that row-major index; "" of a scalar's.
+std::string CoordinatesOf(uint64_t element,
+                          const std::vector<uint64_t>& shape) {
+  if (shape.empty()) return "";
+  std::vector<uint64_t> coordinates(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    coordinates[i] = element % shape[i];
+    element /= shape[i];
+  }
+  return fmt::format("[{}]", fmt::join(coordinates, ","));
+}
+
+// Two values of equal type, of which pieces are compared one after another.
+class ElementComparison {
+ public:
+  ElementComparison(const ElementType& type, ResultDifference& difference)
+      : type_(type), difference_(difference) {}
+
+  // Elements from the one with index `first` on.
+  void Compare(uint64_t first, std::span<const std::byte> found,
+               std::span<const std::byte> expected) {
+    if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return;
+    const size_t width = type_.bytes;
+    for (size_t at = 0; at < found.size(); at += width) {
+      const auto a = found.subspan(at, width);
+      const auto b = expected.subspan(at, width);
+      if (std::memcmp(a.data(), b.data(), width) == 0) continue;
+      if (difference_.tensor.differing++ == 0)
+        TakeFirst(first + at / width, a, b);
+      const auto ulps = UlpsBetween(type_, a, b);
+      if (ulps)
+        difference_.largest_ulps =
+            std::max(difference_.largest_ulps.value_or(0), *ulps);
+    }
+  }
+
+  uint64_t first() const { return first_; }
+
+ private:
+  void TakeFirst(uint64_t element, std::span<const std::byte> found,
+                 std::span<const std::byte> expected) {
+    first_ = element;
+    difference_.tensor.first.push_back(
+        {.index = "",
+         .found = DecimalOf(type_, found),
+         .found_bits = BitsOf(type_, found),
+         .expected = DecimalOf(type_, expected),
+         .expected_bits = BitsOf(type_, expected),
+         .ulps = UlpsBetween(type_, found, expected)});
+  }
+
+  const ElementType& type_;
+  ResultDifference& difference_;
+  uint64_t first_ = 0;
+};
+
+// Compares as many bytes as both have; returns the first element that differs.
+Result<uint64_t> CompareBytes(const ResultTensor& found,
+                              const ResultTensor& expected,
+                              ResultDifference& difference) {
+  const uint64_t width = found.type.bytes;
+  const uint64_t size = std::min(found.bytes->size(), expected.bytes->size());
+  const uint64_t piece =
+      std::min(size, std::max<uint64_t>(kPiece / width * width, width));
+  std::vector<std::byte> a(piece);
+  std::vector<std::byte> b(piece);
+  ElementComparison comparison(found.type, difference);
+  for (uint64_t at = 0; at < size;) {
+    const uint64_t count = std::min(piece, size - at);
+    const auto first = std::span(a).first(count);
+    const auto second = std::span(b).first(count);
+    RETURN_IF_ERROR(found.bytes->Read(at, first));
+    RETURN_IF_ERROR(expected.bytes->Read(at, second));
+    comparison.Compare(at / width, first, second);
+    at += count;
+  }
+  return comparison.first();
+}
+
+// "…weights of epoch 3…", in quotes.
+Result<std::string> TextAround(ByteSource& text, uint64_t place) {
+  const uint64_t begin = place < kShownBefore ? 0 : place - kShownBefore;
+  const uint64_t end = std::min(text.size(), place + kShownFrom);
+  std::string shown(end - std::min(begin, end), '\0');
+  if (!shown.empty()) {
+    RETURN_IF_ERROR(text.Read(begin, std::as_writable_bytes(std::span(shown))));
+  }
+  // Only whole characters.
+  std::string_view whole = shown;
+  const auto is_inside = [](char c) { return (c & 0xc0) == 0x80; };
+  while (begin > 0 && !whole.empty() && is_inside(whole[0]))
+    whole.remove_prefix(1);
+  if (end < text.size()) whole = TruncateUtf8(whole, whole.size());
+  return fmt::format("\"{}{}{}\"", begin > 0 ? "…" : "", EscapeBytes(whole),
+                     end < text.size() ? "…" : "");
+}
+
+// Texts and bytes may differ in length: what one has beyond the other differs.
+Status FinishSequence(const ResultTensor& found, const ResultTensor& expected,
+                      uint64_t first, ResultDifference& difference) {
+  const uint64_t sizes[] = {found.bytes->size(), expected.bytes->size()};
+  DifferingTensor& tensor = difference.tensor;
+  difference.found_bytes = sizes[0];
+  difference.expected_bytes = sizes[1];
+  if (sizes[0] == sizes[1] && tensor.differing == 0) return OkStatus();
+  if (tensor.differing == 0) {
+    first = std::min(sizes[0], sizes[1]);
+    tensor.first.push_back({.index = "",
+                            .found = "the end",
+                            .found_bits = "",
+                            .expected = "the end",
+                            .expected_bits = "",
+                            .ulps = {}});
+    const bool found_is_longer = sizes[0] > sizes[1];
+    std::byte next{};
+    ByteSource& longer = found_is_longer ? *found.bytes : *expected.bytes;
+    RETURN_IF_ERROR(longer.Read(first, std::span(&next, 1)));
+    DifferingElement& element = tensor.first[0];
+    (found_is_longer ? element.found : element.expected) =
+        DecimalOf(found.type, std::span(&next, 1));
+    (found_is_longer ? element.found_bits : element.expected_bits) =
+        BitsOf(found.type, std::span(&next, 1));
+  }
+  tensor.elements = std::max(sizes[0], sizes[1]);
+  tensor.differing += tensor.elements - std::min(sizes[0], sizes[1]);
+  tensor.first[0].index = fmt::format("[{}]", first);
+  if (found.type.kind == ElementKind::kBytes) return OkStatus();
+  tensor.first[0] = {.index = ""};
+  ASSIGN_OR_RETURN(tensor.first[0].found, TextAround(*found.bytes, first));
+  ASSIGN_OR_RETURN(tensor.first[0].expected,
+                   TextAround(*expected.bytes, first));
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::optional<ResultDifference>> CompareResultTensors(
+    const ResultTensor& found, const ResultTensor& expected) {
+  ResultDifference difference{
+      .file = {},
+      .tensor = {.name = found.name, .mismatch = {}, .first = {}},
+      .largest_ulps = {}};
+  if (found.type != expected.type || found.shape != expected.shape) {
+    difference.tensor.mismatch = fmt::format(
+        "{} instead of {}", DescriptionOf(found), DescriptionOf(expected));
+    return std::optional(std::move(difference));
+  }
+  ASSIGN_OR_RETURN(const uint64_t first,
+                   CompareBytes(found, expected, difference));
+  if (found.IsSequence()) {
+    RETURN_IF_ERROR(FinishSequence(found, expected, first, difference));
+  } else {
+    difference.tensor.elements = found.bytes->size() / found.type.bytes;
+    if (difference.tensor.differing > 0)
+      difference.tensor.first[0].index = CoordinatesOf(first, found.shape);
+  }
+  if (difference.tensor.differing == 0)
+    return std::optional<ResultDifference>();
+  return std::optional(std::move(difference));
+}
+
+ResultDifference MissingTensor(const std::string& name) {
+  return {.file = {},
+          .tensor = {.name = name, .mismatch = "missing", .first = {}},
+          .largest_ulps = {}};
+}
+
+ResultDifference UnexpectedTensor(const std::string& name) {
+  return {.file = {},
+          .tensor = {.name = name, .mismatch = "not expected", .first = {}},
+          .largest_ulps = {}};
+}
+
+}  // namespace gauntlet

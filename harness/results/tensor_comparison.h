@@ -1,0 +1,38 @@
+// Two values of one name, compared bit for bit.
+#ifndef GAUNTLET_HARNESS_RESULTS_TENSOR_COMPARISON_H_
+#define GAUNTLET_HARNESS_RESULTS_TENSOR_COMPARISON_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/status.h"
+#include "harness/record/difference.h"
+#include "harness/results/tensor_list.h"
+
+namespace gauntlet {
+
+// A tensor that differs, with its first element that does. Of a text that
+// element has no index, and stands for the part that is shown of it.
+struct ResultDifference {
+  std::string file;  // its path below the folder
+  DifferingTensor tensor;
+  // Of texts and bytes, which may differ in length; else 0.
+  uint64_t found_bytes = 0;
+  uint64_t expected_bytes = 0;
+  // Largest distance of two elements that are no NaN; none for other types.
+  std::optional<uint64_t> largest_ulps;
+};
+
+// nullopt: type, shape and bits are equal. Reads both in pieces. kDataLoss: the
+// bytes of one cannot be read.
+Result<std::optional<ResultDifference>> CompareResultTensors(
+    const ResultTensor& found, const ResultTensor& expected);
+
+// A tensor that only one of the results has.
+ResultDifference MissingTensor(const std::string& name);
+ResultDifference UnexpectedTensor(const std::string& name);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RESULTS_TENSOR_COMPARISON_H_

@@ -1,0 +1,182 @@
+#include "harness/results/comparison.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/results/result_files.h"
+#include "tests/harness/results/two_results.h"
+#include <sys/stat.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Comparison, NamesFirstElementThatDiffers) {
+  EXPECT_THAT(
+      DifferencesOf("final.safetensors",
+                    SafetensorsOf({1, 2, 0.25, 4, 5, 6.5}, "[2,3]"),
+                    SafetensorsOf({1, 2, 0.5, 4, 5, 6}, "[2,3]")),
+      ElementsAre("final.safetensors: tensor `fc.weight`, element [0,2]: 0.25 "
+                  "(0x3e800000) instead of 0.5 (0x3f000000); 2 of 6 elements "
+                  "differ, by at most 8388608 ulp"));
+}
+
+TEST(Comparison, IsEqual_WhereOnlyMetadataDiffer) {
+  const std::string one = SafetensorsOf({1, 2}, "[2]");
+  std::string other = one;
+  other.replace(other.find("12:00"), 5, "13:00");
+  EXPECT_THAT(DifferencesOf("final.safetensors", one, other), IsEmpty());
+}
+
+TEST(Comparison, NamesMissingAndUnexpectedTensors) {
+  const auto file = [](const char* name) {
+    return Safetensors(std::string("{\"") + name +
+                           R"(":{"dtype":"U8","shape":[1],)"
+                           R"("data_offsets":[0,1]}})",
+                       "x");
+  };
+  EXPECT_THAT(DifferencesOf("a.safetensors", file("new"), file("old")),
+              ElementsAre("a.safetensors: tensor `new`: not expected",
+                          "a.safetensors: tensor `old`: missing"));
+}
+
+TEST(Comparison, ComparesNoElements_WhereShapesDiffer) {
+  EXPECT_THAT(DifferencesOf("a.safetensors", SafetensorsOf({1, 2}, "[2]"),
+                            SafetensorsOf({1, 2}, "[1,2]")),
+              ElementsAre("a.safetensors: tensor `fc.weight`: float32 [2] "
+                          "instead of float32 [1,2]"));
+}
+
+TEST(Comparison, NamesFirstByteThatDiffers) {
+  EXPECT_THAT(DifferencesOf("log.txt", "step 1", "step 2"),
+              ElementsAre("log.txt: byte 5: 0x31 instead of 0x32; 1 of 6 bytes "
+                          "differ"));
+  EXPECT_THAT(DifferencesOf("log.txt", "step", "step 2"),
+              ElementsAre("log.txt: byte 4: the end instead of 0x20; 2 of 6 "
+                          "bytes differ, 4 bytes instead of 6"));
+  EXPECT_THAT(DifferencesOf("log.txt", "", "x"),
+              ElementsAre("log.txt: byte 0: the end instead of 0x78; 1 of 1 "
+                          "bytes differ, 0 bytes instead of 1"));
+}
+
+TEST(Comparison, FindsDifferencesBehindFirstPiece) {
+  std::string one(3 << 20, 'a');
+  std::string other = one;
+  other[(2 << 20) + 5] = 'b';
+  EXPECT_THAT(DifferencesOf("data.bin", one, other),
+              ElementsAre("data.bin: byte 2097157: 0x61 instead of 0x62; 1 of "
+                          "3145728 bytes differ"));
+}
+
+TEST(Comparison, NamesMissingAndUnexpectedFiles) {
+  TwoResults results;
+  results.Found("a/new.txt", "");
+  results.Found("same.txt", "x");
+  results.Expected("same.txt", "x");
+  results.Expected("old.txt", "");
+  EXPECT_THAT(results.Differences(),
+              ElementsAre("old.txt: missing", "a/new.txt: not expected"));
+  EXPECT_EQ(results.comparison().files, 1u);
+  EXPECT_EQ(results.comparison().bytes, 1u);
+}
+
+TEST(Comparison, TakesOnlyChosenFiles) {
+  TwoResults results;
+  results.Found("run/final.txt", "1");
+  results.Expected("run/final.txt", "2");
+  results.Found("run/events.log", "1");
+  EXPECT_EQ(results.Differences().size(), 2u);
+  EXPECT_THAT(results.Differences({.files = {"*.txt"}}).size(), 1u);
+  EXPECT_THAT(results.Differences({.left_out = {"run/*"}}), IsEmpty());
+  EXPECT_EQ(results.comparison().files, 0u);
+}
+
+TEST(Comparison, CountsDifferencesThatAreNotDescribed) {
+  TwoResults results;
+  for (const char* const name : {"a", "b", "c"}) {
+    results.Found(name, "1");
+    results.Expected(name, "2");
+  }
+  const auto lines = results.Differences({.max_differences = 1});
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[1], "2 more differences");
+  EXPECT_EQ(results.comparison().differing, 3u);
+}
+
+TEST(Comparison, ComparesLinksByTheirTargets) {
+  TwoResults results;
+  results.Found("step-1", "x");
+  results.Expected("step-1", "x");
+  namespace fs = std::filesystem;
+  fs::create_symlink("step-1", fs::path(results.found()) / "latest");
+  fs::create_symlink(fs::path(results.expected()) / "step-1",
+                     fs::path(results.expected()) / "latest");
+  EXPECT_THAT(results.Differences(), IsEmpty());
+  fs::remove(fs::path(results.found()) / "latest");
+  fs::create_symlink("step-2", fs::path(results.found()) / "latest");
+  EXPECT_THAT(results.Differences(),
+              ElementsAre("latest: tensor `link`: \"step-2\" instead of "
+                          "\"step-1\""));
+}
+
+TEST(Comparison, TellsLinkFromFile) {
+  TwoResults results;
+  results.Found("latest", "x");
+  results.Expected("file", "x");
+  results.Found("file", "x");
+  std::filesystem::create_symlink("file", results.expected() + "/latest");
+  EXPECT_THAT(results.Differences(),
+              ElementsAre("latest: bytes instead of a link"));
+}
+
+TEST(Comparison, LeavesOutPipes_WithNote) {
+  TwoResults results;
+  results.Found("a", "x");
+  results.Expected("a", "x");
+  ASSERT_EQ(mkfifo((results.found() + "/pipe").c_str(), 0600), 0);
+  EXPECT_THAT(results.Differences(), IsEmpty());
+  EXPECT_THAT(results.comparison().notes,
+              ElementsAre("pipe: not compared, as it is no regular file"));
+}
+
+TEST(Comparison, RefusesMissingFolder) {
+  TwoResults results;
+  results.Found("a", "x");
+  const auto status =
+      CompareResults(results.found(), results.expected(), {}).status();
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  EXPECT_EQ(status.message(),
+            results.expected() + ": expected a folder of results, found none");
+}
+
+TEST(Comparison, ComparesDamagedFileAsBytes_WithNote) {
+  TwoResults results;
+  const std::string sound = SafetensorsOf({1, 2}, "[2]");
+  results.Found("a.safetensors", sound.substr(0, sound.size() - 1));
+  results.Expected("a.safetensors", sound);
+  EXPECT_THAT(results.Differences(),
+              ElementsAre(testing::HasSubstr("bytes instead of")));
+  EXPECT_THAT(
+      results.comparison().notes,
+      ElementsAre("a.safetensors: compared as bytes: fc.weight: expected a "
+                  "shape, and data_offsets within 7 bytes",
+                  "a.safetensors: compared as bytes: bytes instead of "
+                  "safetensors"));
+}
+
+// The digest's twin of a comparison is checked in each test above; names of
+// files count too.
+TEST(ResultDigest, DiffersByNameOfFile) {
+  TwoResults results;
+  results.Found("a", "x");
+  results.Expected("b", "x");
+  EXPECT_NE(*DigestOfResult(results.found(), {}),
+            *DigestOfResult(results.expected(), {}));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,104 @@
+// Files that were cut or changed anywhere: no crash, no hang, no error but a
+// note, and no more memory than the file is worth.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <new>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/data/data_files.h"
+#include "tests/harness/results/result_files.h"
+#include "tests/harness/results/two_results.h"
+
+namespace {
+
+// Of the program since it was set to 0.
+std::atomic<size_t> largest_allocation = 0;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  size_t before = largest_allocation;
+  while (before < size &&
+         !largest_allocation.compare_exchange_weak(before, size)) {
+  }
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace gauntlet {
+namespace {
+
+// By name of the file.
+std::map<std::string, std::string> SoundFiles() {
+  return {{"a.safetensors", SafetensorsOf({1, 2, 3}, "[3]")}};
+}
+
+class HostileFiles : public testing::TestWithParam<std::string> {
+ protected:
+  HostileFiles() { results_.Expected(name(), sound_); }
+
+  const std::string& name() const { return GetParam(); }
+
+  // Digests read all values of a file, and differ iff a comparison says so.
+  void ExpectNoHarm(const std::string& bytes, const std::string& what) {
+    constexpr size_t kAlways = 4 << 20;
+    constexpr size_t kTimes = 64;
+    results_.Found(name(), bytes);
+    largest_allocation = 0;
+    const auto digest = DigestOfResult(results_.found(), {});
+    const auto comparison =
+        CompareResults(results_.found(), results_.expected(), {});
+    EXPECT_LE(largest_allocation, kAlways + kTimes * bytes.size()) << what;
+    ASSERT_TRUE(digest.ok()) << what << ": " << digest.status().ToString();
+    ASSERT_TRUE(comparison.ok()) << comparison.status().ToString();
+    EXPECT_EQ(comparison->IsEqual(),
+              *digest == *DigestOfResult(results_.expected(), {}))
+        << what;
+  }
+
+  const std::string sound_ = SoundFiles().at(GetParam());
+  TwoResults results_;
+};
+
+TEST_P(HostileFiles, DoNoHarm_WhereverTheyAreCut) {
+  EXPECT_NE(OpenedFile(name(), sound_).file.format, FileFormat::kBytes);
+  for (size_t size = 0; size < sound_.size(); ++size) {
+    ExpectNoHarm(sound_.substr(0, size), "cut at " + std::to_string(size));
+  }
+}
+
+TEST_P(HostileFiles, DoNoHarm_WhicheverByteIsChanged) {
+  for (size_t at = 0; at < sound_.size(); ++at) {
+    for (const int change : {0x01, 0x80, 0xff}) {
+      std::string changed = sound_;
+      changed[at] = static_cast<char>(changed[at] ^ change);
+      ExpectNoHarm(changed, "byte " + std::to_string(at) + " changed");
+    }
+  }
+}
+
+// Four bytes are one length of most formats, or half of one.
+TEST_P(HostileFiles, DoNoHarm_WhicheverLengthIsHuge) {
+  for (size_t at = 0; at + 4 <= sound_.size(); ++at) {
+    for (const uint32_t length : {0x7fffffffU, 0xffffffffU}) {
+      std::string changed = sound_;
+      changed.replace(at, 4, LittleEndian(length, 4));
+      ExpectNoHarm(changed, "a length at " + std::to_string(at));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, HostileFiles,
+                         testing::Values("a.safetensors"),
+                         [](const auto& one) { return one.param.substr(2); });
+
+}  // namespace
+}  // namespace gauntlet
