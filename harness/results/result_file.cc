@@ -16,6 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kZipFirst("PK\x03\x04", 4);
+constexpr std::string_view kZipEmpty("PK\x05\x06", 4);
+// A pickle of torch's magic number, with which its files began before 1.6.
+constexpr std::string_view kLegacyTorch(
+    "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
 constexpr size_t kFrontBytes = 16;
 
 bool MatchesAny(const std::vector<std::string>& patterns,
@@ -31,18 +36,61 @@ std::string PrefixOf(const fs::path& folder) { return folder / ""; }
 // Formats of which a suffix says that they are expected, where the content does
 // not.
 std::string_view ExpectedBySuffix(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 1>
-      kSuffixes = {{{".safetensors", "a safetensors file"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
+      kSuffixes = {{{".npy", "a .npy array"},
+                    {".npz", "a zip archive"},
+                    {".keras", "a zip archive"},
+                    {".pt", "an archive of torch.save"},
+                    {".pth", "an archive of torch.save"},
+                    {".safetensors", "a safetensors file"}}};
   for (const auto& [suffix, expected] : kSuffixes) {
     if (name.ends_with(suffix)) return expected;
   }
   return "";
 }
 
+bool HasEntry(const ZipArchive& archive, std::string_view name) {
+  return std::ranges::find(archive.entries(), name, &ZipEntry::name) !=
+         archive.entries().end();
+}
+
+FileFormat FormatOf(const ZipArchive& archive) {
+  const std::vector<ZipEntry>& entries = archive.entries();
+  if (HasEntry(archive, "config.json") && HasEntry(archive, "metadata.json"))
+    return FileFormat::kKeras;
+  const bool is_npz =
+      !entries.empty() && std::ranges::all_of(entries, [](const auto& entry) {
+        return entry.name.ends_with(".npy");
+      });
+  return is_npz ? FileFormat::kNpz : FileFormat::kZip;
+}
+
+Status ReadZip(const std::shared_ptr<FileBytes>& file, ResultFile& result) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<ZipArchive> archive,
+                   ZipArchive::Open(file));
+  if (const auto pickle = FindTorchPickle(*archive)) {
+    TensorList list(file->size());
+    const Status status = AddTorchArchive(archive, *pickle, list);
+    if (status.ok()) {
+      result.format = FileFormat::kTorch;
+      result.tensors = list.Take();
+      return OkStatus();
+    }
+    if (status.code() != Code::kDataLoss) return status;
+    result.note = "entries are compared as bytes: " + status.message();
+  }
+  TensorList list(file->size());
+  RETURN_IF_ERROR(AddArchive(archive, list, result.note));
+  result.format = FormatOf(*archive);
+  result.tensors = list.Take();
+  return OkStatus();
+}
+
 Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
                   ResultFile& result) {
   TensorList list(file->size());
   Status status;
+  if (format == FileFormat::kNpy) status = AddNpyFile("", file, list);
   if (format == FileFormat::kSafetensors)
     status = AddSafetensorsFile(file, list);
   RETURN_IF_ERROR(status);
@@ -61,6 +109,13 @@ Status ReadByContent(const std::string& name,
   RETURN_IF_ERROR(
       file->Read(0, std::as_writable_bytes(std::span(front).first(count))));
   const std::string_view begin(front.data(), count);
+  if (begin.starts_with(kZipFirst) || begin.starts_with(kZipEmpty))
+    return ReadZip(file, result);
+  if (IsNpy(*file)) return ReadSingle(FileFormat::kNpy, file, result);
+  if (begin.starts_with(kLegacyTorch))
+    return DataLoss(
+        "torch.save's format before 1.6, which has addresses in it that differ "
+        "between runs");
   const bool is_named = name.ends_with(".safetensors");
   const bool may_be = count > 8 && begin[8] == '{';
   if (is_named || may_be) {
@@ -127,6 +182,16 @@ std::string_view FileFormatName(FileFormat format) {
       return "a link";
     case FileFormat::kSafetensors:
       return "safetensors";
+    case FileFormat::kNpy:
+      return "npy";
+    case FileFormat::kNpz:
+      return "npz";
+    case FileFormat::kTorch:
+      return "torch.save";
+    case FileFormat::kKeras:
+      return "Keras";
+    case FileFormat::kZip:
+      return "zip";
   }
   return "bytes";
 }

@@ -32,6 +32,11 @@ enum class FileFormat : uint8_t {
   kBytes,
   kLink,
   kSafetensors,
+  kNpy,
+  kNpz,
+  kTorch,
+  kKeras,
+  kZip,
 };
 // "bytes", "safetensors".
 std::string_view FileFormatName(FileFormat format);

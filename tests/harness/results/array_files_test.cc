@@ -1,4 +1,4 @@
-// Files of safetensors.
+// Files of safetensors and NumPy.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -11,7 +11,9 @@
 namespace gauntlet {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 std::string Entry(const std::string& type, const std::string& shape,
                   const std::string& offsets) {
@@ -62,6 +64,84 @@ TEST(SafetensorsFile, IsTakenAsBytes_WhereHeaderIsLongerThanFile) {
   EXPECT_EQ(opened.file.note,
             "compared as bytes: expected a header of at most 0 bytes, found a "
             "length of 18446744073709551615");
+}
+
+TEST(NpyFile, ReadsTypesAndShapes) {
+  const struct {
+    std::string type;
+    std::string shape;
+    size_t bytes;
+    std::string_view read;
+  } cases[] = {{"<f4", "(2, 3)", 24, "float32 [2,3]"},
+               {"|b1", "(2,)", 2, "bool [2]"},
+               {"<c16", "()", 16, "complex128 []"},
+               {">i8", "(1,)", 8, "int64 (big-endian) [1]"},
+               {"<U3", "(2,)", 24, "<U3 [2]"},
+               {"<M8[s]", "(1,)", 8, "<M8[s] [1]"},
+               {"<f8", "(0, 3)", 0, "float64 [0,3]"}};
+  for (const auto& one : cases) {
+    const OpenedFile opened(
+        "a.npy", Npy(one.type, one.shape, std::string(one.bytes, 'x')));
+    EXPECT_EQ(opened.file.format, FileFormat::kNpy) << opened.file.note;
+    EXPECT_EQ(opened.TypeOf(""), one.read);
+  }
+}
+
+TEST(NpyFile, ComparesColumnMajorArraysByTheirElements) {
+  const auto ordered = [](const char* fortran, const char* data) {
+    return NpyOf(std::string("{'descr': '|u1', 'fortran_order': ") + fortran +
+                     ", 'shape': (2, 3), }\n",
+                 data);
+  };
+  EXPECT_THAT(DifferencesOf("a.npy", ordered("True", "abcdef"),
+                            ordered("False", "acebdf")),
+              IsEmpty());
+  EXPECT_THAT(DifferencesOf("a.npy", ordered("True", "abcdxf"),
+                            ordered("False", "acebdf")),
+              ElementsAre("a.npy: element [0,2]: 120 (0x78) instead of 101 "
+                          "(0x65); 1 of 6 elements differ"));
+}
+
+TEST(NpyFile, TakesStructuredElementsAsOpaque) {
+  const std::string header =
+      "{'descr': [('a', '<i2'), ('b', '|u1', (2,))], 'fortran_order': False, "
+      "'shape': (2,), }\n";
+  EXPECT_THAT(
+      DifferencesOf("a.npy", NpyOf(header, "abcdefgX"),
+                    NpyOf(header, "abcdefgh")),
+      ElementsAre("a.npy: element [1]: 65666758 (0x65666758) instead of "
+                  "65666768 (0x65666768); 1 of 2 elements differ"));
+}
+
+TEST(NpyFile, IsTakenAsBytes_WhereItIsNotSound) {
+  const std::string files[] = {
+      Npy("|O", "(1,)", "pickle"),
+      NpyOf("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}",
+            "pickle"),
+      Npy("<f4", "(2,)", "1234"),
+      Npy("<f", "(1,)", "123"),
+      Npy("<f4", "(18446744073709551615, 4)", "1234"),
+      Npy("<f4", "(1,", "1234"),
+      NpyOf("{'descr': '|u1', 'shape': (1,)}", "1"),
+      NpyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'x': 1}",
+            "1"),
+      std::string("\x93NUMPY\x04\x00", 8) + "1234",
+      std::string("\x93NUMPY\x01\x00\xff\xff", 10) + "1234"};
+  for (const std::string& file : files) {
+    const OpenedFile opened("a.npy", file);
+    EXPECT_EQ(opened.file.format, FileFormat::kBytes) << file;
+    EXPECT_THAT(opened.file.note, HasSubstr("compared as bytes: ")) << file;
+  }
+}
+
+TEST(NpyFile, ReadsLongHeadersOfLaterVersions) {
+  const std::string header = NpyHeaderOf("|u1", "(4,)");
+  for (const char* const version : {"\x02", "\x03"}) {
+    const OpenedFile opened(
+        "a.npy", "\x93NUMPY" + std::string(version) + std::string(1, '\0') +
+                     LittleEndian(header.size(), 4) + header + "data");
+    EXPECT_EQ(opened.BytesOf(""), "data");
+  }
 }
 
 }  // namespace

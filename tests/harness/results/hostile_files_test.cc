@@ -38,7 +38,22 @@ namespace {
 
 // By name of the file.
 std::map<std::string, std::string> SoundFiles() {
-  return {{"a.safetensors", SafetensorsOf({1, 2, 3}, "[3]")}};
+  using namespace pickle;
+  const std::string tensor =
+      PickledTensor({.elements = 6, .shape = {3, 2}, .strides = {1, 3}});
+  return {
+      {"a.safetensors", SafetensorsOf({1, 2, 3}, "[3]")},
+      {"a.npy", Npy("<f4", "(2, 3)", std::string(24, 'x'))},
+      {"a.npz", Zip({{.name = "w.npy", .bytes = Npy("|u1", "(4,)", "data")},
+                     {.name = "z.npy",
+                      .bytes = Npy("|u1", "(9,)", "aaaaaaaaa"),
+                      .is_deflated = true}})},
+      {"a.pt",
+       TorchFile(Dict({Text("model"), Dict({Text("w"), tensor}), Text("lr"),
+                       Float(0.5), Text("steps"), List({Integer(1), "N"})}),
+                 {BytesOf<float>({1, 2, 3, 4, 5, 6})})},
+      {"a.keras", Zip({{.name = "metadata.json", .bytes = "{\"a\":[1,2.5]}"},
+                       {.name = "config.json", .bytes = "{\"b\":null}"}})}};
 }
 
 class HostileFiles : public testing::TestWithParam<std::string> {
@@ -97,7 +112,8 @@ TEST_P(HostileFiles, DoNoHarm_WhicheverLengthIsHuge) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, HostileFiles,
-                         testing::Values("a.safetensors"),
+                         testing::Values("a.safetensors", "a.npy", "a.npz",
+                                         "a.pt", "a.keras"),
                          [](const auto& one) { return one.param.substr(2); });
 
 }  // namespace

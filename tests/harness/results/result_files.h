@@ -23,6 +23,43 @@ std::string Safetensors(std::string_view header, std::string_view data);
 std::string SafetensorsOf(const std::vector<float>& values,
                           std::string_view shape);
 
+struct ZipMember {
+  std::string name;
+  std::string bytes;
+  bool is_deflated = false;
+};
+// `time` is that of all members, as MS-DOS counts it.
+std::string Zip(const std::vector<ZipMember>& members, uint32_t time = 0);
+
+// The opcodes of pickles that torch.save writes.
+namespace pickle {
+std::string Text(std::string_view text);
+std::string Integer(int32_t value);
+std::string Float(double value);
+std::string Tuple(const std::vector<std::string>& items);
+std::string List(const std::vector<std::string>& items);
+// Keys and values in turn.
+std::string Dict(const std::vector<std::string>& items);
+std::string Global(std::string_view module, std::string_view name);
+std::string Call(std::string_view callee, std::string_view arguments);
+std::string Whole(std::string_view value);  // between PROTO and STOP
+}  // namespace pickle
+
+struct TorchTensor {
+  std::string storage_class = "FloatStorage";
+  std::string key = "0";
+  int elements = 0;  // of the storage
+  int offset = 0;
+  std::vector<int> shape;
+  std::vector<int> strides;
+};
+std::string PickledTensor(const TorchTensor& tensor);
+
+// An archive of torch.save: its pickle, and storages under the keys "0", "1".
+std::string TorchFile(std::string_view value,
+                      const std::vector<std::string>& storages,
+                      std::string_view directory = "archive");
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_TESTS_HARNESS_RESULTS_RESULT_FILES_H_

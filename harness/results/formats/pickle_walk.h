@@ -1,0 +1,61 @@
+// Values of a pickled object, under the names of their places in it.
+#ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_WALK_H_
+#define GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_WALK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/results/formats/pickle.h"
+#include "harness/results/tensor_list.h"
+
+namespace gauntlet {
+
+class PickleWalk;
+
+// Objects that a framework's pickles have beside those of Python and NumPy.
+class PickledObjects {
+ public:
+  virtual ~PickledObjects() = default;
+  // Adds the values of an object; false if it is not known.
+  virtual Result<bool> Add(const std::string& name, const PickleValue& object,
+                           PickleWalk& walk) = 0;
+};
+
+// Numbers of one type in a list are one array. Of an unknown object the callee,
+// the arguments and the state are added.
+class PickleWalk {
+ public:
+  // All must outlive this. At most `visits` values are visited: a few bytes can
+  // refer to one value along 2^30 paths.
+  PickleWalk(const Pickle& pickle, uint64_t visits, PickledObjects& objects,
+             TensorList& list)
+      : pickle_(pickle), visits_left_(visits), objects_(objects), list_(list) {}
+
+  // kDataLoss: too many visits, or nested too deep.
+  Status AddValue(const std::string& name, PickleId id);
+
+ private:
+  Status AddAnyValue(const std::string& name, const PickleValue& value);
+  Status AddItems(const std::string& name, const PickleValue& value);
+  Status AddNumbers(const std::string& name, const std::vector<PickleId>& items,
+                    PickleKind kind);
+  // In an order of values: that in a pickle depends on hashes.
+  Status AddSet(const std::string& name, const PickleValue& value);
+  Status AddDict(const std::string& name, const PickleValue& value);
+  // Attributes and items that an object was given after it was made.
+  Status AddStates(const std::string& name, const PickleValue& value);
+  Status AddObject(const std::string& name, const PickleValue& object);
+  std::string NameOfPair(const std::string& name, const PickleValue& key) const;
+
+  const Pickle& pickle_;
+  uint64_t visits_left_;
+  PickledObjects& objects_;
+  TensorList& list_;
+  int depth_ = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_WALK_H_

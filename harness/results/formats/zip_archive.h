@@ -1,0 +1,59 @@
+// A zip archive, read by libzip; its entries are read in pieces.
+#ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_ZIP_ARCHIVE_H_
+#define GAUNTLET_HARNESS_RESULTS_FORMATS_ZIP_ARCHIVE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/results/byte_source.h"
+
+struct zip;
+
+namespace gauntlet {
+
+struct ZipEntry {
+  std::string name;
+  uint64_t index = 0;
+  uint64_t size = 0;       // of its bytes
+  bool is_stored = false;  // else deflated
+};
+
+class ZipArchive {
+ public:
+  // kDataLoss: no sound archive; an entry is encrypted, compressed otherwise
+  // than by deflate, or claims more bytes than deflate can hold; or entries
+  // together claim more than the file, or more than UnpackedLimit.
+  static Result<std::shared_ptr<ZipArchive>> Open(
+      const std::shared_ptr<FileBytes>& file);
+  ~ZipArchive();
+  ZipArchive(const ZipArchive&) = delete;
+  ZipArchive& operator=(const ZipArchive&) = delete;
+
+  // Without directories.
+  const std::vector<ZipEntry>& entries() const { return entries_; }
+  uint64_t file_size() const { return file_size_; }
+  zip* handle() const { return handle_; }
+
+ private:
+  ZipArchive(zip* handle, uint64_t file_size)
+      : handle_(handle), file_size_(file_size) {}
+  Status ReadEntries();
+
+  zip* const handle_;
+  const uint64_t file_size_;
+  std::vector<ZipEntry> entries_;
+};
+
+// Bytes of an entry. Reading a deflated one backwards inflates it anew; its
+// checksum is verified at its end.
+Bytes OpenEntry(const std::shared_ptr<ZipArchive>& archive,
+                const ZipEntry& entry);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RESULTS_FORMATS_ZIP_ARCHIVE_H_
