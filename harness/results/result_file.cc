@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kZipFirst("PK\x03\x04", 4);
 constexpr std::string_view kZipEmpty("PK\x05\x06", 4);
+constexpr std::string_view kHdf5Mark("\x89HDF\r\n\x1a\n", 8);
 // A pickle of torch's magic number, with which its files began before 1.6.
 constexpr std::string_view kLegacyTorch(
     "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
@@ -36,12 +37,14 @@ std::string PrefixOf(const fs::path& folder) { return folder / ""; }
 // Formats of which a suffix says that they are expected, where the content does
 // not.
 std::string_view ExpectedBySuffix(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8>
       kSuffixes = {{{".npy", "a .npy array"},
                     {".npz", "a zip archive"},
                     {".keras", "a zip archive"},
                     {".pt", "an archive of torch.save"},
                     {".pth", "an archive of torch.save"},
+                    {".h5", "an HDF5 file"},
+                    {".hdf5", "an HDF5 file"},
                     {".safetensors", "a safetensors file"}}};
   for (const auto& [suffix, expected] : kSuffixes) {
     if (name.ends_with(suffix)) return expected;
@@ -91,6 +94,7 @@ Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
   TensorList list(file->size());
   Status status;
   if (format == FileFormat::kNpy) status = AddNpyFile("", file, list);
+  if (format == FileFormat::kHdf5) status = AddHdf5File("", file, list);
   if (format == FileFormat::kSafetensors)
     status = AddSafetensorsFile(file, list);
   RETURN_IF_ERROR(status);
@@ -111,6 +115,8 @@ Status ReadByContent(const std::string& name,
   const std::string_view begin(front.data(), count);
   if (begin.starts_with(kZipFirst) || begin.starts_with(kZipEmpty))
     return ReadZip(file, result);
+  if (begin.starts_with(kHdf5Mark))
+    return ReadSingle(FileFormat::kHdf5, file, result);
   if (IsNpy(*file)) return ReadSingle(FileFormat::kNpy, file, result);
   if (begin.starts_with(kLegacyTorch))
     return DataLoss(
@@ -192,6 +198,8 @@ std::string_view FileFormatName(FileFormat format) {
       return "Keras";
     case FileFormat::kZip:
       return "zip";
+    case FileFormat::kHdf5:
+      return "HDF5";
   }
   return "bytes";
 }

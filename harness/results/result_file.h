@@ -37,6 +37,7 @@ enum class FileFormat : uint8_t {
   kTorch,
   kKeras,
   kZip,
+  kHdf5,
 };
 // "bytes", "safetensors".
 std::string_view FileFormatName(FileFormat format);

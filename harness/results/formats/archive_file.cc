@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "harness/results/formats/formats.h"
+#include "harness/results/formats/temporary_file.h"
 #include <fmt/format.h>
+#include <unistd.h>
+
 namespace gauntlet {
 namespace {
 
@@ -13,6 +16,10 @@ constexpr uint64_t kMaxJson = uint64_t{256} << 20;
 constexpr std::array<std::string_view, 2> kIgnoredKeys = {"date_saved",
                                                           "shared_object_id"};
 constexpr std::string_view kNpySuffix = ".npy";
+
+bool IsHdf5Name(std::string_view name) {
+  return name.ends_with(".h5") || name.ends_with(".hdf5");
+}
 
 // kDataLoss: the entry is not what its name says.
 Status AddByName(const std::string& name, const Bytes& bytes,
@@ -24,6 +31,12 @@ Status AddByName(const std::string& name, const Bytes& bytes,
   if (name.ends_with(".json")) {
     ASSIGN_OR_RETURN(const std::string text, ReadWhole(*bytes, kMaxJson, name));
     return AddJson(name, text, kIgnoredKeys, list);
+  }
+  if (IsHdf5Name(name)) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<FileBytes> file, CopyToFile(*bytes));
+    const Status status = AddHdf5File(name, file, list);
+    unlink(file->path().c_str());
+    return status;
   }
   return list.AddBytes(name, bytes);
 }

@@ -29,7 +29,7 @@ Status AddNpyFile(const std::string& name, const Bytes& file, TensorList& list);
 bool IsNpy(ByteSource& file);
 
 // An archive's entries under their names: arrays of .npy entries (npz), the
-// values of .json entries (.keras, without the
+// data sets of .h5 entries and the values of .json entries (.keras, without the
 // date and the addresses of objects in them), other entries as bytes. An entry
 // that is not of its format is taken as bytes, and `note` says why.
 Status AddArchive(const std::shared_ptr<ZipArchive>& archive, TensorList& list,
@@ -43,6 +43,12 @@ std::optional<size_t> FindTorchPickle(const ZipArchive& archive);
 // storages, devices, requires_grad and hooks do not count.
 Status AddTorchArchive(const std::shared_ptr<ZipArchive>& archive,
                        size_t pickle, TensorList& list);
+
+// Data sets and attributes of an HDF5 file under `name`. Another process reads
+// it, as libhdf5 is not hardened against damaged files: its crash is kDataLoss,
+// and so is one that runs for half a minute and a second for each 5 MiB.
+Status AddHdf5File(const std::string& name,
+                   const std::shared_ptr<FileBytes>& file, TensorList& list);
 
 }  // namespace gauntlet
 
