@@ -110,6 +110,19 @@ TEST(ArchiveFile, IsTakenAsBytes_WhereDeflatedBytesAreDamaged) {
               Contains(HasSubstr("compared as bytes")));
 }
 
+TEST(ArchiveFile, IsTakenAsBytes_WhereChecksumIsWrong) {
+  std::string file = Zip({{.name = "a.npy",
+                           .bytes = Npy("|u1", "(9,)", "aaaaaaaaa"),
+                           .is_deflated = true}});
+  file[file.find("PK\x01\x02") + 16] ^= 1;
+  TwoResults results;
+  results.Found("a.npz", file);
+  results.Expected("a.npz", file);
+  EXPECT_THAT(results.Differences(), IsEmpty());
+  EXPECT_THAT(results.comparison().notes,
+              ElementsAre("a.npz: compared as bytes: entry a.npy is damaged"));
+}
+
 TEST(ArchiveFile, RefusesEntriesThatClaimMoreThanTheyHold) {
   std::string file = Zip({{.name = "a.npy", .bytes = "x"}});
   const size_t directory = file.find("PK\x01\x02");

@@ -51,6 +51,14 @@ TEST(Comparison, ComparesNoElements_WhereShapesDiffer) {
                           "instead of float32 [1,2]"));
 }
 
+TEST(Comparison, TellsShapesOfEqualRankApart) {
+  const std::vector<float> six(6);
+  EXPECT_THAT(DifferencesOf("a.safetensors", SafetensorsOf(six, "[2,3]"),
+                            SafetensorsOf(six, "[3,2]")),
+              ElementsAre("a.safetensors: tensor `fc.weight`: float32 [2,3] "
+                          "instead of float32 [3,2]"));
+}
+
 TEST(Comparison, NamesFirstByteThatDiffers) {
   EXPECT_THAT(DifferencesOf("log.txt", "step 1", "step 2"),
               ElementsAre("log.txt: byte 5: 0x31 instead of 0x32; 1 of 6 bytes "

@@ -198,6 +198,18 @@ TEST(TorchFile, ComparesEntries_WhereValuesNestTooOften) {
               HasSubstr("entries are compared as bytes: "));
 }
 
+TEST(TorchFile, ComparesEntries_WhereOneTextIsRepeatedTooOften) {
+  const auto file = [](int times) {
+    std::string value =
+        "(N" + pickle::Text(std::string(1 << 20, 'x')) + "q" + '\x01';
+    for (int i = 0; i < times; ++i) value += "h\x01";
+    return TorchFile(value + "t", {});
+  };
+  EXPECT_EQ(OpenedFile("a.pt", file(10)).file.note, "");
+  EXPECT_THAT(OpenedFile("a.pt", file(40)).file.note,
+              HasSubstr("more values than a file of its size can have"));
+}
+
 TEST(TorchFile, ComparesEntries_WhereStoragesAreCompressed) {
   const std::string value =
       PickledTensor({.elements = 6, .shape = {6}, .strides = {1}});
