@@ -21,7 +21,8 @@ std::atomic<size_t> largest_allocation = 0;
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Inlined, a new and its delete look like mismatched ones to g++.
+[[gnu::noinline]] void* operator new(size_t size) {
   size_t before = largest_allocation;
   while (before < size &&
          !largest_allocation.compare_exchange_weak(before, size)) {
@@ -30,8 +31,16 @@ void* operator new(size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void* operator new(size_t size,
+                                     const std::nothrow_t&) noexcept {
+  return std::malloc(size == 0 ? 1 : size);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
 
 namespace gauntlet {
 namespace {

@@ -66,7 +66,7 @@ std::string Zip(const std::vector<ZipMember>& members, uint32_t time) {
         LittleEndian(member.bytes.size(), 4) +
         LittleEndian(member.name.size(), 2) + LittleEndian(0, 2);
     directory += std::string("PK\x01\x02") + LittleEndian(20, 2) + described +
-                 LittleEndian(0, 2 + 2 + 2 + 4) + LittleEndian(file.size(), 4) +
+                 std::string(10, '\0') + LittleEndian(file.size(), 4) +
                  member.name;
     file += std::string("PK\x03\x04") + described + member.name + packed;
   }
