@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+
+#include "engine/real/descriptor.h"
+#include "engine/real/posix_status.h"
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -24,6 +30,36 @@ Digest Placed(uint64_t place, const Digest& digest) {
 }
 
 }  // namespace
+
+Result<Digest> ContentDigestOfFile(const std::string& path) {
+  constexpr uint64_t kBlock = ContentDigests::kBlockBytes;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return PosixError(errno, path, "open");
+  std::vector<std::byte> buffer(kReadAheadBlocks * kBlock);
+  const Digest zeros = DigestOf(std::span(buffer).first(kBlock));
+  Digest sum;
+  uint64_t size = 0;
+  while (true) {
+    size_t filled = 0;
+    while (filled < buffer.size()) {
+      const ssize_t count = RetryOnInterrupt([&] {
+        return read(file.get(), buffer.data() + filled, buffer.size() - filled);
+      });
+      if (count < 0) return PosixError(errno, path, "read");
+      if (count == 0) break;
+      filled += static_cast<size_t>(count);
+    }
+    std::ranges::fill(std::span(buffer).subspan(filled), std::byte{0});
+    for (uint64_t at = 0; at < filled; at += kBlock) {
+      const Digest digest = DigestOf(std::span(buffer).subspan(at, kBlock));
+      if (digest != zeros) AddTo(sum, Placed((size + at) / kBlock, digest));
+    }
+    size += filled;
+    if (filled < buffer.size()) break;
+  }
+  AddTo(sum, Placed(UINT64_MAX, {.high = 0, .low = size}));
+  return sum;
+}
 
 ContentDigests::ContentDigests(const OperationLog& log)
     : log_(log), buffer_(kReadAheadBlocks * kBlockBytes) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +18,10 @@
 #include "chaos/trace/operation_log.h"
 
 namespace gauntlet {
+
+// Of a file on a disk, equal to that of a content with the same bytes. Errors:
+// those of open(2) and read(2).
+Result<Digest> ContentDigestOfFile(const std::string& path);
 
 class ContentDigests {
  public:

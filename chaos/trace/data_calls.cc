@@ -47,7 +47,7 @@ OperationKind AllocationKind(int mode) {
 uint64_t DigestOfFile(int descriptor, uint64_t size) {
   std::vector<std::byte> buffer(size_t{1} << 20U);
   std::string digests;
-  const ByteSource source = BytesOfDescriptor(descriptor);
+  const ByteReader source = BytesOfDescriptor(descriptor);
   for (uint64_t at = 0; at < size;) {
     const auto count = source(at, buffer);
     if (!count.ok() || *count == 0) break;

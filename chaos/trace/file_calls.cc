@@ -51,7 +51,7 @@ std::optional<size_t> DescriptorArgument(int64_t number) {
 
 }  // namespace
 
-ByteSource BytesOfDescriptor(int descriptor) {
+ByteReader BytesOfDescriptor(int descriptor) {
   return
       [descriptor](uint64_t at, std::span<std::byte> buffer) -> Result<size_t> {
         const ssize_t count = RetryOnInterrupt([&] {

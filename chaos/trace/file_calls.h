@@ -155,7 +155,7 @@ class FileCalls {
 };
 
 // Bytes of a file that is open for reading.
-ByteSource BytesOfDescriptor(int descriptor);
+ByteReader BytesOfDescriptor(int descriptor);
 
 }  // namespace gauntlet
 

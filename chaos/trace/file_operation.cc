@@ -87,7 +87,7 @@ bool IsCrashPoint(OperationKind kind) {
 
 std::string DescribeFileOperation(const FileOperation& operation) {
   const std::string effect = EffectText(operation);
-  if (operation.rank == kNoRank) return effect;
+  if (operation.rank == kUnknownRank) return effect;
   return fmt::format("rank {}: {}", operation.rank, effect);
 }
 

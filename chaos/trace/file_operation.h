@@ -91,7 +91,7 @@ struct ByteExtent {
   uint64_t digest = 0;  // of the bytes, by OperationLog
 };
 
-inline constexpr int32_t kNoRank = -1;
+inline constexpr int32_t kUnknownRank = -1;
 
 struct FileOperation {
   OperationKind kind = OperationKind::kCreate;
@@ -111,8 +111,8 @@ struct FileOperation {
   int32_t process = 0;
   int32_t thread = 0;
   // RANK, OMPI_COMM_WORLD_RANK or SLURM_PROCID of the process' environment at
-  // its exec; kNoRank without.
-  int32_t rank = kNoRank;
+  // its exec; kUnknownRank without.
+  int32_t rank = kUnknownRank;
   // Number of the file (or directory, or link) in the log, from 1; a file keeps
   // it under all names, and no other file has it. 0: none.
   uint64_t file = 0;

@@ -48,12 +48,13 @@ Status CheckInjection(const Injection& injection) {
   return OkStatus();
 }
 
-Injector::Injector(std::vector<Injection> injections) {
+ArmedInjections::ArmedInjections(std::vector<Injection> injections) {
   for (Injection& injection : injections)
     armed_.push_back({.what = std::move(injection)});
 }
 
-std::optional<size_t> Injector::Due(const FileOperation& operation) const {
+std::optional<size_t> ArmedInjections::Due(
+    const FileOperation& operation) const {
   for (size_t i = 0; i < armed_.size(); ++i) {
     const Armed& armed = armed_[i];
     const uint64_t now = armed.count + 1;
@@ -66,11 +67,11 @@ std::optional<size_t> Injector::Due(const FileOperation& operation) const {
   return std::nullopt;
 }
 
-void Injector::MarkDone(size_t index) {
+void ArmedInjections::MarkDone(size_t index) {
   armed_[index].is_done = !armed_[index].what.repeats;
 }
 
-void Injector::Count(const FileOperation& operation) {
+void ArmedInjections::Count(const FileOperation& operation) {
   for (Armed& armed : armed_) {
     if (Matches(armed.what.at, operation)) ++armed.count;
   }

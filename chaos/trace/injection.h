@@ -52,9 +52,9 @@ struct Injection {
 Status CheckInjection(const Injection& injection);
 
 // Decides which injections are due.
-class Injector {
+class ArmedInjections {
  public:
-  explicit Injector(std::vector<Injection> injections);
+  explicit ArmedInjections(std::vector<Injection> injections);
 
   // Index of the first injection that is due at an operation that is about to
   // happen. Neither this nor Count is asked about implied ones.

@@ -129,7 +129,7 @@ void OperationLog::SetStartTime(int64_t unix_nanoseconds) {
   list_.start_time = unix_nanoseconds;
 }
 
-Result<ByteExtent> OperationLog::AppendBytes(const ByteSource& source,
+Result<ByteExtent> OperationLog::AppendBytes(const ByteReader& source,
                                              uint64_t at, uint64_t length) {
   buffer_.resize(kPieceBytes);
   ByteExtent extent{.offset = list_.byte_count};

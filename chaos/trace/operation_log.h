@@ -35,7 +35,7 @@ struct OperationList {
 };
 
 // Fills the buffer with bytes from `at` on and returns how many; 0: no more.
-using ByteSource =
+using ByteReader =
     std::function<Result<size_t>(uint64_t at, std::span<std::byte> buffer)>;
 using ByteSink = std::function<Status(std::span<const std::byte> piece)>;
 
@@ -62,7 +62,7 @@ class OperationLog {
 
   // Copies at most `length` bytes from `at` of the source to the end of the
   // bytes. kResourceExhausted: over the limit, or the disk is full.
-  Result<ByteExtent> AppendBytes(const ByteSource& source, uint64_t at,
+  Result<ByteExtent> AppendBytes(const ByteReader& source, uint64_t at,
                                  uint64_t length);
   // kResourceExhausted: over the limit.
   Status Append(FileOperation operation);

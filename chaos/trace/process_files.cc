@@ -155,7 +155,7 @@ int32_t RankOfProcess(pid_t process) {
         std::string_view(text).substr(at + key.size()), 10);
     if (rank && *rank >= 0) return *rank;
   }
-  return kNoRank;
+  return kUnknownRank;
 }
 
 pid_t ProcessOfThread(pid_t thread) {

@@ -37,7 +37,7 @@ void Recorder::Add(FileOperation operation) {
   status_ = log_->Append(std::move(operation));
 }
 
-void Recorder::AddWithBytes(FileOperation operation, const ByteSource& source) {
+void Recorder::AddWithBytes(FileOperation operation, const ByteReader& source) {
   if (log_ != nullptr && status_.ok()) {
     const auto bytes =
         log_->AppendBytes(source, operation.offset, operation.length);

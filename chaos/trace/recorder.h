@@ -35,7 +35,7 @@ class Recorder {
   void Add(FileOperation operation);
   // Adds it with at most `operation.length` bytes of the source from
   // `operation.offset` on.
-  void AddWithBytes(FileOperation operation, const ByteSource& source);
+  void AddWithBytes(FileOperation operation, const ByteReader& source);
 
   // One line for people, once.
   void Note(const std::string& line);

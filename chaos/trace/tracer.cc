@@ -436,7 +436,7 @@ class Tracer {
   const StartedProgram program_;
   Recorder& recorder_;
   FileCalls calls_;
-  Injector injector_;
+  ArmedInjections injector_;
   TracedThreads threads_;
   // Stops of threads whose parents have not reported them yet.
   std::map<pid_t, int> early_;

@@ -30,6 +30,8 @@ constexpr std::array kVerbs = {
          ParseRun},
     Verb{"explore", "Search for faults that break recovery.", kRunAndSearch,
          ParseExplore},
+    Verb{"crash-test", "Crash any training program; check that it comes back.",
+         kRunAndSearch, ParseCrashTest},
     Verb{"replay", "Rerun a case: reproduced, or the first divergence.",
          kRunAndSearch, ParseReplay},
     Verb{"judge", "Judge stored records again.", kRunAndSearch, ParseJudge},

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_CLI_COMMANDS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -283,6 +284,14 @@ struct BenchScaleCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+// Crashes a training program of anybody's.
+struct CrashTestPlan;  // harness/trainer/crash_test_plan.h
+struct CrashTestCommand {
+  std::shared_ptr<const CrashTestPlan> plan;
+  std::string out_directory;  // empty: a new one below .gauntlet/crash-tests
+  OutputFormat output = OutputFormat::kText;
+};
+
 // "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
 // topic.
 struct HelpCommand {
@@ -300,7 +309,7 @@ using Command = std::variant<
     CheckpointExportCommand, CheckpointPredictCommand, EvaluateCommand,
     ListCommand, DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
     JudgeCommand, ShowCommand, ReportCommand, BenchCheckpointCommand,
-    BenchScaleCommand, UpgradeCommand, ValidateCommand>;
+    BenchScaleCommand, CrashTestCommand, UpgradeCommand, ValidateCommand>;
 
 }  // namespace gauntlet
 

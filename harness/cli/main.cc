@@ -15,6 +15,7 @@
 #include "harness/cli/ckpt_command.h"
 #include "harness/cli/cluster_training.h"
 #include "harness/cli/command_line.h"
+#include "harness/cli/crash_test_command.h"
 #include "harness/cli/doctor.h"
 #include "harness/cli/evaluate_command.h"
 #include "harness/cli/exit_code.h"
@@ -34,6 +35,7 @@
 #include "harness/cli/upgrade_command.h"
 #include "harness/cli/validate_command.h"
 #include "harness/cli/worker_command.h"
+#include "harness/trainer/trial_run.h"
 #include <fcntl.h>
 #include <fmt/ostream.h>
 #include <poll.h>
@@ -152,6 +154,9 @@ struct Execute {
   int operator()(const RunCommand& command) const {
     return RunScenarios(command, console);
   }
+  int operator()(const CrashTestCommand& command) const {
+    return RunCrashTest(command, console);
+  }
   int operator()(const ReplayCommand& command) const {
     return RunReplay(command, console);
   }
@@ -245,7 +250,14 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace gauntlet
 
+// The process of a trial enters namespaces, which takes a single thread, and
+// its program gets the signals of this process.
+bool IsTrial(int argc, char** argv) {
+  return argc == 3 && std::string_view(argv[1]) == "trial";
+}
+
 int main(int argc, char** argv) {
+  if (IsTrial(argc, argv)) return gauntlet::RunTrialProcess(argv[2]);
   gauntlet::FillStandardStreams();
   gauntlet::KeepOthersFromWriting();
   gauntlet::HoldSignals();

@@ -24,6 +24,7 @@ Result<Command> ParseShow(const VerbArguments& verb);
 Result<Command> ParseReport(const VerbArguments& verb);
 Result<Command> ParseBench(const VerbArguments& verb);
 Result<Command> ParseBenchScale(const VerbArguments& verb);
+Result<Command> ParseCrashTest(const VerbArguments& verb);
 Result<Command> ParseUpgrade(const VerbArguments& verb);
 Result<Command> ParseValidate(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);

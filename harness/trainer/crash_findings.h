@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_TRAINER_CRASH_FINDINGS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,20 +11,25 @@
 
 namespace gauntlet {
 
-// Crashes with the same verdict, at operations on files of the same name
-// pattern, whose runs ended with the same message.
-struct CrashFinding {
+struct TrainerFinding {
   RecoveryVerdict verdict = RecoveryVerdict::kFails;
   std::string title;           // one line
   std::string reason;          // of the first crash
-  std::vector<size_t> trials;  // indexes; the first is the one to look at
+  std::vector<size_t> trials;  // indexes; the simplest first
 };
 
+// A run that was stopped between two saves and resumed.
+enum class ResumeControl : uint8_t { kEqual, kDiffers };
+
+// Crashes of one verdict are of one cause if their runs end with the same
+// message, numbers and paths apart. Without a message: all that hang; all that
+// diverge, if the control does so too; else those at files of one name pattern.
+//
 // Worst first: hangs and failures, then other results, then lost work; within
 // these the one with the most crashes first.
-std::vector<CrashFinding> GroupFindings(
+std::vector<TrainerFinding> GroupFindings(
     const std::vector<CrashTrial>& trials,
-    const std::vector<CrashVerdict>& verdicts);
+    const std::vector<CrashVerdict>& verdicts, ResumeControl control);
 
 }  // namespace gauntlet
 

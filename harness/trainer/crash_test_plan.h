@@ -32,8 +32,9 @@ struct CrashTestPlan {
                                              DurabilityProfile::kWeak};
   std::optional<Duration> time = std::chrono::minutes(10);
   std::optional<uint64_t> most_trials;
+  std::string only;  // the id of the one crash to try; empty: all
   int jobs = 1;
-  // Of one run; zero: ten times the recorded run's, at least a minute.
+  // Of one run; zero: ten times the recorded run's, at least 20 s.
   Duration trial_limit{};
   Duration grace = std::chrono::seconds(5);  // after SIGTERM
   Duration pause = std::chrono::seconds(1);

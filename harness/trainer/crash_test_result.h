@@ -38,10 +38,10 @@ struct CrashTestResult {
 
   std::vector<CrashTrial> trials;
   std::vector<CrashVerdict> verdicts;  // of each trial
-  std::vector<CrashFinding> findings;
+  std::vector<TrainerFinding> findings;
   uint64_t equal_states = 0;  // not tried: equal to one that was
   double bounded_states = 0;  // not tried: beyond a bound, an estimate
-  uint64_t untried = 0;       // for want of time; a lower limit
+  bool is_complete = true;    // false: time or --trials ran out
   double trial_seconds = 0;   // from the first trial to the end of the last
   bool is_interrupted = false;
   std::vector<std::string> notes;  // one line each

@@ -72,11 +72,15 @@ struct CrashTrial {
   std::string point;              // "after rename of a.tmp to a", for people
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
   std::vector<std::string> lost;  // by a power loss, a line each
-  TrialEnd end;                   // of the resumed run
+  // True if the run met the fault and ended well by itself; nothing was
+  // resumed.
+  bool goes_on = false;
+  TrialEnd end;  // of the resumed run, or of the run itself
   bool has_equal_results = false;
   std::vector<std::string> differences;  // of results, a line each
   std::string last_line;  // of the output of a run that ended with an error
-  bool says_why = false;  // that error is a message, not an exception
+  std::vector<std::string> tail;  // likewise, its last lines
+  bool says_why = false;          // that error is a message, not an exception
   // What the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as it printed it

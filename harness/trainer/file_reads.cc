@@ -89,8 +89,13 @@ void FileReadWatch::TakeEvents() {
       if ((event.mask & IN_ISDIR) != 0) continue;
       FileRead file = place->second;
       file.path += (file.path.empty() ? "" : "/") + std::string(event.name);
-      if (!known_.insert(file).second) continue;
-      if ((event.mask & kReads) != 0) reads_.files.push_back(std::move(file));
+      const bool is_read = (event.mask & kReads) != 0;
+      if (!known_.insert({is_read, file}).second) continue;
+      if (!is_read) {
+        reads_.made.push_back(std::move(file));
+      } else if (!known_.contains({false, file})) {
+        reads_.files.push_back(std::move(file));
+      }
     }
   }
 }

@@ -19,6 +19,7 @@ namespace gauntlet {
 
 struct FileReads {
   std::vector<FileRead> files;  // each once, in the order of first reads
+  std::vector<FileRead> made;   // or moved to, in directories that were there
   bool is_complete = true;      // false: there were more than the kernel kept
 };
 
@@ -46,7 +47,7 @@ class FileReadWatch {
   Descriptor stop_;                 // an eventfd
   std::map<int, FileRead> places_;  // of directories, by watch descriptor
   FileReads reads_;
-  std::set<FileRead> known_;  // read, or made since the start
+  std::set<std::pair<bool, FileRead>> known_;  // read (true), made (false)
   std::thread collector_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 // A program that never ends is found out after this.
 constexpr Duration kRecordingLimit = std::chrono::hours(2);
-constexpr Duration kLeastLimit = std::chrono::minutes(1);
+constexpr Duration kLeastLimit = std::chrono::seconds(20);
 constexpr int kLimitFactor = 10;
 
 // "exit code 2: train.py: error: unrecognized arguments".

@@ -19,10 +19,24 @@ std::optional<int64_t> ProgressOf(const CrashTrial& trial) {
 }
 
 std::string NameOf(const CrashTrial& trial) {
+  if (trial.resumed_step == 0) return "the beginning";
   if (trial.resumed_step) return fmt::format("step {}", *trial.resumed_step);
   if (!trial.resumed_from || trial.resumed_from->files.empty())
     return "the beginning";
   return trial.resumed_from->files.front();
+}
+
+std::string NewestFile(const CrashTrial& trial) {
+  return trial.resumed_from && !trial.resumed_from->files.empty()
+             ? trial.resumed_from->files.front()
+             : "";
+}
+
+bool Makes(const CrashTrial& trial, const std::string& file) {
+  return !file.empty() &&
+         std::ranges::any_of(trial.end.made, [&](const FileRead& made) {
+           return made.directory == 0 && made.path == file;
+         });
 }
 
 // A version that a killed run has come back from.
@@ -31,6 +45,7 @@ struct CompleteVersion {
   uint64_t complete = 0;  // from this operation on
   uint64_t durable = 0;   // at the latest from this one on
   std::string name;
+  std::string file;  // that no other version has; empty: there is none
 };
 
 class CompleteVersions {
@@ -46,7 +61,8 @@ class CompleteVersions {
           *progress, CompleteVersion{.progress = *progress,
                                      .complete = trial.operation,
                                      .durable = operations,
-                                     .name = NameOf(trial)});
+                                     .name = NameOf(trial),
+                                     .file = NewestFile(trial)});
       if (!is_new) {
         known->second.complete =
             std::min(known->second.complete, trial.operation);
@@ -54,6 +70,11 @@ class CompleteVersions {
       if (trial.resumed_from) begins_[*progress] = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
+    std::map<std::string, int> uses;
+    for (const CompleteVersion& version : versions_) ++uses[version.file];
+    for (CompleteVersion& version : versions_) {
+      if (uses[version.file] > 1) version.file.clear();
+    }
     // Each must be durable before the next is begun.
     for (size_t i = 0; i + 1 < versions_.size(); ++i) {
       const CompleteVersion& next = versions_[i + 1];
@@ -114,7 +135,15 @@ CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
             "results{}",
             trial.differences.empty() ? "" : ": " + trial.differences.front())};
   }
+  if (trial.goes_on) {
+    return {RecoveryVerdict::kRecovered, "equal results, without a restart"};
+  }
   const std::optional<int64_t> progress = ProgressOf(trial);
+  if (newest != nullptr && Makes(trial, newest->file)) {
+    return {RecoveryVerdict::kLostWork,
+            fmt::format("made {} again, which was complete after operation {}",
+                        newest->file, newest->complete)};
+  }
   if (!progress) {
     return {RecoveryVerdict::kResumePointUnknown,
             "equal results; it is not known which checkpoint was read"};

@@ -88,20 +88,21 @@ void TrainerRuns::Remove(const RunFolder& folder) {
 Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
                                   const RunChoice& choice) const {
   const CommandPlaces places{.out = out_place().string(), .port = FreePort()};
-  Trial trial{.arguments = FillPlaces(choice.arguments, places),
-              // Python's hashes of texts are random otherwise.
-              .environment = EnvironmentWith(
-                  {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"}),
-              .output_file = folder.output().string(),
-              .isolation = isolation_,
-              .network = network_,
-              .mounts = {{.from = folder.out().string(), .at = places.out},
-                         {.from = folder.temporary().string(),
-                          .at = temporary_place().string()}},
-              .directories = {places.out, temporary_place().string()},
-              .log_limits = log_limits_,
-              .injections = choice.injections,
-              .time_limit = choice.time_limit};
+  TrainerTrial trial{
+      .arguments = FillPlaces(choice.arguments, places),
+      // Python's hashes of texts are random otherwise.
+      .environment = EnvironmentWith(
+          {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"}),
+      .output_file = folder.output().string(),
+      .isolation = isolation_,
+      .network = network_,
+      .mounts = {{.from = folder.out().string(), .at = places.out},
+                 {.from = folder.temporary().string(),
+                  .at = temporary_place().string()}},
+      .directories = {places.out, temporary_place().string()},
+      .log_limits = log_limits_,
+      .injections = choice.injections,
+      .time_limit = choice.time_limit};
   if (choice.records) {
     RETURN_IF_ERROR(MakeDirectory(folder.log()));
     trial.log_folder = folder.log().string();
@@ -112,7 +113,7 @@ Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
 
 // The directories are put where the program looks for them, and taken back.
 Result<TrialEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
-                                         Trial trial) const {
+                                         TrainerTrial trial) const {
   trial.mounts.clear();
   RETURN_IF_ERROR(Move(folder.out(), out_place()));
   RETURN_IF_ERROR(Move(folder.temporary(), temporary_place()));

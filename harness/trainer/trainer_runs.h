@@ -21,7 +21,9 @@ struct RunFolder {
   std::filesystem::path out() const { return folder / "out"; }
   std::filesystem::path temporary() const { return folder / "tmp"; }
   std::filesystem::path log() const { return folder / "log"; }
-  std::filesystem::path output() const { return folder / "output.txt"; }
+  // What the program prints.
+  std::filesystem::path output() const { return folder / output_name; }
+  std::string output_name = "output.txt";
 };
 
 struct RunChoice {
@@ -60,7 +62,8 @@ class TrainerRuns {
  private:
   TrainerRuns(const CrashTestPlan& plan, TrialHost host,
               std::filesystem::path folder);
-  Result<TrialEnd> RunInPlace(const RunFolder& folder, Trial trial) const;
+  Result<TrialEnd> RunInPlace(const RunFolder& folder,
+                              TrainerTrial trial) const;
 
   TrialHost host_;
   NetworkAccess network_;

@@ -61,8 +61,8 @@ Result<Json> ParseFile(const std::string& text, std::string_view file) {
   return DataLoss(fmt::format("{}: expected a JSON object", file));
 }
 
-Trial ReadTrial(const Json& json) {
-  Trial trial;
+TrainerTrial ReadTrial(const Json& json) {
+  TrainerTrial trial;
   json.at("arguments").get_to(trial.arguments);
   json.at("working_directory").get_to(trial.working_directory);
   json.at("environment").get_to(trial.environment);
@@ -98,13 +98,17 @@ TrialEnd ReadEnd(const Json& json) {
     end.reads.push_back(
         {.directory = one.at("directory"), .path = one.at("path")});
   json.at("reads_complete").get_to(end.are_reads_complete);
+  for (const Json& one : json.at("made")) {
+    end.made.push_back(
+        {.directory = one.at("directory"), .path = one.at("path")});
+  }
   json.at("notes").get_to(end.notes);
   return end;
 }
 
 }  // namespace
 
-Result<std::string> TrialToJson(const Trial& trial) {
+Result<std::string> TrialToJson(const TrainerTrial& trial) {
   if (!IsUtf8(trial.arguments) || !IsUtf8(trial.environment)) {
     return InvalidArgument(
         "the command or its environment: expected UTF-8, found other bytes");
@@ -134,7 +138,7 @@ Result<std::string> TrialToJson(const Trial& trial) {
   return Text(json);
 }
 
-Result<Trial> TrialFromJson(const std::string& text) {
+Result<TrainerTrial> TrialFromJson(const std::string& text) {
   ASSIGN_OR_RETURN(const Json json, ParseFile(text, kTrialFile));
   try {
     return ReadTrial(json);
@@ -148,9 +152,12 @@ std::string TrialEndToJson(const Result<TrialEnd>& end) {
     return Text({{"error", static_cast<int>(end.status().code())},
                  {"message", end.status().message()}});
   }
-  Json reads = Json::array();
-  for (const FileRead& read : end->reads)
-    reads.push_back({{"directory", read.directory}, {"path", read.path}});
+  const auto files_to_json = [](const std::vector<FileRead>& files) {
+    Json all = Json::array();
+    for (const FileRead& file : files)
+      all.push_back({{"directory", file.directory}, {"path", file.path}});
+    return all;
+  };
   const Json json = {
       {"exit_code", end->exit_code},
       {"signal", end->signal},
@@ -159,8 +166,9 @@ std::string TrialEndToJson(const Result<TrialEnd>& end) {
       {"background_processes", end->background_processes},
       {"seconds", end->seconds},
       {"injected_at", end->injected_at},
-      {"reads", std::move(reads)},
+      {"reads", files_to_json(end->reads)},
       {"reads_complete", end->are_reads_complete},
+      {"made", files_to_json(end->made)},
       {"notes", end->notes},
   };
   return Text(json);

@@ -37,7 +37,7 @@ enum class NetworkAccess : uint8_t {
   kShared,   // that of this machine
 };
 
-struct Trial {
+struct TrainerTrial {
   std::vector<std::string> arguments;
   std::string working_directory;
   std::vector<std::string> environment;  // all of it, "NAME=value"
@@ -74,13 +74,15 @@ struct TrialEnd {
   std::vector<std::string> injected_at;  // each fault's operation, in words
   std::vector<FileRead> reads;           // in the order of their first read
   bool are_reads_complete = true;        // false: the kernel dropped some
+  // Files made, or moved to, in directories that were there at the start.
+  std::vector<FileRead> made;
   std::vector<std::string> notes;
 };
 
 // kInvalidArgument: text that is not UTF-8.
-Result<std::string> TrialToJson(const Trial& trial);
+Result<std::string> TrialToJson(const TrainerTrial& trial);
 // kDataLoss, naming the file.
-Result<Trial> TrialFromJson(const std::string& text);
+Result<TrainerTrial> TrialFromJson(const std::string& text);
 std::string TrialEndToJson(const Result<TrialEnd>& end);
 // The Status that was written; kDataLoss, naming the file.
 Result<TrialEnd> TrialEndFromJson(const std::string& text);

@@ -23,7 +23,7 @@ bool HasEnded(const ChildProcess& child) {
 
 }  // namespace
 
-Result<TrialEnd> RunTrial(const TrialHost& host, const Trial& trial,
+Result<TrialEnd> RunTrial(const TrialHost& host, const TrainerTrial& trial,
                           const std::filesystem::path& folder) {
   ASSIGN_OR_RETURN(const std::string text, TrialToJson(trial));
   RETURN_IF_ERROR(WriteTextFile(folder / kTrialFile, text));
@@ -55,12 +55,12 @@ Status ProbeNamespaces(const TrialHost& host, NetworkAccess network,
   std::error_code error;
   std::filesystem::create_directories(at, error);
   std::filesystem::create_directories(from, error);
-  Trial trial{.arguments = {"true"},
-              .environment = {"PATH=/usr/bin:/bin"},
-              .output_file = (folder / "output.txt").string(),
-              .network = network,
-              .mounts = {{.from = from.string(), .at = at.string()}},
-              .directories = {at.string()}};
+  TrainerTrial trial{.arguments = {"true"},
+                     .environment = {"PATH=/usr/bin:/bin"},
+                     .output_file = (folder / "output.txt").string(),
+                     .network = network,
+                     .mounts = {{.from = from.string(), .at = at.string()}},
+                     .directories = {at.string()}};
   return RunTrial(host, trial, folder).status();
 }
 

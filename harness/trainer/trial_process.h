@@ -21,7 +21,7 @@ struct TrialHost {
 //
 // Errors: kCancelled: interrupted; no process of the trial is left. Those of
 // Trace (chaos/trace/tracer.h) and of RunInNamespaces.
-Result<TrialEnd> RunTrial(const TrialHost& host, const Trial& trial,
+Result<TrialEnd> RunTrial(const TrialHost& host, const TrainerTrial& trial,
                           const std::filesystem::path& folder);
 
 // Ok if trials may run in namespaces here; else the reason. `folder` exists and

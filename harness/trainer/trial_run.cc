@@ -41,7 +41,7 @@ TrialEnd EndOf(const TraceOutcome& outcome) {
   return end;
 }
 
-Result<TrialEnd> RunHere(const Trial& trial) {
+Result<TrialEnd> RunHere(const TrainerTrial& trial) {
   RETURN_IF_ERROR(EmptyStandardInput());
   std::optional<OperationLog> log;
   if (!trial.log_folder.empty()) {
@@ -72,6 +72,7 @@ Result<TrialEnd> RunHere(const Trial& trial) {
           .count();
   FileReads seen = reads->Stop();
   end.reads = std::move(seen.files);
+  end.made = std::move(seen.made);
   end.are_reads_complete = seen.is_complete;
   if (!output->Finish()) {
     end.notes.push_back(fmt::format(
@@ -95,7 +96,7 @@ int WriteEnd(const std::string& folder, const Result<TrialEnd>& end) {
 int RunTrialProcess(const std::string& folder) {
   // The program gets no descriptors but the standard ones.
   close_range(STDERR_FILENO + 1, ~0U, 0);
-  const Result<Trial> trial =
+  const Result<TrainerTrial> trial =
       TrialFromJson(ReadTextFile(folder + "/" + std::string(kTrialFile)));
   if (!trial.ok()) return WriteEnd(folder, trial.status());
   const auto run = [&] { return WriteEnd(folder, RunHere(*trial)); };

@@ -80,6 +80,26 @@ TEST(DirectoryBuilderTest, BuildsTreesWithLinksAndModes) {
   fs::permissions(built.target() + "/d", fs::perms::owner_all);
 }
 
+TEST(DirectoryBuilderTest, BuiltFileHasTheDigestOfItsContent) {
+  WrittenLog log;
+  log.Create("a");
+  log.Write("a", std::string(10000, 'x'));
+  log.Write("a", "behind a hole", uint64_t{3} << 20U);
+  const OperationLog& written = log.log();
+  LogWalk walk(written);
+  ASSERT_TRUE(walk.AdvanceTo(3).ok());
+  ContentDigests digests(written);
+  const uint64_t number = written.operations()[0].file;
+  const auto of_content = digests.Of(*walk.now().Find(number)->content);
+  Built built(written);
+  ASSERT_TRUE(built.Build("kill-3").ok());
+  const auto of_file = ContentDigestOfFile(built.target() + "/a");
+  ASSERT_TRUE(of_content.ok() && of_file.ok());
+  EXPECT_EQ(*of_file, *of_content);
+  fs::resize_file(built.target() + "/a", (uint64_t{3} << 20U) + 12);
+  EXPECT_NE(*ContentDigestOfFile(built.target() + "/a"), *of_content);
+}
+
 TEST(DirectoryBuilderTest, RestoresTimes) {
   WrittenLog log;
   log.MakeDirectory("d");

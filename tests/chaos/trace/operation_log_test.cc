@@ -16,7 +16,7 @@
 namespace gauntlet {
 namespace {
 
-ByteSource SourceOf(const std::string& text) {
+ByteReader SourceOf(const std::string& text) {
   return [text](uint64_t at, std::span<std::byte> into) -> Result<size_t> {
     const size_t count = std::min<size_t>(into.size(), text.size() - at);
     std::memcpy(into.data(), text.data() + at, count);

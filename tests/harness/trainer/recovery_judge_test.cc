@@ -109,6 +109,33 @@ TEST(RecoveryJudgeTest, UnknownResumePointIsNotRecovered) {
               ElementsAre("recovered", "resume-point-unknown"));
 }
 
+// A run whose reads tell nothing, which makes these files.
+CrashTrial Making(uint64_t operation, const std::string& file) {
+  CrashTrial trial = Kill(operation, std::nullopt);
+  trial.end.made = {{.directory = 0, .path = file}};
+  return trial;
+}
+
+TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgainIsLostWork) {
+  const std::vector<CrashTrial> trials = {
+      Kill(20, A()), Kill(60, B()), Making(70, "ckpt-b"), Making(50, "ckpt-b")};
+  EXPECT_THAT(Verdicts(trials),
+              ElementsAre("recovered", "recovered", "lost-work",
+                          "resume-point-unknown"));
+  EXPECT_EQ(JudgeTrials(trials, kOperations)[2].reason,
+            "made ckpt-b again, which was complete after operation 60");
+}
+
+TEST(RecoveryJudgeTest, FileOfEachVersionIsAlwaysMadeAgain) {
+  CheckpointVersion first = A();
+  CheckpointVersion second = B();
+  first.files = second.files = {"ckpt"};
+  CrashTrial resumed = Kill(70, second);
+  resumed.end.made = {{.directory = 0, .path = "ckpt"}};
+  EXPECT_THAT(Verdicts({Kill(20, first), Kill(60, second), resumed}),
+              ElementsAre("recovered", "recovered", "recovered"));
+}
+
 TEST(RecoveryJudgeTest, OtherResultsDiverge) {
   CrashTrial trial = Kill(70, A());
   trial.has_equal_results = false;

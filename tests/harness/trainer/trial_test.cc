@@ -35,8 +35,8 @@ class TrialTest : public testing::Test {
   }
 
   // A shell command in a trial that sees "own" at "place".
-  Trial Shell(const std::string& command) const {
-    Trial trial;
+  TrainerTrial Shell(const std::string& command) const {
+    TrainerTrial trial;
     trial.arguments = {"/bin/sh", "-c", command};
     trial.environment = {"PATH=/usr/bin:/bin", "OUT=" + Path("place")};
     trial.output_file = Path("run/output.txt");
@@ -47,7 +47,7 @@ class TrialTest : public testing::Test {
     return trial;
   }
 
-  Result<TrialEnd> Run(const Trial& trial) const {
+  Result<TrialEnd> Run(const TrainerTrial& trial) const {
     return RunTrial({.program = TRIAL_PROGRAM}, trial, Path("run"));
   }
   std::string Output() const { return ReadTextFile(Path("run/output.txt")); }
@@ -96,6 +96,7 @@ TEST_F(NamespaceTrialTest, ReadsAreThoseOfFilesThatWereThere) {
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   EXPECT_THAT(end->reads,
               ElementsAre(FileRead{0, "ckpt-2/model"}, FileRead{0, "config"}));
+  EXPECT_THAT(end->made, ElementsAre(FileRead{0, "new"}));
   EXPECT_TRUE(end->are_reads_complete);
 }
 
@@ -117,7 +118,7 @@ TEST_F(NamespaceTrialTest, BackgroundProcessesAreEnded) {
 }
 
 TEST_F(TrialTest, WithoutNamespacesRunsInPlace) {
-  Trial trial = Shell("echo made > $OUT/made");
+  TrainerTrial trial = Shell("echo made > $OUT/made");
   trial.isolation = Isolation::kNone;
   trial.mounts.clear();
   const auto end = Run(trial);
@@ -128,8 +129,8 @@ TEST_F(TrialTest, WithoutNamespacesRunsInPlace) {
 // Without namespaces, where more could leak.
 class PlainTrialTest : public TrialTest {
  protected:
-  Trial Plain(const std::string& command) const {
-    Trial trial = Shell(command);
+  TrainerTrial Plain(const std::string& command) const {
+    TrainerTrial trial = Shell(command);
     trial.isolation = Isolation::kNone;
     trial.mounts.clear();
     return trial;
@@ -144,7 +145,7 @@ TEST_F(PlainTrialTest, ProgramHasNoInputAndNoForeignDescriptors) {
 }
 
 TEST_F(PlainTrialTest, EndsAtTheTimeLimit) {
-  Trial trial = Plain("echo begun; sleep 1000");
+  TrainerTrial trial = Plain("echo begun; sleep 1000");
   trial.time_limit = std::chrono::milliseconds(300);
   const auto end = Run(trial);
   ASSERT_TRUE(end.ok()) << end.status().ToString();
@@ -153,7 +154,7 @@ TEST_F(PlainTrialTest, EndsAtTheTimeLimit) {
 }
 
 TEST_F(PlainTrialTest, RecordsOperationsInALog) {
-  Trial trial = Plain("echo made > $OUT/made; mv $OUT/made $OUT/moved");
+  TrainerTrial trial = Plain("echo made > $OUT/made; mv $OUT/made $OUT/moved");
   trial.log_folder = Path("log");
   const auto end = Run(trial);
   ASSERT_TRUE(end.ok()) << end.status().ToString();
@@ -169,7 +170,7 @@ TEST_F(PlainTrialTest, RecordsOperationsInALog) {
 }
 
 TEST_F(PlainTrialTest, InjectsFaults) {
-  Trial trial = Plain("echo 1 > $OUT/a; echo 2 > $OUT/b");
+  TrainerTrial trial = Plain("echo 1 > $OUT/a; echo 2 > $OUT/b");
   trial.injections = {{.at = {.path = "b", .kind = OperationKind::kWrite},
                        .kind = InjectionKind::kKillBefore}};
   const auto end = Run(trial);
@@ -181,7 +182,7 @@ TEST_F(PlainTrialTest, InjectsFaults) {
 }
 
 TEST_F(PlainTrialTest, CommandThatDoesNotExistIsOneLine) {
-  Trial trial = Plain("");
+  TrainerTrial trial = Plain("");
   trial.arguments = {"no-such-program"};
   const auto end = Run(trial);
   ASSERT_FALSE(end.ok());
@@ -191,7 +192,7 @@ TEST_F(PlainTrialTest, CommandThatDoesNotExistIsOneLine) {
 }
 
 TEST_F(PlainTrialTest, InterruptionEndsTheProgram) {
-  const Trial trial = Plain("echo $$ > $OUT/pid; sleep 1000");
+  const TrainerTrial trial = Plain("echo $$ > $OUT/pid; sleep 1000");
   const auto has_begun = [this] {
     return !ReadTextFile(Path("place/pid")).empty();
   };
@@ -207,7 +208,7 @@ TEST_F(PlainTrialTest, InterruptionEndsTheProgram) {
 }
 
 TEST(TrialJsonTest, KeepsEverything) {
-  Trial trial;
+  TrainerTrial trial;
   trial.arguments = {"a", "b \"c\""};
   trial.environment = {"A=1"};
   trial.working_directory = "/w";
@@ -237,7 +238,7 @@ TEST(TrialJsonTest, KeepsEverything) {
 }
 
 TEST(TrialJsonTest, RefusesWhatIsNotUtf8) {
-  Trial trial;
+  TrainerTrial trial;
   trial.environment = {"A=\xff"};
   EXPECT_EQ(TrialToJson(trial).status().code(), Code::kInvalidArgument);
 }

@@ -1,0 +1,197 @@
+#include "harness/trainer/checkpoint_versions.h"
+
+#include <algorithm>
+#include <set>
+
+#include "chaos/crash/content_digests.h"
+#include "chaos/crash/log_walk.h"
+#include "chaos/crash/tree_image.h"
+#include "engine/real/posix_status.h"
+#include <fnmatch.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint32_t kCheckpointDirectory = 0;
+
+bool MakesContent(const FileOperation& operation) {
+  return operation.kind == OperationKind::kCreate ||
+         ChangesContent(operation.kind);
+}
+
+// What the recording did to the contents of one file.
+struct FileHistory {
+  // First operation of the present contents: the last creation, truncation to
+  // nothing, or first change after a sync.
+  uint64_t begin = 0;
+  bool is_synced = false;  // since the last change
+  uint64_t size = 0;
+  bool only_grows = true;
+  // Runs of changes with changes of other files in between.
+  uint64_t bursts = 0;
+  uint64_t last = 0;  // number of the last change, among all files' changes
+};
+
+class Histories {
+ public:
+  void Add(const FileOperation& operation, uint64_t number) {
+    FileHistory& file = files_[operation.file];
+    if (operation.kind == OperationKind::kSyncFile ||
+        operation.kind == OperationKind::kSyncData) {
+      file.is_synced = true;
+    }
+    if (!MakesContent(operation)) return;
+    ++changes_;
+    if (file.last + 1 != changes_) ++file.bursts;
+    file.last = changes_;
+    const bool empties =
+        operation.kind == OperationKind::kCreate ||
+        (operation.kind == OperationKind::kTruncate && operation.length == 0);
+    if (empties || file.is_synced || file.begin == 0) file.begin = number;
+    file.is_synced = false;
+    const bool appends = operation.kind == OperationKind::kWrite &&
+                         operation.offset == file.size;
+    if (operation.kind == OperationKind::kWrite)
+      file.size =
+          std::max(file.size, operation.offset + operation.bytes.length);
+    if (!appends && operation.kind != OperationKind::kCreate)
+      file.only_grows = false;
+  }
+
+  uint64_t BeginOf(uint64_t file) const {
+    const auto found = files_.find(file);
+    return found == files_.end() ? 0 : found->second.begin;
+  }
+  // Grows a little each time that others change.
+  std::set<uint64_t> Logs() const {
+    constexpr uint64_t kLogBursts = 3;
+    std::set<uint64_t> logs;
+    for (const auto& [number, file] : files_) {
+      if (file.only_grows && file.bursts >= kLogBursts) logs.insert(number);
+    }
+    return logs;
+  }
+
+ private:
+  std::map<uint64_t, FileHistory> files_;
+  uint64_t changes_ = 0;
+};
+
+// False between two changes of one file's contents: that is a part of what it
+// becomes. Closing, syncing and renaming it ends them.
+bool IsWhole(const OperationLog& log, uint64_t number) {
+  const std::vector<FileOperation>& operations = log.operations();
+  const FileOperation& operation = operations[number - 1];
+  if (!MakesContent(operation)) return true;
+  for (uint64_t i = number; i < operations.size(); ++i) {
+    if (operations[i].file == operation.file)
+      return !MakesContent(operations[i]);
+  }
+  return true;
+}
+
+std::set<uint64_t> LogFiles(const OperationLog& log) {
+  Histories histories;
+  for (size_t i = 0; i < log.operations().size(); ++i)
+    histories.Add(log.operations()[i], i + 1);
+  return histories.Logs();
+}
+
+}  // namespace
+
+Result<FileContents> ContentsOf(
+    const std::vector<std::filesystem::path>& directories) {
+  FileContents contents;
+  for (uint32_t i = 0; i < directories.size(); ++i) {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator entry(directories[i], error);
+    const std::filesystem::recursive_directory_iterator end;
+    for (; !error && entry != end; entry.increment(error)) {
+      if (entry->is_symlink() || !entry->is_regular_file()) continue;
+      ASSIGN_OR_RETURN(const Digest digest,
+                       ContentDigestOfFile(entry->path().string()));
+      contents[{.directory = i,
+                .path = entry->path().lexically_relative(directories[i])}] =
+          digest;
+    }
+    if (error)
+      return PosixError(error.value(), directories[i].string(), "list");
+  }
+  return contents;
+}
+
+bool CheckpointVersions::IsCheckpoint(const FileRead& file) const {
+  if (file.directory != kCheckpointDirectory) return false;
+  return patterns_.empty() ||
+         std::ranges::any_of(patterns_, [&](const std::string& pattern) {
+           return fnmatch(pattern.c_str(), file.path.c_str(), 0) == 0;
+         });
+}
+
+Result<CheckpointVersions> CheckpointVersions::Of(
+    const OperationLog& log, const std::vector<std::string>& patterns) {
+  CheckpointVersions versions;
+  versions.patterns_ = patterns;
+  const std::set<uint64_t> ignored =
+      patterns.empty() ? LogFiles(log) : std::set<uint64_t>();
+  ContentDigests digests(log);
+  LogWalk walk(log);
+  Histories histories;
+  const size_t directories = log.list().directories.size();
+  for (uint64_t number = 1; number <= log.operations().size(); ++number) {
+    const FileOperation& operation = log.operations()[number - 1];
+    histories.Add(operation, number);
+    RETURN_IF_ERROR(walk.AdvanceTo(number));
+    if (!IsCrashPoint(operation.kind) || !IsWhole(log, number)) continue;
+    Status status;
+    ForEachName(
+        walk.now(), directories, [&](const FileName& name, NodeId node) {
+          const FileRead file{.directory = name.directory, .path = name.path};
+          const TreeNode* const found = walk.now().Find(node);
+          if (!status.ok() || found == nullptr ||
+              found->kind != NodeKind::kFile || ignored.contains(node) ||
+              !versions.IsCheckpoint(file)) {
+            return;
+          }
+          const Result<Digest> digest = digests.Of(*found->content);
+          if (!digest.ok()) {
+            status = digest.status();
+            return;
+          }
+          versions.versions_[file].try_emplace(
+              *digest,
+              Version{.operation = number, .begin = histories.BeginOf(node)});
+        });
+    RETURN_IF_ERROR(status);
+  }
+  return versions;
+}
+
+std::optional<CheckpointVersion> CheckpointVersions::VersionOf(
+    const std::vector<FileRead>& reads, const FileContents& contents) const {
+  std::vector<std::pair<Version, std::string>> found;
+  bool is_damaged = false;
+  for (const FileRead& read : reads) {
+    const auto file = versions_.find(read);
+    const auto content = contents.find(read);
+    if (file == versions_.end() || content == contents.end()) continue;
+    const auto version = file->second.find(content->second);
+    if (version == file->second.end()) {
+      is_damaged = true;
+    } else {
+      found.emplace_back(version->second, read.path);
+    }
+  }
+  if (found.empty() && is_damaged) return std::nullopt;
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
+    return a.first.operation > b.first.operation;
+  });
+  CheckpointVersion newest;
+  if (found.empty()) return newest;
+  newest.operation = found.front().first.operation;
+  newest.begin = found.front().first.begin;
+  for (const auto& [version, path] : found) newest.files.push_back(path);
+  return newest;
+}
+
+}  // namespace gauntlet

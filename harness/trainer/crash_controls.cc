@@ -1,0 +1,135 @@
+#include "harness/trainer/crash_controls.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "chaos/crash/crash_state.h"
+#include "chaos/crash/directory_builder.h"
+#include "harness/run/text_file.h"
+#include "harness/trainer/crash_trials.h"
+#include "harness/trainer/program_output.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// "exit code 1: its last line"; empty: it ended well.
+std::string FailureOf(const TrialEnd& end, const RunFolder& folder) {
+  if (end.is_timed_out)
+    return fmt::format("it had not ended after {:.0f} s", end.seconds);
+  if (end.signal == 0 && end.exit_code == 0) return "";
+  return fmt::format("{} {}: {}", end.signal != 0 ? "signal" : "exit code",
+                     end.signal != 0 ? end.signal : end.exit_code,
+                     LastLine(ReadTextFile(folder.output())));
+}
+
+class ControlRuns {
+ public:
+  ControlRuns(const CrashTestPlan& plan, const TrainerRuns& runs,
+              const Recording& recording, ResultCheck& check)
+      : plan_(plan), runs_(runs), recording_(recording), check_(check) {}
+
+  Status SecondRun() {
+    ASSIGN_OR_RETURN(const RunFolder folder, runs_.NewFolder("second-run"));
+    RETURN_IF_ERROR(Run(folder, plan_.command, "second run"));
+    TrainerRuns::Remove(folder);
+    return OkStatus();
+  }
+
+  Status StopAndResume() {
+    const uint64_t point = recording_.QuietPoint();
+    if (point == 0) return OkStatus();
+    ASSIGN_OR_RETURN(const RunFolder folder,
+                     runs_.NewFolder("stop-and-resume"));
+    const std::filesystem::path cache = folder.folder / "contents";
+    std::filesystem::create_directories(cache);
+    DirectoryBuilder builder(recording_.log, {.cache = cache.string()});
+    RETURN_IF_ERROR(
+        builder.Build({.kind = CrashStateKind::kKill, .operations = point},
+                      {folder.out().string(), folder.temporary().string()}));
+    RETURN_IF_ERROR(Run(folder, ResumeCommand(plan_), "stop and resume"));
+    const bool is_step_unknown =
+        found_.no_verdict.empty() && plan_.resumed_step &&
+        !plan_.resumed_step->Find(ReadTextFile(folder.output()));
+    TrainerRuns::Remove(folder);
+    if (!is_step_unknown) return OkStatus();
+    return InvalidArgument(
+        "--step-regex: expected an expression that a line of a resumed run "
+        "matches, found none in the run that was stopped and resumed");
+  }
+
+  Controls Take() { return std::move(found_); }
+
+ private:
+  Status Run(const RunFolder& folder, const std::vector<std::string>& command,
+             const std::string& name) {
+    ASSIGN_OR_RETURN(
+        const TrialEnd end,
+        runs_.Run(folder, {.arguments = command,
+                           .time_limit = TrialLimit(plan_, recording_.end)}));
+    const std::string failure = FailureOf(end, folder);
+    if (!failure.empty()) {
+      found_.controls.push_back({name, false, failure});
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(const ResultDifferences differences,
+                     check_.Compare(folder));
+    if (differences.lines.empty()) {
+      found_.controls.push_back({name, true, "equal results"});
+      return OkStatus();
+    }
+    found_.controls.push_back({name, false, differences.lines.front()});
+    if (!LeaveOut(differences, name)) found_.resume = ResumeControl::kDiffers;
+    return OkStatus();
+  }
+
+  // Files that the plan names stay. Returns false then.
+  bool LeaveOut(const ResultDifferences& differences, const std::string& name) {
+    const bool is_second_run = name == "second run";
+    const std::vector<std::string>& files =
+        is_second_run ? differences.files : differences.byte_files;
+    const bool may_leave_out = plan_.results.empty() &&
+                               plan_.result_command.empty() &&
+                               files.size() == differences.files.size() &&
+                               files.size() < check_.file_count();
+    if (may_leave_out) {
+      for (const std::string& file : files) {
+        found_.left_out.push_back(
+            fmt::format("{}: it differs in the {}", file, name));
+      }
+      check_.LeaveOut(files);
+      return true;
+    }
+    // A program that never resumes with equal results has a finding; one that
+    // does not repeat by itself has none.
+    if (is_second_run) {
+      found_.no_verdict =
+          "two undisturbed runs end with different results: " +
+          differences.lines.front() +
+          " (fix the seeds, or choose what is compared with --result)";
+    }
+    return false;
+  }
+
+  const CrashTestPlan& plan_;
+  const TrainerRuns& runs_;
+  const Recording& recording_;
+  ResultCheck& check_;
+  Controls found_;
+};
+
+}  // namespace
+
+Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,
+                             const Recording& recording, ResultCheck& check,
+                             CrashTestProgress& progress) {
+  ControlRuns control(plan, runs, recording, check);
+  progress.OnStage("second run");
+  RETURN_IF_ERROR(control.SecondRun());
+  progress.OnStage("stop and resume");
+  RETURN_IF_ERROR(control.StopAndResume());
+  return control.Take();
+}
+
+}  // namespace gauntlet

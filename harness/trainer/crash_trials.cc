@@ -1,0 +1,298 @@
+#include "harness/trainer/crash_trials.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "chaos/crash/crash_description.h"
+#include "chaos/crash/crash_state_list.h"
+#include "chaos/crash/directory_builder.h"
+#include "harness/run/text_file.h"
+#include "harness/trainer/name_pattern.h"
+#include "harness/trainer/program_output.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+bool Wants(const CrashTestPlan& plan, CrashFault fault) {
+  return std::ranges::find(plan.faults, fault) != plan.faults.end();
+}
+
+CrashFault FaultOf(CrashStateKind kind) {
+  switch (kind) {
+    case CrashStateKind::kKill:
+      return CrashFault::kKill;
+    case CrashStateKind::kTornWrite:
+      return CrashFault::kTornWrite;
+    case CrashStateKind::kPowerLoss:
+      break;
+  }
+  return CrashFault::kPowerLoss;
+}
+
+CrashListOptions ListOptions(const CrashTestPlan& plan) {
+  CrashListOptions options{
+      .kinds = {}, .profiles = plan.profiles, .bounds = {}, .seed = plan.seed};
+  for (const CrashStateKind kind :
+       {CrashStateKind::kKill, CrashStateKind::kTornWrite,
+        CrashStateKind::kPowerLoss}) {
+    if (Wants(plan, FaultOf(kind))) options.kinds.insert(kind);
+  }
+  return options;
+}
+
+Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
+                   CrashTrial& trial) {
+  const TrialEnd& end = trial.end;
+  if (end.is_timed_out || end.signal != 0 || end.exit_code != 0) {
+    const std::string output = ReadTextFile(folder.output());
+    constexpr size_t kTail = 12;
+    trial.last_line = LastLine(output);
+    trial.tail = LastLines(output, kTail);
+    trial.says_why = !trial.last_line.empty() && !EndsInException(output);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(ResultDifferences differences,
+                   setting.check.Compare(folder));
+  trial.has_equal_results = differences.lines.empty();
+  trial.differences = std::move(differences.lines);
+  return OkStatus();
+}
+
+// What a thread takes next: a crash state or a run with a fault.
+struct Task {
+  uint64_t number = 0;
+  std::optional<CrashState> state;
+  std::optional<FaultRun> fault;
+};
+
+class Trials {
+ public:
+  Trials(const TrialSetting& setting, CrashTestProgress& progress)
+      : setting_(setting),
+        progress_(progress),
+        states_(setting.recording.log, ListOptions(setting.plan)),
+        faults_(ListFaultRuns(setting.plan, setting.recording)),
+        begin_(SteadyClock::now()) {}
+
+  Result<CrashTrials> Run() {
+    const int jobs =
+        setting_.runs.isolation() == Isolation::kNone ? 1 : setting_.plan.jobs;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+    if (!error_.ok()) return error_;
+    const CrashListCounts& counts = states_.counts();
+    done_.equal_states = counts.equal;
+    done_.bounded_states = static_cast<double>(counts.torn_left_out) +
+                           counts.power_losses_left_out;
+    if (counts.mapped_writes > 0) {
+      done_.notes.push_back(fmt::format(
+          "{} writes through shared memory: states between their syncs are not "
+          "covered",
+          counts.mapped_writes));
+    }
+    done_.seconds = Elapsed();
+    std::ranges::stable_sort(done_.trials, {}, &CrashTrial::operation);
+    return std::move(done_);
+  }
+
+ private:
+  double Elapsed() const {
+    return std::chrono::duration<double>(SteadyClock::now() - begin_).count();
+  }
+
+  bool IsOver() {
+    const CrashTestPlan& plan = setting_.plan;
+    const bool is_out_of_time =
+        plan.time &&
+        Elapsed() >= std::chrono::duration<double>(*plan.time).count();
+    const bool is_out_of_trials =
+        plan.most_trials && taken_ >= *plan.most_trials;
+    return is_out_of_time || is_out_of_trials;
+  }
+
+  bool IsWanted(const std::string& id) const {
+    return setting_.plan.only.empty() || setting_.plan.only == id;
+  }
+
+  // nullopt: there are no more.
+  Result<std::optional<CrashState>> NextState() {
+    while (true) {
+      ASSIGN_OR_RETURN(std::optional<CrashState> state, states_.Next());
+      if (!state || IsWanted(CrashStateId(*state))) return state;
+    }
+  }
+  std::optional<FaultRun> NextFault() {
+    while (fault_ < faults_.size()) {
+      const FaultRun& run = faults_[fault_++];
+      if (IsWanted(FaultRunId(run))) return run;
+    }
+    return std::nullopt;
+  }
+
+  // Runs with faults are spread among the states: one after each four.
+  std::optional<Task> Next() {
+    constexpr uint64_t kStatesForFault = 4;
+    const std::lock_guard lock(mutex_);
+    if (!error_.ok() || done_.is_interrupted) return std::nullopt;
+    Task task{.number = taken_};
+    if (taken_ % (kStatesForFault + 1) == 0) task.fault = NextFault();
+    if (!task.fault) {
+      Result<std::optional<CrashState>> state = NextState();
+      if (!state.ok()) {
+        error_ = state.status();
+        return std::nullopt;
+      }
+      task.state = std::move(*state);
+    }
+    if (!task.state && !task.fault) task.fault = NextFault();
+    if (!task.state && !task.fault) return std::nullopt;
+    if (IsOver()) {
+      done_.is_complete = false;
+      return std::nullopt;
+    }
+    ++taken_;
+    return task;
+  }
+
+  void Work() {
+    const std::string cache =
+        (setting_.recording.run.folder / "contents").string();
+    std::error_code ignored;
+    std::filesystem::create_directories(cache, ignored);
+    DirectoryBuilder builder(setting_.recording.log, {.cache = cache});
+    while (const std::optional<Task> task = Next()) {
+      Result<CrashTrial> trial = Try(*task, builder);
+      const std::lock_guard lock(mutex_);
+      if (trial.status().code() == Code::kCancelled) {
+        done_.is_interrupted = true;
+      } else if (!trial.ok()) {
+        if (error_.ok()) error_ = trial.status();
+      } else {
+        done_.trials.push_back(std::move(*trial));
+        progress_.OnTrial(done_.trials.back(), done_.trials.size());
+      }
+    }
+  }
+
+  Result<CrashTrial> Try(const Task& task, DirectoryBuilder& builder) {
+    ASSIGN_OR_RETURN(
+        const RunFolder folder,
+        setting_.runs.NewFolder(fmt::format("trial-{}", task.number)));
+    Result<CrashTrial> trial = task.state
+                                   ? TryState(*task.state, folder, builder)
+                                   : TryFault(*task.fault, folder);
+    TrainerRuns::Remove(folder);
+    return trial;
+  }
+
+  Result<CrashTrial> TryState(const CrashState& state, const RunFolder& folder,
+                              DirectoryBuilder& builder) {
+    const OperationLog& log = setting_.recording.log;
+    CrashTrial trial{.id = CrashStateId(state),
+                     .fault = FaultOf(state.kind),
+                     .operation = state.operations};
+    ASSIGN_OR_RETURN(std::vector<std::string> words,
+                     DescribeCrashState(log, state));
+    trial.point = words.front();
+    trial.lost.assign(words.begin() + 1, words.end());
+    SetFilePattern(state.kind == CrashStateKind::kTornWrite
+                       ? state.operations + 1
+                       : state.operations,
+                   trial);
+    RETURN_IF_ERROR(builder.Build(
+        state, {folder.out().string(), folder.temporary().string()}));
+    RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));
+    return trial;
+  }
+
+  Result<CrashTrial> TryFault(const FaultRun& fault, const RunFolder& folder) {
+    const OperationLog& log = setting_.recording.log;
+    const FileOperation& operation = log.operations()[fault.operation - 1];
+    CrashTrial trial{
+        .id = FaultRunId(fault),
+        .fault = fault.fault,
+        .operation = fault.operation,
+        .point = fmt::format("{} at {}", CrashFaultName(fault.fault),
+                             DescribeFileOperation(operation))};
+    SetFilePattern(fault.operation, trial);
+    ASSIGN_OR_RETURN(TrialEnd end,
+                     setting_.runs.Run(
+                         folder, {.arguments = setting_.plan.command,
+                                  .injections = fault.injections,
+                                  .time_limit = TrialLimit(
+                                      setting_.plan, setting_.recording.end)}));
+    const bool ended_well =
+        end.exit_code == 0 && end.signal == 0 && !end.is_timed_out;
+    if (ended_well || end.is_timed_out) {
+      // It went on: nothing is resumed, so nothing can be lost.
+      trial.end = std::move(end);
+      trial.goes_on = true;
+      RETURN_IF_ERROR(TakeResults(setting_, folder, trial));
+      return trial;
+    }
+    RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));
+    return trial;
+  }
+
+  void SetFilePattern(uint64_t number, CrashTrial& trial) const {
+    if (number == 0) return;
+    const FileOperation& operation =
+        setting_.recording.log.operations()[number - 1];
+    trial.file_pattern = NamePattern(operation.name.path);
+  }
+
+  const TrialSetting& setting_;
+  CrashTestProgress& progress_;
+  std::mutex mutex_;  // of all below
+  CrashStateList states_;
+  std::vector<FaultRun> faults_;
+  size_t fault_ = 0;
+  uint64_t taken_ = 0;
+  CrashTrials done_;
+  Status error_;
+  const SteadyClock::time_point begin_;
+};
+
+}  // namespace
+
+Result<CrashTrials> RunCrashTrials(const TrialSetting& setting,
+                                   CrashTestProgress& progress) {
+  return Trials(setting, progress).Run();
+}
+
+const std::vector<std::string>& ResumeCommand(const CrashTestPlan& plan) {
+  return plan.resume_command.empty() ? plan.command : plan.resume_command;
+}
+
+Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
+                   CrashTrial& trial) {
+  ASSIGN_OR_RETURN(const FileContents contents,
+                   ContentsOf({folder.out(), folder.temporary()}));
+  ASSIGN_OR_RETURN(
+      trial.end,
+      setting.runs.Run(folder, {.arguments = ResumeCommand(setting.plan),
+                                .time_limit = TrialLimit(
+                                    setting.plan, setting.recording.end)}));
+  if (trial.end.are_reads_complete) {
+    trial.resumed_from = setting.versions.VersionOf(trial.end.reads, contents);
+  }
+  if (setting.plan.resumed_step) {
+    // A run that starts over says nothing.
+    trial.resumed_step =
+        setting.plan.resumed_step->Find(ReadTextFile(folder.output()))
+            .value_or(0);
+  }
+  return TakeResults(setting, folder, trial);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,57 @@
+// The trials of a crash test: resumed runs from crash states, and runs with
+// faults put into them.
+#ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TRIALS_H_
+#define GAUNTLET_HARNESS_TRAINER_CRASH_TRIALS_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/trainer/checkpoint_versions.h"
+#include "harness/trainer/crash_test.h"
+#include "harness/trainer/crash_test_plan.h"
+#include "harness/trainer/crash_trial.h"
+#include "harness/trainer/fault_runs.h"
+#include "harness/trainer/recording.h"
+#include "harness/trainer/result_check.h"
+#include "harness/trainer/trainer_runs.h"
+
+namespace gauntlet {
+
+// What all trials of one test share.
+struct TrialSetting {
+  const CrashTestPlan& plan;
+  const TrainerRuns& runs;
+  const Recording& recording;
+  const ResultCheck& check;
+  const CheckpointVersions& versions;
+};
+
+struct CrashTrials {
+  std::vector<CrashTrial> trials;  // in the order of their operations
+  uint64_t equal_states = 0;
+  double bounded_states = 0;
+  bool is_complete = true;  // false: time or number ran out
+  bool is_interrupted = false;
+  double seconds = 0;
+  std::vector<std::string> notes;
+};
+
+// Errors: kResourceExhausted: the disk is full; others of the first trial that
+// could not be run.
+Result<CrashTrials> RunCrashTrials(const TrialSetting& setting,
+                                   CrashTestProgress& progress);
+
+// The command line that resumes.
+const std::vector<std::string>& ResumeCommand(const CrashTestPlan& plan);
+
+// One resumed run in a folder whose directories are as the crash left them, and
+// the facts for its verdict; `trial` has those of the crash.
+Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
+                   CrashTrial& trial);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_CRASH_TRIALS_H_

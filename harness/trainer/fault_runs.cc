@@ -1,0 +1,133 @@
+#include "harness/trainer/fault_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "harness/trainer/name_pattern.h"
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+namespace gauntlet {
+namespace {
+
+// Operations that need room on the disk.
+constexpr std::array kAllocating = {
+    OperationKind::kCreate, OperationKind::kWrite, OperationKind::kAllocate,
+    OperationKind::kMakeDirectory};
+
+// The n-th operation of its kind on files of its pattern: also a run whose
+// names of temporary files differ comes to it.
+OperationPattern PatternOf(const OperationLog& log, uint64_t number) {
+  const FileOperation& operation = log.operations()[number - 1];
+  OperationPattern pattern{.path = NamePattern(operation.name.path),
+                           .kind = operation.kind,
+                           .occurrence = 0};
+  if (operation.rank != kUnknownRank) pattern.rank = operation.rank;
+  for (uint64_t i = 0; i < number; ++i) {
+    const FileOperation& other = log.operations()[i];
+    if (other.implied || other.kind != operation.kind) continue;
+    if (pattern.rank && other.rank != *pattern.rank) continue;
+    const auto matches = [&](const std::string& path) {
+      return fnmatch(pattern.path.c_str(), path.c_str(), 0) == 0;
+    };
+    if (matches(other.name.path) ||
+        (!other.to.path.empty() && matches(other.to.path))) {
+      ++pattern.occurrence;
+    }
+  }
+  return pattern;
+}
+
+// From the operation on nothing finds room.
+std::vector<Injection> DiskFull(const OperationLog& log, uint64_t number) {
+  std::vector<Injection> injections;
+  for (const OperationKind kind : kAllocating) {
+    uint64_t before = 0;
+    for (uint64_t i = 0; i + 1 < number; ++i) {
+      const FileOperation& operation = log.operations()[i];
+      before += !operation.implied && operation.kind == kind ? 1 : 0;
+    }
+    injections.push_back({.at = {.kind = kind, .occurrence = before + 1},
+                          .kind = InjectionKind::kFail,
+                          .error = ENOSPC,
+                          .repeats = true});
+  }
+  return injections;
+}
+
+// None for a fault that the operation cannot have.
+std::vector<Injection> InjectionsFor(CrashFault fault,
+                                     const CrashTestPlan& plan,
+                                     const OperationLog& log, uint64_t number) {
+  const OperationKind kind = log.operations()[number - 1].kind;
+  if (fault == CrashFault::kDiskFull) {
+    const bool allocates =
+        std::ranges::find(kAllocating, kind) != kAllocating.end();
+    return allocates ? DiskFull(log, number) : std::vector<Injection>();
+  }
+  Injection injection{.at = PatternOf(log, number)};
+  switch (fault) {
+    case CrashFault::kIoError:
+      injection.kind = InjectionKind::kFail;
+      injection.error = EIO;
+      break;
+    case CrashFault::kSigterm:
+      injection.kind = InjectionKind::kTerminate;
+      injection.duration = plan.grace;
+      break;
+    case CrashFault::kPause:
+      injection.kind = InjectionKind::kPause;
+      injection.duration = plan.pause;
+      break;
+    default:
+      return {};
+  }
+  return {injection};
+}
+
+}  // namespace
+
+std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
+                                    const Recording& recording) {
+  using Class = std::tuple<int32_t, OperationKind, std::string>;
+  std::map<Class, std::vector<uint64_t>> classes;
+  for (const uint64_t number : recording.CrashPoints()) {
+    const FileOperation& operation = recording.log.operations()[number - 1];
+    classes[{operation.rank, operation.kind, NamePattern(operation.name.path)}]
+        .push_back(number);
+  }
+  // By round: the first of each class, the last, the middle one.
+  std::array<std::set<uint64_t>, 3> rounds;
+  for (const auto& [unused, numbers] : classes) {
+    rounds[0].insert(numbers.front());
+    rounds[1].insert(numbers.back());
+    rounds[2].insert(numbers[numbers.size() / 2]);
+  }
+  std::vector<FaultRun> runs;
+  std::set<uint64_t> taken;
+  for (const std::set<uint64_t>& round : rounds) {
+    for (const uint64_t number : round) {
+      if (!taken.insert(number).second) continue;
+      for (const CrashFault fault : plan.faults) {
+        std::vector<Injection> injections =
+            InjectionsFor(fault, plan, recording.log, number);
+        if (injections.empty()) continue;
+        runs.push_back({.fault = fault,
+                        .operation = number,
+                        .injections = std::move(injections)});
+      }
+    }
+  }
+  return runs;
+}
+
+std::string FaultRunId(const FaultRun& run) {
+  return fmt::format("{}-{}", CrashFaultName(run.fault), run.operation);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,33 @@
+// Faults that a program meets while it runs: a call that fails, a signal.
+#ifndef GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_
+#define GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chaos/trace/injection.h"
+#include "harness/trainer/crash_test_plan.h"
+#include "harness/trainer/crash_trial.h"
+#include "harness/trainer/recording.h"
+
+namespace gauntlet {
+
+struct FaultRun {
+  CrashFault fault = CrashFault::kDiskFull;
+  uint64_t operation = 0;  // of the recording, from 1: where it happens
+  std::vector<Injection> injections;
+};
+
+// The faults of the plan that need a run of their own. Of the operations of one
+// kind on files of one name pattern the first, the last and the middle one are
+// taken; the first of each come first.
+std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
+                                    const Recording& recording);
+
+// "enospc-31".
+std::string FaultRunId(const FaultRun& run);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_

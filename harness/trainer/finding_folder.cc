@@ -1,0 +1,162 @@
+#include "harness/trainer/finding_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "chaos/crash/crash_state.h"
+#include "chaos/crash/directory_builder.h"
+#include "engine/real/posix_status.h"
+#include "harness/run/shell_word.h"
+#include "harness/run/text_file.h"
+#include "harness/trainer/trainer_command.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status MakeDirectories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
+}
+
+bool HasState(CrashFault fault) {
+  return fault == CrashFault::kKill || fault == CrashFault::kTornWrite ||
+         fault == CrashFault::kPowerLoss;
+}
+
+// {out} stands for the directory in what others are to read.
+std::string WithoutPlace(std::string text, const TrainerRuns& runs) {
+  const std::string place = runs.out_place().string();
+  for (size_t at = text.find(place); at != std::string::npos;
+       at = text.find(place, at)) {
+    text.replace(at, place.size(), kOutPlace);
+  }
+  return text;
+}
+
+std::string CommentLines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "# " + line + "\n";
+  return text;
+}
+
+std::string StateScript(const TrialSetting& setting,
+                        const TrainerFinding& finding,
+                        const CrashTrial& trial) {
+  const std::string out = setting.runs.out_place().string();
+  const std::string temporary = setting.runs.temporary_place().string();
+  std::error_code error;
+  std::vector<std::string> head = {finding.title, trial.point};
+  head.insert(head.end(), trial.lost.begin(), trial.lost.end());
+  head.push_back(finding.reason);
+  const CommandPlaces places{.out = out, .port = "29500"};
+  return fmt::format(
+      "#!/bin/sh\n{}"
+      "# The directory before/ is as the crash left it; the command resumes "
+      "from it.\n"
+      "set -eu\n"
+      "here=$(cd \"$(dirname \"$0\")\" && pwd)\n"
+      "rm -rf {out} {tmp}\n"
+      "mkdir -p {parent}\n"
+      "cp -a \"$here/before/out\" {out}\n"
+      "cp -a \"$here/before/tmp\" {tmp}\n"
+      "cd {directory}\n"
+      "TMPDIR={tmp} PYTHONHASHSEED=0 exec {command}\n",
+      CommentLines(head), fmt::arg("out", ShellWord(out)),
+      fmt::arg("tmp", ShellWord(temporary)),
+      fmt::arg("parent", ShellWord(fs::path(out).parent_path().string())),
+      fmt::arg("directory", ShellWord(fs::current_path(error).string())),
+      fmt::arg("command",
+               ShellCommand(FillPlaces(ResumeCommand(setting.plan), places))));
+}
+
+// The fault comes while the program runs, so it takes the tracer.
+std::string FaultScript(const TrialSetting& setting,
+                        const TrainerFinding& finding,
+                        const CrashTrial& trial) {
+  std::error_code error;
+  return fmt::format(
+      "#!/bin/sh\n{}"
+      "set -eu\n"
+      "cd {}\n"
+      "exec gauntlet crash-test --only {} -- {}\n",
+      CommentLines({finding.title, trial.point, finding.reason}),
+      ShellWord(fs::current_path(error).string()), trial.id,
+      ShellCommand(setting.plan.command));
+}
+
+std::string IssueDraft(const TrialSetting& setting,
+                       const CrashTestResult& result,
+                       const TrainerFinding& finding, const CrashTrial& trial) {
+  std::string lost;
+  for (const std::string& line : trial.lost) lost += "  - " + line + "\n";
+  std::string tail;
+  for (const std::string& line : trial.tail) tail += "    " + line + "\n";
+  return WithoutPlace(
+      fmt::format(
+          "# {}\n\n"
+          "Command: `{}`; resumed with `{}`.\n\n"
+          "## What happened\n\n"
+          "- The run was stopped by a crash ({}): {}.\n{}"
+          "- Then it was resumed: {}.\n{}\n"
+          "## Expected\n\n"
+          "The resumed run continues from the newest checkpoint that was "
+          "complete, and ends with the results of a run that was not "
+          "disturbed.\n\n"
+          "## How often\n\n"
+          "{} of {} that were tried. Found by gauntlet crash-test {}.\n",
+          finding.title, result.command, result.resume_command,
+          CrashFaultName(trial.fault), trial.point, lost, finding.reason,
+          tail.empty() ? "" : "\nIts last output:\n\n" + tail,
+          Counted(finding.trials.size(), "crash point"), result.trials.size(),
+          result.version),
+      setting.runs);
+}
+
+Status WriteFinding(const TrialSetting& setting, const CrashTestResult& result,
+                    const TrainerFinding& finding, DirectoryBuilder& builder,
+                    const fs::path& folder) {
+  const CrashTrial& trial = result.trials[finding.trials.front()];
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  std::string script;
+  if (HasState(trial.fault)) {
+    const fs::path out = folder / "before" / "out";
+    const fs::path temporary = folder / "before" / "tmp";
+    RETURN_IF_ERROR(MakeDirectories(out));
+    RETURN_IF_ERROR(MakeDirectories(temporary));
+    ASSIGN_OR_RETURN(const CrashState state, ParseCrashStateId(trial.id));
+    RETURN_IF_ERROR(builder.Build(state, {out.string(), temporary.string()}));
+    script = StateScript(setting, finding, trial);
+  } else {
+    script = FaultScript(setting, finding, trial);
+  }
+  RETURN_IF_ERROR(WriteTextFile(folder / "repro.sh", script));
+  return WriteTextFile(folder / "issue.md",
+                       IssueDraft(setting, result, finding, trial));
+}
+
+}  // namespace
+
+Status WriteFindings(const TrialSetting& setting, const CrashTestResult& result,
+                     const fs::path& folder) {
+  if (result.findings.empty()) return OkStatus();
+  const fs::path cache = setting.recording.run.folder / "contents";
+  RETURN_IF_ERROR(MakeDirectories(cache));
+  DirectoryBuilder builder(setting.recording.log, {.cache = cache.string()});
+  const size_t count = std::min(result.findings.size(), kMostFindingFolders);
+  for (size_t i = 0; i < count; ++i) {
+    RETURN_IF_ERROR(WriteFinding(setting, result, result.findings[i], builder,
+                                 folder / "findings" / std::to_string(i + 1)));
+  }
+  return OkStatus();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,23 @@
+// What a crash test leaves of its findings, each in a folder of its own.
+#ifndef GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_
+#define GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_
+
+#include <filesystem>
+
+#include "engine/status.h"
+#include "harness/trainer/crash_test_result.h"
+#include "harness/trainer/crash_trials.h"
+
+namespace gauntlet {
+
+// Writes folder/findings/1, 2, …: `before`, the directories as the crash left
+// them; `repro.sh`, which resumes from them and needs a shell and the program
+// only; `issue.md`, a draft for the program's maintainers. At most
+// kMostFindingFolders of them. Errors: those of the disk.
+Status WriteFindings(const TrialSetting& setting, const CrashTestResult& result,
+                     const std::filesystem::path& folder);
+inline constexpr size_t kMostFindingFolders = 50;
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_

@@ -1,0 +1,180 @@
+"""`gauntlet crash-test` on programs of ours: one that saves as it should, each
+mistake of crash_test/trainer.py, and wrong calls."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import crash_test.trainer
+from observed_training import DEADLINE_S, expect, expect_equal, run_checks
+
+TRAINER = pathlib.Path(crash_test.trainer.__file__)
+
+# By mistake: faults that are tried, the verdict, and the files of which one
+# must be named where it happens.
+EXPECTED = {
+    "no-temporary-file": ("kill", "fails", ["ckpt-*.json"]),
+    "no-sync": ("power", "fails", ["ckpt-*.json.tmp", "journal.txt"]),
+    "no-rename": ("kill", "fails", ["ckpt-*.json"]),
+    "no-directory-sync": ("power", "lost-work", ["ckpt-*.json.tmp"]),
+    "no-checksum": ("kill,torn", "fails", ["journal.txt"]),
+    "rename-first": ("kill", "fails", ["ckpt-*.json"]),
+    "pointer-first": ("kill", "fails", ["newest.txt.tmp", "journal.txt"]),
+    "two-files": ("kill", "diverged", ["weights.json.tmp", "ckpt-*.json.tmp"]),
+    "delete-first": ("kill", "lost-work", ["ckpt-*.json", "journal.txt"]),
+    "random-state": ("kill", "diverged", ["ckpt-*.json.tmp", "journal.txt"]),
+    "momentum": ("kill", "diverged", ["ckpt-*.json.tmp", "journal.txt"]),
+    "data-position": ("kill", "diverged", ["ckpt-*.json.tmp", "journal.txt"]),
+    "starts-over": ("kill", "lost-work", ["ckpt-*.json", "journal.txt"]),
+    "oldest": ("kill", "lost-work", ["ckpt-*.json.tmp", "final.json.tmp"]),
+    "left-lock": ("kill", "hangs", ["lock", "journal.txt"]),
+    "left-temporary": ("kill", "fails", ["ckpt-*.json.tmp"]),
+    "disk-full": ("enospc", "fails", ["ckpt-*.json", "final.json.tmp"]),
+    "save-on-sigterm": ("sigterm", "diverged", ["ckpt-*.json.tmp"]),
+}
+
+
+def crash_test_of(run, *arguments, command, code=None):
+    """The process, ended."""
+    done = subprocess.run(
+        [run.program, "crash-test", *map(str, arguments), "--", *map(str, command)],
+        cwd=run.directory, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=DEADLINE_S, check=False)
+    if code is not None:
+        expect_equal(f"exit code ({done.stderr[-500:]})", done.returncode, code)
+    return done
+
+
+def trained(mistake="", *more):
+    return (sys.executable, "-B", TRAINER, "--out", "{out}", "--mistake", mistake,
+            *more)
+
+
+def result_of(run, *arguments, command, code):
+    return json.loads(crash_test_of(
+        run, "--json", "-j2", "--result", "final.json", *arguments,
+        command=command, code=code).stdout)
+
+
+def a_correct_program_recovers_from_all(run):
+    result = result_of(run, "--time", "2m", "--out", "test",
+                       command=trained("", "--steps", 15), code=0)
+    verdicts = {trial["verdict"] for trial in result["trials"]}
+    expect_equal("verdicts", verdicts, {"recovered"})
+    expect(result["complete"], "it ran out of time")
+    expect(len(result["trials"]) >= 200, f"{len(result['trials'])} states")
+    return f"{len(result['trials'])} states"
+
+
+def check_of(mistake):
+    faults, verdict, files = EXPECTED[mistake]
+
+    def check(run):
+        limit = "1s" if verdict == "hangs" else "20s"
+        result = result_of(run, "--faults", faults, "--trials", 60, "--grace", "1s",
+                           "--trial-limit", limit, "--out", "test",
+                           command=trained(mistake), code=1)
+        found = [trial for trial in result["trials"]
+                 if trial["verdict"] == verdict]
+        expect(found, f"no {verdict} among "
+               f"{[finding['title'] for finding in result['findings']]}")
+        named = {trial["file"] for trial in found}
+        expect(named & set(files), f"{verdict} at {named}, not at {files}")
+        titles = [finding["title"] for finding in result["findings"]
+                  if finding["verdict"] == verdict]
+        expect(titles, f"no finding {verdict}")
+        return titles[0]
+
+    check.__name__ = f"mistake_{mistake}".replace("-", "_")
+    return check
+
+
+def a_finding_is_repeated_by_its_script(run):
+    result_of(run, "--faults", "kill", "--trials", 30, "--out", "test",
+              command=trained("no-temporary-file"), code=1)
+    folder = run.directory / "test/findings/1"
+    done = subprocess.run(["sh", folder / "repro.sh"], capture_output=True,
+                          text=True, timeout=DEADLINE_S, check=False)
+    expect_equal("exit code of repro.sh", done.returncode, 1)
+    expect("JSONDecodeError" in done.stderr, done.stderr[-300:])
+    issue = (folder / "issue.md").read_text()
+    expect("## Expected" in issue, "issue.md does not say what is expected")
+    expect(str(run.directory) not in issue, "issue.md names local paths")
+
+
+def no_verdict_on_a_program_that_does_not_repeat(run):
+    code = "import os, sys; open(sys.argv[1] + '/r', 'wb').write(os.urandom(9))"
+    result = result_of_any(run, (sys.executable, "-c", code, "{out}"), 3)
+    expect("two undisturbed runs end with different results"
+           in result["no_verdict"], result["no_verdict"])
+    expect_equal("trials", result["trials"], [])
+
+
+def result_of_any(run, command, code, *arguments):
+    return json.loads(crash_test_of(run, "--json", "--out", "test", *arguments,
+                                    command=command, code=code).stdout)
+
+
+# The call after --, more options, and the beginning of the one line.
+WRONG = {
+    "no command": ((), (), "expected a command after --"),
+    "no out": (("true",), (), "expected {out} in the command"),
+    "no program": (("no-such-program", "{out}"), (),
+                   "no-such-program: command not found in PATH"),
+    "ends at once": (("false", "{out}"), (),
+                     "false '{out}': expected a run that ends with 0, found exit "
+                     "code 1"),
+    "writes nothing": (("true", "{out}"), (),
+                       "true '{out}': expected a program that writes"),
+    "never ends": (("sh", "-c", "echo > $0/a; sleep 1000", "{out}"),
+                   ("--trial-limit", "1s"),
+                   "sh -c 'echo > $0/a; sleep 1000' '{out}': expected a run that "
+                   "ends"),
+    "goes to the background": (
+        ("sh", "-c", "echo > $0/a; setsid sleep 1000 & exit 0", "{out}"), (),
+        "sh -c 'echo > $0/a; setsid sleep 1000 & exit 0' '{out}': expected a "
+        "command that ends when the training has ended"),
+    "result without files": (
+        ("sh", "-c", "echo > $0/a", "{out}"), ("--result", "*.pt"),
+        "--result: expected a pattern of files"),
+    "unknown fault": (("true", "{out}"), ("--faults", "kil"),
+                      "--faults: expected some of kill"),
+    "bad regex": (("true", "{out}"), ("--step-regex", "("),
+                  "--step-regex: expected a regular expression"),
+    "two results": (("true", "{out}"),
+                    ("--result", "a", "--result-cmd", "cat {out}/a"),
+                    "--result and --result-cmd: expected one of them"),
+    "path outside": (("true", "{out}"), ("--result", "/etc/passwd"),
+                     "--result: expected a pattern of files below {out}"),
+    "set-uid": (("su", "-c", "true", "{out}"), (), None),
+}
+
+
+def wrong_calls_get_one_line(run):
+    for name, (command, arguments, line) in WRONG.items():
+        done = crash_test_of(run, *arguments, command=command)
+        expect_equal(f"{name}: exit code ({done.stderr})", done.returncode, 2)
+        expect_equal(f"{name}: standard output", done.stdout, "")
+        expect_equal(f"{name}: lines ({done.stderr})",
+                     len(done.stderr.splitlines()), 1)
+        if line is not None:
+            expect(line in done.stderr, f"{name}: {done.stderr}")
+        expect_equal(f"{name}: files left", os.listdir(
+            run.directory / ".gauntlet/crash-tests")
+            if (run.directory / ".gauntlet/crash-tests").exists() else [], [])
+
+
+CHECKS = (
+    a_correct_program_recovers_from_all,
+    *map(check_of, EXPECTED),
+    a_finding_is_repeated_by_its_script,
+    no_verdict_on_a_program_that_does_not_repeat,
+    wrong_calls_get_one_line,
+)
+
+
+if __name__ == "__main__":
+    expect_equal("mistakes", set(EXPECTED), set(crash_test.trainer.MISTAKES))
+    sys.exit(run_checks(__doc__, CHECKS))
