@@ -124,8 +124,8 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
               ReadStepPattern(plan.resumed_step));
   flags.Section("Faults");
   flags.Value({"--faults", "NAME,…",
-               "kill, torn, power, enospc, eio, sigterm, pause "
-               "(kill,torn,power)."},
+               "torn, power, enospc, eio, sigterm, pause; kill is always "
+               "tried (kill,torn,power)."},
               ReadFaults(plan.faults));
   flags.Value({"--grace", "TIME", "From SIGTERM to SIGKILL (5s)."},
               ReadLongTime(plan.grace));

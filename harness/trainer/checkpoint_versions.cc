@@ -1,12 +1,14 @@
 #include "harness/trainer/checkpoint_versions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "chaos/crash/content_digests.h"
 #include "chaos/crash/log_walk.h"
 #include "chaos/crash/tree_image.h"
 #include "engine/real/posix_status.h"
+#include "harness/trainer/name_pattern.h"
 #include <fnmatch.h>
 
 namespace gauntlet {
@@ -164,7 +166,45 @@ Result<CheckpointVersions> CheckpointVersions::Of(
         });
     RETURN_IF_ERROR(status);
   }
+  versions.FindFinished(log.operations().size());
   return versions;
+}
+
+void CheckpointVersions::FindFinished(uint64_t operations) {
+  // By name pattern, in the order of their last contents.
+  std::map<std::string, std::map<uint64_t, FileRead>> series;
+  for (const auto& [file, contents] : versions_) {
+    const auto last = std::ranges::max_element(
+        contents, {}, [](const auto& one) { return one.second.operation; });
+    series[NamePattern(file.path)][last->second.operation] = file;
+    finished_[file] = {.content = last->first, .from = operations};
+  }
+  for (const auto& [pattern, files] : series) {
+    if (files.size() == 1) finished_.erase(files.begin()->second);
+    for (auto file = files.begin(); file != files.end(); ++file) {
+      const auto next = std::next(file);
+      if (next == files.end()) break;
+      for (const auto& [content, version] : versions_[next->second]) {
+        uint64_t& from = finished_[file->second].from;
+        from = std::min(from, std::max(version.begin, file->first));
+      }
+    }
+  }
+}
+
+std::string CheckpointVersions::MadeAgain(const std::vector<FileRead>& made,
+                                          const FileContents& contents,
+                                          uint64_t operation) const {
+  for (const FileRead& file : made) {
+    const auto finished = finished_.find(file);
+    const auto content = contents.find(file);
+    if (finished != finished_.end() && content != contents.end() &&
+        content->second == finished->second.content &&
+        operation >= finished->second.from) {
+      return file.path;
+    }
+  }
+  return "";
 }
 
 std::optional<CheckpointVersion> CheckpointVersions::VersionOf(

@@ -42,15 +42,30 @@ class CheckpointVersions {
   std::optional<CheckpointVersion> VersionOf(
       const std::vector<FileRead>& reads, const FileContents& contents) const;
 
+  // A checkpoint file that the run made though it was there, whole and never to
+  // change again, and a later one had been begun, or the recording was over;
+  // empty: there is none. Counted are files with a name for each version.
+  // `operation`: so many operations had happened.
+  std::string MadeAgain(const std::vector<FileRead>& made,
+                        const FileContents& contents, uint64_t operation) const;
+
  private:
   struct Version {
     uint64_t operation = 0;
     uint64_t begin = 0;
   };
   bool IsCheckpoint(const FileRead& file) const;
+  void FindFinished(uint64_t operations);
 
   std::vector<std::string> patterns_;
   std::map<FileRead, std::map<Digest, Version>> versions_;
+  // Of files of a series, such as ckpt-1, ckpt-2: the last contents, and from
+  // which operation on the program was done with them.
+  struct Finished {
+    Digest content;
+    uint64_t from = 0;
+  };
+  std::map<FileRead, Finished> finished_;
 };
 
 }  // namespace gauntlet

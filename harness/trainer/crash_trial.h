@@ -84,6 +84,8 @@ struct CrashTrial {
   // What the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as it printed it
+  // A checkpoint that was there and that it made again; empty: none.
+  std::string made_again;
 };
 
 struct CrashVerdict {

@@ -22,8 +22,10 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+// Kills are always tried: they show which checkpoints are complete.
 bool Wants(const CrashTestPlan& plan, CrashFault fault) {
-  return std::ranges::find(plan.faults, fault) != plan.faults.end();
+  return fault == CrashFault::kKill ||
+         std::ranges::find(plan.faults, fault) != plan.faults.end();
 }
 
 CrashFault FaultOf(CrashStateKind kind) {
@@ -285,6 +287,8 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
                                     setting.plan, setting.recording.end)}));
   if (trial.end.are_reads_complete) {
     trial.resumed_from = setting.versions.VersionOf(trial.end.reads, contents);
+    trial.made_again =
+        setting.versions.MadeAgain(trial.end.made, contents, trial.operation);
   }
   if (setting.plan.resumed_step) {
     // A run that starts over says nothing.

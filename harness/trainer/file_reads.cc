@@ -18,7 +18,7 @@ namespace {
 
 // A file that is mapped and not read is seen when it is closed.
 constexpr uint32_t kReads = IN_ACCESS | IN_CLOSE_NOWRITE;
-constexpr uint32_t kNew = IN_CREATE | IN_MOVED_TO;
+constexpr uint32_t kNew = IN_CREATE | IN_MOVED_TO | IN_MODIFY;
 constexpr size_t kEventBuffer = size_t{64} << 10U;
 
 }  // namespace

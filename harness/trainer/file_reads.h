@@ -19,8 +19,9 @@ namespace gauntlet {
 
 struct FileReads {
   std::vector<FileRead> files;  // each once, in the order of first reads
-  std::vector<FileRead> made;   // or moved to, in directories that were there
-  bool is_complete = true;      // false: there were more than the kernel kept
+  // Made, moved to or changed, in directories that were there.
+  std::vector<FileRead> made;
+  bool is_complete = true;  // false: there were more than the kernel kept
 };
 
 class FileReadWatch {

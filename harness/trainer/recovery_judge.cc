@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "harness/trainer/name_pattern.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -143,6 +144,12 @@ CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
     return {RecoveryVerdict::kLostWork,
             fmt::format("made {} again, which was complete after operation {}",
                         newest->file, newest->complete)};
+  }
+  if (newest != nullptr && !newest->file.empty() &&
+      NamePattern(newest->file) == NamePattern(trial.made_again)) {
+    return {RecoveryVerdict::kLostWork,
+            fmt::format("made {} again, which was there and whole",
+                        trial.made_again)};
   }
   if (!progress) {
     return {RecoveryVerdict::kResumePointUnknown,

@@ -74,7 +74,8 @@ struct TrialEnd {
   std::vector<std::string> injected_at;  // each fault's operation, in words
   std::vector<FileRead> reads;           // in the order of their first read
   bool are_reads_complete = true;        // false: the kernel dropped some
-  // Files made, or moved to, in directories that were there at the start.
+  // Files made, moved to or changed in directories that were there at the
+  // start.
   std::vector<FileRead> made;
   std::vector<std::string> notes;
 };

@@ -28,7 +28,7 @@ EXPECTED = {
     "momentum": ("kill", "diverged", ["ckpt-*.json.tmp", "journal.txt"]),
     "data-position": ("kill", "diverged", ["ckpt-*.json.tmp", "journal.txt"]),
     "starts-over": ("kill", "lost-work", ["ckpt-*.json", "journal.txt"]),
-    "oldest": ("kill", "lost-work", ["ckpt-*.json.tmp", "final.json.tmp"]),
+    "oldest": ("kill", "lost-work", ["ckpt-*.json.tmp", "final.json.tmp", "final.json", "."]),
     "left-lock": ("kill", "hangs", ["lock", "journal.txt"]),
     "left-temporary": ("kill", "fails", ["ckpt-*.json.tmp"]),
     "disk-full": ("enospc", "fails", ["ckpt-*.json", "final.json.tmp"]),
@@ -73,9 +73,10 @@ def check_of(mistake):
 
     def check(run):
         limit = "1s" if verdict == "hangs" else "20s"
-        result = result_of(run, "--faults", faults, "--trials", 60, "--grace", "1s",
+        steps = ("--steps", 15) if mistake == "oldest" else ()
+        result = result_of(run, "--faults", faults, "--trials", 120, "--grace", "1s",
                            "--trial-limit", limit, "--out", "test",
-                           command=trained(mistake), code=1)
+                           command=trained(mistake, *steps), code=1)
         found = [trial for trial in result["trials"]
                  if trial["verdict"] == verdict]
         expect(found, f"no {verdict} among "

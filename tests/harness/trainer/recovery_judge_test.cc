@@ -126,6 +126,20 @@ TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgainIsLostWork) {
             "made ckpt-b again, which was complete after operation 60");
 }
 
+TEST(RecoveryJudgeTest, WholeCheckpointOfTheSeriesThatIsMadeAgainIsLostWork) {
+  CrashTrial trial = Kill(90, B());
+  trial.made_again = "config";
+  CheckpointVersion b = B();
+  b.files = {"ckpt-2"};
+  CrashTrial numbered = Kill(90, b);
+  numbered.made_again = "ckpt-3";
+  // Another kind of file may be made anew each time.
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), trial}),
+              ElementsAre("recovered", "recovered", "recovered"));
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, b), numbered}),
+              ElementsAre("recovered", "recovered", "lost-work"));
+}
+
 TEST(RecoveryJudgeTest, FileOfEachVersionIsAlwaysMadeAgain) {
   CheckpointVersion first = A();
   CheckpointVersion second = B();
