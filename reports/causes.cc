@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <tuple>
+
+#include "harness/record/base_name.h"
 
 namespace gauntlet {
 namespace {
@@ -123,6 +126,17 @@ class CauseFinder {
     return fault.kind == "power_loss" || fault.then == "power_loss";
   }
 
+  // The newest damage to a file of the checkpoint.
+  Place DamageTo(std::string_view checkpoint) const {
+    Place last;
+    for (const auto& [worker, place] : damaged_) {
+      if (CheckpointOfFile(Event(place).path) == checkpoint) {
+        last = Later(last, place);
+      }
+    }
+    return last;
+  }
+
   // A launcher that was killed, or lost power, is started again.
   Place CauseOfLaunch() const {
     const Place before = OfWorker(starts_, kLauncherWorker);
@@ -177,6 +191,8 @@ class CauseFinder {
         return OwnFault(place);
       case RecordKind::kRejected:
         return Later(OfAll(damaged_), OwnFault(place));
+      case RecordKind::kLoaded:
+        return DamageTo(BaseName(Event(place).path));
       case RecordKind::kFencedOut:
         return OfOthers(claims_, worker);
       default:

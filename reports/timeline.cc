@@ -169,8 +169,10 @@ class TimelineBuilder {
       Advance(life, event);
       if (!IsWanted(life, event)) continue;
       if (filter_.routine == RoutineEvents::kFolded) {
-        if (IsSaidByResumption(place)) continue;
-        if (IsRoutine(event.kind)) {
+        const bool is_bad_load =
+            event.kind == RecordKind::kLoaded && causes_.contains(place);
+        if (!is_bad_load && IsSaidByResumption(place)) continue;
+        if (!is_bad_load && IsRoutine(event.kind)) {
           Fold(place);
           continue;
         }

@@ -20,14 +20,6 @@ bool NamesMoment(std::string_view name, const Moment& moment,
          name.ends_with(fmt::format("-g{}", generation));
 }
 
-// Returns "step-000000010-g1" for
-// "…/step-000000010-g1.tmp/model-00001-of-00002.safetensors".
-std::string_view CheckpointOfFile(std::string_view path) {
-  std::string_view name = BaseName(path.substr(0, path.rfind('/')));
-  if (name.ends_with(kBeingWritten)) name.remove_suffix(kBeingWritten.size());
-  return name;
-}
-
 // Returns 2 for "…/gen-000002.tmp", and nullopt for a name of no claim.
 std::optional<uint64_t> GenerationOfClaim(std::string_view path) {
   constexpr std::string_view kClaim = "gen-";

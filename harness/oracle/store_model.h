@@ -29,9 +29,6 @@
 
 namespace gauntlet {
 
-// Suffix of the directory of a checkpoint that is being written.
-inline constexpr std::string_view kBeingWritten = ".tmp";
-
 class StoreModel {
  public:
   struct Checkpoint {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/oracle/training_model.h"
+#include "harness/record/checkpoint_loss.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -13,6 +14,18 @@ namespace {
 // After more than this many restarts in a row without a new step, a launcher
 // restarts all workers.
 constexpr int kRestartsInARow = 2;
+
+// Ends the message about a worker that resumed from the checkpoint with another
+// state than was saved.
+std::string WhyItChanged(const Record& record, std::string_view checkpoint,
+                         bool is_as_saved) {
+  const std::string damage = DamageText(record, checkpoint);
+  if (!damage.empty()) return "; " + damage;
+  if (!is_as_saved || IntegrityOf(record, checkpoint) != Integrity::kIntact) {
+    return "";
+  }
+  return "; the checkpoint is intact, the state changed after it was read";
+}
 
 }  // namespace
 
@@ -176,10 +189,8 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
         "changed-load",
         fmt::format("{} resumed from {} with state {}, but {} was saved{}",
                     NameOf(by), name, event.digest, parent->digest,
-                    worker.loaded_digest == parent->digest
-                        ? "; the checkpoint is intact, the state changed after "
-                          "it was read"
-                        : ""));
+                    WhyItChanged(record_, name,
+                                 worker.loaded_digest == parent->digest)));
   }
   if (worker.loaded != name) {
     checks_.resume_point.Breach(

@@ -12,6 +12,7 @@
 #include "harness/oracle/last_words.h"
 #include "harness/oracle/outline.h"
 #include "harness/record/base_name.h"
+#include "harness/record/checkpoint_loss.h"
 #include "harness/record/power_cut.h"
 #include "harness/run/loss_differences.h"
 #include "harness/run/lost_checkpoints.h"
@@ -99,9 +100,9 @@ uint64_t NewestSaveBeforeResume(const Record& record) {
   return newest;
 }
 
-// Returns true iff a worker resumed with another state than the one that it had
-// read and that had been saved.
-bool DidALoadChangeTheState(const Record& record) {
+// Returns the first resumption of a worker whose state is not the one that it
+// had read and that had been saved; null: there is none.
+const RecordEvent* ChangedLoad(const Record& record) {
   std::map<std::string_view, std::string_view> saved;  // digests, by name
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
@@ -117,11 +118,37 @@ bool DidALoadChangeTheState(const Record& record) {
       const auto at = saved.find(BaseName(event.path));
       if (at != saved.end() && loaded->digest == at->second &&
           event.digest != at->second) {
-        return true;
+        return &event;
       }
     }
   }
-  return false;
+  return nullptr;
+}
+
+// "…-00003.safetensors of step-000000020-g1 was damaged by fault rot and loaded
+// without being noticed"; "": no damaged checkpoint was loaded.
+std::string DamagedLoadText(const Record& record) {
+  const RecordEvent* const resumed = ChangedLoad(record);
+  if (resumed == nullptr) return "";
+  const std::string damage = DamageText(record, BaseName(resumed->path));
+  return damage.empty() ? "" : damage + " and was loaded without being noticed";
+}
+
+// "the checkpoint is intact, but the state changed …"; "": no load changed it.
+std::string ChangedLoadText(const Record& record) {
+  const RecordEvent* const resumed = ChangedLoad(record);
+  if (resumed == nullptr) return "";
+  switch (IntegrityOf(record, BaseName(resumed->path))) {
+    case Integrity::kDamaged:
+      return "a damaged checkpoint was loaded without being noticed";
+    case Integrity::kIntact:
+      return "the checkpoint is intact, but the state changed after it was "
+             "read";
+    case Integrity::kNotVerified:
+      return "the state is not the saved one, although no fault damaged the "
+             "checkpoint (it was removed later, so it is not verified)";
+  }
+  return "";
 }
 
 std::string RecoveryText(const Record& record, const RunFacts& facts) {
@@ -141,9 +168,8 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
       texts.back() += fmt::format(
           " although a save of step {} had been acknowledged", newest);
     }
-    if (DidALoadChangeTheState(record)) {
-      texts.emplace_back(
-          "the checkpoint is intact, but the state changed after it was read");
+    if (std::string text = ChangedLoadText(record); !text.empty()) {
+      texts.push_back(std::move(text));
     }
     texts.push_back(
         fmt::format("{} computed again", Steps(facts.recomputed_steps)));
@@ -231,8 +257,13 @@ std::string PlantedText(const Record& record, const Verdict& verdict) {
 void ExplainFailure(const Record& record, CaseResult& result) {
   const Outline outline(record);
   result.losses = CompareLosses(record);
+  if (std::string damage = DamagedLoadText(record); !damage.empty()) {
+    result.cause = result.cause.empty()
+                       ? std::move(damage)
+                       : fmt::format("{}; {}", damage, result.cause);
+  }
   if (result.cause.empty()) {
-    LostCheckpoints lost = FindLostCheckpoints(record, result.verdict);
+    LossExplanation lost = ExplainLoss(record, result.verdict);
     result.cause = std::move(lost.cause);
     if (!lost.why_store.empty()) {
       result.consequences.push_back(

@@ -1,14 +1,13 @@
 #include "harness/run/lost_checkpoints.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/record/base_name.h"
+#include "harness/record/checkpoint_loss.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,114 +15,68 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kStore = "store";
+constexpr std::string_view kRename = "ckpt.rename";
+// Names of findings about a checkpoint that must be there.
 constexpr std::string_view kDoesNotVerify = "does-not-verify";
+constexpr std::string_view kStaleResume = "stale-resume";
+constexpr std::string_view kNewestLost = "newest-lost";
 
-// A checkpoint that does not verify, though its save was acknowledged.
-struct Lost {
-  std::string_view name;
-  std::string_view reason;
-  int64_t acknowledged_ns = 0;
-  int64_t found_ns = INT64_MAX;  // after the run
-};
-
-class LostCheckpointFinder {
- public:
-  explicit LostCheckpointFinder(const Record& record) : record_(record) {
-    ForEachEvent(&LostCheckpointFinder::Note);
-    ForEachEvent(&LostCheckpointFinder::NoteRejected);
-    for (const StoredCheckpoint& left : record.left.checkpoints) {
-      if (!left.valid) Add({.name = left.name, .reason = left.reason});
+// Returns the power cut that came between the acknowledgement of the checkpoint
+// and the discovery of its loss; null: none did.
+const RecordEvent* PowerCutOf(const Record& record, const LostCheckpoint& one) {
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind == RecordKind::kPowerCut && !event.about &&
+        event.detail != kLyingDisk && event.t_ns >= one.acknowledged_ns &&
+        event.t_ns <= one.found_ns) {
+      return &event;
     }
   }
+  return nullptr;
+}
 
-  // In the order in which they were found to be lost.
-  const std::vector<Lost>& lost() const { return lost_; }
+// Calls `visit` with each event of a worker.
+template <typename Visitor>
+void ForEachEvent(const Record& record, const Visitor& visit) {
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) visit(event);
+  }
+}
 
-  // The power cut that came between the acknowledgement and the discovery.
-  const RecordEvent* PowerCutOf(const Lost& one) const {
-    for (const RecordEvent& event : record_.machine) {
-      if (event.kind == RecordKind::kPowerCut && !event.about &&
-          event.detail != kLyingDisk && event.t_ns >= one.acknowledged_ns &&
-          event.t_ns <= one.found_ns) {
-        return &event;
-      }
+// Returns the step at which a fault cut the power.
+std::optional<uint64_t> StepOf(const Record& record, const RecordEvent& cut) {
+  const RecordEvent* newest = nullptr;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind != RecordKind::kFaultFired || event.t_ns > cut.t_ns) return;
+    const RecordFault* const fault = FindFault(record, event.detail);
+    if (fault == nullptr || !TraitsOf(*fault).cuts_power) return;
+    if (newest == nullptr || event.t_ns >= newest->t_ns) newest = &event;
+  });
+  return newest == nullptr ? std::nullopt : std::optional(newest->step);
+}
+
+bool IsTakenForFenced(const Record& record, const LostCheckpoint& one) {
+  bool is_fenced = false;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    is_fenced = is_fenced || (event.kind == RecordKind::kFencedFound &&
+                              BaseName(event.path) == one.name);
+  });
+  return is_fenced;
+}
+
+// Returns the fault that fired before the rename of the checkpoint, though the
+// save had been acknowledged; null: none did.
+const RecordEvent* FaultBeforeRename(const Record& record,
+                                     const LostCheckpoint& one) {
+  const RecordEvent* found = nullptr;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kFaultFired && event.path == kRename &&
+        event.step == one.step && event.t_ns >= one.acknowledged_ns &&
+        event.t_ns <= one.found_ns) {
+      found = &event;
     }
-    return nullptr;
-  }
-
-  // Step at which a fault cut the power.
-  std::optional<uint64_t> StepOf(const RecordEvent& cut) const {
-    const RecordEvent* newest = nullptr;
-    for (const RecordEvent* fired : fired_) {
-      const RecordFault* const fault = FindFault(record_, fired->detail);
-      if (fault == nullptr || !TraitsOf(*fault).cuts_power) continue;
-      if (fired->t_ns > cut.t_ns) continue;
-      if (newest == nullptr || fired->t_ns >= newest->t_ns) newest = fired;
-    }
-    return newest == nullptr ? std::nullopt : std::optional(newest->step);
-  }
-
-  bool IsTakenForFenced(const Lost& one) const {
-    return std::ranges::find(fenced_, one.name) != fenced_.end();
-  }
-
- private:
-  void ForEachEvent(void (LostCheckpointFinder::*visit)(const RecordEvent&)) {
-    for (const LifeEvents& life : record_.lives) {
-      for (const RecordEvent& event : life.events) (this->*visit)(event);
-    }
-  }
-
-  void Note(const RecordEvent& event) {
-    switch (event.kind) {
-      case RecordKind::kSaveAcknowledged:
-        acknowledged_ns_[BaseName(event.path)] = event.t_ns;
-        return;
-      case RecordKind::kDamaged:
-        damaged_.push_back(event.path);
-        return;
-      case RecordKind::kFaultFired:
-        fired_.push_back(&event);
-        return;
-      case RecordKind::kFencedFound:
-        fenced_.push_back(BaseName(event.path));
-        return;
-      default:
-        return;
-    }
-  }
-
-  void NoteRejected(const RecordEvent& event) {
-    if (event.kind != RecordKind::kRejected) return;
-    Add({.name = BaseName(event.path),
-         .reason = event.detail,
-         .found_ns = event.t_ns});
-  }
-
-  void Add(Lost one) {
-    const auto acknowledged = acknowledged_ns_.find(one.name);
-    if (acknowledged == acknowledged_ns_.end()) return;
-    one.acknowledged_ns = acknowledged->second;
-    const auto is_of_it = [&](std::string_view path) {
-      return path.find(one.name) != path.npos;
-    };
-    const auto is_it = [&](const Lost& other) {
-      return other.name == one.name;
-    };
-    if (std::ranges::any_of(damaged_, is_of_it) ||
-        std::ranges::any_of(lost_, is_it)) {
-      return;
-    }
-    lost_.push_back(one);
-  }
-
-  const Record& record_;
-  std::map<std::string_view, int64_t> acknowledged_ns_;  // by name
-  std::vector<std::string_view> damaged_;                // files, by faults
-  std::vector<const RecordEvent*> fired_;
-  std::vector<std::string_view> fenced_;
-  std::vector<Lost> lost_;
-};
+  });
+  return found;
+}
 
 // Returns true iff the text has the name, not as the begin of a longer one:
 // step-000000010-g1 is not in step-000000010-g12.
@@ -136,42 +89,56 @@ bool Mentions(std::string_view text, std::string_view name) {
   return false;
 }
 
+bool IsAbout(const Finding& finding, const LostCheckpoint& one) {
+  return Mentions(finding.message, one.name);
+}
+
 // Returns true iff each violation of `store` is about one of the checkpoints.
-bool AreAbout(const std::vector<Lost>& lost, const InvariantReport& report) {
+bool AreAbout(const std::vector<LostCheckpoint>& lost,
+              const InvariantReport& report) {
   return report.breaches == report.findings.size() &&
          std::ranges::all_of(report.findings, [&](const Finding& finding) {
-           return std::ranges::any_of(lost, [&](const Lost& one) {
-             return Mentions(finding.message, one.name);
+           return std::ranges::any_of(lost, [&](const LostCheckpoint& one) {
+             return IsAbout(finding, one);
            });
          });
 }
 
-// Returns the checkpoints that had to verify, as the oracle says. Others have
-// an excuse: a removal had begun, say.
-std::vector<Lost> InFindings(const std::vector<Lost>& lost,
-                             const InvariantReport& report) {
-  std::vector<Lost> owed;
-  std::ranges::copy_if(lost, std::back_inserter(owed), [&](const Lost& one) {
-    return std::ranges::any_of(report.findings, [&](const Finding& finding) {
-      return finding.name == kDoesNotVerify &&
-             Mentions(finding.message, one.name);
-    });
-  });
-  return owed;
+// Returns true iff the checkpoint had to be there, as the oracle says. Others
+// have an excuse: a removal had begun, say.
+bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
+  for (const InvariantReport& report : verdict.invariants) {
+    for (const Finding& finding : report.findings) {
+      const bool is_owed = one.is_gone ? finding.name == kStaleResume ||
+                                             finding.name == kNewestLost
+                                       : finding.name == kDoesNotVerify;
+      if (is_owed && IsAbout(finding, one)) return true;
+    }
+  }
+  return false;
 }
 
-std::string WhyStore(const LostCheckpointFinder& finder,
-                     const std::vector<Lost>& lost, bool by_power_cut) {
+std::string WhyStore(const Record& record,
+                     const std::vector<LostCheckpoint>& lost) {
+  const LostCheckpoint& first = lost.front();
   std::vector<std::string_view> others;
   for (size_t i = 1; i < lost.size(); ++i) others.push_back(lost[i].name);
-  std::string why = fmt::format("all are about {}", lost.front().name);
+  std::string why = fmt::format("all are about {}", first.name);
   if (!others.empty()) {
-    why += fmt::format(
-        " and {}, which {}", fmt::join(others, ", "),
-        by_power_cut ? "the power cut damaged too" : "do not verify either");
+    why += fmt::format(" and {}, which {}", fmt::join(others, ", "),
+                       first.is_gone ? "are lost too"
+                       : PowerCutOf(record, first) != nullptr
+                           ? "the power cut damaged too"
+                           : "do not verify either");
+  }
+  if (first.is_gone) {
+    why +=
+        "; a new generation finds nothing of it, so it can neither resume from "
+        "it nor report it";
   }
   const bool any_fenced = std::ranges::any_of(
-      lost, [&](const Lost& one) { return finder.IsTakenForFenced(one); });
+      lost,
+      [&](const LostCheckpoint& one) { return IsTakenForFenced(record, one); });
   if (any_fenced) {
     why +=
         "; a new generation takes a checkpoint for fenced if it cannot read "
@@ -180,36 +147,60 @@ std::string WhyStore(const LostCheckpointFinder& finder,
   return why;
 }
 
+// "the power cut at step 51".
+std::string CutText(const Record& record, const RecordEvent& cut) {
+  const std::optional<uint64_t> step = StepOf(record, cut);
+  return fmt::format("the power cut{}",
+                     step ? fmt::format(" at step {}", *step) : "");
+}
+
+std::string CauseOfGone(const Record& record, const LostCheckpoint& one) {
+  const RecordEvent* const cut = PowerCutOf(record, one);
+  if (const RecordEvent* const fault = FaultBeforeRename(record, one)) {
+    return fmt::format(
+        "step {0} was acknowledged before its rename; {1} came before the "
+        "rename; no checkpoint of step {0} remained ({2})",
+        one.step,
+        cut != nullptr ? "the power cut"
+                       : fmt::format("fault {}", fault->detail),
+        one.name);
+  }
+  return fmt::format("{} was acknowledged, but nothing of it remained{}",
+                     one.name,
+                     cut == nullptr ? ", though no process removed it"
+                                    : " after " + CutText(record, *cut));
+}
+
+std::string CauseText(const Record& record, const LostCheckpoint& one) {
+  if (one.is_gone) return CauseOfGone(record, one);
+  if (const RecordEvent* const cut = PowerCutOf(record, one)) {
+    return fmt::format(
+        "{} damaged {}, although its save had been acknowledged ({})",
+        CutText(record, *cut), one.name, one.reason);
+  }
+  return fmt::format(
+      "{} was acknowledged and does not verify ({}), though no fault damaged "
+      "it",
+      one.name, one.reason);
+}
+
 }  // namespace
 
-LostCheckpoints FindLostCheckpoints(const Record& record,
-                                    const Verdict& verdict) {
+LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
+  std::vector<LostCheckpoint> lost = LostCheckpointsOf(record);
+  std::erase_if(lost, [&](const LostCheckpoint& one) {
+    return one.by_fault || !IsOwed(one, verdict);
+  });
+  if (lost.empty()) return {};
+  LossExplanation explanation = {.cause = CauseText(record, lost.front()),
+                                 .why_store = ""};
   const auto store = std::ranges::find(verdict.invariants, kStore,
                                        &InvariantReport::invariant);
-  if (store == verdict.invariants.end() || store->breaches == 0) return {};
-  const LostCheckpointFinder finder(record);
-  const std::vector<Lost> owed = InFindings(finder.lost(), *store);
-  if (owed.empty()) return {};
-  const Lost& first = owed.front();
-  const RecordEvent* const cut = finder.PowerCutOf(first);
-  LostCheckpoints lost;
-  if (cut == nullptr) {
-    lost.cause = fmt::format(
-        "{} was acknowledged and does not verify ({}), though no fault damaged "
-        "it",
-        first.name, first.reason);
-  } else {
-    const std::optional<uint64_t> step = finder.StepOf(*cut);
-    lost.cause = fmt::format(
-        "the power cut{} damaged {}, although its save had been acknowledged "
-        "({})",
-        step ? fmt::format(" at step {}", *step) : "", first.name,
-        first.reason);
+  if (store != verdict.invariants.end() && store->breaches > 0 &&
+      AreAbout(lost, *store)) {
+    explanation.why_store = WhyStore(record, lost);
   }
-  if (AreAbout(owed, *store)) {
-    lost.why_store = WhyStore(finder, owed, cut != nullptr);
-  }
-  return lost;
+  return explanation;
 }
 
 }  // namespace gauntlet

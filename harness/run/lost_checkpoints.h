@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-struct LostCheckpoints {
+struct LossExplanation {
   // "the power cut at step 51 damaged step-000000040-g1, …"; "": none was lost.
   std::string cause;
   // How the other violations of `store` follow; "": they do not, or there is
@@ -17,10 +17,9 @@ struct LostCheckpoints {
   std::string why_store;
 };
 
-// Looks for acknowledged checkpoints that the run rejected, or left behind
-// invalid, although no fault had damaged them.
-LostCheckpoints FindLostCheckpoints(const Record& record,
-                                    const Verdict& verdict);
+// Looks for acknowledged checkpoints that the run rejected, left behind invalid
+// or no longer has, although no fault had damaged them.
+LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 
 }  // namespace gauntlet
 

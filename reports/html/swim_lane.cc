@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/record/base_name.h"
+#include "harness/record/checkpoint_loss.h"
 #include "reports/counted.h"
 #include "reports/html/lane_layout.h"
 #include "reports/html/lane_marks.h"
@@ -90,7 +91,9 @@ class SwimLanePicture {
     if (!record_.golden.entries.empty()) {
       reference_end_ = record_.golden.entries.back().step;
     }
-    NoteLostCheckpoints();
+    for (const LostCheckpoint& one : LostCheckpointsOf(record_)) {
+      lost_.emplace(one.name);
+    }
     for (size_t i = 0; i < record_.lives.size(); ++i) {
       saves_.push_back(SavesOf(record_.lives[i], processes_[i].end_ns));
       for (const SaveSpan& save : saves_.back()) {
@@ -131,19 +134,6 @@ class SwimLanePicture {
     return {0, is_beyond ? reference_end_ : last_step_ / 2, last_step_};
   }
 
-  // Checkpoints that were rejected, or do not verify after the run.
-  void NoteLostCheckpoints() {
-    for (const LifeEvents& life : record_.lives) {
-      for (const RecordEvent& event : life.events) {
-        if (event.kind != RecordKind::kRejected) continue;
-        lost_.emplace(BaseName(event.path));
-      }
-    }
-    for (const StoredCheckpoint& left : record_.left.checkpoints) {
-      if (!left.valid) lost_.insert(left.name);
-    }
-  }
-
   bool IsLost(const LifeEvents& life, const SaveSpan& save) const {
     return save.state == SaveSpan::State::kCommitted && save.end &&
            lost_.contains(std::string(BaseName(life.events[*save.end].path)));
@@ -153,7 +143,8 @@ class SwimLanePicture {
   std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
                               const PicturePoint& at) const {
     return IsLost(life, save)
-               ? Symbol(kLostSymbol, at, SaveText(save) + ", lost later")
+               ? Symbol(kLostSymbol, at,
+                        SaveText(save) + ", damaged or lost later")
                : Symbol(kCommittedSymbol, at, SaveText(save));
   }
 

@@ -85,6 +85,20 @@ TEST(CausesTest, LossAfterTheRestartIsNotExplainedByTheFaultBeforeIt) {
               ElementsAre(RecordKind::kWorkerLost));
 }
 
+TEST(CausesTest, DamageToACheckpointLeadsToItsLoad) {
+  Record record = SampleRecord();
+  RecordEvent damage = {.kind = RecordKind::kDamaged,
+                        .t_ns = record.lives[0].events[1].t_ns,
+                        .path = "/ckpt/step-2.tmp/model.safetensors",
+                        .detail = "rot"};
+  record.lives[0].events.insert(record.lives[0].events.begin() + 1, damage);
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLoaded)),
+              ElementsAre(RecordKind::kDamaged, RecordKind::kLoaded));
+  record.lives[0].events[1].path = "/ckpt/step-22/model.safetensors";
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLoaded)),
+              ElementsAre(RecordKind::kLoaded));
+}
+
 TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
   Record record = SampleRecord();
   std::vector<RecordEvent>& events = record.lives[2].events;

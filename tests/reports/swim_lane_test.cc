@@ -16,6 +16,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -108,6 +109,35 @@ TEST(SwimLaneTest, DrawsEpochEnds_WhereThereIsRoom) {
   const std::string crowded = Picture(record);
   EXPECT_THAT(crowded, Not(HasSubstr(">end of epoch 1</text>")));
   EXPECT_THAT(crowded, HasSubstr(">end of epoch "));
+}
+
+// The checkpoint of step 2 has a name.
+Record RecordWithACheckpoint() {
+  Record record = FullRecord();
+  record.lives[0].events[4].path = "/ckpt/step-2";
+  return record;
+}
+
+TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
+  Record record = RecordWithACheckpoint();
+  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
+  record.lives[0].events.push_back(
+      {.kind = RecordKind::kDamaged,
+       .t_ns = record.lives[0].events.back().t_ns,
+       .path = "/ckpt/step-2.tmp/model.safetensors"});
+  EXPECT_THAT(Picture(record),
+              AllOf(HasSubstr(Use("m-lost")), HasSubstr("damaged or lost")));
+}
+
+TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
+  Record record = RecordWithACheckpoint();
+  record.left.store_listed = true;
+  record.lives[1].events.insert(
+      record.lives[1].events.begin() + 1,
+      At(record, 55, {.kind = RecordKind::kGeneration}));
+  EXPECT_THAT(Picture(record), HasSubstr(Use("m-lost")));
+  record.left.checkpoints = {{.name = "step-2", .valid = true}};
+  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
 }
 
 TEST(SwimLaneTest, TextsSayWhatHappened) {

@@ -193,6 +193,19 @@ TEST(TimelineTest, TextOfAWorkerDoesNotSteerTheTerminal) {
   EXPECT_THAT(text, HasSubstr("gone?"));
 }
 
+TEST(TimelineTest, LoadOfADamagedCheckpointHasARowWithTheDamageAsItsCause) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[0].events;
+  events.insert(events.begin() + 1,
+                {.kind = RecordKind::kDamaged,
+                 .t_ns = events[0].t_ns,
+                 .path = "/ckpt/step-2.tmp/model.safetensors",
+                 .detail = "rot"});
+  const std::string text = RenderTimeline(TimelineOf(record, {}), {});
+  EXPECT_THAT(text, HasSubstr("model.safetensors damaged by fault rot"));
+  EXPECT_THAT(text, HasSubstr("step-2 loaded <2"));
+}
+
 TEST(TimelineTest, JsonHasTheRows) {
   const json timeline = json::parse(TimelineToJson(Sample()));
   EXPECT_EQ(timeline["schema"], "gauntlet.timeline/v1");

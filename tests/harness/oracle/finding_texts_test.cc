@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/oracle/judge.h"
+#include "harness/record/base_name.h"
 #include "tests/harness/oracle/spoiled_run.h"
 
 namespace gauntlet {
@@ -16,13 +17,17 @@ using testing::HasSubstr;
 using K = RecordKind;
 
 // Message of the first finding of that name; "": there is none.
-std::string MessageOf(const ScriptedRun& run, const std::string& name) {
-  for (const InvariantReport& report : Judge(run.record()).invariants) {
+std::string MessageOf(const Record& record, const std::string& name) {
+  for (const InvariantReport& report : Judge(record).invariants) {
     for (const Finding& finding : report.findings) {
       if (finding.name == name) return finding.message;
     }
   }
   return "";
+}
+
+std::string MessageOf(const ScriptedRun& run, const std::string& name) {
+  return MessageOf(run.record(), name);
 }
 
 TEST(FindingTextsTest, PositionsHaveTheSameUnits) {
@@ -33,14 +38,45 @@ TEST(FindingTextsTest, PositionsHaveTheSameUnits) {
       << message;
 }
 
-TEST(FindingTextsTest, ChangedLoadSaysThatTheCheckpointIsIntact) {
+// A chief resumes with another state than it has read; the checkpoint is left.
+Record ChangedLoad() {
   ScriptedRun run = RecoveredRun();
-  run.events.At(kNextChief, K::kResumed).digest = kOtherDigest;
+  RecordEvent& resumed = run.events.At(kNextChief, K::kResumed);
+  resumed.digest = kOtherDigest;
+  const std::string name(BaseName(resumed.path));
+  Record record = run.record();
+  record.left.checkpoints = {{.name = name, .valid = true}};
+  return record;
+}
+
+TEST(FindingTextsTest, ChangedLoadSaysThatTheCheckpointIsIntact_IfItVerified) {
   constexpr const char* kIntact =
       "; the checkpoint is intact, the state changed after it was read";
-  EXPECT_THAT(MessageOf(run, "changed-load"), EndsWith(kIntact));
+  Record record = ChangedLoad();
+  EXPECT_THAT(MessageOf(record, "changed-load"), EndsWith(kIntact));
+  record.left.checkpoints.clear();
+  EXPECT_THAT(MessageOf(record, "changed-load"), EndsWith(" was saved"));
+  ScriptedRun run = RecoveredRun();
+  run.events.At(kNextChief, K::kResumed).digest = kOtherDigest;
   run.events.At(kNextChief, K::kLoaded).digest = kOtherDigest;
   EXPECT_THAT(MessageOf(run, "changed-load"), EndsWith(" was saved"));
+}
+
+TEST(FindingTextsTest, ChangedLoadNamesTheDamageToTheCheckpoint) {
+  Record record = ChangedLoad();
+  StoredCheckpoint& left = record.left.checkpoints.front();
+  left.valid = false;
+  left.reason = "torn";
+  EXPECT_THAT(MessageOf(record, "changed-load"),
+              EndsWith("; " + left.name + " does not verify (torn)"));
+  record.lives[0].events.push_back(
+      {.kind = K::kDamaged,
+       .t_ns = record.lives[0].events.back().t_ns,
+       .path = "/ckpt/" + left.name + ".tmp/model.safetensors",
+       .detail = "rot"});
+  EXPECT_THAT(MessageOf(record, "changed-load"),
+              EndsWith("; model.safetensors of " + left.name +
+                       " was damaged by fault rot"));
 }
 
 TEST(FindingTextsTest, StepOutOfOrderNamesBothPredecessors) {

@@ -13,6 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class FailureSummaryTest : public testing::Test {
@@ -42,8 +43,16 @@ expect: {outcome: recovers}
   return LoadScenarios(text, "c.yaml").cases.at(0);
 }
 
-Case CrashWithBug(const char* bug) {
-  return SmallCase(std::string("planted_bugs: ") + bug + R"(
+// SmallScenario() of which `keep` checkpoints stay.
+Case CaseThatKeeps(int keep, const std::string& rest) {
+  std::string text = SmallScenario("seed: 7\n" + rest);
+  const std::string two = "keep: 2";
+  text.replace(text.find(two), two.size(), "keep: " + std::to_string(keep));
+  return LoadScenarios(text, "c.yaml").cases.at(0);
+}
+
+Case CrashWithBug(const std::string& bug, int keep = 2) {
+  return CaseThatKeeps(keep, "planted_bugs: " + bug + R"(
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}
@@ -76,8 +85,64 @@ TEST_F(FailureSummaryTest, ResultOfTrainingIsRightThoughTheStoreFailed) {
       StartsWith("right: each step and the final state"));
 }
 
+// A crash after the damage `fault` to the checkpoint of step 4, of which `keep`
+// checkpoints stay.
+Case DamageCase(const std::string& fault, int keep) {
+  return CaseThatKeeps(keep, R"(planted_bugs: trust-manifest-blindly
+faults:
+  - id: rot
+    at: {worker: 1, save: 1, point: ckpt.shard.write, offset: 0%}
+)" + fault + R"(
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)");
+}
+
+TEST_F(FailureSummaryTest, DamagedCheckpointThatWasLoadedIsTheCause) {
+  for (const char* fault : {"    do: bit_flip\n    with: {offset: 75%}",
+                            "    do: torn_write\n    with: {then: nothing, "
+                            "keep: [0, 1, 2, 3, 4, 5, 6]}"}) {
+    for (const int keep : {1, 4}) {
+      const CaseResult result = Run(DamageCase(fault, keep));
+      ASSERT_EQ(result.verdict.kind, VerdictKind::kFail) << fault;
+      EXPECT_THAT(result.cause,
+                  StartsWith("model-00002-of-00002.safetensors of "
+                             "step-000000004-g1 was damaged by fault rot and "
+                             "was loaded without being noticed"));
+      EXPECT_THAT(result.summary.recovery,
+                  AllOf(HasSubstr("a damaged checkpoint was loaded"),
+                        Not(HasSubstr("intact"))));
+    }
+  }
+}
+
+TEST_F(FailureSummaryTest, SaveAcknowledgedBeforeItsRenameIsTheCause) {
+  const CaseResult result = Run(SmallCase(R"(disk: {profile: weak}
+planted_bugs: acknowledge-before-rename
+faults:
+  - id: power
+    at: {worker: 0, save: 2, point: ckpt.rename}
+    do: power_loss
+expect: {outcome: recovers}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(result.cause,
+            "step 8 was acknowledged before its rename; the power cut came "
+            "before the rename; no checkpoint of step 8 remained "
+            "(step-000000008-g1)");
+}
+
+TEST_F(FailureSummaryTest, RemovedCheckpointIsNotCalledIntact) {
+  EXPECT_THAT(Run(CrashWithBug("lose-rng-key")).summary.recovery,
+              AllOf(HasSubstr("the state is not the saved one"),
+                    HasSubstr("removed later, so it is not verified"),
+                    Not(HasSubstr("intact"))));
+}
+
 TEST_F(FailureSummaryTest, LoadThatChangesTheStateLeavesTheCheckpointIntact) {
-  const CaseResult result = Run(CrashWithBug("lose-rng-key"));
+  const CaseResult result = Run(CrashWithBug("lose-rng-key", 9));
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(result.summary.recovery,
               HasSubstr("the checkpoint is intact, but the state changed"));
