@@ -326,7 +326,8 @@ constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kLosePosition, "lose-position",
                    "a restore starts the epoch's data anew"},
     PlantedBugInfo{PlantedBug::kTrustManifestBlindly, "trust-manifest-blindly",
-                   "a load does not verify files against their digests"},
+                   "a load does not verify files against their digests; it "
+                   "still notices missing files and headers that do not fit"},
     PlantedBugInfo{PlantedBug::kLoseMetrics, "lose-metrics",
                    "a restore starts the epoch's metrics anew"},
     PlantedBugInfo{PlantedBug::kSkipManifestSync, "skip-manifest-fsync",
