@@ -93,7 +93,11 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
   }
   loaded.errors = diagnostics.Sorted();
   loaded.warnings = diagnostics.SortedWarnings();
-  if (!loaded.errors.empty()) loaded.cases.clear();
+  if (!loaded.errors.empty()) {
+    loaded.cases.clear();
+    // They may only follow from an error.
+    loaded.warnings.clear();
+  }
   return loaded;
 }
 

@@ -70,6 +70,13 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
+// "{step: 10}" for a scalar in place of a map of one key; else "".
+std::string HintOnMap(std::string_view path, const YamlNode& found) {
+  const std::vector<std::string> keys = KeysOf(path);
+  if (keys.size() != 1 || found.kind != YamlKind::kScalar) return "";
+  return fmt::format("{{{}: {}}}", keys.front(), found.scalar.substr(0, 40));
+}
+
 // "`do` belongs beside `at`" where the map's own map has the key; else "".
 std::string HintOnPlace(std::string_view path, std::string_view key) {
   std::string_view owner;
@@ -92,7 +99,9 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
     : node_(node), path_(path), diagnostics_(&diagnostics) {
   if (node_ == nullptr) return;
   if (node_->kind != YamlKind::kMap) {
-    Wrong(*node_, "a map");
+    Error(node_->place,
+          fmt::format("expected a map, found {}", DescribeYaml(*node_)),
+          HintOnMap(path_, *node_));
     node_ = nullptr;
     return;
   }

@@ -161,8 +161,11 @@ void CheckCollective(const YamlNode& document, const Case& one,
                     "cluster: {device: emulated}");
 }
 
-void ReadPlan(const YamlNode& document, Case& one, Diagnostics& diagnostics) {
-  const size_t errors = diagnostics.size();
+// Checks the plan against the rest of the case only if the scenario has no
+// error, as what is missing elsewhere may make a good fault look wrong.
+// `errors`: number of errors before the scenario was read.
+void ReadPlan(const YamlNode& document, size_t errors, Case& one,
+              Diagnostics& diagnostics) {
   const std::vector<PlacedFault> faults =
       ReadFaults(document.Find("faults"), diagnostics);
   one.plan.seed = one.seed;
@@ -183,7 +186,7 @@ void ReadPlan(const YamlNode& document, Case& one, Diagnostics& diagnostics) {
 }
 
 Case ReadCase(const Scenario& scenario, const Combination& combination,
-              Diagnostics& diagnostics) {
+              size_t errors, Diagnostics& diagnostics) {
   Case one;
   one.scenario = scenario.name;
   one.name = scenario.name + combination.label;
@@ -204,7 +207,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   disk.Choice("profile", one.disk);
   disk.Size("capacity", one.disk_capacity);
   ReadExpectation(document, one);
-  ReadPlan(combination.document, one, diagnostics);
+  ReadPlan(combination.document, errors, one, diagnostics);
   return one;
 }
 
@@ -219,10 +222,11 @@ int MostWorkersIn(const ClusterSetup& cluster, int life) {
 }
 
 std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {
+  const size_t errors = diagnostics.size();
   std::vector<Case> cases;
   for (const Combination& combination :
        ExpandMatrix(scenario.document, diagnostics)) {
-    cases.push_back(ReadCase(scenario, combination, diagnostics));
+    cases.push_back(ReadCase(scenario, combination, errors, diagnostics));
     for (size_t i = 0; i + 1 < cases.size(); ++i) {
       if (cases[i].name != cases.back().name) continue;
       diagnostics.Error(

@@ -48,6 +48,49 @@ TEST(BadFilesTest, MisplacedWord_IsOneErrorWithItsPlace) {
             "it\n");
 }
 
+TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
+  EXPECT_EQ(ErrorsOf("schema: gauntlet/v2\nname: a\nexpect: {outcome: "
+                     "recovers, resumed_from: 10}\n"),
+            "s.yaml:3:43: error: expected a map, found '10'\n"
+            "  3 | expect: {outcome: recovers, resumed_from: 10}\n"
+            "    |                                           ^ {step: 10}\n");
+}
+
+// Neither warnings nor errors that only follow from an error are printed.
+TEST(BadFilesTest, ErrorElsewhere_HidesWhatFollowsFromIt) {
+  const std::string faults = R"(
+cluster: {workers: 3}
+faults:
+  - id: rot
+    at: {worker: 2, save: 2, point: ckpt.shard.write}
+    do: bit_flip
+  - id: crash
+    at: {worker: 2, step: STEP, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)";
+  const struct {
+    std::string head;
+    std::string step;
+    std::string error;
+  } kCases[] = {
+      {"preset: dnn\nchekpoint: {every: {steps: 10}}", "24",
+       "unknown key 'chekpoint'"},
+      {"preset: resnet\ncheckpoint: {every: {steps: 10}}", "24",
+       "unknown preset 'resnet'"},
+      {"preset: dnn\ncheckpoint: {every: {steps: 10}}", "0",
+       "can never match: step 0"},
+  };
+  for (const auto& [head, step, error] : kCases) {
+    std::string text = "schema: gauntlet/v2\nname: a\n" + head + faults;
+    text.replace(text.find("STEP"), 4, step);
+    const LoadedFile loaded = LoadScenarios(text, "s.yaml");
+    ASSERT_EQ(loaded.errors.size(), 1u) << ErrorsOf(text);
+    EXPECT_THAT(loaded.errors[0].message, testing::HasSubstr(error));
+    EXPECT_EQ(RenderWarnings(loaded, "s.yaml", text), "");
+  }
+}
+
 TEST(BadFilesTest, PointWithAPartLeftOut_SuggestsTheWholeName) {
   EXPECT_THAT(ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [{at: {point: "
                        "ckpt.write}, do: crash}]\nexpect: {outcome: "
