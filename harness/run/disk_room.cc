@@ -1,7 +1,9 @@
 #include "harness/run/disk_room.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -35,6 +37,27 @@ bool IsFull(const std::filesystem::path& directory) {
 
 bool TellsOfFullDisk(std::string_view text) {
   return text.find(std::strerror(ENOSPC)) != text.npos;
+}
+
+bool FullDiskWatch::Found() {
+  constexpr uint64_t kOverlap = 64;  // for a message that was half written
+  std::error_code error;
+  for (const std::filesystem::path& folder : folders_) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder, error)) {
+      uint64_t& read = read_[entry.path()];
+      const uint64_t size = entry.file_size(error);
+      if (error || size <= read) continue;
+      const uint64_t begin = read - std::min(read, kOverlap);
+      std::string text(size - begin, '\0');
+      std::ifstream in(entry.path(), std::ios::binary);
+      in.seekg(static_cast<std::streamoff>(begin));
+      in.read(text.data(), static_cast<std::streamsize>(text.size()));
+      read = size;
+      if (TellsOfFullDisk(text)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace gauntlet

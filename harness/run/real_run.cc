@@ -246,6 +246,7 @@ ChildProgram RealRun::ProgramOf(const Start& start) const {
 ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   uint64_t bytes = 0;
   SteadyClock::time_point sign_of_life = SteadyClock::now();
+  FullDiskWatch full_disk({events, directory_ / "logs"});
   pollfd ended = {.fd = launcher.pidfd.get(), .events = POLLIN, .revents = 0};
   while (poll(&ended, 1, kPollMs) != 1) {  // a signal is no end
     const SteadyClock::time_point now = SteadyClock::now();
@@ -264,7 +265,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
       log_.ending = RunEnding::kTimedOut;
       log_.ending_detail =
           fmt::format("not over after {}", DurationToText(plan_.total_limit));
-    } else if (IsFull(directory_)) {
+    } else if (full_disk.Found() || IsFull(directory_)) {
       log_.ending = RunEnding::kTimedOut;
       log_.disk_full = true;
     }

@@ -24,6 +24,7 @@ USAGE = 2
 FAILED = 1
 TRIED_S = 31  # a last save
 AT_ONCE_S = 15
+FEW_SECONDS_S = 6
 FEW_BYTES = 8192  # fewer than a checkpoint of the preset has
 
 
@@ -150,6 +151,30 @@ def a_full_folder_of_runs_ends_the_run(run):
     return None
 
 
+# Its checkpoints have no room, but smaller files have: removed files leave some.
+LARGE = """schema: gauntlet/v2
+name: large
+preset: dnn
+cluster: {workers: 3}
+checkpoint: {every: {steps: 10}}
+expect: {outcome: completes}
+"""
+
+
+def a_checkpoint_without_room_ends_the_run(run):
+    (run.directory / "large.yaml").write_text(LARGE)
+    with small_disk(run, "1m") as place:
+        if place is None:
+            return "skipped: needs root to mount a disk"
+        done, seconds = gauntlet(run, "run", "large.yaml", "--world", "real",
+                                 "--runs", place / "runs")
+        expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
+        expect(done.stderr.startswith("gauntlet run: no space left in "),
+               done.stderr)
+        expect(seconds < FEW_SECONDS_S, f"took {seconds:.1f} s")
+    return None
+
+
 def a_path_that_is_too_long_is_told_before_training(run):
     deep = run.directory
     while len(str(deep)) < 3990:
@@ -209,6 +234,7 @@ CHECKS = (
     a_full_disk_is_told_at_the_first_attempt,
     a_model_that_has_room_is_enough,
     a_full_folder_of_runs_ends_the_run,
+    a_checkpoint_without_room_ends_the_run,
     a_path_that_is_too_long_is_told_before_training,
     no_loopback_is_told_at_the_first_attempt,
     no_process_left_is_told_at_the_first_attempt,
