@@ -1,8 +1,12 @@
 #include "harness/oracle/fault_effects.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -17,6 +21,24 @@ bool Has(const LifeEvents& life, size_t from, RecordKind kind) {
 // Returns true iff the fault skips files that end before its byte.
 bool PassesOverFiles(const RecordFault& fault) {
   return fault.kind == "bit_flip" && fault.byte > 0;
+}
+
+// "; saves begun: 4 in incarnation 1, 2 in incarnation 2", for a fault that is
+// planned for a save.
+std::string SavesText(const Record& record, const RecordFault& fault) {
+  if (!fault.in_save) return "";
+  std::map<int, int64_t> begun;  // by incarnation; all ranks save together
+  for (const LifeEvents& life : record.lives) {
+    int64_t& most = begun[life.life];
+    most = std::max<int64_t>(
+        most, std::ranges::count(life.events, RecordKind::kSaveBegin,
+                                 &RecordEvent::kind));
+  }
+  std::vector<std::string> texts;
+  for (const auto& [incarnation, saves] : begun) {
+    texts.push_back(fmt::format("{} in incarnation {}", saves, incarnation));
+  }
+  return fmt::format("; saves begun: {}", fmt::join(texts, ", "));
 }
 
 // Returns true iff a worker or a launcher has reported a notice.
@@ -63,7 +85,8 @@ void CheckFaultEffects(const Outline& outline, Check& check) {
         [&](const Firing& firing) { return firing.fault == &fault; });
     if (!fired) {
       check.Breach("never-fired",
-                   fmt::format("{} never fired: {}{}", fault.id, fault.summary,
+                   fmt::format("{} never fired: {}{}{}", fault.id,
+                               fault.summary, SavesText(outline.record, fault),
                                PassesOverFiles(fault)
                                    ? "; it skips files that end before that "
                                      "byte"

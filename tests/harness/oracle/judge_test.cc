@@ -108,6 +108,13 @@ TEST(JudgeTest, HasNoVerdictWithoutEvidence) {
        [](Record& r) {
          r.faults.push_back({.id = "x", .summary = "crash worker 0"});
        }},
+      {VerdictKind::kError,
+       "never fired: crash at save 9; saves begun: 2 in incarnation 1, 3 in "
+       "incarnation 2",
+       [](Record& r) {
+         r.faults.push_back(
+             {.id = "x", .summary = "crash at save 9", .in_save = true});
+       }},
       {VerdictKind::kError, "grace is expected, but there was nothing to check",
        [](Record& r) { r.expect.invariants = {"grace"}; }},
   };
