@@ -151,6 +151,10 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
+  // The errors say all.
+  if (any_bad && result.cases.empty()) {
+    return static_cast<int>(ExitCode::kUsage);
+  }
   if (command.output == OutputFormat::kJson) {
     console.out << ResultToJson(result);
   } else {

@@ -275,8 +275,10 @@ class RecordReader {
     JsonReader reader(object, "", error);
     reader.Field("schema", schema);
     if (error.empty() && schema != kSchema) {
-      return fmt::format("schema: expected {}, found \"{}\"", kSchema,
-                         schema.substr(0, 40));
+      return fmt::format(
+          "schema: expected {}, found \"{}\": read it with the build of "
+          "gauntlet that wrote it, or run the case again",
+          kSchema, schema.substr(0, 40));
     }
     Describe(reader, record_);
     for (const std::string& name : record_.expect.invariants) {
@@ -383,16 +385,22 @@ Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
     const std::string error =
         reader.Line(text.substr(begin, end - begin), text.substr(0, begin));
     begin = end + 1;
+    if (!error.empty() && end == text.size()) break;  // of a part of a line
     if (!error.empty()) {
       return Refused<Record>(
           fmt::format("{}:{}: {}", name, line_number, error));
     }
   }
+  if (text.empty()) {
+    return Refused<Record>(fmt::format(
+        "{}: expected a record, found an empty file; run the case again",
+        name));
+  }
   if (!reader.ended() || !text.ends_with('\n')) {
     return Refused<Record>(
-        fmt::format("{}:{}: expected an end line, found the end of the file: "
-                    "it is torn",
-                    name, line_number + 1));
+        fmt::format("{}: expected an end line, found a record that is cut "
+                    "short at line {}; run the case again",
+                    name, line_number));
   }
   return {.value = std::move(reader).Take(), .error = ""};
 }

@@ -142,6 +142,15 @@ TEST_F(JudgeCommandTest, RefusesARecordThatWasChanged) {
   EXPECT_THAT(err_.str(), HasSubstr("was changed after it was written"));
 }
 
+TEST_F(JudgeCommandTest, PrintsNoSummary_WhereNoRecordCouldBeRead) {
+  RunOne("completes");
+  const std::string text = ReadTextFile(record());
+  ASSERT_TRUE(WriteTextFile(record(), text.substr(0, text.size() / 2)).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("cut short at line "));
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(JudgeCommandTest, NamesACaseWithoutItsRecord) {
   RunOne("completes");
   fs::create_directories(runs() + "/latest/b.real");

@@ -150,10 +150,17 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
     std::string text;
     std::string expected;
   } kCases[] = {
-      {"", "r:1: expected an end line"},
+      {"", "r: expected a record, found an empty file; run the case again"},
+      {head,
+       "r: expected an end line, found a record that is cut short at "
+       "line 1; run the case again"},
+      {head + "{\"kind\":\"pro",
+       "r: expected an end line, found a record that is cut short at line 2"},
       {"{\"kind\":\"end\"}\n", "r:1: expected a record line first"},
       {"{\"kind\":\"record\",\"schema\":\"x\"}\n",
-       "r:1: schema: expected gauntlet.record/v2, found \"x\""},
+       "r:1: schema: expected gauntlet.record/v2, found \"x\": read it with "
+       "the "
+       "build of gauntlet that wrote it, or run the case again"},
       {head + head, "r:2: expected a record line first, and only there"},
       {head + "{\"kind\":\"step\"}\n",
        "r:2: expected a process before its events"},
