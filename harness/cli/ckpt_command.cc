@@ -1,6 +1,7 @@
 #include "harness/cli/ckpt_command.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "engine/ckpt/store_names.h"
 #include "engine/epoch_text.h"
@@ -216,8 +217,28 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
   return Dump(list);
 }
 
+namespace {
+
+// kNotFound: there is nothing at the path, not even a link.
+Status CheckIsThere(World& world, const std::string& path) {
+  const Status listed = world.storage.List(path).status();
+  std::error_code ignored;
+  if (listed.code() != Code::kNotFound ||
+      std::filesystem::is_symlink(path, ignored)) {
+    return OkStatus();
+  }
+  return NotFound(fmt::format(
+      "{}: no such file or folder; expected a checkpoint, or the folder of a "
+      "job's checkpoints",
+      path));
+}
+
+}  // namespace
+
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console) {
+  const Status there = CheckIsThere(world, command.directory);
+  if (!there.ok()) return Fail(console, "ls", there);
   const auto store = Inspect(world, WithoutLastSlashes(command.directory),
                              InspectDepth::kManifests);
   if (!store.ok()) return Fail(console, "ls", store.status());
@@ -229,6 +250,8 @@ int RunCheckpointList(const CheckpointListCommand& command, World& world,
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                         Console& console) {
   const StorePath path = SplitStorePath(command.path);
+  const Status there = CheckIsThere(world, path.directory);
+  if (!there.ok()) return Fail(console, "verify", there);
   auto store = Inspect(world, path.directory, InspectDepth::kEveryByte);
   if (!store.ok()) return Fail(console, "verify", store.status());
   std::vector<CheckpointReport>& reports = store->checkpoints;
@@ -252,6 +275,8 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
 int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,
                       Console& console) {
   for (const std::string& path : {command.left, command.right}) {
+    const Status there = CheckIsThere(world, path);
+    if (!there.ok()) return Fail(console, "diff", there);
     const Status single = CheckIsNoStore(world, path);
     if (!single.ok()) return Fail(console, "diff", single);
   }

@@ -68,8 +68,9 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
       const size_t comma = std::min(text.find(',', begin), text.size());
       const std::string pattern = text.substr(begin, comma - begin);
       bool any = false;
+      std::vector<std::string> names;
       for (const Info& info : all) {
-        const std::string name(info.name);
+        const std::string& name = names.emplace_back(info.name);
         if (fnmatch(pattern.c_str(), name.c_str(), 0) != 0) continue;
         any = true;
         if (std::find(target.begin(), target.end(), info.*value) ==
@@ -82,7 +83,9 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
             fmt::format("a name or a pattern that one has ({})", listing),
             pattern);
         const std::string_view renamed = NewNameOfValue(path, pattern);
-        if (renamed.empty()) return status;
+        if (renamed.empty()) {
+          return InvalidArgument(status.message() + DidYouMean(pattern, names));
+        }
         return InvalidArgument(fmt::format("{}; {} is the name in gauntlet/v2",
                                            status.message(), renamed));
       }

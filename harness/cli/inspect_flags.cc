@@ -11,6 +11,8 @@ namespace {
 constexpr std::string_view kCatalogNames =
     "presets, points, faults, invariants, planted-bugs or scenarios";
 
+constexpr size_t kLeastPart = 3;  // characters of a name that is told in part
+
 NamedChoices<Catalog> AllCatalogs() {
   return {{"presets", Catalog::kPresets},
           {"points", Catalog::kPoints},
@@ -27,7 +29,13 @@ Result<Catalog> FindCatalog(const std::string& name) {
     names.push_back(known);
   }
   const Status status = ExpectedValue(kCatalogNames, name);
-  return InvalidArgument(status.message() + DidYouMean(name, names));
+  std::string hint = DidYouMean(name, names);
+  for (const std::string& known : names) {
+    if (!hint.empty() || name.size() < kLeastPart) break;
+    if (known.find(name) == known.npos) continue;
+    hint = fmt::format("; did you mean {}?", known);
+  }
+  return InvalidArgument(status.message() + hint);
 }
 
 }  // namespace

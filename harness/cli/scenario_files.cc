@@ -1,9 +1,11 @@
 #include "harness/cli/scenario_files.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string_view>
 
+#include "harness/cli/flags.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -44,8 +46,18 @@ bool IsFree(const std::string& path) {
 }
 
 std::string NothingAt(const std::string& path) {
-  const std::string message =
+  std::string message =
       fmt::format("{}: no such scenario file or folder", path);
+  std::vector<std::string> others;
+  const std::filesystem::path told(path);
+  const std::filesystem::path folder =
+      told.has_parent_path() ? told.parent_path() : ".";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    others.push_back(entry.path().filename());
+  }
+  std::ranges::sort(others);
+  message += DidYouMean(told.filename().string(), others);
   if (path.find_first_of("./") != path.npos) return message;
   return fmt::format("{}; to select by a label, use gauntlet run FOLDER -L {}",
                      message, path);
@@ -62,6 +74,9 @@ Result<std::vector<std::string>> FindScenarioFiles(
     std::error_code ignored;
     const bool is_other = std::filesystem::exists(path, ignored) &&
                           !std::filesystem::is_directory(path, ignored);
+    if (IsFree(path) && !path.empty()) {
+      return NotFound(NothingAt(path));
+    }
     if (IsScenarioName(path)) {
       ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
       files.insert(path);
@@ -69,8 +84,6 @@ Result<std::vector<std::string>> FindScenarioFiles(
       return InvalidArgument(fmt::format(
           "{}: expected a folder, or a file that ends in .yaml or .yml",
           path.empty() ? "''" : path));
-    } else if (IsFree(path)) {
-      return NotFound(NothingAt(path));
     } else {
       RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
     }

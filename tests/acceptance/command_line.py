@@ -91,6 +91,16 @@ def a_plan_that_cannot_be_read_is_said_once(run):
     expect_equal("what is there", os.listdir(run.directory), ["p.json"])
 
 
+def a_mistyped_name_gets_a_suggestion(run):
+    says_one_line(run, 2, "found 'bugs'; did you mean planted-bugs?", "list",
+                  "bugs")
+    says_one_line(run, 2, "found 'crahs'; did you mean crash?", "explore",
+                  "--kinds", "crahs")
+    for verb in ("ls", "verify"):
+        says_one_line(run, 2, "x: no such file or folder", "ckpt", verb, "x")
+    says_one_line(run, 2, "x: no such file or folder", "ckpt", "diff", "x", "y")
+
+
 def a_fault_that_never_fires_is_said(run):
     """Unless another run may come to it."""
     (run.directory / "p.json").write_text(
@@ -625,6 +635,7 @@ CHECKS = (
     plan_injects_in_each_run,
     plan_state_is_kept_where_told,
     a_plan_that_cannot_be_read_is_said_once,
+    a_mistyped_name_gets_a_suggestion,
     a_fault_that_never_fires_is_said,
     trace_that_cannot_be_written_is_exit_3,
     plan_on_a_cluster_names_its_state,

@@ -60,6 +60,14 @@ TEST_F(ValidateCommandTest, FolderWithoutScenarios_IsNothingSelected) {
   EXPECT_EQ(out_.str(), "");
 }
 
+TEST_F(ValidateCommandTest, MistypedFile_SuggestsTheOneBesideIt) {
+  Write("mine.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
+  EXPECT_EQ(Validate(scratch_ / "mien.yaml"), 2);
+  EXPECT_EQ(err_.str(), "gauntlet validate: " + (scratch_ / "mien.yaml") +
+                            ": no such scenario file or folder; did you mean "
+                            "mine.yaml?\n");
+}
+
 TEST_F(ValidateCommandTest, TakesNoLabelForAPath) {
   EXPECT_EQ(Validate("smoke"), 2);
   EXPECT_EQ(err_.str(),
