@@ -1,5 +1,7 @@
 #include "reports/html/coverage_matrix.h"
 
+#include <algorithm>
+
 #include "reports/html/text.h"
 #include <fmt/format.h>
 
@@ -43,6 +45,7 @@ CoverageMatrix::CoverageMatrix(const FaultCatalogue& catalogue)
       impossible_(catalogue.impossible) {}
 
 void CoverageMatrix::Add(const Record& record) {
+  ++records_;
   const std::set<std::string> fired = FaultsThatFired(record);
   for (const RecordFault& fault : record.faults) {
     Add(fault.kind, fault.point, 1, fired.contains(fault.id) ? 1 : 0);
@@ -63,6 +66,11 @@ const CoverageMatrix::Cell* CoverageMatrix::Find(
     const std::string& kind, const std::string& point) const {
   const auto found = cells_.find({kind, point});
   return found == cells_.end() ? nullptr : &found->second;
+}
+
+bool CoverageMatrix::IsPlanned(const std::string& point) const {
+  return std::ranges::any_of(
+      cells_, [&](const auto& entry) { return entry.first.second == point; });
 }
 
 std::string CoverageMatrix::Row(const std::string& point) const {
@@ -115,8 +123,23 @@ std::string CoverageMatrix::Render() const {
   }
   out +=
       "<th scope=\"col\"><span>all kinds</span></th></tr></thead>\n<tbody>\n";
-  for (const std::string& point : points_) out += Row(point);
-  return out + "</tbody></table></div>\n";
+  // Of one case, hardly any row has a number.
+  size_t hidden = 0;
+  for (const std::string& point : points_) {
+    if (records_ == 1 && !IsPlanned(point)) {
+      ++hidden;
+    } else {
+      out += Row(point);
+    }
+  }
+  out += "</tbody></table></div>\n";
+  if (hidden > 0) {
+    out += fmt::format(
+        "<p class=\"muted\">{} at which no fault is planned {} "
+        "not shown, as only one case ran.</p>\n",
+        GroupedCount(hidden, "fault point"), hidden == 1 ? "is" : "are");
+  }
+  return out;
 }
 
 }  // namespace gauntlet

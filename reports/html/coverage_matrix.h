@@ -30,7 +30,8 @@ class CoverageMatrix {
   // Adds faults of one kind at one point; `fired` of `planned` fired.
   void Add(const std::string& kind, const std::string& point, uint64_t planned,
            uint64_t fired);
-  // A table with a row for each point and a column for each kind.
+  // A table with a row for each point and a column for each kind. Of one
+  // record, points at which it plans no fault are counted only.
   std::string Render() const;
 
  private:
@@ -39,6 +40,7 @@ class CoverageMatrix {
     uint64_t fired = 0;
   };
 
+  bool IsPlanned(const std::string& point) const;
   const Cell* Find(const std::string& kind, const std::string& point) const;
   std::string Row(const std::string& point) const;
 
@@ -46,6 +48,7 @@ class CoverageMatrix {
   std::set<std::string> points_;  // empty text: a fault at no point
   std::set<std::pair<std::string, std::string>> impossible_;
   std::map<std::pair<std::string, std::string>, Cell> cells_;
+  size_t records_ = 0;  // added
 };
 
 // Ids of the faults that fired.

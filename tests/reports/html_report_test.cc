@@ -357,6 +357,18 @@ TEST(CoverageMatrixTest, ShowsFiredFaultsAndHoles) {
   EXPECT_EQ(FirstUnbalancedTag(html), "");
 }
 
+TEST(CoverageMatrixTest, HidesRowsWithoutAFault_WhereOneCaseRan) {
+  CoverageMatrix matrix({.kinds = {"hang"}, .points = {"ckpt.rename"}});
+  matrix.Add(SampleRecord());
+  const std::string html = matrix.Render();
+  EXPECT_THAT(html, HasSubstr("step.end</th>"));
+  EXPECT_THAT(html, Not(HasSubstr("ckpt.rename</th>")));
+  EXPECT_THAT(html, HasSubstr("1 fault point at which no fault is planned is "
+                              "not shown"));
+  matrix.Add(SampleRecord());
+  EXPECT_THAT(matrix.Render(), HasSubstr("ckpt.rename</th>"));
+}
+
 TEST(CoverageMatrixTest, MarksFaultsThatNeverFired) {
   Record record = SampleRecord();
   record.lives[2].events.pop_back();
