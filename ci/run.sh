@@ -13,7 +13,8 @@ program=build/release/gauntlet
 usage() {
   cat <<'USAGE'
 usage: ci/run.sh COMMAND
-  setup   install the Debian packages of ci/packages.txt that are missing
+  setup   install the Debian packages of ci/packages.txt that are missing (`test`
+          also those of ci/test_packages.txt)
   demo    build the program and run its demo
   test    build everything, run all tests and the scenario suites, explore for
           about a minute
@@ -83,9 +84,20 @@ setup() {  # [MORE_PACKAGES...]
   "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing >&2
 }
 
+# Prints a line each minute until the process ends.
+report_progress() {  # PID FILES
+  local seconds=0 compiled
+  while sleep 1 && kill -0 "$1" 2>/dev/null; do
+    seconds=$((seconds + 1))
+    [ $((seconds % ${GAUNTLET_PROGRESS_SECONDS:-60})) -eq 0 ] || continue
+    compiled=$(find build/release -name '*.o' | wc -l)
+    echo "compiled $compiled of $2" >&2
+  done
+}
+
 # Configures once; later runs leave it to ninja to notice what changed.
 build() {  # TARGET...
-  local files quiet=(--quiet)
+  local files="" quiet=(--quiet)
   # On stderr: standard output belongs to the program.
   { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 || return
   if [ ! -e "$program" ]; then
@@ -94,7 +106,13 @@ build() {  # TARGET...
   fi
   # On a terminal, ninja shows its progress in one line.
   [ ! -t 2 ] || quiet=()
-  ninja -C build/release "${quiet[@]}" "$@" >&2
+  if [ -t 2 ] || [ -z "$files" ]; then
+    ninja -C build/release "${quiet[@]}" "$@" >&2
+  else
+    ninja -C build/release "${quiet[@]}" "$@" >&2 &
+    report_progress $! "$files"
+    wait $!
+  fi
 }
 
 demo() {  # [OPTION...]
@@ -324,13 +342,10 @@ mutants() {  # ARGUMENTS...
   python3 -B tests/mutants/mutants.py "$@"
 }
 
-# Of another launcher, whose variables a test trains by. Slurm has daemons that a
-# container may not be able to run: its test runs where it is installed.
-launcher_packages=(openmpi-bin)
-
 run_tests() {
-  local files begin=$SECONDS build_seconds
-  setup "${launcher_packages[@]}"
+  local files begin=$SECONDS build_seconds packages
+  mapfile -t packages < <(grep -Ev '^(#|$)' ci/test_packages.txt)
+  setup "${packages[@]}"
   build all || { echo "0 passed, 1 failed"; return 1; }
   build_seconds=$((SECONDS - begin))
   unit_tests
@@ -471,8 +486,8 @@ main() {
     -h | --help | help) usage ;;
     "") usage >&2; exit 2 ;;
     *)
-      echo "ci/run.sh: unknown command '$command'" >&2
       usage >&2
+      echo "ci/run.sh: unknown command '$command'; the commands are above" >&2
       exit 2
       ;;
   esac
