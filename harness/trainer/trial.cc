@@ -82,6 +82,7 @@ TrainerTrial ReadTrial(const Json& json) {
     trial.injections.push_back(InjectionFromJson(injection));
   trial.time_limit = Duration(json.at("time_limit").get<int64_t>());
   trial.background_grace = Duration(json.at("background_grace").get<int64_t>());
+  json.at("fork_server").get_to(trial.fork_server);
   return trial;
 }
 
@@ -134,6 +135,7 @@ Result<std::string> TrialToJson(const TrainerTrial& trial) {
       {"injections", std::move(injections)},
       {"time_limit", trial.time_limit.count()},
       {"background_grace", trial.background_grace.count()},
+      {"fork_server", trial.fork_server},
   };
   return Text(json);
 }

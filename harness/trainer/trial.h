@@ -54,6 +54,9 @@ struct TrainerTrial {
   std::vector<Injection> injections;
   Duration time_limit = std::chrono::hours(1);
   Duration background_grace = std::chrono::seconds(2);
+  // Folder of the fork server (fork_server.h) that runs the program; empty: it
+  // is a fresh process. Under kNamespaces, without log and injections.
+  std::string fork_server;
 };
 inline constexpr uint64_t kMostOutput = uint64_t{64} << 20U;
 

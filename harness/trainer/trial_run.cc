@@ -13,6 +13,7 @@
 #include "harness/trainer/captured_output.h"
 #include "harness/trainer/file_reads.h"
 #include "harness/trainer/private_namespaces.h"
+#include "harness/trainer/served_program.h"
 #include "harness/trainer/trial.h"
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -41,6 +42,21 @@ TrialEnd EndOf(const TraceOutcome& outcome) {
   return end;
 }
 
+Result<TraceOutcome> RunTraced(const TrainerTrial& trial,
+                               const CapturedOutput& output,
+                               OperationLog* log) {
+  return Trace({.arguments = trial.arguments,
+                .working_directory = trial.working_directory,
+                .environment = trial.environment,
+                .output = output.descriptor()},
+               {.directories = trial.directories,
+                .log = log,
+                .injections = trial.injections,
+                .background_grace = trial.background_grace,
+                .time_limit = trial.time_limit,
+                .keyboard = KeyboardSignals::kLeft});
+}
+
 Result<TrialEnd> RunHere(const TrainerTrial& trial) {
   RETURN_IF_ERROR(EmptyStandardInput());
   std::optional<OperationLog> log;
@@ -53,19 +69,11 @@ Result<TrialEnd> RunHere(const TrainerTrial& trial) {
                    CapturedOutput::Start(trial.output_file));
   ASSIGN_OR_RETURN(const std::unique_ptr<FileReadWatch> reads,
                    FileReadWatch::Start(trial.directories));
-  const TraceOptions options{.directories = trial.directories,
-                             .log = log ? &*log : nullptr,
-                             .injections = trial.injections,
-                             .background_grace = trial.background_grace,
-                             .time_limit = trial.time_limit,
-                             .keyboard = KeyboardSignals::kLeft};
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const TraceOutcome outcome,
-                   Trace({.arguments = trial.arguments,
-                          .working_directory = trial.working_directory,
-                          .environment = trial.environment,
-                          .output = output->descriptor()},
-                         options));
+                   trial.fork_server.empty()
+                       ? RunTraced(trial, *output, log ? &*log : nullptr)
+                       : RunServedProgram(trial, output->descriptor()));
   TrialEnd end = EndOf(outcome);
   end.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)

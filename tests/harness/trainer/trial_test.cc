@@ -218,6 +218,7 @@ TEST(TrialJsonTest, KeepsEverything) {
   trial.directories = {"/a"};
   trial.log_folder = "/l";
   trial.log_limits = {.bytes = 5, .operations = 6};
+  trial.fork_server = "/s";
   trial.injections = {{.at = {.path = "*.pt",
                               .kind = OperationKind::kRename,
                               .rank = 1,
