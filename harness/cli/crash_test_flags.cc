@@ -106,6 +106,10 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
               ReadChoice<NetworkAccess>(plan.network,
                                         {{"private", NetworkAccess::kPrivate},
                                          {"shared", NetworkAccess::kShared}}));
+  flags.Switch({"--fresh", "",
+                "Resume a Python program in a fresh process each time, rather "
+                "than in a child of one that has imported its libraries."},
+               [&plan] { plan.uses_fork_server = false; });
   flags.Section("Results");
   flags.Values({"--result", "PATTERN",
                 "Files below {out} that are the result; may be given again "

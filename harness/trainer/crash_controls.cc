@@ -14,16 +14,6 @@
 namespace gauntlet {
 namespace {
 
-// "exit code 1: its last line"; empty: it ended well.
-std::string FailureOf(const TrialEnd& end, const RunFolder& folder) {
-  if (end.is_timed_out)
-    return fmt::format("it had not ended after {:.0f} s", end.seconds);
-  if (end.signal == 0 && end.exit_code == 0) return "";
-  return fmt::format("{} {}: {}", end.signal != 0 ? "signal" : "exit code",
-                     end.signal != 0 ? end.signal : end.exit_code,
-                     LastLine(ReadTextFile(folder.output())));
-}
-
 class ControlRuns {
  public:
   ControlRuns(const CrashTestPlan& plan, const TrainerRuns& runs,
@@ -32,7 +22,7 @@ class ControlRuns {
 
   Status SecondRun() {
     ASSIGN_OR_RETURN(const RunFolder folder, runs_.NewFolder("second-run"));
-    RETURN_IF_ERROR(Run(folder, plan_.command, "second run"));
+    RETURN_IF_ERROR(Run(folder, plan_.command, "second run").status());
     TrainerRuns::Remove(folder);
     return OkStatus();
   }
@@ -40,19 +30,16 @@ class ControlRuns {
   Status StopAndResume() {
     const uint64_t point = recording_.QuietPoint();
     if (point == 0) return OkStatus();
-    ASSIGN_OR_RETURN(const RunFolder folder,
-                     runs_.NewFolder("stop-and-resume"));
-    const std::filesystem::path cache = folder.folder / "contents";
-    std::filesystem::create_directories(cache);
-    DirectoryBuilder builder(recording_.log, {.cache = cache.string()});
-    RETURN_IF_ERROR(
-        builder.Build({.kind = CrashStateKind::kKill, .operations = point},
-                      {folder.out().string(), folder.temporary().string()}));
-    RETURN_IF_ERROR(Run(folder, ResumeCommand(plan_), "stop and resume"));
+    ASSIGN_OR_RETURN(
+        const RunFolder folder,
+        FolderAfterKill(runs_, recording_, point, "stop-and-resume"));
+    ASSIGN_OR_RETURN(TrialEnd end,
+                     Run(folder, ResumeCommand(plan_), "stop and resume"));
+    found_.stop_and_resume =
+        ResumedRun{.run = folder, .end = std::move(end), .point = point};
     const bool is_step_unknown =
         found_.no_verdict.empty() && plan_.resumed_step &&
         !plan_.resumed_step->Find(ReadTextFile(folder.output()));
-    TrainerRuns::Remove(folder);
     if (!is_step_unknown) return OkStatus();
     return InvalidArgument(
         "--step-regex: expected an expression that a line of a resumed run "
@@ -62,12 +49,19 @@ class ControlRuns {
   Controls Take() { return std::move(found_); }
 
  private:
-  Status Run(const RunFolder& folder, const std::vector<std::string>& command,
-             const std::string& name) {
+  Result<TrialEnd> Run(const RunFolder& folder,
+                       const std::vector<std::string>& command,
+                       const std::string& name) {
     ASSIGN_OR_RETURN(
-        const TrialEnd end,
+        TrialEnd end,
         runs_.Run(folder, {.arguments = command,
                            .time_limit = TrialLimit(plan_, recording_.end)}));
+    RETURN_IF_ERROR(Judge(end, folder, name));
+    return end;
+  }
+
+  Status Judge(const TrialEnd& end, const RunFolder& folder,
+               const std::string& name) {
     const std::string failure = FailureOf(end, folder);
     if (!failure.empty()) {
       found_.controls.push_back({name, false, failure});
@@ -120,6 +114,28 @@ class ControlRuns {
 };
 
 }  // namespace
+
+std::string FailureOf(const TrialEnd& end, const RunFolder& folder) {
+  if (end.is_timed_out)
+    return fmt::format("it had not ended after {:.0f} s", end.seconds);
+  if (end.signal == 0 && end.exit_code == 0) return "";
+  return fmt::format("{} {}: {}", end.signal != 0 ? "signal" : "exit code",
+                     end.signal != 0 ? end.signal : end.exit_code,
+                     LastLine(ReadTextFile(folder.output())));
+}
+
+Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
+                                  const Recording& recording, uint64_t point,
+                                  const std::string& name) {
+  ASSIGN_OR_RETURN(RunFolder folder, runs.NewFolder(name));
+  const std::filesystem::path cache = folder.folder / "contents";
+  std::filesystem::create_directories(cache);
+  DirectoryBuilder builder(recording.log, {.cache = cache.string()});
+  RETURN_IF_ERROR(
+      builder.Build({.kind = CrashStateKind::kKill, .operations = point},
+                    {folder.out().string(), folder.temporary().string()}));
+  return folder;
+}
 
 Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,
                              const Recording& recording, ResultCheck& check,

@@ -2,6 +2,8 @@
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_CONTROLS_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_CONTROLS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +15,22 @@
 #include "harness/trainer/recording.h"
 #include "harness/trainer/result_check.h"
 #include "harness/trainer/trainer_runs.h"
+#include "harness/trainer/trial.h"
 
 namespace gauntlet {
+
+// A run from the crash state of a kill after `point` operations.
+struct ResumedRun {
+  RunFolder run;  // with its results
+  TrialEnd end;
+  uint64_t point = 0;
+};
 
 struct Controls {
   std::vector<CrashControl> controls;
   ResumeControl resume = ResumeControl::kEqual;
+  // nullopt: there was none. Whoever takes it removes its folder.
+  std::optional<ResumedRun> stop_and_resume;
   std::vector<std::string> left_out;  // files, and why, one line each
   // Empty: the program repeats. Else why there can be no verdicts, one line.
   std::string no_verdict;
@@ -33,6 +45,15 @@ struct Controls {
 Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,
                              const Recording& recording, ResultCheck& check,
                              CrashTestProgress& progress);
+
+// A new folder of this name, with the directories as a kill after `point`
+// operations leaves them. Errors: those of the disk and of the log.
+Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
+                                  const Recording& recording, uint64_t point,
+                                  const std::string& name);
+
+// "exit code 1: its last line"; empty: it ended well.
+std::string FailureOf(const TrialEnd& end, const RunFolder& folder);
 
 }  // namespace gauntlet
 

@@ -7,6 +7,7 @@
 #include "harness/trainer/crash_findings.h"
 #include "harness/trainer/crash_trials.h"
 #include "harness/trainer/finding_folder.h"
+#include "harness/trainer/fork_server_controls.h"
 #include "harness/trainer/recording.h"
 #include "harness/trainer/recovery_judge.h"
 #include "harness/trainer/result_check.h"
@@ -58,13 +59,19 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.compared = check.Compared();
   result.no_verdict = std::move(controls.no_verdict);
   if (!result.no_verdict.empty()) return result;
+  progress.OnStage("fork server");
+  ASSIGN_OR_RETURN(
+      const ForkServerChoice fork,
+      ChooseForkServer(plan, runs, recording, check, controls.stop_and_resume));
+  result.notes.push_back(fork.note);
   ASSIGN_OR_RETURN(const CheckpointVersions versions,
                    CheckpointVersions::Of(recording.log, plan.checkpoints));
   const TrialSetting setting{.plan = plan,
                              .runs = runs,
                              .recording = recording,
                              .check = check,
-                             .versions = versions};
+                             .versions = versions,
+                             .fork_server = fork.server.get()};
   progress.OnStage("crash states");
   ASSIGN_OR_RETURN(CrashTrials trials, RunCrashTrials(setting, progress));
   result.trials = std::move(trials.trials);

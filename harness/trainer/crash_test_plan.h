@@ -39,6 +39,8 @@ struct CrashTestPlan {
   Duration grace = std::chrono::seconds(5);  // after SIGTERM
   Duration pause = std::chrono::seconds(1);
   NetworkAccess network = NetworkAccess::kPrivate;
+  // Resumed runs of a Python program are children of a fork server.
+  bool uses_fork_server = true;
   uint64_t seed = 1;
   LogLimits log_limits;
 };

@@ -283,8 +283,9 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
   ASSIGN_OR_RETURN(
       trial.end,
       setting.runs.Run(folder, {.arguments = ResumeCommand(setting.plan),
-                                .time_limit = TrialLimit(
-                                    setting.plan, setting.recording.end)}));
+                                .time_limit = TrialLimit(setting.plan,
+                                                         setting.recording.end),
+                                .fork_server = setting.fork_server}));
   if (trial.end.are_reads_complete) {
     trial.resumed_from = setting.versions.VersionOf(trial.end.reads, contents);
     trial.made_again =

@@ -27,6 +27,7 @@ struct TrialSetting {
   const Recording& recording;
   const ResultCheck& check;
   const CheckpointVersions& versions;
+  const ForkServer* fork_server = nullptr;  // of resumed runs; may be none
 };
 
 struct CrashTrials {

@@ -7,6 +7,7 @@
 
 #include "engine/real/descriptor.h"
 #include "engine/real/posix_status.h"
+#include "harness/trainer/fork_server.h"
 #include "harness/trainer/trainer_command.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -80,6 +81,12 @@ Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
   return folder;
 }
 
+std::vector<std::string> TrainerRuns::Environment() const {
+  // Python's hashes of texts are random otherwise.
+  return EnvironmentWith(
+      {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"});
+}
+
 void TrainerRuns::Remove(const RunFolder& folder) {
   std::error_code ignored;
   fs::remove_all(folder.folder, ignored);
@@ -90,9 +97,7 @@ Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
   const CommandPlaces places{.out = out_place().string(), .port = FreePort()};
   TrainerTrial trial{
       .arguments = FillPlaces(choice.arguments, places),
-      // Python's hashes of texts are random otherwise.
-      .environment = EnvironmentWith(
-          {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"}),
+      .environment = Environment(),
       .output_file = folder.output().string(),
       .isolation = isolation_,
       .network = network_,
@@ -107,8 +112,21 @@ Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
     RETURN_IF_ERROR(MakeDirectory(folder.log()));
     trial.log_folder = folder.log().string();
   }
-  return isolation_ == Isolation::kNone ? RunInPlace(folder, std::move(trial))
-                                        : RunTrial(host_, trial, folder.folder);
+  return isolation_ == Isolation::kNone
+             ? RunInPlace(folder, std::move(trial))
+             : RunInNamespaces(folder, std::move(trial), choice.fork_server);
+}
+
+Result<TrialEnd> TrainerRuns::RunInNamespaces(
+    const RunFolder& folder, TrainerTrial trial,
+    const ForkServer* fork_server) const {
+  if (fork_server != nullptr) {
+    trial.fork_server = fork_server->folder().string();
+    Result<TrialEnd> end = RunTrial(host_, trial, folder.folder);
+    if (end.status().code() != Code::kUnavailable) return end;
+    trial.fork_server.clear();  // the program was not started
+  }
+  return RunTrial(host_, trial, folder.folder);
 }
 
 // The directories are put where the program looks for them, and taken back.

@@ -4,6 +4,7 @@
 #define GAUNTLET_HARNESS_TRAINER_TRAINER_RUNS_H_
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,15 @@ struct RunFolder {
   std::string output_name = "output.txt";
 };
 
+class ForkServer;
+
 struct RunChoice {
   std::vector<std::string> arguments;  // with places
   std::vector<Injection> injections;
   bool records = false;  // the operations, in the folder's log
   Duration time_limit{};
+  // Runs the program, unless it cannot start it; nullptr: a fresh process does.
+  const ForkServer* fork_server = nullptr;
 };
 
 class TrainerRuns {
@@ -52,6 +57,11 @@ class TrainerRuns {
   std::filesystem::path out_place() const { return place_ / "out"; }
   std::filesystem::path temporary_place() const { return place_ / "tmp"; }
 
+  // Asks if the test was interrupted; may be empty.
+  const std::function<bool()>& interrupted() const { return host_.interrupted; }
+  // Environment of every run, "NAME=value".
+  std::vector<std::string> Environment() const;
+
   // A folder with empty directories.
   Result<RunFolder> NewFolder(const std::string& name) const;
   static void Remove(const RunFolder& folder);
@@ -62,6 +72,8 @@ class TrainerRuns {
  private:
   TrainerRuns(const CrashTestPlan& plan, TrialHost host,
               std::filesystem::path folder);
+  Result<TrialEnd> RunInNamespaces(const RunFolder& folder, TrainerTrial trial,
+                                   const ForkServer* fork_server) const;
   Result<TrialEnd> RunInPlace(const RunFolder& folder,
                               TrainerTrial trial) const;
 
