@@ -1,5 +1,6 @@
 #include "harness/trainer/fork_server.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -196,6 +197,14 @@ TEST_F(ForkServerTest, BackgroundProcessesAreEnded) {
                                   "s.Popen(['setsid', 'sleep', '1000'])"}));
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.background_processes, 1);
+}
+
+TEST_F(ForkServerTest, SignalToTheProcessGroupOfAProgramLeavesTheServer) {
+  ASSERT_TRUE(Start("").ok());
+  const TrialEnd end =
+      Run(Trial({"-c", "import os, signal; os.kill(0, signal.SIGTERM)"}));
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_EQ(Outcome({"-c", "print(1)"}), std::pair(0, std::string("1\n")));
 }
 
 TEST_F(ForkServerTest, ModuleThatCannotBeImportedIsNamed) {
