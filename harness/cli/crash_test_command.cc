@@ -62,6 +62,14 @@ Result<fs::path> MakeOutput(const std::string& out) {
                          "; choose another folder with --out DIR");
 }
 
+// As short as it can be from here.
+fs::path ShownPath(const fs::path& folder) {
+  std::error_code error;
+  const fs::path relative = fs::proximate(folder, error);
+  const bool is_below = !error && *relative.begin() != "..";
+  return is_below ? relative : folder;
+}
+
 ExitCode ExitFor(const Status& status) {
   switch (status.code()) {
     case Code::kInvalidArgument:
@@ -115,7 +123,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
   if (!written.ok()) return refuse(written);
   console.out << (command.output == OutputFormat::kJson
                       ? json
-                      : CrashTestResultToText(*result, *folder));
+                      : CrashTestResultToText(*result, ShownPath(*folder)));
   console.Settle();
   if (result->is_interrupted) {
     fmt::print(console.err,

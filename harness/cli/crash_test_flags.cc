@@ -55,7 +55,7 @@ FlagReader ReadFaults(std::vector<CrashFault>& target) {
       begin = comma + 1;
     }
     std::ranges::sort(faults);
-    faults.erase(std::ranges::unique(faults).begin(), faults.end());
+    faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
     target = std::move(faults);
     return OkStatus();
   };

@@ -6,11 +6,11 @@
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/run_directory.h"
-#include "harness/run/shell_word.h"
 #include "harness/cli/stored_records.h"
 #include "harness/record/base_name.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
+#include "harness/run/shell_word.h"
 #include "harness/run/text_file.h"
 #include <fmt/format.h>
 

@@ -84,7 +84,8 @@ std::vector<TrainerFinding> GroupFindings(
     if (!IsFinding(verdict)) continue;
     // A message tells causes apart better than the place of the crash does, and
     // a program whose every resume differs has one cause.
-    const std::string message = MessagePattern(trials[i].last_line);
+    std::string message = ExceptionClass(trials[i].last_line);
+    if (message.empty()) message = MessagePattern(trials[i].last_line);
     const bool is_one_cause = !message.empty() ||
                               verdict == RecoveryVerdict::kHangs ||
                               (verdict == RecoveryVerdict::kDiverged &&

@@ -21,9 +21,10 @@ struct TrainerFinding {
 // A run that was stopped between two saves and resumed.
 enum class ResumeControl : uint8_t { kEqual, kDiffers };
 
-// Crashes of one verdict are of one cause if their runs end with the same
-// message, numbers and paths apart. Without a message: all that hang; all that
-// diverge, if the control does so too; else those at files of one name pattern.
+// Crashes of one verdict are of one cause if their runs end with the same class
+// of exception, or the same message, numbers and paths apart. Without a
+// message: all that hang; all that diverge, if the control does so too; else
+// those at files of one name pattern.
 //
 // Worst first: hangs and failures, then other results, then lost work; within
 // these the one with the most crashes first.

@@ -1,5 +1,6 @@
 #include "harness/trainer/name_pattern.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace gauntlet {
@@ -35,6 +36,16 @@ std::string NamePattern(std::string_view path) {
     i = end;
   }
   return pattern;
+}
+
+std::string ExceptionClass(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(": "));
+  const bool is_name = std::ranges::all_of(
+      name, [](char c) { return IsWordPart(c) || c == '.' || c == '_'; });
+  const bool is_exception = name.ends_with("Error") ||
+                            name.ends_with("Exception") ||
+                            name.ends_with("Interrupt");
+  return is_name && is_exception ? std::string(name) : "";
 }
 
 std::string MessagePattern(std::string_view message) {

@@ -13,6 +13,10 @@ namespace gauntlet {
 // fnmatch(3), whose special characters in the name are escaped.
 std::string NamePattern(std::string_view path);
 
+// "json.decoder.JSONDecodeError" of "json.decoder.JSONDecodeError: Expecting
+// value": the class of a Python exception. Empty: the line is none.
+std::string ExceptionClass(std::string_view line);
+
 // A message without numbers and paths: "[Errno 2] No such file: '/a/b'" ->
 // "[Errno #] No such file: '<path>'".
 std::string MessagePattern(std::string_view message);

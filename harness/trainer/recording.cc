@@ -50,6 +50,12 @@ Status CheckEnd(const TrialEnd& end, const RunFolder& run,
           : ""));
 }
 
+bool BeginsFile(const FileOperation& operation) {
+  return operation.kind == OperationKind::kCreate ||
+         operation.kind == OperationKind::kMakeDirectory ||
+         (operation.kind == OperationKind::kTruncate && operation.length == 0);
+}
+
 Status CheckOperations(const OperationLog& log, const RunFolder& run,
                        const CrashTestPlan& plan) {
   const bool writes =
@@ -80,14 +86,20 @@ std::vector<uint64_t> Recording::CrashPoints() const {
 
 uint64_t Recording::QuietPoint() const {
   const std::vector<uint64_t> points = CrashPoints();
+  const auto operation = [&](size_t i) -> const FileOperation& {
+    return log.operations()[points[i] - 1];
+  };
   uint64_t quietest = 0;
-  Duration longest{-1};
+  auto best = std::pair(false, Duration(-1));
   for (size_t i = points.size() / 4; i + 1 < points.size(); ++i) {
     if (i >= points.size() - points.size() / 4) break;
-    const Duration gap = log.operations()[points[i + 1] - 1].time -
-                         log.operations()[points[i] - 1].time;
-    if (gap <= longest) continue;
-    longest = gap;
+    // However short the steps are, a save begins by making or emptying a file.
+    const bool is_between =
+        BeginsFile(operation(i + 1)) && !BeginsFile(operation(i));
+    const auto found =
+        std::pair(is_between, operation(i + 1).time - operation(i).time);
+    if (found <= best) continue;
+    best = found;
     quietest = points[i];
   }
   return quietest;

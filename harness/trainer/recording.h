@@ -22,8 +22,9 @@ struct Recording {
   // Operations of the log, from 1, that change or sync something and that the
   // program made itself.
   std::vector<uint64_t> CrashPoints() const;
-  // The crash point in the middle half of them after which the program was
-  // longest busy with something else; 0: there is none.
+  // The crash point in the middle half of them that is most likely between two
+  // saves: a file is begun after it, and the program was longest busy with
+  // something else; 0: there is none.
   uint64_t QuietPoint() const;
   uint64_t BytesWritten() const;
 };

@@ -24,6 +24,7 @@ LEFT_OUT = (
     (re.compile(r"mnist|cifar", re.I), "needs a data set"),
     (re.compile(r"--device cuda|--plan "), "needs a GPU or a plan"),
     (re.compile(r"gauntlet launch"), "only harnesses call it"),
+    (re.compile(r"gauntlet crash-test"), "needs a training program"),
     (re.compile(r"replay weak-save"), "needs the finding of a crash state"),
 )
 SETUP = """

@@ -21,6 +21,14 @@ TEST(NamePatternTest, MatchesTheNameItself) {
   }
 }
 
+TEST(ExceptionClassTest, IsThatOfPythonsLastLine) {
+  EXPECT_EQ(ExceptionClass("json.decoder.JSONDecodeError: Expecting value"),
+            "json.decoder.JSONDecodeError");
+  EXPECT_EQ(ExceptionClass("KeyboardInterrupt"), "KeyboardInterrupt");
+  EXPECT_EQ(ExceptionClass("train.py: no checkpoint: Error"), "");
+  EXPECT_EQ(ExceptionClass("a file was not found: Error"), "");
+}
+
 TEST(MessagePatternTest, PathsAndNumbersAreReplaced) {
   EXPECT_EQ(MessagePattern("[Errno 2] No such file: '/a/b-3.pt'"),
             "[Errno #] No such file: '<path>'");
