@@ -18,6 +18,8 @@
 #include "harness/trainer/crash_test.h"
 #include "harness/trainer/crash_test_json.h"
 #include "reports/counted.h"
+#include "reports/crash_test/crash_junit.h"
+#include "reports/crash_test/crash_page.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -70,6 +72,14 @@ fs::path ShownPath(const fs::path& folder) {
   return is_below ? relative : folder;
 }
 
+Status WriteResults(const CrashTestResult& result, const std::string& json,
+                    const fs::path& folder) {
+  RETURN_IF_ERROR(WriteTextFile(folder / kResultFileName, json));
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kReportFileName, RenderCrashPage(result)));
+  return WriteTextFile(folder / kJunitFileName, RenderCrashJunit(result));
+}
+
 ExitCode ExitFor(const Status& status) {
   switch (status.code()) {
     case Code::kInvalidArgument:
@@ -119,7 +129,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
   }
   result->version = GAUNTLET_VERSION;
   const std::string json = CrashTestResultToJson(*result);
-  const Status written = WriteTextFile(*folder / kResultFileName, json);
+  const Status written = WriteResults(*result, json, *folder);
   if (!written.ok()) return refuse(written);
   console.out << (command.output == OutputFormat::kJson
                       ? json

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/bench/byte_text.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/text_table.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
@@ -108,9 +109,10 @@ std::string CrashTestResultToText(const CrashTestResult& result,
   }
   text += "\n" + Conclusion(result);
   if (!result.is_complete)
-    text += "more crash states are left: --time gives them time\n";
+    text += "more crash states are left: time, or --trials, ran out\n";
   for (size_t i = 0; i < std::min(result.notes.size(), kMostNotes); ++i)
     text += fmt::format("note: {}\n", result.notes[i]);
+  text += fmt::format("report  {}\n", (folder / kReportFileName).string());
   return text;
 }
 

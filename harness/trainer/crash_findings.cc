@@ -68,7 +68,7 @@ std::string TitleOf(const TrainerFinding& finding,
   return fmt::format(
       "{}: {} at {}: {} ({})", RecoveryVerdictName(finding.verdict),
       fmt::join(names, ", "), FilesText(trials, finding.trials),
-      EffectOf(finding.verdict), Counted(finding.trials.size(), "crash point"));
+      EffectOf(finding.verdict), Counted(finding.trials.size(), "crash state"));
 }
 
 }  // namespace

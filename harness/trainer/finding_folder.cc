@@ -116,7 +116,7 @@ std::string IssueDraft(const TrialSetting& setting,
           finding.title, result.command, result.resume_command,
           CrashFaultName(trial.fault), trial.point, lost, finding.reason,
           tail.empty() ? "" : "\nIts last output:\n\n" + tail,
-          Counted(finding.trials.size(), "crash point"), result.trials.size(),
+          Counted(finding.trials.size(), "crash state"), result.trials.size(),
           result.version),
       setting.runs);
 }

@@ -380,6 +380,18 @@ class Formats:
         self.checker.check("scale", json.loads(call(
             run, "bench", "scale", "--workers", "4,8", "--json")))
 
+    def crash_tests(self, run):
+        trainer = pathlib.Path(__file__).parent / "crash_test/trainer.py"
+        printed = json.loads(call(
+            run, "crash-test", "--trials", 12, "--fresh", "--json", "--out",
+            "crashes", "--result", "final.json", "--", sys.executable, "-B",
+            trainer, "--mistake", "no-temporary-file", "--out", "{out}",
+            code=FAILED))
+        self.checker.check("crash-test", printed)
+        expect_equal("crashes/result.json", json.loads(
+            (run.directory / "crashes/result.json").read_text()), printed)
+        self.check_junit(run.directory / "crashes/junit.xml")
+
     def all_schemas_were_used(self, _):
         names = {path.name.split(".")[0]
                  for path in SCHEMAS.glob("*.schema.json")}
@@ -398,7 +410,7 @@ def main():
     for check in (formats.runs, formats.explorations, formats.trains,
                   formats.stopped_by_a_notice, formats.fails_in_training,
                   formats.worker_of_a_cluster, formats.checkpoints,
-                  formats.benchmarks,
+                  formats.benchmarks, formats.crash_tests,
                   formats.all_schemas_were_used):
         cases.run(check.__name__, check)
     return cases.exit_code()

@@ -1,0 +1,25 @@
+// A picture of all crashes of a test: a row for each fault, from the first
+// operation of the recording to the last, and a mark for each operation at
+// which crashes were tried.
+#ifndef GAUNTLET_REPORTS_CRASH_TEST_CRASH_STRIP_H_
+#define GAUNTLET_REPORTS_CRASH_TEST_CRASH_STRIP_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/trainer/crash_test_result.h"
+
+namespace gauntlet {
+
+// CSS classes of the page: "failed", "passed", "inconclusive", "skipped".
+std::string_view CssClassOf(RecoveryVerdict verdict);
+
+// An <svg> element; "" without crashes. A mark has a part for each verdict
+// there, as long as its share; findings stand higher than the rest.
+std::string RenderCrashStrip(const CrashTestResult& result);
+
+extern const std::string_view kCrashStripStyle;
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_CRASH_TEST_CRASH_STRIP_H_
