@@ -123,18 +123,20 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
       *folder, progress);
   progress.Clear();
   if (!result.ok()) {
+    // Nothing was tried.
     std::error_code ignored;
     fs::remove_all(*folder, ignored);
     return refuse(result.status());
   }
-  result->version = GAUNTLET_VERSION;
   const std::string json = CrashTestResultToJson(*result);
   const Status written = WriteResults(*result, json, *folder);
-  if (!written.ok()) return refuse(written);
   console.out << (command.output == OutputFormat::kJson
                       ? json
                       : CrashTestResultToText(*result, ShownPath(*folder)));
   console.Settle();
+  if (!written.ok()) {
+    fmt::print(console.err, "gauntlet crash-test: {}\n", written.message());
+  }
   if (result->is_interrupted) {
     fmt::print(console.err,
                "gauntlet crash-test: interrupted; these are the crashes that "

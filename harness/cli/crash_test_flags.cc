@@ -1,6 +1,8 @@
 // The options of `gauntlet crash-test`.
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,8 +34,9 @@ is a directory that is made for it; {port} is a free TCP port.
 Results are compared tensor by tensor for safetensors, npy, npz, torch, Keras
 and HDF5 files, and byte by byte for others.
 docs/guides/crash-test.md explains faults, verdicts and findings.
-Exit code 0: each crash recovered; 1: there are findings; 2: the call is wrong;
-3: no verdict, as the program does not repeat; 130: interrupted.)";
+Exit code 0: no findings; 1: findings; 2: the call is wrong, or the program
+fails without a fault; 3: no verdict; 130: interrupted before there was a
+finding.)";
 
 constexpr uint64_t kMostJobs = 256;
 
@@ -84,6 +87,25 @@ FlagReader ReadStepPattern(std::optional<StepPattern>& target) {
   };
 }
 
+// Without those that say where results go and how much is tried.
+std::vector<std::string> OptionsForScripts(
+    std::span<const std::string> arguments) {
+  const std::set<std::string_view> dropped = {"--out", "--time", "--trials",
+                                              "--only"};
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const std::string name = argument.substr(0, argument.find('='));
+    if (argument == "--json") continue;
+    if (!dropped.contains(name)) {
+      kept.push_back(argument);
+    } else if (name == argument) {
+      ++i;  // its value
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 Result<Command> ParseCrashTest(const VerbArguments& verb) {
@@ -123,8 +145,8 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
                 "(those that a resume reads)."},
                plan.checkpoints);
   flags.Value({"--step-regex", "REGEX",
-               "Regular expression with one group: the step that a resumed run "
-               "says that it resumes from."},
+               "Regular expression with one group: the step in the output of a "
+               "resumed run."},
               ReadStepPattern(plan.resumed_step));
   flags.Section("Faults");
   flags.Value({"--faults", "NAME,…",
@@ -176,6 +198,8 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
     return Command(PrintTextCommand{flags.Help()});
   if (separator != verb.arguments.end())
     plan.command.assign(separator + 1, verb.arguments.end());
+  plan.options = OptionsForScripts(verb.arguments.first(own));
+  plan.version = GAUNTLET_VERSION;
   RETURN_IF_ERROR(CheckTrainerCommand(plan.command));
   if (!resume.empty()) plan.resume_command = {"/bin/sh", "-c", resume};
   RETURN_IF_ERROR(CheckPatterns("--result", plan.results));

@@ -9,19 +9,23 @@
 #include "chaos/crash/tree_image.h"
 #include "engine/real/posix_status.h"
 #include "harness/trainer/name_pattern.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr uint32_t kCheckpointDirectory = 0;
+// A checkpoint is written in one burst, or in two beside another file.
+constexpr uint64_t kLogBursts = 3;
 
 bool MakesContent(const FileOperation& operation) {
   return operation.kind == OperationKind::kCreate ||
          ChangesContent(operation.kind);
 }
 
-// What the recording did to the contents of one file.
+// The history of one file's contents.
 struct FileHistory {
   // First operation of the present contents: the last creation, truncation to
   // nothing, or first change after a sync.
@@ -44,7 +48,7 @@ class Histories {
     }
     if (!MakesContent(operation)) return;
     ++changes_;
-    if (file.last + 1 != changes_) ++file.bursts;
+    if (file.bursts == 0 || file.last + 1 != changes_) ++file.bursts;
     file.last = changes_;
     const bool empties =
         operation.kind == OperationKind::kCreate ||
@@ -64,12 +68,11 @@ class Histories {
     const auto found = files_.find(file);
     return found == files_.end() ? 0 : found->second.begin;
   }
-  // Grows a little each time that others change.
-  std::set<uint64_t> Logs() const {
-    constexpr uint64_t kLogBursts = 3;
+  // Files that only grow, in at least so many bursts.
+  std::set<uint64_t> Logs(uint64_t bursts) const {
     std::set<uint64_t> logs;
     for (const auto& [number, file] : files_) {
-      if (file.only_grows && file.bursts >= kLogBursts) logs.insert(number);
+      if (file.only_grows && file.bursts >= bursts) logs.insert(number);
     }
     return logs;
   }
@@ -92,14 +95,26 @@ bool IsWhole(const OperationLog& log, uint64_t number) {
   return true;
 }
 
-std::set<uint64_t> LogFiles(const OperationLog& log) {
+std::set<uint64_t> LogFiles(const OperationLog& log, uint64_t bursts) {
   Histories histories;
   for (size_t i = 0; i < log.operations().size(); ++i)
     histories.Add(log.operations()[i], i + 1);
-  return histories.Logs();
+  return histories.Logs(bursts);
 }
 
 }  // namespace
+
+std::set<std::string> GrowingFiles(const OperationLog& log) {
+  const std::set<uint64_t> growing = LogFiles(log, 2);
+  std::set<std::string> paths;
+  for (const FileOperation& operation : log.operations()) {
+    if (growing.contains(operation.file) &&
+        operation.name.directory == kCheckpointDirectory) {
+      paths.insert(operation.name.path);
+    }
+  }
+  return paths;
+}
 
 Result<FileContents> ContentsOf(
     const std::vector<std::filesystem::path>& directories) {
@@ -109,12 +124,18 @@ Result<FileContents> ContentsOf(
     std::filesystem::recursive_directory_iterator entry(directories[i], error);
     const std::filesystem::recursive_directory_iterator end;
     for (; !error && entry != end; entry.increment(error)) {
-      if (entry->is_symlink() || !entry->is_regular_file()) continue;
-      ASSIGN_OR_RETURN(const Digest digest,
-                       ContentDigestOfFile(entry->path().string()));
+      std::error_code ignored;
+      if (entry->symlink_status(ignored).type() !=
+          std::filesystem::file_type::regular) {
+        continue;
+      }
+      const Result<Digest> digest = ContentDigestOfFile(entry->path().string());
+      // The program cannot read it either.
+      if (digest.status().code() == Code::kForbidden) continue;
+      RETURN_IF_ERROR(digest.status());
       contents[{.directory = i,
                 .path = entry->path().lexically_relative(directories[i])}] =
-          digest;
+          *digest;
     }
     if (error)
       return PosixError(error.value(), directories[i].string(), "list");
@@ -135,7 +156,7 @@ Result<CheckpointVersions> CheckpointVersions::Of(
   CheckpointVersions versions;
   versions.patterns_ = patterns;
   const std::set<uint64_t> ignored =
-      patterns.empty() ? LogFiles(log) : std::set<uint64_t>();
+      patterns.empty() ? LogFiles(log, kLogBursts) : std::set<uint64_t>();
   ContentDigests digests(log);
   LogWalk walk(log);
   Histories histories;
@@ -165,6 +186,12 @@ Result<CheckpointVersions> CheckpointVersions::Of(
               Version{.operation = number, .begin = histories.BeginOf(node)});
         });
     RETURN_IF_ERROR(status);
+  }
+  if (!patterns.empty() && versions.versions_.empty()) {
+    return InvalidArgument(fmt::format(
+        "--checkpoint: expected a pattern of files that the program writes "
+        "below {{out}}, found none for {}",
+        fmt::join(patterns, ", ")));
   }
   versions.FindFinished(log.operations().size());
   return versions;
@@ -231,6 +258,10 @@ std::optional<CheckpointVersion> CheckpointVersions::VersionOf(
   newest.operation = found.front().first.operation;
   newest.begin = found.front().first.begin;
   for (const auto& [version, path] : found) newest.files.push_back(path);
+  const auto contents_of_newest = versions_.find(
+      {.directory = kCheckpointDirectory, .path = newest.files.front()});
+  if (contents_of_newest->second.size() == 1)
+    newest.own_file = newest.files.front();
   return newest;
 }
 

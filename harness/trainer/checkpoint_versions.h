@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,11 +28,16 @@ using FileContents = std::map<FileRead, Digest>;
 Result<FileContents> ContentsOf(
     const std::vector<std::filesystem::path>& directories);
 
+// Paths of files of the first watched directory that were only ever appended
+// to, in at least two separate runs of writes: logs.
+std::set<std::string> GrowingFiles(const OperationLog& log);
+
 class CheckpointVersions {
  public:
   // Files of the first watched directory: those that match a pattern of
   // fnmatch(3), or, without patterns, all but those that only grow while other
   // files change, as logs do. kDataLoss: that of the log.
+  // kInvalidArgument: the patterns match no file.
   static Result<CheckpointVersions> Of(
       const OperationLog& log, const std::vector<std::string>& patterns);
 

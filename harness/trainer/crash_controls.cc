@@ -1,11 +1,16 @@
 #include "harness/trainer/crash_controls.h"
 
 #include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_builder.h"
+#include "engine/real/posix_status.h"
 #include "harness/run/text_file.h"
+#include "harness/trainer/checkpoint_versions.h"
 #include "harness/trainer/crash_trials.h"
 #include "harness/trainer/program_output.h"
 #include "reports/counted.h"
@@ -13,6 +18,9 @@
 
 namespace gauntlet {
 namespace {
+
+constexpr std::string_view kSecondRun = "second run";
+constexpr std::string_view kStopAndResume = "stop and resume";
 
 class ControlRuns {
  public:
@@ -22,7 +30,8 @@ class ControlRuns {
 
   Status SecondRun() {
     ASSIGN_OR_RETURN(const RunFolder folder, runs_.NewFolder("second-run"));
-    RETURN_IF_ERROR(Run(folder, plan_.command, "second run").status());
+    RETURN_IF_ERROR(
+        Run(folder, plan_.command, std::string(kSecondRun)).status());
     TrainerRuns::Remove(folder);
     return OkStatus();
   }
@@ -33,12 +42,14 @@ class ControlRuns {
     ASSIGN_OR_RETURN(
         const RunFolder folder,
         FolderAfterKill(runs_, recording_, point, "stop-and-resume"));
-    ASSIGN_OR_RETURN(TrialEnd end,
-                     Run(folder, ResumeCommand(plan_), "stop and resume"));
+    ASSIGN_OR_RETURN(TrialEnd end, Run(folder, ResumeCommand(plan_),
+                                       std::string(kStopAndResume)));
     found_.stop_and_resume =
         ResumedRun{.run = folder, .end = std::move(end), .point = point};
+    // A run that failed, or found no checkpoint yet, need not name a step.
+    const TrialEnd& ended = found_.stop_and_resume->end;
     const bool is_step_unknown =
-        found_.no_verdict.empty() && plan_.resumed_step &&
+        EndedWell(ended) && !ended.reads.empty() && plan_.resumed_step &&
         !plan_.resumed_step->Find(ReadTextFile(folder.output()));
     if (!is_step_unknown) return OkStatus();
     return InvalidArgument(
@@ -65,6 +76,8 @@ class ControlRuns {
     const std::string failure = FailureOf(end, folder);
     if (!failure.empty()) {
       found_.controls.push_back({name, false, failure});
+      if (name == kSecondRun)
+        found_.no_verdict = "a second run from the beginning fails: " + failure;
       return OkStatus();
     }
     ASSIGN_OR_RETURN(const ResultDifferences differences,
@@ -80,9 +93,13 @@ class ControlRuns {
 
   // Files that the plan names stay. Returns false then.
   bool LeaveOut(const ResultDifferences& differences, const std::string& name) {
-    const bool is_second_run = name == "second run";
-    const std::vector<std::string>& files =
-        is_second_run ? differences.files : differences.byte_files;
+    const bool is_second_run = name == kSecondRun;
+    std::vector<std::string> files = differences.files;
+    if (!is_second_run) {
+      const std::set<std::string> logs = GrowingFiles(recording_.log);
+      std::erase_if(
+          files, [&](const std::string& file) { return !logs.contains(file); });
+    }
     const bool may_leave_out = plan_.results.empty() &&
                                plan_.result_command.empty() &&
                                files.size() == differences.files.size() &&
@@ -118,7 +135,7 @@ class ControlRuns {
 std::string FailureOf(const TrialEnd& end, const RunFolder& folder) {
   if (end.is_timed_out)
     return fmt::format("it had not ended after {:.0f} s", end.seconds);
-  if (end.signal == 0 && end.exit_code == 0) return "";
+  if (EndedWell(end)) return "";
   return fmt::format("{} {}: {}", end.signal != 0 ? "signal" : "exit code",
                      end.signal != 0 ? end.signal : end.exit_code,
                      LastLine(ReadTextFile(folder.output())));
@@ -129,7 +146,9 @@ Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
                                   const std::string& name) {
   ASSIGN_OR_RETURN(RunFolder folder, runs.NewFolder(name));
   const std::filesystem::path cache = folder.folder / "contents";
-  std::filesystem::create_directories(cache);
+  std::error_code error;
+  std::filesystem::create_directories(cache, error);
+  if (error) return PosixError(error.value(), cache.string(), "mkdir");
   DirectoryBuilder builder(recording.log, {.cache = cache.string()});
   RETURN_IF_ERROR(
       builder.Build({.kind = CrashStateKind::kKill, .operations = point},
@@ -141,9 +160,9 @@ Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,
                              const Recording& recording, ResultCheck& check,
                              CrashTestProgress& progress) {
   ControlRuns control(plan, runs, recording, check);
-  progress.OnStage("second run");
+  progress.OnStage(kSecondRun);
   RETURN_IF_ERROR(control.SecondRun());
-  progress.OnStage("stop and resume");
+  progress.OnStage(kStopAndResume);
   RETURN_IF_ERROR(control.StopAndResume());
   return control.Take();
 }

@@ -39,7 +39,7 @@ struct Controls {
 // 1. A second run from the beginning. Files that differ are left out, unless
 //    the plan names the results.
 // 2. A run that is stopped between two saves and resumed. Files that differ
-//    and are not tensors, such as logs, are left out, if there are others.
+//    and only grow, such as logs, are left out, if there are others.
 //
 // Errors: those of TrainerRuns::Run and of the disk.
 Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,

@@ -1,5 +1,8 @@
 #include "harness/trainer/crash_test.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "harness/trainer/checkpoint_versions.h"
@@ -22,6 +25,7 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
                          const Recording& recording) {
   CrashTestResult result{.command = ShellCommand(plan.command),
                          .resume_command = ShellCommand(ResumeCommand(plan)),
+                         .version = plan.version,
                          .seed = plan.seed,
                          .operations = recording.log.operations().size(),
                          .crash_points = recording.CrashPoints().size(),
@@ -37,6 +41,40 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
                     runs.why_not_isolated()));
   }
   return result;
+}
+
+bool ResumedFromCheckpoint(const CrashTrial& trial) {
+  return !trial.goes_on && trial.has_equal_results &&
+         (trial.resumed_step.value_or(0) > 0 ||
+          (trial.resumed_from && trial.resumed_from->operation > 0));
+}
+
+// Without a run that resumed, nothing has been shown.
+std::string ReasonForNoVerdict(const CrashTestResult& result) {
+  if (!result.findings.empty() || result.is_interrupted ||
+      std::ranges::any_of(result.trials, ResumedFromCheckpoint)) {
+    return "";
+  }
+  if (result.is_complete) {
+    return "no run resumed from a checkpoint: is an option of the program "
+           "missing, or --resume COMMAND?";
+  }
+  return "no run resumed from a checkpoint yet: more --time, or --trials, is "
+         "needed to come to one";
+}
+
+// All but the recording.
+void RemoveRuns(const Recording& recording,
+                const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path kept = recording.run.folder;
+  std::filesystem::remove_all(kept / "contents", ignored);
+  std::filesystem::directory_iterator entry(folder / "runs", ignored);
+  const std::filesystem::directory_iterator end;
+  for (; !ignored && entry != end; entry.increment(ignored)) {
+    std::error_code error;
+    if (entry->path() != kept) std::filesystem::remove_all(*entry, error);
+  }
 }
 
 }  // namespace
@@ -85,7 +123,11 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.verdicts = JudgeTrials(result.trials, result.operations);
   result.findings =
       GroupFindings(result.trials, result.verdicts, controls.resume);
-  RETURN_IF_ERROR(WriteFindings(setting, result, folder));
+  result.no_verdict = ReasonForNoVerdict(result);
+  const Status written = WriteFindings(setting, result, folder);
+  if (!written.ok())
+    result.notes.push_back("findings are not written: " + written.message());
+  RemoveRuns(recording, folder);
   return result;
 }
 

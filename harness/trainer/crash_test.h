@@ -24,8 +24,8 @@ class CrashTestProgress {
 };
 
 // Runs the test in `folder`, which is absolute and empty. It keeps the recorded
-// operations in folder/recording and, in folder/findings/N, each finding with
-// the files as the crash left them.
+// run in folder/runs/recording, its operations in `log` there, and, in
+// folder/findings/N, each finding with the files as the crash left them.
 //
 // Errors, each one line: kInvalidArgument: the command does not exist, ends
 // with an error, writes nothing under {out}, does not end, or a pattern matches

@@ -32,6 +32,8 @@ struct CrashTestPlan {
                                              DurabilityProfile::kWeak};
   std::optional<Duration> time = std::chrono::minutes(10);
   std::optional<uint64_t> most_trials;
+  std::vector<std::string> options;  // as they were given, for scripts
+  std::string version;               // of gauntlet
   std::string only;  // the id of the one crash to try; empty: all
   int jobs = 1;
   // Of one run; zero: ten times the recorded run's, at least 20 s.

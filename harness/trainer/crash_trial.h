@@ -29,6 +29,9 @@ constexpr std::string_view CrashFaultName(CrashFault fault) {
   return kCrashFaultNames[static_cast<size_t>(fault)];
 }
 
+// The fault of an id, such as "kill-120" or "weak-3-data0"; nullopt: none.
+std::optional<CrashFault> FaultOfId(std::string_view id);
+
 enum class RecoveryVerdict : uint8_t {
   kRecovered,           // equal results, from the newest complete checkpoint
   kResumePointUnknown,  // equal results; from which checkpoint is not known
@@ -62,6 +65,9 @@ struct CheckpointVersion {
   // The first operation on its files since the version before.
   uint64_t begin = 0;
   std::vector<std::string> files;  // names for people
+  // Of these the newest, if no other version has a file of its name; else
+  // empty.
+  std::string own_file;
 };
 
 struct CrashTrial {
@@ -75,7 +81,8 @@ struct CrashTrial {
   // True if the run met the fault and ended well by itself; nothing was
   // resumed.
   bool goes_on = false;
-  TrialEnd end;  // of the resumed run, or of the run itself
+  bool has_happened = true;  // false: the run never came to the fault
+  TrialEnd end;              // of the resumed run, or of the run itself
   bool has_equal_results = false;
   std::vector<std::string> differences;  // of results, a line each
   std::string last_line;  // of the output of a run that ended with an error

@@ -1,7 +1,6 @@
 #include "harness/trainer/crash_trials.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -24,7 +23,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 // Kills are always tried: they show which checkpoints are complete.
 bool Wants(const CrashTestPlan& plan, CrashFault fault) {
-  return fault == CrashFault::kKill ||
+  return fault == CrashFault::kKill || FaultOfId(plan.only) == fault ||
          std::ranges::find(plan.faults, fault) != plan.faults.end();
 }
 
@@ -54,7 +53,7 @@ CrashListOptions ListOptions(const CrashTestPlan& plan) {
 Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
                    CrashTrial& trial) {
   const TrialEnd& end = trial.end;
-  if (end.is_timed_out || end.signal != 0 || end.exit_code != 0) {
+  if (!EndedWell(end)) {
     const std::string output = ReadTextFile(folder.output());
     constexpr size_t kTail = 12;
     trial.last_line = LastLine(output);
@@ -69,7 +68,10 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
   return OkStatus();
 }
 
-// What a thread takes next: a crash state or a run with a fault.
+// True if the operation of the fault happens.
+bool IsDone(const FaultRun& fault) { return fault.fault == CrashFault::kPause; }
+
+// Next work of a thread: a crash state or a run with a fault.
 struct Task {
   uint64_t number = 0;
   std::optional<CrashState> state;
@@ -91,7 +93,18 @@ class Trials {
     std::vector<std::thread> threads;
     for (int i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
-    if (!error_.ok()) return error_;
+    if (!error_.ok() && done_.trials.empty()) return error_;
+    if (!error_.ok()) {
+      done_.is_complete = false;
+      done_.notes.push_back("the test ended early: " + error_.message());
+    }
+    if (!setting_.plan.only.empty() && !has_only_ && done_.is_complete) {
+      return InvalidArgument(fmt::format(
+          "--only: expected the id of a crash of this program, such as "
+          "kill-{}, "
+          "found {}",
+          setting_.recording.CrashPoints().front(), setting_.plan.only));
+    }
     const CrashListCounts& counts = states_.counts();
     done_.equal_states = counts.equal;
     done_.bounded_states = static_cast<double>(counts.torn_left_out) +
@@ -122,26 +135,32 @@ class Trials {
     return is_out_of_time || is_out_of_trials;
   }
 
-  bool IsWanted(const std::string& id) const {
-    return setting_.plan.only.empty() || setting_.plan.only == id;
+  // Without the kills, it is not known what must be recovered.
+  bool IsWanted(const std::string& id, const CrashState* state) {
+    if (setting_.plan.only.empty()) return true;
+    if (setting_.plan.only == id) {
+      has_only_ = true;
+      return true;
+    }
+    return state != nullptr && state->kind == CrashStateKind::kKill;
   }
 
   // nullopt: there are no more.
   Result<std::optional<CrashState>> NextState() {
     while (true) {
       ASSIGN_OR_RETURN(std::optional<CrashState> state, states_.Next());
-      if (!state || IsWanted(CrashStateId(*state))) return state;
+      if (!state || IsWanted(CrashStateId(*state), &*state)) return state;
     }
   }
   std::optional<FaultRun> NextFault() {
     while (fault_ < faults_.size()) {
       const FaultRun& run = faults_[fault_++];
-      if (IsWanted(FaultRunId(run))) return run;
+      if (IsWanted(FaultRunId(run), nullptr)) return run;
     }
     return std::nullopt;
   }
 
-  // Runs with faults are spread among the states: one after each four.
+  // A run with a fault, then four crash states, and so on.
   std::optional<Task> Next() {
     constexpr uint64_t kStatesForFault = 4;
     const std::lock_guard lock(mutex_);
@@ -223,24 +242,32 @@ class Trials {
     CrashTrial trial{
         .id = FaultRunId(fault),
         .fault = fault.fault,
-        .operation = fault.operation,
+        .operation = IsDone(fault) ? fault.operation : fault.operation - 1,
         .point = fmt::format("{} at {}", CrashFaultName(fault.fault),
                              DescribeFileOperation(operation))};
     SetFilePattern(fault.operation, trial);
-    ASSIGN_OR_RETURN(TrialEnd end,
-                     setting_.runs.Run(
-                         folder, {.arguments = setting_.plan.command,
-                                  .injections = fault.injections,
-                                  .time_limit = TrialLimit(
-                                      setting_.plan, setting_.recording.end)}));
-    const bool ended_well =
-        end.exit_code == 0 && end.signal == 0 && !end.is_timed_out;
-    if (ended_well || end.is_timed_out) {
-      // It went on: nothing is resumed, so nothing can be lost.
+    ASSIGN_OR_RETURN(
+        TrialEnd end,
+        setting_.runs.Run(
+            folder,
+            {.arguments = setting_.plan.command,
+             .injections = fault.injections,
+             .time_limit = TrialLimit(setting_.plan, setting_.recording.end) +
+                           setting_.plan.pause + setting_.plan.grace}));
+    trial.has_happened = !end.injected_at.empty();
+    const bool goes_on = EndedWell(end) || end.is_timed_out;
+    if (goes_on) {
       trial.end = std::move(end);
       trial.goes_on = true;
       RETURN_IF_ERROR(TakeResults(setting_, folder, trial));
-      return trial;
+      // A notice: it may have saved and stopped, to be started again. After a
+      // failed call, the exit code 0 says that all is well.
+      const bool waits_for_restart = fault.fault == CrashFault::kSigterm &&
+                                     !trial.end.is_timed_out &&
+                                     !trial.has_equal_results;
+      if (!waits_for_restart) return trial;
+      trial.goes_on = false;
+      trial.differences.clear();
     }
     RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));
     return trial;
@@ -255,11 +282,12 @@ class Trials {
 
   const TrialSetting& setting_;
   CrashTestProgress& progress_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   CrashStateList states_;
   std::vector<FaultRun> faults_;
   size_t fault_ = 0;
   uint64_t taken_ = 0;
+  bool has_only_ = false;
   CrashTrials done_;
   Status error_;
   const SteadyClock::time_point begin_;

@@ -108,12 +108,14 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     rounds[1].insert(numbers.back());
     rounds[2].insert(numbers[numbers.size() / 2]);
   }
+  std::set<CrashFault> faults(plan.faults.begin(), plan.faults.end());
+  if (const auto fault = FaultOfId(plan.only)) faults.insert(*fault);
   std::vector<FaultRun> runs;
   std::set<uint64_t> taken;
   for (const std::set<uint64_t>& round : rounds) {
     for (const uint64_t number : round) {
       if (!taken.insert(number).second) continue;
-      for (const CrashFault fault : plan.faults) {
+      for (const CrashFault fault : faults) {
         std::vector<Injection> injections =
             InjectionsFor(fault, plan, recording.log, number);
         if (injections.empty()) continue;
@@ -124,6 +126,14 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     }
   }
   return runs;
+}
+
+std::optional<CrashFault> FaultOfId(std::string_view id) {
+  const std::string_view name = id.substr(0, id.find('-'));
+  if (name == "ext4" || name == "weak") return CrashFault::kPowerLoss;
+  const auto found = std::ranges::find(kCrashFaultNames, name);
+  if (found == kCrashFaultNames.end()) return std::nullopt;
+  return static_cast<CrashFault>(found - kCrashFaultNames.begin());
 }
 
 std::string FaultRunId(const FaultRun& run) {

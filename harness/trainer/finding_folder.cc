@@ -32,12 +32,19 @@ bool HasState(CrashFault fault) {
          fault == CrashFault::kPowerLoss;
 }
 
-// {out} stands for the directory in what others are to read.
-std::string WithoutPlace(std::string text, const TrainerRuns& runs) {
-  const std::string place = runs.out_place().string();
-  for (size_t at = text.find(place); at != std::string::npos;
-       at = text.find(place, at)) {
-    text.replace(at, place.size(), kOutPlace);
+// What others are to read has no paths of this machine.
+std::string WithoutPaths(std::string text, const TrainerRuns& runs) {
+  std::error_code error;
+  const std::string here = fs::current_path(error).string();
+  for (const auto& [path, name] :
+       {std::pair(runs.out_place().string(), std::string(kOutPlace)),
+        std::pair(runs.temporary_place().string(), std::string("$TMPDIR")),
+        std::pair(here + "/", std::string())}) {
+    if (path.size() < 2) continue;
+    for (size_t at = text.find(path); at != std::string::npos;
+         at = text.find(path, at)) {
+      text.replace(at, path.size(), name);
+    }
   }
   return text;
 }
@@ -87,10 +94,12 @@ std::string FaultScript(const TrialSetting& setting,
       "#!/bin/sh\n{}"
       "set -eu\n"
       "cd {}\n"
-      "exec gauntlet crash-test --only {} -- {}\n",
+      "exec gauntlet crash-test {}--only {} -- {}\n",
       CommentLines({finding.title, trial.point, finding.reason}),
-      ShellWord(fs::current_path(error).string()), trial.id,
-      ShellCommand(setting.plan.command));
+      ShellWord(fs::current_path(error).string()),
+      setting.plan.options.empty() ? ""
+                                   : ShellCommand(setting.plan.options) + " ",
+      trial.id, ShellCommand(setting.plan.command));
 }
 
 std::string IssueDraft(const TrialSetting& setting,
@@ -100,13 +109,13 @@ std::string IssueDraft(const TrialSetting& setting,
   for (const std::string& line : trial.lost) lost += "  - " + line + "\n";
   std::string tail;
   for (const std::string& line : trial.tail) tail += "    " + line + "\n";
-  return WithoutPlace(
+  return WithoutPaths(
       fmt::format(
           "# {}\n\n"
           "Command: `{}`; resumed with `{}`.\n\n"
           "## What happened\n\n"
-          "- The run was stopped by a crash ({}): {}.\n{}"
-          "- Then it was resumed: {}.\n{}\n"
+          "- Fault ({}): {}.\n{}"
+          "- Then: {}.\n{}\n"
           "## Expected\n\n"
           "The resumed run continues from the newest checkpoint that was "
           "complete, and ends with the results of a run that was not "

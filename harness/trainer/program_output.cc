@@ -1,6 +1,7 @@
 #include "harness/trainer/program_output.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <deque>
 #include <regex>
@@ -58,16 +59,16 @@ std::string LastLine(std::string_view output) {
 }
 
 bool EndsInException(std::string_view output) {
-  constexpr size_t kTail = size_t{64} << 10U;
-  const std::string_view tail =
-      output.substr(output.size() > kTail ? output.size() - kTail : 0);
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{
-          "Traceback (most recent call last)", "terminate called",
-          "panicked at", "Aborted", "Segmentation fault"},
-      [&](std::string_view mark) {
-        return tail.find(mark) != std::string_view::npos;
-      });
+  // A traceback of Python has two or three lines for each call.
+  constexpr size_t kEnd = 60;
+  constexpr std::array<std::string_view, 5> kMarks = {
+      "Traceback (most recent call last)", "terminate called", "panicked at",
+      "Aborted", "Segmentation fault"};
+  return std::ranges::any_of(LastLines(output, kEnd), [&](const auto& line) {
+    return std::ranges::any_of(kMarks, [&](std::string_view mark) {
+      return line.find(mark) != std::string::npos;
+    });
+  });
 }
 
 struct StepPattern::Compiled {

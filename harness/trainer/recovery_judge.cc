@@ -27,12 +27,6 @@ std::string NameOf(const CrashTrial& trial) {
   return trial.resumed_from->files.front();
 }
 
-std::string NewestFile(const CrashTrial& trial) {
-  return trial.resumed_from && !trial.resumed_from->files.empty()
-             ? trial.resumed_from->files.front()
-             : "";
-}
-
 bool Makes(const CrashTrial& trial, const std::string& file) {
   return !file.empty() &&
          std::ranges::any_of(trial.end.made, [&](const FileRead& made) {
@@ -59,11 +53,13 @@ class CompleteVersions {
       const std::optional<int64_t> progress = ProgressOf(trial);
       if (!progress || *progress == 0) continue;
       const auto [known, is_new] = versions.try_emplace(
-          *progress, CompleteVersion{.progress = *progress,
-                                     .complete = trial.operation,
-                                     .durable = operations,
-                                     .name = NameOf(trial),
-                                     .file = NewestFile(trial)});
+          *progress,
+          CompleteVersion{
+              .progress = *progress,
+              .complete = trial.operation,
+              .durable = operations,
+              .name = NameOf(trial),
+              .file = trial.resumed_from ? trial.resumed_from->own_file : ""});
       if (!is_new) {
         known->second.complete =
             std::min(known->second.complete, trial.operation);
@@ -71,11 +67,6 @@ class CompleteVersions {
       if (trial.resumed_from) begins_[*progress] = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
-    std::map<std::string, int> uses;
-    for (const CompleteVersion& version : versions_) ++uses[version.file];
-    for (CompleteVersion& version : versions_) {
-      if (uses[version.file] > 1) version.file.clear();
-    }
     // Each must be durable before the next is begun.
     for (size_t i = 0; i + 1 < versions_.size(); ++i) {
       const CompleteVersion& next = versions_[i + 1];
@@ -103,10 +94,14 @@ class CompleteVersions {
   std::map<int64_t, uint64_t> begins_;
 };
 
+std::string_view SubjectOf(const CrashTrial& trial) {
+  return trial.goes_on ? "the run" : "the resumed run";
+}
+
 CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
   if (trial.end.is_timed_out) {
     return {RecoveryVerdict::kHangs,
-            fmt::format("the resumed run had not ended after {:.0f} s",
+            fmt::format("{} had not ended after {:.0f} s", SubjectOf(trial),
                         trial.end.seconds)};
   }
   const std::string how =
@@ -121,19 +116,22 @@ CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
                         how, said)};
   }
   return {RecoveryVerdict::kFails,
-          fmt::format("the resumed run ends with {}{}", how, said)};
+          fmt::format("{} ends with {}{}", SubjectOf(trial), how, said)};
 }
 
 CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
-  const bool ended_well = !trial.end.is_timed_out && trial.end.signal == 0 &&
-                          trial.end.exit_code == 0;
-  if (!ended_well) return JudgeEnd(trial, newest);
+  if (!trial.has_happened) {
+    return {RecoveryVerdict::kResumePointUnknown,
+            "the fault did not happen: this run did other operations than the "
+            "recorded one"};
+  }
+  if (!EndedWell(trial.end)) return JudgeEnd(trial, newest);
   if (!trial.has_equal_results) {
     return {
         RecoveryVerdict::kDiverged,
         fmt::format(
-            "the resumed run ends without an error and with other "
-            "results{}",
+            "{} ends without an error and with other results{}",
+            SubjectOf(trial),
             trial.differences.empty() ? "" : ": " + trial.differences.front())};
   }
   if (trial.goes_on) {

@@ -97,10 +97,12 @@ Result<ResultDifferences> ResultCheck::Compare(const RunFolder& run) const {
   ResultDifferences differences;
   if (!plan_->result_command.empty()) {
     const Result<std::string> output = CommandOutput(run);
-    if (output.status().code() == Code::kCancelled) return output.status();
-    if (!output.ok()) {
+    if (output.status().code() == Code::kInvalidArgument) {
       differences.lines.push_back(output.status().message());
-    } else if (*output != output_) {
+      return differences;
+    }
+    RETURN_IF_ERROR(output.status());
+    if (*output != output_) {
       differences.lines.push_back(
           fmt::format("--result-cmd prints \"{}\" instead of \"{}\"",
                       output->substr(0, output->find('\n')),
@@ -123,11 +125,6 @@ Result<ResultDifferences> ResultCheck::Compare(const RunFolder& run) const {
   for (const ResultDifference& difference : comparison.differences)
     files.insert(difference.file);
   differences.files.assign(files.begin(), files.end());
-  for (const std::string& name : differences.files) {
-    ASSIGN_OR_RETURN(const ResultFile file, OpenResultFile(expected, name));
-    if (file.format == FileFormat::kBytes || file.format == FileFormat::kLink)
-      differences.byte_files.push_back(name);
-  }
   return differences;
 }
 

@@ -14,7 +14,6 @@ namespace gauntlet {
 struct ResultDifferences {
   std::vector<std::string> lines;  // a line each; empty: the results are equal
   std::vector<std::string> files;  // that differ, below {out}
-  std::vector<std::string> byte_files;  // of these, those without tensors
 };
 
 class ResultCheck {

@@ -83,6 +83,10 @@ struct TrialEnd {
   std::vector<std::string> notes;
 };
 
+inline bool EndedWell(const TrialEnd& end) {
+  return end.exit_code == 0 && end.signal == 0 && !end.is_timed_out;
+}
+
 // kInvalidArgument: text that is not UTF-8.
 Result<std::string> TrialToJson(const TrainerTrial& trial);
 // kDataLoss, naming the file.

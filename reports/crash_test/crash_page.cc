@@ -87,8 +87,9 @@ std::string FindingHtml(const CrashTestResult& result, size_t index) {
 std::string CrashTable(const CrashTestResult& result) {
   std::vector<size_t> order;
   for (size_t i = 0; i < result.trials.size(); ++i) order.push_back(i);
-  std::ranges::stable_partition(
-      order, [&](size_t i) { return IsFinding(result.verdicts[i].verdict); });
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+    return IsFinding(result.verdicts[i].verdict);
+  });
   ListTable table("Crashes", {{"id"},
                               {"crash", "wide"},
                               {"verdict"},

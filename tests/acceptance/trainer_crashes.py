@@ -105,12 +105,53 @@ def a_finding_is_repeated_by_its_script(run):
     expect(str(run.directory) not in issue, "issue.md names local paths")
 
 
+def a_fault_is_repeated_by_its_script(run):
+    result = result_of(run, "--faults", "sigterm", "--grace", "1s", "--trials", 60,
+                       "--out", "test", command=trained("save-on-sigterm"), code=1)
+    number = next(i for i, finding in enumerate(result["findings"], 1)
+                  if finding["crashes"][0].startswith("sigterm"))
+    script = run.directory / f"test/findings/{number}/repro.sh"
+    done = subprocess.run(
+        ["sh", script], capture_output=True, text=True, timeout=DEADLINE_S,
+        check=False, env={**os.environ, "PATH": os.pathsep.join(
+            (os.path.dirname(run.program), os.environ["PATH"]))})
+    expect_equal(f"exit code of repro.sh ({done.stderr})", done.returncode, 1)
+    expect("diverged: sigterm" in done.stdout, done.stdout)
+
+
+def one_crash_is_tried_with_the_kills(run):
+    arguments = ("--faults", "power", "--out")
+    all_of_them = result_of(run, *arguments, "all",
+                            command=trained("no-directory-sync"), code=1)
+    lost = next(trial["id"] for trial in all_of_them["trials"]
+                if trial["verdict"] == "lost-work")
+    one = result_of(run, *arguments, "one", "--only", lost,
+                    command=trained("no-directory-sync"), code=1)
+    expect_equal("crashes", one["findings"][0]["crashes"], [lost])
+    done = crash_test_of(run, "--only", "kill-9999", command=trained(), code=2)
+    expect("--only: expected the id of a crash" in done.stderr, done.stderr)
+
+
 def no_verdict_on_a_program_that_does_not_repeat(run):
     code = "import os, sys; open(sys.argv[1] + '/r', 'wb').write(os.urandom(9))"
     result = result_of_any(run, (sys.executable, "-c", code, "{out}"), 3)
     expect("two undisturbed runs end with different results"
            in result["no_verdict"], result["no_verdict"])
     expect_equal("trials", result["trials"], [])
+
+
+def no_verdict_on_a_program_that_never_resumes(run):
+    code = "import sys; open(sys.argv[1] + '/r', 'w').write('result')"
+    result = result_of_any(run, (sys.executable, "-c", code, "{out}"), 3)
+    expect("no run resumed from a checkpoint" in result["no_verdict"],
+           result["no_verdict"])
+
+
+def no_false_finding_where_few_crashes_are_tried(run):
+    for trials in (4, 8, 16):
+        result = result_of(run, "--trials", trials, "--out", f"test-{trials}",
+                           command=trained(""), code=3 if trials < 12 else 0)
+        expect_equal(f"findings of {trials} trials", result["findings"], [])
 
 
 def result_of_any(run, command, code, *arguments):
@@ -142,6 +183,9 @@ WRONG = {
         "--result: expected a pattern of files"),
     "unknown fault": (("true", "{out}"), ("--faults", "kil"),
                       "--faults: expected some of kill"),
+    "checkpoint without files": (
+        ("sh", "-c", "echo > $0/a", "{out}"), ("--checkpoint", "*.pt"),
+        "--checkpoint: expected a pattern of files"),
     "bad regex": (("true", "{out}"), ("--step-regex", "("),
                   "--step-regex: expected a regular expression"),
     "two results": (("true", "{out}"),
@@ -171,7 +215,11 @@ CHECKS = (
     a_correct_program_recovers_from_all,
     *map(check_of, EXPECTED),
     a_finding_is_repeated_by_its_script,
+    a_fault_is_repeated_by_its_script,
+    one_crash_is_tried_with_the_kills,
     no_verdict_on_a_program_that_does_not_repeat,
+    no_verdict_on_a_program_that_never_resumes,
+    no_false_finding_where_few_crashes_are_tried,
     wrong_calls_get_one_line,
 )
 

@@ -17,10 +17,12 @@ constexpr uint64_t kOperations = 100;
 
 // Two versions: a is made by operations 10 to 20, b by 50 to 60.
 CheckpointVersion A() {
-  return {.operation = 20, .begin = 10, .files = {"ckpt-a"}};
+  return {
+      .operation = 20, .begin = 10, .files = {"ckpt-a"}, .own_file = "ckpt-a"};
 }
 CheckpointVersion B() {
-  return {.operation = 60, .begin = 50, .files = {"ckpt-b"}};
+  return {
+      .operation = 60, .begin = 50, .files = {"ckpt-b"}, .own_file = "ckpt-b"};
 }
 CheckpointVersion Beginning() { return {}; }
 
@@ -131,6 +133,7 @@ TEST(RecoveryJudgeTest, WholeCheckpointOfTheSeriesThatIsMadeAgainIsLostWork) {
   trial.made_again = "config";
   CheckpointVersion b = B();
   b.files = {"ckpt-2"};
+  b.own_file = "ckpt-2";
   CrashTrial numbered = Kill(90, b);
   numbered.made_again = "ckpt-3";
   // Another kind of file may be made anew each time.
@@ -144,6 +147,7 @@ TEST(RecoveryJudgeTest, FileOfEachVersionIsAlwaysMadeAgain) {
   CheckpointVersion first = A();
   CheckpointVersion second = B();
   first.files = second.files = {"ckpt"};
+  first.own_file = second.own_file = "";
   CrashTrial resumed = Kill(70, second);
   resumed.end.made = {{.directory = 0, .path = "ckpt"}};
   EXPECT_THAT(Verdicts({Kill(20, first), Kill(60, second), resumed}),
@@ -184,6 +188,14 @@ TEST(RecoveryJudgeTest, MessageWithoutCompleteCheckpointIsRefused) {
   late.says_why = true;
   EXPECT_THAT(Verdicts({early, Kill(20, A()), late}),
               ElementsAre("refused", "recovered", "fails"));
+}
+
+TEST(RecoveryJudgeTest, FaultThatDidNotHappenIsNotRecovered) {
+  CrashTrial trial = Equal(CrashFault::kIoError, 20, A());
+  trial.goes_on = true;
+  EXPECT_THAT(Verdicts({trial}), ElementsAre("recovered"));
+  trial.has_happened = false;
+  EXPECT_THAT(Verdicts({trial}), ElementsAre("resume-point-unknown"));
 }
 
 TEST(RecoveryJudgeTest, SignalsFailAlwaysAndTimeLimitsHang) {
