@@ -12,8 +12,8 @@
 #include "chaos/crash/crash_state_list.h"
 #include "chaos/crash/directory_builder.h"
 #include "engine/check.h"
+#include "tests/chaos/trace/folder.h"
 #include <fmt/format.h>
-#include <stdlib.h>
 
 namespace gauntlet {
 namespace {
@@ -22,26 +22,6 @@ constexpr uint64_t kSaves = 10;
 constexpr uint64_t kWrites = 46;  // of a save
 constexpr uint64_t kWriteBytes = (uint64_t{1} << 20U) / kWrites;
 constexpr size_t kStates = 500;  // built in an iteration
-
-class Directory {
- public:
-  Directory() {
-    std::string name =
-        std::filesystem::temp_directory_path() / "gauntlet-bench-XXXXXX";
-    CHECK(mkdtemp(name.data()) != nullptr, "a directory");
-    path_ = std::filesystem::canonical(name);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() { std::filesystem::remove_all(path_); }
-  std::string Make(const std::string& name) const {
-    std::filesystem::create_directories(path_ + "/" + name);
-    return path_ + "/" + name;
-  }
-
- private:
-  std::string path_;
-};
 
 // A log of saves without a sync, to a temporary name and renamed.
 class SavesLog {
@@ -112,7 +92,7 @@ std::vector<CrashState> ListStates(const OperationLog& log, size_t at_most) {
 }
 
 void BM_ListStates(benchmark::State& state) {
-  const Directory directory;
+  const Folder directory;
   const SavesLog saves(directory.Make("log"));
   size_t states = 0;
   for (auto _ : state) states += ListStates(saves.log(), 5000).size();
@@ -122,7 +102,7 @@ BENCHMARK(BM_ListStates)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 // The states of which a directory holds 0 to 10 MB: 5 MB in the mean.
 void BM_BuildStates(benchmark::State& state, bool shares_files) {
-  const Directory directory;
+  const Folder directory;
   const SavesLog saves(directory.Make("log"));
   std::vector<CrashState> all = ListStates(saves.log(), 30'000);
   std::vector<CrashState> states;

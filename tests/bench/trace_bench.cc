@@ -1,7 +1,6 @@
 // A program that writes blocks of 4 KiB: by itself, and traced. Each iteration
 // runs it once, with its start.
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -9,35 +8,15 @@
 #include "chaos/trace/operation_log.h"
 #include "chaos/trace/tracer.h"
 #include "engine/check.h"
+#include "tests/chaos/trace/folder.h"
 #include <fmt/format.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr int kWrites = 20'000;
-
-class Directory {
- public:
-  Directory() {
-    std::string name =
-        std::filesystem::temp_directory_path() / "gauntlet-bench-XXXXXX";
-    CHECK(mkdtemp(name.data()) != nullptr, "a directory");
-    path_ = std::filesystem::canonical(name);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() { std::filesystem::remove_all(path_); }
-  std::string Make(const std::string& name) const {
-    std::filesystem::create_directories(path_ + "/" + name);
-    return path_ + "/" + name;
-  }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> Command(const std::string& directory) {
   return {VICTIM, "blocks", directory, std::to_string(kWrites)};
@@ -60,7 +39,7 @@ void CountWrites(benchmark::State& state) {
 }
 
 void BM_Untraced(benchmark::State& state) {
-  const Directory directory;
+  const Folder directory;
   for (auto _ : state) RunUntraced(Command(directory.Make("out")));
   CountWrites(state);
 }
@@ -69,7 +48,7 @@ BENCHMARK(BM_Untraced)->UseRealTime()->Unit(benchmark::kMillisecond);
 // Recorded, with the bytes.
 void BM_Recorded(benchmark::State& state) {
   for (auto _ : state) {
-    const Directory directory;
+    const Folder directory;
     const std::string out = directory.Make("out");
     auto log = OperationLog::Create(directory.Make("log"), {out}, {});
     CHECK(log.ok(), log.status().ToString());
@@ -88,7 +67,7 @@ BENCHMARK(BM_Recorded)->UseRealTime()->Unit(benchmark::kMillisecond);
 void BM_Watched(benchmark::State& state) {
   const bool is_elsewhere = state.range(0) != 0;
   for (auto _ : state) {
-    const Directory directory;
+    const Folder directory;
     TraceOptions options;
     options.directories = {directory.Make("out")};
     const auto outcome = Trace(
