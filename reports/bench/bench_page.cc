@@ -23,13 +23,6 @@
 namespace gauntlet {
 namespace {
 
-std::string Section(std::string_view id, std::string_view title,
-                    const std::string& html) {
-  if (html.empty()) return "";
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
-                     title, html);
-}
-
 std::string CellOf(const CheckpointFigures& figures, Metric metric) {
   const TrialValues& values = figures.of(metric);
   if (values.empty()) return "";
@@ -379,14 +372,15 @@ std::string RenderBenchPage(const CheckpointResult& result) {
   };
   const std::string body =
       Head(result) +
-      Section("costs", "Costs",
-              FiguresTable(result, "Costs", kCosts) + in_plots(plots) +
-                  FiguresTable(result, "Resources", kResources)) +
-      Section("recovery", "Recovery", RecoveryPart(result)) +
-      Section("interval", "How often to save", RecommendationsTable(result)) +
-      Section("goodput", "Goodput", in_plots(goodput)) +
-      Section("machine", "Machine", MachineTable(result)) +
-      Section("figures", "Figures", MeaningsTable());
+      HtmlSection("costs", "Costs",
+                  FiguresTable(result, "Costs", kCosts) + in_plots(plots) +
+                      FiguresTable(result, "Resources", kResources)) +
+      HtmlSection("recovery", "Recovery", RecoveryPart(result)) +
+      HtmlSection("interval", "How often to save",
+                  RecommendationsTable(result)) +
+      HtmlSection("goodput", "Goodput", in_plots(goodput)) +
+      HtmlSection("machine", "Machine", MachineTable(result)) +
+      HtmlSection("figures", "Figures", MeaningsTable());
   return HtmlPage("Gauntlet: what checkpoints cost",
                   "<main>\n" + body + "</main>\n",
                   std::string(kListTableStyle) + std::string(kXyPlotStyle) +

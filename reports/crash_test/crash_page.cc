@@ -112,13 +112,6 @@ std::string CrashTable(const CrashTestResult& result) {
   return html;
 }
 
-std::string Section(std::string_view id, std::string_view title,
-                    const std::string& html) {
-  if (html.empty()) return "";
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
-                     title, html);
-}
-
 constexpr std::string_view kStyle = R"css(
 article { border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px;
   margin: 12px 0; background: var(--card); overflow-wrap: anywhere; }
@@ -136,11 +129,11 @@ std::string RenderCrashPage(const CrashTestResult& result) {
   for (const std::string& file : result.left_out)
     notes.push_back("not compared: " + file);
   const std::string body =
-      Head(result) + Section("findings", "Findings", findings) +
-      Section("crash-points", "All crashes", RenderCrashStrip(result)) +
-      Section("crashes", "Table",
-              result.trials.empty() ? "" : CrashTable(result)) +
-      Section("notes", "Notes", Lines(notes));
+      Head(result) + HtmlSection("findings", "Findings", findings) +
+      HtmlSection("crash-points", "All crashes", RenderCrashStrip(result)) +
+      HtmlSection("crashes", "Table",
+                  result.trials.empty() ? "" : CrashTable(result)) +
+      HtmlSection("notes", "Notes", Lines(notes));
   return HtmlPage("Gauntlet: crash test", "<main>\n" + body + "</main>\n",
                   std::string(kListTableStyle) + std::string(kCrashStripStyle) +
                       std::string(kStyle));

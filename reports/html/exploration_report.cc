@@ -20,12 +20,6 @@ constexpr std::string_view kStyle = R"css(
 .origin { margin: 18px 0 -6px; }
 )css";
 
-std::string Section(std::string_view id, std::string_view title,
-                    const std::string& html) {
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
-                     title, html);
-}
-
 std::string Lines(const std::vector<std::string>& lines) {
   std::string html;
   for (const std::string& line : lines) {
@@ -66,7 +60,7 @@ class FindingsPart {
   std::string Render() const {
     const size_t all = report_.findings.size() + report_.crash_findings.size();
     if (all == 0) {
-      return Section("findings", "Findings", "<p>Nothing was found.</p>\n");
+      return HtmlSection("findings", "Findings", "<p>Nothing was found.</p>\n");
     }
     std::string html = SymbolDefinitions();
     if (!report_.findings.empty()) html += Table();
@@ -79,7 +73,8 @@ class FindingsPart {
           GroupedCount(limits_.sections, "section"),
           GroupedDigits(limits_.section_bytes));
     }
-    return Section("findings", "Findings", html + RenderWords(html_) + html_);
+    return HtmlSection("findings", "Findings",
+                       html + RenderWords(html_) + html_);
   }
 
  private:
@@ -155,8 +150,8 @@ class FindingsPart {
 std::string GrowthPart(const ExplorationReport& report) {
   std::string plots;
   for (const StepPlot& plot : report.growth) plots += RenderStepPlot(plot);
-  return Section("growth", "Coverage over time",
-                 "<div class=\"plots\">\n" + plots + "</div>\n");
+  return HtmlSection("growth", "Coverage over time",
+                     "<div class=\"plots\">\n" + plots + "</div>\n");
 }
 
 // Goals that were never reached come first, then the rarest.
@@ -174,7 +169,7 @@ std::string GoalsPart(const ExplorationReport& report) {
                                 goal.rare ? " (rare)" : ""),
               HtmlText(goal.description)});
   }
-  return Section(
+  return HtmlSection(
       "goals", "Coverage goals",
       fmt::format("<p>Never reached: {} of {}. An exploration of the usual "
                   "length may miss a rare goal.</p>\n{}",
@@ -198,7 +193,7 @@ std::string CrashStatesPart(const ExplorationReport& report) {
               GroupedDigits(one.refusals),
               one.finished ? "" : "<span class=\"missed\">unfinished</span>"});
   }
-  return Section("crash-states", "Crash states", list.Render());
+  return HtmlSection("crash-states", "Crash states", list.Render());
 }
 
 std::string NotTriedPart(const ExplorationReport& report) {
@@ -206,10 +201,10 @@ std::string NotTriedPart(const ExplorationReport& report) {
   for (const NotTried& one : report.not_tried) {
     list.Add({HtmlText(one.what), HtmlText(one.why)});
   }
-  return Section("not-tried", "Not tried",
-                 report.not_tried.empty()
-                     ? "<p>Nothing that the mode tries was left out.</p>\n"
-                     : list.Render());
+  return HtmlSection("not-tried", "Not tried",
+                     report.not_tried.empty()
+                         ? "<p>Nothing that the mode tries was left out.</p>\n"
+                         : list.Render());
 }
 
 }  // namespace
@@ -231,7 +226,7 @@ std::string RenderExploration(const ExplorationReport& report,
   if (!report.goals.empty()) add("goals", "Goals", GoalsPart(report));
   if (report.coverage) {
     add("coverage", "Fault coverage",
-        Section("coverage", "Fault coverage", report.coverage->Render()));
+        HtmlSection("coverage", "Fault coverage", report.coverage->Render()));
   }
   if (!report.crash_windows.empty()) {
     add("crash-states", "Crash states", CrashStatesPart(report));

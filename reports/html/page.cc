@@ -26,4 +26,11 @@ std::string HtmlPage(std::string_view title, std::string_view body,
       HtmlText(title), kPageStyle, more_style, body, kPageScript);
 }
 
+std::string HtmlSection(std::string_view id, std::string_view title,
+                        std::string_view html) {
+  if (html.empty()) return "";
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id,
+                     title, html);
+}
+
 }  // namespace gauntlet

@@ -13,6 +13,10 @@ namespace gauntlet {
 std::string HtmlPage(std::string_view title, std::string_view body,
                      std::string_view more_style = "");
 
+// A part of the body with a heading; "" without HTML in it.
+std::string HtmlSection(std::string_view id, std::string_view title,
+                        std::string_view html);
+
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;
 
