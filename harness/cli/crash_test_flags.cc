@@ -15,6 +15,7 @@
 #include "harness/trainer/crash_test_plan.h"
 #include "harness/trainer/trainer_command.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -40,28 +41,12 @@ finding.)";
 
 constexpr uint64_t kMostJobs = 256;
 
-FlagReader ReadFaults(std::vector<CrashFault>& target) {
-  return [&target](const std::string& text) -> Status {
-    std::vector<CrashFault> faults;
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t comma = std::min(text.find(',', begin), text.size());
-      const std::string name = text.substr(begin, comma - begin);
-      const auto found = std::ranges::find(kCrashFaultNames, name);
-      if (found == kCrashFaultNames.end()) {
-        std::string names;
-        for (const std::string_view known : kCrashFaultNames)
-          names += (names.empty() ? "" : ", ") + std::string(known);
-        return ExpectedValue("some of " + names, name);
-      }
-      faults.push_back(
-          static_cast<CrashFault>(found - kCrashFaultNames.begin()));
-      begin = comma + 1;
-    }
-    std::ranges::sort(faults);
-    faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
-    target = std::move(faults);
-    return OkStatus();
-  };
+Result<CrashFault> ParseFault(const std::string& name) {
+  const auto found = std::ranges::find(kCrashFaultNames, name);
+  if (found != kCrashFaultNames.end())
+    return static_cast<CrashFault>(found - kCrashFaultNames.begin());
+  return ExpectedValue(
+      fmt::format("some of {}", fmt::join(kCrashFaultNames, ", ")), name);
 }
 
 // The pattern of a file below {out}, which may stand before it.
@@ -73,8 +58,7 @@ Status CheckPatterns(std::string_view flag,
     if (!pattern.empty() && !pattern.starts_with('/')) continue;
     return InvalidArgument(
         fmt::format("{}: expected a pattern of files below {{out}}, such as "
-                    "'ckpt-*', found "
-                    "{}",
+                    "'ckpt-*', found {}",
                     flag, Quoted(pattern)));
   }
   return OkStatus();
@@ -152,7 +136,7 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
   flags.Value({"--faults", "NAME,…",
                "torn, power, enospc, eio, sigterm, pause; kill is always "
                "tried (kill,torn,power)."},
-              ReadFaults(plan.faults));
+              ReadList(plan.faults, ParseFault));
   flags.Value({"--grace", "TIME", "From SIGTERM to SIGKILL (5s)."},
               ReadLongTime(plan.grace));
   flags.Value({"--pause", "TIME", "Length of a pause (1s)."},

@@ -1,4 +1,4 @@
-// What a program prints, in a file that stays small however much it prints.
+// Output of a program in a file that stays small however much it prints.
 #ifndef GAUNTLET_HARNESS_TRAINER_CAPTURED_OUTPUT_H_
 #define GAUNTLET_HARNESS_TRAINER_CAPTURED_OUTPUT_H_
 

@@ -82,17 +82,19 @@ class Histories {
   uint64_t changes_ = 0;
 };
 
-// False between two changes of one file's contents: that is a part of what it
-// becomes. Closing, syncing and renaming it ends them.
-bool IsWhole(const OperationLog& log, uint64_t number) {
+// For each operation: false if the next one on its file changes the contents
+// again. Closing, syncing and renaming a file make its contents whole.
+std::vector<bool> AreContentsWhole(const OperationLog& log) {
   const std::vector<FileOperation>& operations = log.operations();
-  const FileOperation& operation = operations[number - 1];
-  if (!MakesContent(operation)) return true;
-  for (uint64_t i = number; i < operations.size(); ++i) {
-    if (operations[i].file == operation.file)
-      return !MakesContent(operations[i]);
+  std::vector<bool> whole(operations.size(), true);
+  std::map<uint64_t, bool> next_changes;  // by file
+  for (size_t i = operations.size(); i-- > 0;) {
+    const bool changes = MakesContent(operations[i]);
+    bool& next = next_changes[operations[i].file];
+    whole[i] = !changes || !next;
+    next = changes;
   }
-  return true;
+  return whole;
 }
 
 std::set<uint64_t> LogFiles(const OperationLog& log, uint64_t bursts) {
@@ -157,6 +159,7 @@ Result<CheckpointVersions> CheckpointVersions::Of(
   versions.patterns_ = patterns;
   const std::set<uint64_t> ignored =
       patterns.empty() ? LogFiles(log, kLogBursts) : std::set<uint64_t>();
+  const std::vector<bool> is_whole = AreContentsWhole(log);
   ContentDigests digests(log);
   LogWalk walk(log);
   Histories histories;
@@ -165,7 +168,7 @@ Result<CheckpointVersions> CheckpointVersions::Of(
     const FileOperation& operation = log.operations()[number - 1];
     histories.Add(operation, number);
     RETURN_IF_ERROR(walk.AdvanceTo(number));
-    if (!IsCrashPoint(operation.kind) || !IsWhole(log, number)) continue;
+    if (!IsCrashPoint(operation.kind) || !is_whole[number - 1]) continue;
     Status status;
     ForEachName(
         walk.now(), directories, [&](const FileName& name, NodeId node) {

@@ -24,7 +24,7 @@ namespace gauntlet {
 // (ContentDigests, chaos/crash/content_digests.h).
 using FileContents = std::map<FileRead, Digest>;
 
-// Of all files below the directories. Errors: those of reading them.
+// Digests all files below the directories. Errors: those of reading them.
 Result<FileContents> ContentsOf(
     const std::vector<std::filesystem::path>& directories);
 
@@ -41,16 +41,15 @@ class CheckpointVersions {
   static Result<CheckpointVersions> Of(
       const OperationLog& log, const std::vector<std::string>& patterns);
 
-  // What a run read that started with these contents: the newest version among
-  // them, and its files, newest first. Contents that no file had in the
-  // recording, between two changes apart, count as not read. nullopt: it read
-  // checkpoint files, but only such ones.
+  // The newest version that a run read which started with these contents; its
+  // files are the newest first. Contents that the recording never had whole
+  // are skipped. nullopt: the run read only such contents.
   std::optional<CheckpointVersion> VersionOf(
       const std::vector<FileRead>& reads, const FileContents& contents) const;
 
-  // A checkpoint file that the run made though it was there, whole and never to
-  // change again, and a later one had been begun, or the recording was over;
-  // empty: there is none. Counted are files with a name for each version.
+  // A finished checkpoint file that the run wrote again; empty: there is none.
+  // A file is finished once the program has begun the next of its series, or
+  // has ended. Series with a file for each version count (ckpt-1, ckpt-2).
   // `operation`: so many operations had happened.
   std::string MadeAgain(const std::vector<FileRead>& made,
                         const FileContents& contents, uint64_t operation) const;
@@ -65,8 +64,8 @@ class CheckpointVersions {
 
   std::vector<std::string> patterns_;
   std::map<FileRead, std::map<Digest, Version>> versions_;
-  // Of files of a series, such as ckpt-1, ckpt-2: the last contents, and from
-  // which operation on the program was done with them.
+  // State of a file of a series, such as ckpt-1, ckpt-2: its last contents, and
+  // the operation from which on the program was done with it.
   struct Finished {
     Digest content;
     uint64_t from = 0;

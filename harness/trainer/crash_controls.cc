@@ -3,12 +3,10 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_builder.h"
-#include "engine/real/posix_status.h"
 #include "harness/run/text_file.h"
 #include "harness/trainer/checkpoint_versions.h"
 #include "harness/trainer/crash_trials.h"
@@ -136,8 +134,7 @@ std::string FailureOf(const TrialEnd& end, const RunFolder& folder) {
   if (end.is_timed_out)
     return fmt::format("it had not ended after {:.0f} s", end.seconds);
   if (EndedWell(end)) return "";
-  return fmt::format("{} {}: {}", end.signal != 0 ? "signal" : "exit code",
-                     end.signal != 0 ? end.signal : end.exit_code,
+  return fmt::format("{}: {}", ExitText(end),
                      LastLine(ReadTextFile(folder.output())));
 }
 
@@ -146,9 +143,7 @@ Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
                                   const std::string& name) {
   ASSIGN_OR_RETURN(RunFolder folder, runs.NewFolder(name));
   const std::filesystem::path cache = folder.folder / "contents";
-  std::error_code error;
-  std::filesystem::create_directories(cache, error);
-  if (error) return PosixError(error.value(), cache.string(), "mkdir");
+  RETURN_IF_ERROR(MakeDirectories(cache));
   DirectoryBuilder builder(recording.log, {.cache = cache.string()});
   RETURN_IF_ERROR(
       builder.Build({.kind = CrashStateKind::kKill, .operations = point},

@@ -68,7 +68,7 @@ void RemoveRuns(const Recording& recording,
                 const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path kept = recording.run.folder;
-  std::filesystem::remove_all(kept / "contents", ignored);
+  std::filesystem::remove_all(recording.ContentsFolder(), ignored);
   std::filesystem::directory_iterator entry(folder / "runs", ignored);
   const std::filesystem::directory_iterator end;
   for (; !ignored && entry != end; entry.increment(ignored)) {

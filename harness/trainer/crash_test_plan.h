@@ -1,4 +1,4 @@
-// What a crash test is to do.
+// Options of a crash test.
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TEST_PLAN_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_TEST_PLAN_H_
 
@@ -36,7 +36,7 @@ struct CrashTestPlan {
   std::string version;               // of gauntlet
   std::string only;  // the id of the one crash to try; empty: all
   int jobs = 1;
-  // Of one run; zero: ten times the recorded run's, at least 20 s.
+  // Time limit of one run; zero: ten times the recorded run's, at least 20 s.
   Duration trial_limit{};
   Duration grace = std::chrono::seconds(5);  // after SIGTERM
   Duration pause = std::chrono::seconds(1);

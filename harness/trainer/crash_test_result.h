@@ -1,4 +1,4 @@
-// What a crash test found out.
+// Result of a crash test.
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TEST_RESULT_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_TEST_RESULT_H_
 

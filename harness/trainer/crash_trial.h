@@ -65,7 +65,7 @@ struct CheckpointVersion {
   // The first operation on its files since the version before.
   uint64_t begin = 0;
   std::vector<std::string> files;  // names for people
-  // Of these the newest, if no other version has a file of its name; else
+  // The newest of these, if no other version has a file of its name; else
   // empty.
   std::string own_file;
 };
@@ -88,7 +88,7 @@ struct CrashTrial {
   std::string last_line;  // of the output of a run that ended with an error
   std::vector<std::string> tail;  // likewise, its last lines
   bool says_why = false;          // that error is a message, not an exception
-  // What the resumed run read; nullopt: not known.
+  // Version that the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as it printed it
   // A checkpoint that was there and that it made again; empty: none.

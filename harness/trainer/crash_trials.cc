@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -21,12 +22,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Kills are always tried: they show which checkpoints are complete.
-bool Wants(const CrashTestPlan& plan, CrashFault fault) {
-  return fault == CrashFault::kKill || FaultOfId(plan.only) == fault ||
-         std::ranges::find(plan.faults, fault) != plan.faults.end();
-}
-
 CrashFault FaultOf(CrashStateKind kind) {
   switch (kind) {
     case CrashStateKind::kKill:
@@ -42,10 +37,11 @@ CrashFault FaultOf(CrashStateKind kind) {
 CrashListOptions ListOptions(const CrashTestPlan& plan) {
   CrashListOptions options{
       .kinds = {}, .profiles = plan.profiles, .bounds = {}, .seed = plan.seed};
+  const std::set<CrashFault> faults = FaultsToTry(plan);
   for (const CrashStateKind kind :
        {CrashStateKind::kKill, CrashStateKind::kTornWrite,
         CrashStateKind::kPowerLoss}) {
-    if (Wants(plan, FaultOf(kind))) options.kinds.insert(kind);
+    if (faults.contains(FaultOf(kind))) options.kinds.insert(kind);
   }
   return options;
 }
@@ -88,6 +84,7 @@ class Trials {
         begin_(SteadyClock::now()) {}
 
   Result<CrashTrials> Run() {
+    RETURN_IF_ERROR(MakeDirectories(setting_.recording.ContentsFolder()));
     const int jobs =
         setting_.runs.isolation() == Isolation::kNone ? 1 : setting_.plan.jobs;
     std::vector<std::thread> threads;
@@ -98,13 +95,7 @@ class Trials {
       done_.is_complete = false;
       done_.notes.push_back("the test ended early: " + error_.message());
     }
-    if (!setting_.plan.only.empty() && !has_only_ && done_.is_complete) {
-      return InvalidArgument(fmt::format(
-          "--only: expected the id of a crash of this program, such as "
-          "kill-{}, "
-          "found {}",
-          setting_.recording.CrashPoints().front(), setting_.plan.only));
-    }
+    RETURN_IF_ERROR(CheckOnly());
     const CrashListCounts& counts = states_.counts();
     done_.equal_states = counts.equal;
     done_.bounded_states = static_cast<double>(counts.torn_left_out) +
@@ -135,14 +126,24 @@ class Trials {
     return is_out_of_time || is_out_of_trials;
   }
 
+  // The one crash that was wanted is among those that were tried.
+  Status CheckOnly() const {
+    const std::string& only = setting_.plan.only;
+    const bool is_there =
+        only.empty() || !done_.is_complete || done_.is_interrupted ||
+        std::ranges::find(done_.trials, only, &CrashTrial::id) !=
+            done_.trials.end();
+    if (is_there) return OkStatus();
+    return InvalidArgument(fmt::format(
+        "--only: expected the id of a crash of this program, such as kill-{}, "
+        "found {}",
+        setting_.recording.CrashPoints().front(), only));
+  }
+
   // Without the kills, it is not known what must be recovered.
-  bool IsWanted(const std::string& id, const CrashState* state) {
-    if (setting_.plan.only.empty()) return true;
-    if (setting_.plan.only == id) {
-      has_only_ = true;
-      return true;
-    }
-    return state != nullptr && state->kind == CrashStateKind::kKill;
+  bool IsWanted(const std::string& id, const CrashState* state) const {
+    return setting_.plan.only.empty() || setting_.plan.only == id ||
+           (state != nullptr && state->kind == CrashStateKind::kKill);
   }
 
   // nullopt: there are no more.
@@ -186,11 +187,9 @@ class Trials {
   }
 
   void Work() {
-    const std::string cache =
-        (setting_.recording.run.folder / "contents").string();
-    std::error_code ignored;
-    std::filesystem::create_directories(cache, ignored);
-    DirectoryBuilder builder(setting_.recording.log, {.cache = cache});
+    DirectoryBuilder builder(
+        setting_.recording.log,
+        {.cache = setting_.recording.ContentsFolder().string()});
     while (const std::optional<Task> task = Next()) {
       Result<CrashTrial> trial = Try(*task, builder);
       const std::lock_guard lock(mutex_);
@@ -287,7 +286,6 @@ class Trials {
   std::vector<FaultRun> faults_;
   size_t fault_ = 0;
   uint64_t taken_ = 0;
-  bool has_only_ = false;
   CrashTrials done_;
   Status error_;
   const SteadyClock::time_point begin_;

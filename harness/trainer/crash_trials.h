@@ -20,7 +20,7 @@
 
 namespace gauntlet {
 
-// What all trials of one test share.
+// Shared by all trials of one test.
 struct TrialSetting {
   const CrashTestPlan& plan;
   const TrainerRuns& runs;

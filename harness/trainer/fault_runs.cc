@@ -92,6 +92,13 @@ std::vector<Injection> InjectionsFor(CrashFault fault,
 
 }  // namespace
 
+std::set<CrashFault> FaultsToTry(const CrashTestPlan& plan) {
+  std::set<CrashFault> faults(plan.faults.begin(), plan.faults.end());
+  faults.insert(CrashFault::kKill);
+  if (const auto fault = FaultOfId(plan.only)) faults.insert(*fault);
+  return faults;
+}
+
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording) {
   using Class = std::tuple<int32_t, OperationKind, std::string>;
@@ -108,8 +115,7 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     rounds[1].insert(numbers.back());
     rounds[2].insert(numbers[numbers.size() / 2]);
   }
-  std::set<CrashFault> faults(plan.faults.begin(), plan.faults.end());
-  if (const auto fault = FaultOfId(plan.only)) faults.insert(*fault);
+  const std::set<CrashFault> faults = FaultsToTry(plan);
   std::vector<FaultRun> runs;
   std::set<uint64_t> taken;
   for (const std::set<uint64_t>& round : rounds) {

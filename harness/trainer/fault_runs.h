@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@
 #include "harness/trainer/recording.h"
 
 namespace gauntlet {
+
+// Faults that are tried: those of the plan and of its one crash, and kills,
+// which show which checkpoints are complete.
+std::set<CrashFault> FaultsToTry(const CrashTestPlan& plan);
 
 struct FaultRun {
   CrashFault fault = CrashFault::kDiskFull;

@@ -1,7 +1,6 @@
 #include "harness/trainer/finding_folder.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -9,7 +8,6 @@
 
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_builder.h"
-#include "engine/real/posix_status.h"
 #include "harness/run/shell_word.h"
 #include "harness/run/text_file.h"
 #include "harness/trainer/trainer_command.h"
@@ -21,18 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status MakeDirectories(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
-}
-
 bool HasState(CrashFault fault) {
   return fault == CrashFault::kKill || fault == CrashFault::kTornWrite ||
          fault == CrashFault::kPowerLoss;
 }
 
-// What others are to read has no paths of this machine.
+// Text for others has no paths of this machine.
 std::string WithoutPaths(std::string text, const TrainerRuns& runs) {
   std::error_code error;
   const std::string here = fs::current_path(error).string();
@@ -40,11 +32,7 @@ std::string WithoutPaths(std::string text, const TrainerRuns& runs) {
        {std::pair(runs.out_place().string(), std::string(kOutPlace)),
         std::pair(runs.temporary_place().string(), std::string("$TMPDIR")),
         std::pair(here + "/", std::string())}) {
-    if (path.size() < 2) continue;
-    for (size_t at = text.find(path); at != std::string::npos;
-         at = text.find(path, at)) {
-      text.replace(at, path.size(), name);
-    }
+    if (path.size() > 1) ReplaceAll(text, path, name);
   }
   return text;
 }
@@ -64,7 +52,7 @@ std::string StateScript(const TrialSetting& setting,
   std::vector<std::string> head = {finding.title, trial.point};
   head.insert(head.end(), trial.lost.begin(), trial.lost.end());
   head.push_back(finding.reason);
-  const CommandPlaces places{.out = out, .port = "29500"};
+  const CommandPlaces places{.out = out, .port = std::string(kUsualPort)};
   return fmt::format(
       "#!/bin/sh\n{}"
       "# The directory before/ is as the crash left it; the command resumes "
@@ -157,7 +145,7 @@ Status WriteFinding(const TrialSetting& setting, const CrashTestResult& result,
 Status WriteFindings(const TrialSetting& setting, const CrashTestResult& result,
                      const fs::path& folder) {
   if (result.findings.empty()) return OkStatus();
-  const fs::path cache = setting.recording.run.folder / "contents";
+  const fs::path cache = setting.recording.ContentsFolder();
   RETURN_IF_ERROR(MakeDirectories(cache));
   DirectoryBuilder builder(setting.recording.log, {.cache = cache.string()});
   const size_t count = std::min(result.findings.size(), kMostFindingFolders);

@@ -1,4 +1,4 @@
-// What a crash test leaves of its findings, each in a folder of its own.
+// Folders of findings, one for each.
 #ifndef GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_
 #define GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_
 

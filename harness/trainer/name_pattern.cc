@@ -15,13 +15,21 @@ bool IsWordPart(char c) {
 
 }  // namespace
 
+std::string ExactPattern(std::string_view name) {
+  std::string pattern;
+  for (const char c : name) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos)
+      pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
 std::string NamePattern(std::string_view path) {
   std::string pattern;
   for (size_t i = 0; i < path.size();) {
     if (!IsWordPart(path[i])) {
-      if (std::string_view("*?[\\").find(path[i]) != std::string_view::npos)
-        pattern += '\\';
-      pattern += path[i++];
+      pattern += ExactPattern(path.substr(i++, 1));
       continue;
     }
     size_t end = i;

@@ -8,6 +8,9 @@
 
 namespace gauntlet {
 
+// A pattern of fnmatch(3) that matches this name only.
+std::string ExactPattern(std::string_view name);
+
 // "ckpt-20/model.pt" -> "ckpt-*/model.pt"; "tmp8f3a_1k2" -> "tmp*": numbers,
 // and words that mix letters and digits, are "*". What is left is a pattern of
 // fnmatch(3), whose special characters in the name are escaped.

@@ -38,8 +38,7 @@ Status WriteProcFile(const char* path, const std::string& text) {
   return NotPermitted(path, errno);
 }
 
-// Of an ordinary user a namespace of users is needed first; in it, all numbers
-// but the own are nobody's.
+// Without root, a user namespace comes first. It maps only this user and group.
 Status Unshare(int namespaces) {
   if (unshare(namespaces) == 0) return OkStatus();
   if (errno != EPERM) return NotPermitted("unshare", errno);

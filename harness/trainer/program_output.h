@@ -1,4 +1,4 @@
-// What the output of a program tells.
+// Reads the output of a program.
 #ifndef GAUNTLET_HARNESS_TRAINER_PROGRAM_OUTPUT_H_
 #define GAUNTLET_HARNESS_TRAINER_PROGRAM_OUTPUT_H_
 

@@ -19,9 +19,7 @@ constexpr int kLimitFactor = 10;
 
 // "exit code 2: train.py: error: unrecognized arguments".
 std::string HowItEnded(const TrialEnd& end, const RunFolder& run) {
-  const std::string how = end.signal != 0
-                              ? fmt::format("signal {}", end.signal)
-                              : fmt::format("exit code {}", end.exit_code);
+  const std::string how = ExitText(end);
   const std::string said = LastLine(ReadTextFile(run.output()));
   return said.empty() ? how : how + ": " + said;
 }
@@ -41,7 +39,7 @@ Status CheckEnd(const TrialEnd& end, const RunFolder& run,
         "one that left processes in the background: run it in the foreground",
         command));
   }
-  if (end.signal == 0 && end.exit_code == 0) return OkStatus();
+  if (EndedWell(end)) return OkStatus();
   return InvalidArgument(fmt::format(
       "{}: expected a run that ends with 0, found {}{}", command,
       HowItEnded(end, run),

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_TRAINER_RECORDING_H_
 
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 #include "chaos/trace/operation_log.h"
@@ -27,12 +28,16 @@ struct Recording {
   // something else; 0: there is none.
   uint64_t QuietPoint() const;
   uint64_t BytesWritten() const;
+  // Folder for the contents of files of crash states.
+  std::filesystem::path ContentsFolder() const {
+    return run.folder / "contents";
+  }
 };
 
 // Errors: as RunCrashTest (crash_test.h).
 Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan);
 
-// Of one run that is compared with the recorded one.
+// Time limit of a run that is compared with the recorded one.
 Duration TrialLimit(const CrashTestPlan& plan, const TrialEnd& recorded);
 
 }  // namespace gauntlet

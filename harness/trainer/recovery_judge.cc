@@ -37,8 +37,9 @@ bool Makes(const CrashTrial& trial, const std::string& file) {
 // A version that a killed run has come back from.
 struct CompleteVersion {
   int64_t progress = 0;
-  uint64_t complete = 0;  // from this operation on
-  uint64_t durable = 0;   // at the latest from this one on
+  uint64_t complete = 0;          // from this operation on
+  uint64_t durable = 0;           // at the latest from this one on
+  std::optional<uint64_t> begin;  // its first operation; nullopt: not known
   std::string name;
   std::string file;  // that no other version has; empty: there is none
 };
@@ -64,16 +65,14 @@ class CompleteVersions {
         known->second.complete =
             std::min(known->second.complete, trial.operation);
       }
-      if (trial.resumed_from) begins_[*progress] = trial.resumed_from->begin;
+      if (trial.resumed_from) known->second.begin = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
     // Each must be durable before the next is begun.
     for (size_t i = 0; i + 1 < versions_.size(); ++i) {
       const CompleteVersion& next = versions_[i + 1];
-      const auto begin = begins_.find(next.progress);
       versions_[i].durable =
-          std::max(versions_[i].complete,
-                   begin == begins_.end() ? next.complete : begin->second);
+          std::max(versions_[i].complete, next.begin.value_or(next.complete));
     }
   }
 
@@ -91,7 +90,6 @@ class CompleteVersions {
 
  private:
   std::vector<CompleteVersion> versions_;  // by progress
-  std::map<int64_t, uint64_t> begins_;
 };
 
 std::string_view SubjectOf(const CrashTrial& trial) {
@@ -104,9 +102,7 @@ CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
             fmt::format("{} had not ended after {:.0f} s", SubjectOf(trial),
                         trial.end.seconds)};
   }
-  const std::string how =
-      trial.end.signal != 0 ? fmt::format("signal {}", trial.end.signal)
-                            : fmt::format("exit code {}", trial.end.exit_code);
+  const std::string how = ExitText(trial.end);
   const std::string said =
       trial.last_line.empty() ? "" : ": " + trial.last_line;
   if (newest == nullptr && trial.says_why && trial.end.signal == 0) {
@@ -158,9 +154,9 @@ CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
             fmt::format("equal results, resumed from {}", NameOf(trial))};
   }
   return {RecoveryVerdict::kLostWork,
-          fmt::format("resumed from {}, though {} was complete {}",
-                      NameOf(trial), newest->name,
-                      fmt::format("after operation {}", newest->complete))};
+          fmt::format("resumed from {}, though {} was complete after operation "
+                      "{}",
+                      NameOf(trial), newest->name, newest->complete)};
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "harness/results/comparison.h"
 #include "harness/run/text_file.h"
+#include "harness/trainer/name_pattern.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -16,17 +16,6 @@ namespace {
 
 constexpr size_t kDescribed = 1000;
 constexpr size_t kShown = 5;
-
-// A pattern of fnmatch(3) that matches this name only.
-std::string ExactPattern(std::string_view name) {
-  std::string pattern;
-  for (const char c : name) {
-    if (std::string_view("*?[\\").find(c) != std::string_view::npos)
-      pattern += '\\';
-    pattern += c;
-  }
-  return pattern;
-}
 
 }  // namespace
 
@@ -85,12 +74,10 @@ Result<std::string> ResultCheck::CommandOutput(const RunFolder& run) const {
       runs_->Run(folder, {.arguments = {"/bin/sh", "-c", plan_->result_command},
                           .time_limit = std::chrono::minutes(10)}));
   const std::string output = ReadTextFile(folder.output());
-  if (end.signal == 0 && end.exit_code == 0 && !end.is_timed_out) return output;
+  if (EndedWell(end)) return output;
   return InvalidArgument(fmt::format(
-      "--result-cmd: expected a command that ends with 0, found {} {}: {}",
-      end.signal != 0 ? "signal" : "exit code",
-      end.signal != 0 ? end.signal : end.exit_code,
-      output.substr(0, output.find('\n'))));
+      "--result-cmd: expected a command that ends with 0, found {}: {}",
+      ExitText(end), output.substr(0, output.find('\n'))));
 }
 
 Result<ResultDifferences> ResultCheck::Compare(const RunFolder& run) const {

@@ -6,19 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/real/worker_environment.h"
 #include "harness/run/shell_word.h"
-#include <unistd.h>
 
 namespace gauntlet {
 namespace {
-
-void ReplaceAll(std::string& text, std::string_view what,
-                const std::string& with) {
-  for (size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
-}
 
 std::string_view NameOf(std::string_view entry) {
   return entry.substr(0, entry.find('='));
@@ -41,6 +33,14 @@ Status CheckTrainerCommand(const std::vector<std::string>& arguments) {
       "expected {out} in the command, where it takes the directory that it "
       "writes to: found none in: " +
       ShellCommand(arguments));
+}
+
+void ReplaceAll(std::string& text, std::string_view what,
+                std::string_view with) {
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
 }
 
 std::string FillPlaces(std::string text, const CommandPlaces& places) {
@@ -70,10 +70,10 @@ std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& changes) {
   std::set<std::string_view> changed;
   for (const std::string& entry : changes) changed.insert(NameOf(entry));
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!changed.contains(NameOf(*entry))) environment.emplace_back(*entry);
-  }
+  std::vector<std::string> environment = ProcessEnvironment();
+  std::erase_if(environment, [&](const std::string& entry) {
+    return changed.contains(NameOf(entry));
+  });
   environment.insert(environment.end(), changes.begin(), changes.end());
   return environment;
 }

@@ -14,9 +14,14 @@ namespace gauntlet {
 inline constexpr std::string_view kOutPlace = "{out}";
 // A TCP port that is free on this machine.
 inline constexpr std::string_view kPortPlace = "{port}";
+inline constexpr std::string_view kUsualPort = "29500";  // torchrun's default
 
 // kInvalidArgument: no program, or no "{out}" in any argument.
 Status CheckTrainerCommand(const std::vector<std::string>& arguments);
+
+// `with` is not searched again.
+void ReplaceAll(std::string& text, std::string_view what,
+                std::string_view with);
 
 struct CommandPlaces {
   std::string out;

@@ -1,28 +1,17 @@
 #include "harness/trainer/trainer_runs.h"
 
-#include <cerrno>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "engine/real/descriptor.h"
 #include "engine/real/posix_status.h"
+#include "engine/real/tcp_socket.h"
 #include "harness/trainer/fork_server.h"
 #include "harness/trainer/trainer_command.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-Status MakeDirectory(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
-}
 
 Status Move(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -31,22 +20,19 @@ Status Move(const fs::path& from, const fs::path& to) {
                : OkStatus();
 }
 
-// The kernel's choice; another program may take it meanwhile.
+// Another program may take it meanwhile.
 std::string FreePort() {
-  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(listener.get(), any, length) != 0 ||
-      getsockname(listener.get(), any, &length) != 0) {
-    return "29500";  // as torchrun's default
-  }
-  return std::to_string(ntohs(address.sin_port));
+  const Result<ReservedPort> port = ReservePort("127.0.0.1");
+  return port.ok() ? std::to_string(port->port) : std::string(kUsualPort);
 }
 
 }  // namespace
+
+Status MakeDirectories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
+}
 
 TrainerRuns::TrainerRuns(const CrashTestPlan& plan, TrialHost host,
                          fs::path folder)
@@ -60,9 +46,9 @@ Result<TrainerRuns> TrainerRuns::Make(const CrashTestPlan& plan,
                                       const TrialHost& host,
                                       const fs::path& folder) {
   TrainerRuns runs(plan, host, folder);
-  RETURN_IF_ERROR(MakeDirectory(runs.out_place()));
-  RETURN_IF_ERROR(MakeDirectory(runs.temporary_place()));
-  RETURN_IF_ERROR(MakeDirectory(runs.runs_ / "probe"));
+  RETURN_IF_ERROR(MakeDirectories(runs.out_place()));
+  RETURN_IF_ERROR(MakeDirectories(runs.temporary_place()));
+  RETURN_IF_ERROR(MakeDirectories(runs.runs_ / "probe"));
   const Status probe =
       ProbeNamespaces(host, plan.network, runs.runs_ / "probe");
   if (probe.code() == Code::kCancelled) return probe;
@@ -76,8 +62,8 @@ Result<TrainerRuns> TrainerRuns::Make(const CrashTestPlan& plan,
 
 Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
   const RunFolder folder{.folder = runs_ / name};
-  RETURN_IF_ERROR(MakeDirectory(folder.out()));
-  RETURN_IF_ERROR(MakeDirectory(folder.temporary()));
+  RETURN_IF_ERROR(MakeDirectories(folder.out()));
+  RETURN_IF_ERROR(MakeDirectories(folder.temporary()));
   return folder;
 }
 
@@ -109,7 +95,7 @@ Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
       .injections = choice.injections,
       .time_limit = choice.time_limit};
   if (choice.records) {
-    RETURN_IF_ERROR(MakeDirectory(folder.log()));
+    RETURN_IF_ERROR(MakeDirectories(folder.log()));
     trial.log_folder = folder.log().string();
   }
   return isolation_ == Isolation::kNone

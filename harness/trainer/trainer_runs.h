@@ -16,13 +16,16 @@
 
 namespace gauntlet {
 
+// Makes the directory and those above it.
+Status MakeDirectories(const std::filesystem::path& path);
+
 // Directories of one run.
 struct RunFolder {
   std::filesystem::path folder;
   std::filesystem::path out() const { return folder / "out"; }
   std::filesystem::path temporary() const { return folder / "tmp"; }
   std::filesystem::path log() const { return folder / "log"; }
-  // What the program prints.
+  // Standard output and error of the program.
   std::filesystem::path output() const { return folder / output_name; }
   std::string output_name = "output.txt";
 };
@@ -53,7 +56,7 @@ class TrainerRuns {
   Isolation isolation() const { return isolation_; }
   // The reason for kNone.
   const std::string& why_not_isolated() const { return why_not_isolated_; }
-  // Where every run finds {out}.
+  // Path of {out} in every run.
   std::filesystem::path out_place() const { return place_ / "out"; }
   std::filesystem::path temporary_place() const { return place_ / "tmp"; }
 

@@ -109,6 +109,11 @@ TrialEnd ReadEnd(const Json& json) {
 
 }  // namespace
 
+std::string ExitText(const TrialEnd& end) {
+  return end.signal != 0 ? fmt::format("signal {}", end.signal)
+                         : fmt::format("exit code {}", end.exit_code);
+}
+
 Result<std::string> TrialToJson(const TrainerTrial& trial) {
   if (!IsUtf8(trial.arguments) || !IsUtf8(trial.environment)) {
     return InvalidArgument(

@@ -87,6 +87,9 @@ inline bool EndedWell(const TrialEnd& end) {
   return end.exit_code == 0 && end.signal == 0 && !end.is_timed_out;
 }
 
+// "exit code 3" or "signal 11".
+std::string ExitText(const TrialEnd& end);
+
 // kInvalidArgument: text that is not UTF-8.
 Result<std::string> TrialToJson(const TrainerTrial& trial);
 // kDataLoss, naming the file.

@@ -59,8 +59,7 @@ class TrialTest : public testing::Test {
   std::unique_ptr<TemporaryDirectory> folder_;
 };
 
-// Where namespaces are not permitted, as in some containers, there is nothing
-// to test.
+// Skipped without namespaces, which some containers forbid.
 class NamespaceTrialTest : public TrialTest {
  protected:
   void SetUp() override {
