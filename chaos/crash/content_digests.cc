@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kReadAheadBlocks = 256;
 
-// Of the pieces of one block.
+// Digests the pieces of one block.
 Digest KeyOf(std::span<const ContentPiece> pieces) {
   return DigestOf(std::as_bytes(pieces));
 }

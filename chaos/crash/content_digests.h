@@ -19,8 +19,8 @@
 
 namespace gauntlet {
 
-// Of a file on a disk, equal to that of a content with the same bytes. Errors:
-// those of open(2) and read(2).
+// Digests a file on a disk; equal to the digest of a content with the same
+// bytes. Errors: those of open(2) and read(2).
 Result<Digest> ContentDigestOfFile(const std::string& path);
 
 class ContentDigests {
@@ -37,7 +37,7 @@ class ContentDigests {
   Status Verify(const FileContent& content);
 
  private:
-  // Of one block, by the pieces that it is made of.
+  // Digest of one block, by the pieces that it is made of.
   using Blocks = std::unordered_map<Digest, Digest, LowHalf>;
 
   Result<Digest> BlockOf(std::span<const ContentPiece> pieces);

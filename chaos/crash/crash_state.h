@@ -19,7 +19,7 @@ enum class CrashStateKind : uint8_t {
   kPowerLoss,  // the machine died; what was not synced may be lost
 };
 
-// What a power loss left of one block of 4 KiB with unsynced bytes.
+// Outcome of a power loss for one block of 4 KiB with unsynced bytes.
 struct BlockOutcome {
   enum class Kind : uint8_t {
     kNew,
@@ -36,11 +36,11 @@ struct BlockOutcome {
 
 enum class UnsyncedData : uint8_t { kKept, kLost };
 
-// What a power loss left of a file with unsynced data.
+// Outcome of a power loss for a file with unsynced data.
 struct FileOutcome {
   uint64_t file = 0;  // number in the log
   uint64_t size = 0;  // bytes
-  // Of the blocks with unsynced bytes that are not in `blocks`.
+  // Outcome of the blocks with unsynced bytes that are not in `blocks`.
   UnsyncedData rest = UnsyncedData::kKept;
   std::vector<BlockOutcome> blocks;  // ascending
   bool operator==(const FileOutcome&) const = default;
@@ -60,11 +60,11 @@ struct CrashState {
   // none), and under kWeak those in `lost`, ascending.
   uint64_t lost_from = 0;
   std::vector<uint64_t> lost;
-  // Of the files with unsynced data that are not in `files`.
+  // Outcome of the files with unsynced data that are not in `files`.
   UnsyncedData other_files = UnsyncedData::kKept;
   std::vector<FileOutcome> files;  // by number, ascending
 
-  // Of the tree: equal for equal directories. Set by CrashStateList.
+  // Digest of the tree: equal for equal directories. Set by CrashStateList.
   Digest image;
 };
 

@@ -61,7 +61,7 @@ struct CrashListOptions {
   std::set<CrashStateKind> kinds = {CrashStateKind::kKill,
                                     CrashStateKind::kTornWrite,
                                     CrashStateKind::kPowerLoss};
-  // Of power losses: kExt4 and kWeak.
+  // Profiles of power losses: kExt4 and kWeak.
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
   // Points of the log, as numbers of operations: from one to the other.

@@ -156,7 +156,7 @@ Status CheckTargets(const OperationLog& log,
   return OkStatus();
 }
 
-// What is in a target; the state's modes may forbid to remove it.
+// Removes the contents of a target; the state's modes may forbid that.
 void Empty(const std::string& target) {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(

@@ -164,7 +164,7 @@ void DirectoryTree::Put(const TreePlace& place, const TreeLink& link,
     nodes_[place.directory].modification_time = by.time;
 }
 
-// Where it stands, unless another has taken the place.
+// Takes the link from its place, unless another has taken the place.
 void DirectoryTree::Take(const TreeLink& link, const TreePlace& place,
                          const ResolvedOperation& by) {
   const auto directory = links_.find(place.directory);

@@ -68,8 +68,8 @@ class DirectoryTree {
   // Empty watched directories.
   explicit DirectoryTree(size_t directories);
 
-  // What the operation is about in this tree, before it is done. kDataLoss, in
-  // one line: a name or file that is not there.
+  // Finds the nodes and names of the operation in this tree, before it is done.
+  // kDataLoss, in one line: a name or file that is not there.
   Result<ResolvedOperation> Resolve(const FileOperation& operation,
                                     size_t index) const;
 

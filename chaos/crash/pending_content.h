@@ -1,5 +1,5 @@
-// What of a file with unsynced data a power loss may leave, for one choice of
-// the changes of names that survived.
+// Contents that a power loss may leave of a file with unsynced data, for one
+// choice of the changes of names that survived.
 #ifndef GAUNTLET_CHAOS_CRASH_PENDING_CONTENT_H_
 #define GAUNTLET_CHAOS_CRASH_PENDING_CONTENT_H_
 

@@ -1,4 +1,4 @@
-// What a power loss may lose at a point of a log, under one durability profile:
+// Changes that a power loss may lose at a point of a log, under one profile:
 // the rules of chaos/sim/sim_disk.h for all that a traced program can do.
 //
 // A sync covers the operations that ended before it began. A block that was
@@ -70,11 +70,11 @@ class UnsyncedChanges {
   struct Survivors {
     // With the durable content of each file.
     DirectoryTree tree;
-    // Of the files in it with unsynced data.
+    // Contents that may be left of the files in it with unsynced data.
     std::map<NodeId, PendingContent> files;
   };
-  // What some of the changes lead to; nullopt where that is a state of an
-  // earlier point of the log only. REQUIRES: one for each of names().
+  // The state that some of the changes lead to; nullopt if only an earlier
+  // point of the log has it. REQUIRES: one for each of names().
   std::optional<Survivors> With(const std::vector<bool>& kept) const;
 
  private:

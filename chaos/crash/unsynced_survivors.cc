@@ -1,4 +1,4 @@
-// What a power loss leaves of the changes that were not durable.
+// Survivors of a power loss among the changes that were not durable.
 #include <algorithm>
 #include <set>
 #include <utility>

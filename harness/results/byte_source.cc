@@ -47,7 +47,7 @@ class TextBytes : public ByteSource {
   const std::string text_;
 };
 
-// Where an array that is not empty lies in its source.
+// Extent in its source of an array that is not empty.
 struct Extent {
   uint64_t first = 0;  // elements
   uint64_t count = 0;

@@ -51,7 +51,7 @@ constexpr std::array kTypes = {
     NamedType{"empty dict", ElementKind::kText, 1},
 };
 
-// Of up to 8 bytes.
+// Reads a number of up to 8 bytes.
 uint64_t Load(std::span<const std::byte> bytes, bool is_big_endian) {
   uint64_t value = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {

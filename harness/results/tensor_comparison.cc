@@ -16,8 +16,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kPiece = uint64_t{1} << 20;
-// Of a text that differs, so many bytes before the first difference are shown,
-// and so many from there.
+// Bytes of a differing text that are shown before the first difference, and
+// from there on.
 constexpr uint64_t kShownBefore = 20;
 constexpr uint64_t kShownFrom = 40;
 

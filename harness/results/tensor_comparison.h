@@ -17,7 +17,7 @@ namespace gauntlet {
 struct ResultDifference {
   std::string file;  // its path below the folder
   DifferingTensor tensor;
-  // Of texts and bytes, which may differ in length; else 0.
+  // Lengths of texts and bytes, which may differ; else 0.
   uint64_t found_bytes = 0;
   uint64_t expected_bytes = 0;
   // Largest distance of two elements that are no NaN; none for other types.

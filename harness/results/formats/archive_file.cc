@@ -12,7 +12,7 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kMaxJson = uint64_t{256} << 20;
-// Of Keras: when a model was saved, and addresses of objects.
+// Keras' keys for the time of a save and for addresses of objects.
 constexpr std::array<std::string_view, 2> kIgnoredKeys = {"date_saved",
                                                           "shared_object_id"};
 constexpr std::string_view kNpySuffix = ".npy";

@@ -24,7 +24,7 @@ class PickleStack {
   size_t values() const { return pickle_.values.size(); }
   const char* error() const { return error_; }
   bool Fail(const char* reason);
-  // That one value is left, which is the pickle's.
+  // Checks that one value is left, which is the pickle's.
   bool Finish();
   Pickle Take();
 

@@ -171,7 +171,7 @@ class TorchValues : public PickledObjects {
     return true;
   }
 
-  // Of "torch float8_e4m3fn".
+  // Type of a name such as "torch float8_e4m3fn".
   std::optional<ElementType> TorchType(const PickleValue& value) const {
     constexpr std::string_view kModule = "torch ";
     if (value.kind != PickleKind::kGlobal || !value.text.starts_with(kModule))

@@ -215,7 +215,7 @@ RC_GTEST_PROP(SimDiskTest, ListsOnlyWhatDiskCanLeave, ()) {
   Compare(DurabilityProfile::kWeak, steps, ignored);
 }
 
-// Of tiny programs that write whole blocks. Under ext4 missing are bytes behind
+// Tiny programs that write whole blocks. Under ext4 missing are bytes behind
 // the durable end without the journal before them, and overwritten blocks of a
 // file whose truncation was lost: unsynced_changes.h says why. Under weak it is
 // subsets of more than a few names. In programs that write parts of blocks the

@@ -16,7 +16,7 @@
 
 namespace {
 
-// Of the program since it was set to 0.
+// Largest allocation of the program since this was set to 0.
 std::atomic<size_t> largest_allocation = 0;
 
 }  // namespace

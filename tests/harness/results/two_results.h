@@ -35,7 +35,7 @@ class TwoResults {
     comparison_ = *comparison;
     return DescribeDifferences(*comparison);
   }
-  // Of the last comparison.
+  // The last comparison.
   const ResultComparison& comparison() const { return comparison_; }
 
  private:
