@@ -70,7 +70,7 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   return std::optional(*std::move(read.value));
 }
 
-// Where the results of a run go.
+// Creates the folder for the results of a run and returns its path.
 Result<fs::path> MakeOutput(const std::string& out) {
   if (!out.empty()) {
     TrialsFolder::RemoveLeftBehind(out);

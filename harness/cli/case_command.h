@@ -15,11 +15,11 @@ std::string_view ExploreModeName(ExploreMode mode);
 // Returns a shell command that repeats the exploration with `seed`, without
 // its output options.
 std::string CommandForExploration(const ExploreCommand& command, uint64_t seed);
-// For a shell; `seed` is the one that was taken. "": there is none in this
-// mode.
+// Returns a shell command that repeats one case; `seed` is the one that was
+// used. "": this mode has no such command.
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
                            uint64_t number);
-// Of mode crash-states; `id` is an image's.
+// Returns a shell command that repeats the crash state `id`.
 std::string CommandForImage(const ExploreCommand& command,
                             const std::string& id);
 

@@ -1,4 +1,4 @@
-// What `gauntlet list` and `gauntlet help` know by name.
+// Entries that `gauntlet list` and `gauntlet help` print.
 #ifndef GAUNTLET_HARNESS_CLI_CATALOG_H_
 #define GAUNTLET_HARNESS_CLI_CATALOG_H_
 

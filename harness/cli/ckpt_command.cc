@@ -45,10 +45,10 @@ bool IsGood(const CheckpointReport& report) {
   return report.lineage == LineageState::kCurrent && report.verdict.ok();
 }
 
-// Where a run would go on is said of a whole store only.
+// For one checkpoint, the output does not state where a run would resume.
 enum class Scope : uint8_t { kStore, kOneCheckpoint };
 
-// What a run does that is started here now.
+// Returns the line on how a run started now would begin.
 std::string StartText(const StoreReport& store) {
   if (!store.start.ok()) {
     return fmt::format("a run stops: {}\n", store.start.message());
@@ -81,7 +81,8 @@ void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
   }
 }
 
-// Of a store, whether a run could start comes before single checkpoints.
+// Returns the exit code. For a checkpoint directory in which no run can start,
+// that error takes precedence over damaged checkpoints.
 ExitCode CodeOf(const StoreReport& store, Scope scope) {
   if (scope == Scope::kStore && !store.start.ok()) {
     return ExitForLook(store.start);
@@ -100,7 +101,8 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
   return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kHeld;
 }
 
-// What is in the store. kNotFound: the folder has nothing that a store has.
+// Inspects a checkpoint directory. kNotFound: the folder has none of the
+// entries of one.
 Result<StoreReport> Inspect(World& world, const std::string& directory,
                             InspectDepth depth) {
   ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));

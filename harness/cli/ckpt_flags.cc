@@ -36,7 +36,7 @@ Command MakePredict(const PathFlags& told) {
       .path = told.paths[0], .data = told.data, .output = told.output};
 }
 
-// What a subcommand takes beside its paths.
+// Options of a subcommand beside its paths.
 enum class Takes : uint8_t { kJson, kData, kJsonAndData };
 
 struct Subcommand {

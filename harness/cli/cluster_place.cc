@@ -40,7 +40,8 @@ class Chooser {
           Time deadline)
       : cluster_(cluster), host_(host), clock_(clock), deadline_(deadline) {}
 
-  // Where to listen for those who call this worker at `address`.
+  // Returns the address to listen on, for peers that reach this worker at
+  // `address`.
   Result<std::string> ListenAddress(const std::string& address) const {
     ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
     if (!cluster_.listen.empty()) {

@@ -1,4 +1,4 @@
-// What the cluster resolver made of the environment, for people and programs.
+// A resolved cluster as text for people and as JSON for programs.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_TEXT_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_TEXT_H_
 
@@ -8,12 +8,13 @@
 
 namespace gauntlet {
 
-// What told it, on one line: "RANK=1, WORLD_SIZE=2".
+// Returns the variables and flags that the cluster was read from, on one line:
+// "RANK=1, WORLD_SIZE=2".
 std::string SourcesText(const ResolvedCluster& cluster);
 
 // Token source and TLS, which --explain-cluster prints; never the token itself.
 struct TrustText {
-  std::string token;  // where it comes from
+  std::string token;  // its source
   std::string tls;
 };
 

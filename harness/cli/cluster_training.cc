@@ -47,7 +47,8 @@ Environment EnvironmentOfThisProcess() {
   return environment;
 }
 
-// What a worker of a cluster says; the chief's is what a launcher would say.
+// Prints the progress and the end of a cluster's worker. The chief prints what
+// a launcher would print.
 class ClusterReporter final : public ProgressReporter {
  public:
   ClusterReporter(const Clock& clock, const TrainCommand& command, int rank,
@@ -205,7 +206,8 @@ Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
   return Unavailable(lock.status().message());
 }
 
-// Who claims here from now on. REQUIRES: the lock is held.
+// Returns the chief's tenure of the checkpoint directory, under a new launch
+// name; empty without a directory. REQUIRES: the lock is held.
 Result<Tenure> BeginTenure(World& world, const std::string& directory) {
   Tenure tenure;
   if (directory.empty()) return tenure;
@@ -213,8 +215,8 @@ Result<Tenure> BeginTenure(World& world, const std::string& directory) {
   return tenure;
 }
 
-// What is this process's, beside the worker; returns only if that could not
-// begin.
+// Runs the worker of this process, with the lock, token and trace that it
+// needs. Returns only if the worker could not begin.
 Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                    RealWorld& real, ClusterReporter& reporter,
                    Console& console) {

@@ -36,7 +36,7 @@ std::string TlsText(const TlsFiles& tls);
 struct TokenSearch {
   const Environment& environment;
   const TrainCommand& command;
-  Time deadline;  // of the wait for the chief's token file
+  Time deadline;  // end of the wait for the chief's token file
   std::function<void(std::string_view)> say;  // takes a line before that wait
 };
 

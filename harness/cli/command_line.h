@@ -25,15 +25,15 @@ struct CommandLine {
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
                                      std::string_view commit = "");
 
-// What the program says of a line that it cannot read, as its commands say what
-// else goes wrong: "gauntlet train: --epochs: …"; without one "gauntlet: …".
+// Returns the error line for arguments that cannot be parsed, in the form that
+// commands use: "gauntlet train: --epochs: …", or "gauntlet: …" without a
+// command.
 std::string ErrorLine(const Status& status);
 
-// Of the commands that people call.
+// Returns the names of the commands for people, without the internal ones.
 std::vector<std::string> CommandNames();
 
-// The commands that there are, and examples: what the program says when it is
-// told nothing.
+// Returns the list of commands, with examples, for a call without arguments.
 std::string OverviewText();
 
 // "gauntlet 0.1.0 (commit 9a232bc8; numerics contract 1)". Without a commit it

@@ -1,4 +1,4 @@
-// What each command was told, as plain values: the result of parsing.
+// Arguments of each command as plain values: the result of parsing.
 #ifndef GAUNTLET_HARNESS_CLI_COMMANDS_H_
 #define GAUNTLET_HARNESS_CLI_COMMANDS_H_
 
@@ -35,25 +35,26 @@ struct TrainCommand {
   TrainOptions options;
   std::string preset = "tiny";
   LauncherOptions launcher;
-  // What was said of them; nullopt: a cluster's number of workers rules.
+  // As given by flags or the job file. No `workers`: the size of the cluster,
+  // or 1.
   std::optional<int> workers;
   std::optional<int> replicas;
-  ClusterFlags cluster;   // where `workers` is not said
-  bool insecure = false;  // likewise: no token is asked for
+  ClusterFlags cluster;   // used if `workers` is nullopt
+  bool insecure = false;  // likewise: no token is required
   std::optional<Duration> rendezvous_timeout;
   RequeueCodes requeue;
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
-  std::string trace_file;        // of a Chrome trace; empty: none
+  std::string trace_file;        // Chrome trace to write; empty: none
   std::string plan_file;         // empty: no faults
-  // Where the run notes what fired; empty: a directory made for it.
+  // Directory in which the run notes fired faults; empty: a temporary one.
   std::string plan_state_directory;
   ProgressChoice progress = ProgressChoice::kAuto;
   OutputFormat output = OutputFormat::kText;
 };
 
-// Training as a file of options has it, for a harness: `train.options` is not
-// yet read.
+// Training for a harness. Its options are in a file; `train.options` is set
+// when the command runs.
 struct LaunchCommand {
   TrainCommand train;
   std::string options_file;  // TrainOptions as JSON
@@ -67,8 +68,8 @@ struct WorkerCommand {
   int life = 1;
   std::string events_file;
   std::string plan_file;
-  std::string plan_state_directory;  // beside every plan
-  int launcher_fd = -1;              // where progress goes; -1: nowhere
+  std::string plan_state_directory;  // required with plan_file
+  int launcher_fd = -1;              // receives progress; -1: none
   std::string launch;                // Tenure
   uint64_t claimed = 0;              // Tenure
 };
@@ -78,7 +79,7 @@ struct CheckpointListCommand {
   OutputFormat output = OutputFormat::kText;
 };
 struct CheckpointVerifyCommand {
-  std::string path;  // of a store or of one checkpoint
+  std::string path;  // checkpoint directory or one checkpoint
   OutputFormat output = OutputFormat::kText;
 };
 struct CheckpointDiffCommand {
@@ -88,7 +89,7 @@ struct CheckpointDiffCommand {
 };
 
 struct CheckpointExportCommand {
-  std::string path;  // of a store or of one checkpoint
+  std::string path;  // checkpoint directory or one checkpoint
   std::string directory;
   DataPlace data;
 };
@@ -144,8 +145,7 @@ enum class NothingSelected : uint8_t { kFails, kPasses };
 struct RunCommand {
   std::vector<std::string> paths;  // scenario files and folders
   std::string name_filter;         // part of a case's name; empty: all
-                            // Label expressions (label_expression.h), any of
-                            // them; empty: all cases.
+  // Label expressions (label_expression.h), any of them; empty: all cases.
   std::vector<std::string> labels;
   WorldChoice world = WorldChoice::kBoth;
   std::optional<uint64_t> seed;      // instead of the scenario's own
@@ -153,7 +153,7 @@ struct RunCommand {
   int jobs = 1;                      // real runs at a time
   int max_failures = 0;              // stop after so many; 0: never
   int repeat = 1;                    // each case so many times
-  int retries = 0;                   // of a real case that does not pass
+  int retries = 0;                   // for a real case that does not pass
   FlakyVerdict flaky = FlakyVerdict::kFails;
   bool last_failed = false;  // only what did not hold in the last run
   ShardChoice shard;
@@ -176,19 +176,19 @@ enum class ExploreMode : uint8_t {
   kCrashStates,
 };
 
-// What of the crash states of a run is looked at.
+// Selection among the crash states of a run.
 struct CrashStateChoice {
-  // Empty: all, but kLyingFsync only for a save and a plain recovery.
+  // Empty: all; kLyingFsync only for a save and a plain recovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
   uint64_t save = 0;  // 0: the first at which retention has something to do
-  std::optional<uint64_t> bound;  // of choices of names, and of files
+  std::optional<uint64_t> bound;  // on choices of names, and of files
   std::string id;                 // a finding's: only this one
 };
 
 struct ExploreCommand {
   std::string base_file;    // empty: the built-in base
-  std::string name_filter;  // of the one case to take
+  std::string name_filter;  // selects the base's one case
   ExploreMode mode = ExploreMode::kMixed;
   std::vector<FaultKind> kinds;  // ascending; empty: all
   std::vector<Point> points;     // likewise
@@ -234,8 +234,8 @@ struct ShowCommand {
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
   TimelineFilter filter;
-  std::optional<int> width;  // of a line; nullopt: the terminal's
-  std::string trace_file;    // of a Chrome trace, in place of the table; or ""
+  std::optional<int> width;  // columns of a line; nullopt: the terminal's
+  std::string trace_file;    // Chrome trace instead of the table; "": none
   OutputFormat output = OutputFormat::kText;
 };
 
@@ -268,7 +268,7 @@ struct BenchCheckpointCommand {
   int trials = 6;
   uint64_t saves = 10;
   uint64_t seed = 1;
-  // Of the job where it is to run, for the recommended interval.
+  // Mean time between failures in production, for the recommended interval.
   Duration between_failures = std::chrono::hours(24);
   std::optional<GoodputPlan> goodput;
   std::vector<BenchLimit> limits;

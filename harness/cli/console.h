@@ -15,8 +15,8 @@ struct Console {
   std::ostream& err;
   TerminalStyle out_style;
   TerminalStyle err_style;
-  // Where the streams are written to later: gives what was written so far a
-  // short time to reach its readers. Empty: it reaches them at once.
+  // Waits a short time until text written so far has reached its readers.
+  // Empty: the streams write at once.
   std::function<void()> settle = {};
 
   void Settle() const {

@@ -31,7 +31,7 @@ WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
 struct CrashStatesTask {
   const Case& base;
   const ExploreCommand& command;
-  std::optional<Duration> time;  // that is left
+  std::optional<Duration> time;  // time left; nullopt: no limit
   const std::filesystem::path& directory;
 };
 // Leaves what it finds in the directory. REQUIRES: InstallSignalHandlers was

@@ -1,4 +1,4 @@
-// Where the files of a job that was trained once lie now.
+// Present place of the data files of a job that was trained earlier.
 #ifndef GAUNTLET_HARNESS_CLI_DATA_PLACE_H_
 #define GAUNTLET_HARNESS_CLI_DATA_PLACE_H_
 
@@ -6,10 +6,10 @@
 
 namespace gauntlet {
 
-// Each empty: where they lay as it was trained.
+// Empty paths: the files are where they were during training.
 struct DataPlace {
   std::string directory;
-  std::string validation_directory;  // of validation files that lie apart
+  std::string validation_directory;  // if the validation files lie apart
 };
 
 }  // namespace gauntlet

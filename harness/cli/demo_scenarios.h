@@ -8,7 +8,7 @@
 namespace gauntlet {
 
 struct DemoScenario {
-  std::string_view name;  // of its file
+  std::string_view name;  // file name
   std::string_view text;
 };
 

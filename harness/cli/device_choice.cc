@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// What computes has the products that were asked for.
+// kInvalidArgument: the device does not support --math.
 Status CheckMath(const KernelOptions& options) {
   const DeviceKind device = options.device;
   const bool has_them =
@@ -20,7 +20,8 @@ Status CheckMath(const KernelOptions& options) {
       options.math == Math::kFast ? " or cpu" : "", DeviceKindName(device)));
 }
 
-// Of kAuto, what is there.
+// Replaces kAuto by CUDA if this machine has it, else by the CPU.
+// kInvalidArgument: CUDA was requested and is not available.
 Status Choose(KernelOptions& options, Console& console) {
   const bool automatic = options.device == DeviceKind::kAuto;
   if (!automatic && options.device != DeviceKind::kCuda) return OkStatus();

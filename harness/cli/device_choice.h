@@ -1,5 +1,4 @@
-// --device and --collective, settled: whether this machine has what was asked
-// for.
+// Resolves --device and --collective by what this machine has.
 #ifndef GAUNTLET_HARNESS_CLI_DEVICE_CHOICE_H_
 #define GAUNTLET_HARNESS_CLI_DEVICE_CHOICE_H_
 
@@ -11,18 +10,18 @@
 
 namespace gauntlet {
 
-// Turns auto into what there is, and says on standard error what that came to.
-// kInvalidArgument: cuda was asked for and there is none, or goes with
-// something else that it cannot do.
+// Replaces kAuto by a device of this machine and prints the choice to standard
+// error. kInvalidArgument: CUDA was requested and is not available, or the
+// device does not support --math.
 Status SettleDevice(KernelOptions& options, Console& console);
 
-// kInvalidArgument: NCCL was asked for, and the workers that this process
-// starts, or is, cannot have it. REQUIRES: the device is settled.
+// kInvalidArgument: NCCL was requested, and `workers_here` workers of this
+// machine cannot use it. REQUIRES: the device is settled.
 Status CheckCollective(const TrainOptions& options, int workers_here);
 
-// What a worker of that number computes on; of several devices each worker has
-// the next one. A machine that had one when it was settled may have lost it:
-// why there is none is said in the place, as it is where there is no NCCL.
+// Returns the device of a worker; workers take the devices of the machine in
+// turn. If the device is gone since it was settled, or NCCL is missing, the
+// place holds the reason.
 gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker);
 
 }  // namespace gauntlet

@@ -18,7 +18,7 @@ struct Probe {
   std::string name;  // "cpu", "disk"
   Health health = Health::kGood;
   std::string found;        // "8 cores, avx2, fma"
-  std::string consequence;  // what it costs; empty where it costs nothing
+  std::string consequence;  // of the state found; empty: none
 };
 
 Probe ProbeCpu();

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kSyncs = 9;
 
-// Of the CPUs that this process may use.
+// Number of CPUs that this process may use.
 int UsableCpus() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;

@@ -26,7 +26,7 @@ double Accuracy(const Evaluation& evaluation) {
          static_cast<double>(evaluation.rows);
 }
 
-// What an evaluator is told, whichever command it is.
+// Settings of an evaluator, the same for each command that runs one.
 struct EvaluatorRun {
   Evaluator::Source source;
   EvaluatorLoop loop;
@@ -35,8 +35,9 @@ struct EvaluatorRun {
   std::string_view command;  // for messages
 };
 
-// Lines to the console, and curves in a folder of the evaluator's own: a
-// session in the training run's would void what training wrote there.
+// Prints evaluations to the console and writes curves to the evaluator's own
+// folder. In the folder of the training run, a second session would invalidate
+// what training wrote.
 class EvaluationPrinter final : public EvaluationReporter {
  public:
   EvaluationPrinter(World& world, const EvaluatorRun& run, Console& console)

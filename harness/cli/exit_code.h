@@ -30,12 +30,12 @@ struct ExitCodeInfo {
   std::string_view meaning;  // one line
 };
 
-// Of a command that reads checkpoints and fails: what is damaged is
-// kNoCheckpoint, what belongs to another job kOtherJob, what is not there or
-// not meant kUsage.
+// Returns the exit code of a command that failed to read checkpoints:
+// kNoCheckpoint for damage, kOtherJob for those of another job, kUsage for a
+// wrong or missing path.
 ExitCode ExitForLook(const Status& status);
 
-// In ascending order.
+// All exit codes, in ascending order.
 std::span<const ExitCodeInfo> AllExitCodes();
 
 }  // namespace gauntlet

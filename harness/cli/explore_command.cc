@@ -46,8 +46,8 @@ namespace fs = std::filesystem;
 // and all crash points have their turn within a minute.
 constexpr uint64_t kMixedBound = 16;
 
-// What of the crash states a mixed exploration tries; nullopt: none, as the
-// command chooses faults.
+// Returns the command for the crash states of a mixed exploration; nullopt: the
+// mode is another one, or the command chooses faults.
 std::optional<ExploreCommand> CrashStatesBeside(const ExploreCommand& command) {
   const bool chooses_faults = command.only_case || !command.kinds.empty() ||
                               !command.points.empty() ||
@@ -110,7 +110,7 @@ struct Task {
   const Case& base;
   const ExploreCommand& command;
   uint64_t seed = 0;
-  std::optional<Duration> time;  // that is left
+  std::optional<Duration> time;  // time left; nullopt: no limit
   const fs::path& directory;
 };
 

@@ -47,7 +47,7 @@ struct NamedProfile {
   std::string_view name;
   DurabilityProfile profile;
 };
-// Of a few; all of them.
+// Returns all names, separated by commas. For short lists.
 template <typename Info>
 std::string NamesOf(std::span<const Info> all) {
   std::vector<std::string_view> names;
@@ -285,7 +285,7 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
               ReadText(choice.id));
 }
 
-// What another mode has no use for is not to be ignored.
+// kInvalidArgument: an option was given that this mode would ignore.
 Status CheckMode(const Flags& flags, ExploreMode mode) {
   struct Belongs {
     std::string name;

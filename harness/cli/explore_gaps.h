@@ -1,4 +1,5 @@
-// What an exploration never came to.
+// Gaps of an exploration: points, kinds, places and coverage goals that it
+// never reached, and invariants that had nothing to check.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_GAPS_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_GAPS_H_
 
@@ -11,8 +12,8 @@
 
 namespace gauntlet {
 
-// Names, in the order of the catalogues: of points that no fault fired at, of
-// kinds of which none fired, of invariants that had nothing to check.
+// Return names in the order of the catalogues: points at which no fault fired,
+// kinds of which none fired, invariants that had nothing to check.
 std::vector<std::string_view> MissedPoints(const CampaignReport& report);
 std::vector<std::string_view> MissedKinds(const CampaignReport& report);
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report);

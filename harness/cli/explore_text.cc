@@ -134,7 +134,8 @@ std::string RenderSweep(const CampaignReport& report) {
       kSweptWorkers, report.progress, report.left);
 }
 
-// Of a mixed exploration; "": no crash states were asked for.
+// Returns the lines on the crash states of a mixed exploration; "": none were
+// requested.
 std::string RenderCrashStates(const CampaignReport& report) {
   if (!report.why_no_crash_states.empty()) {
     return fmt::format("  crash states  none: {}\n",
@@ -183,7 +184,7 @@ std::string ShardText(const ShardChoice& shard) {
   return fmt::format(", shard {} of {}", shard.index, shard.count);
 }
 
-// What is explored, and in which way.
+// Returns the first line: the base, its size, and the mode in `what`.
 std::string HeadOf(const Case& base, std::string_view what) {
   return fmt::format(
       "{}: {}, {}; {}{}\n", base.name,
@@ -245,7 +246,7 @@ std::string RenderCrashStatesHead(const Case& base,
   return HeadOf(base, what);
 }
 
-// What else the plan breaks.
+// Returns the line on what the plan breaks besides; "": nothing.
 std::string RenderSymptoms(const CampaignFinding& finding) {
   std::vector<std::string> others;
   for (const Breach& breach : finding.symptoms) {

@@ -1,4 +1,4 @@
-// What an exploration came to, for people and for programs.
+// The course and the result of an exploration as text.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_TEXT_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_TEXT_H_
 
@@ -28,8 +28,8 @@ std::string RenderCrashStatesHead(const Case& base,
 // "FOUND  case 1377: …", several lines; the cause is the second one.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
-// What ended it, statistics, gaps: of these the first few, and all of them with
-// --show-uncovered. Of a single case, its plan.
+// Returns how the exploration ended, statistics, and gaps: the first few, or
+// all with --show-uncovered. For a single case: its plan.
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
 

@@ -21,7 +21,7 @@ struct FlagSynonym {
   std::string_view name;    // "--learning-rate"
   std::string_view option;  // "--lr"
   SynonymUse use = SynonymUse::kReplaced;
-  std::string_view advice = "";  // of the last two
+  std::string_view advice = "";  // of kDropped and kRefused
 };
 
 std::span<const FlagSynonym> AllFlagSynonyms();

@@ -44,7 +44,7 @@ struct Flags::Parser {
   HelpPage page;  // without positionals and the general options
   std::string section = "Options";
   GroupPage section_page = GroupPage::kFirst;
-  std::string help_group;          // of --help=GROUP
+  std::string help_group;          // GROUP of --help=GROUP
   std::vector<std::string> names;  // long ones, with their dashes
   std::map<std::string, std::string, std::less<>> new_names;  // by old name
   FlagText positional;
@@ -269,7 +269,7 @@ Result<FlagsOutcome> Flags::ParseAll(std::span<const std::string> arguments) {
   }
   RETURN_IF_ERROR(parser_->CheckTexts());
   std::vector<std::string> extras = parser_->app.remaining();
-  // What ends the options is none.
+  // "--" ends the options and is no argument itself.
   std::erase(extras, "--");
   if (!extras.empty()) return parser_->Extra(extras);
   if (parser_->positionals != nullptr &&

@@ -73,17 +73,17 @@ class Flags {
   // `--name VALUE`, any number of times.
   void Values(const FlagText& text, std::vector<std::string>& values);
   void Switch(const FlagText& text, std::function<void()> set);
-  // What has no dash. More than `most` of them are refused; that there are
-  // `least` is for the command to ask.
+  // Arguments without a dash. Parse refuses more than `most`; the command
+  // itself checks that there are `least`.
   void Positionals(const FlagText& text, const PositionalCount& count,
                    std::vector<std::string>& values);
 
   // kInvalidArgument, one line: "unknown option '--worker'; did you mean
   // --workers?", "--workers: expected …, found …".
   Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
-  // Whether the option, by its long name, was among the arguments.
+  // Returns true iff the option, named by its long name, was given.
   bool Given(const std::string& name) const;
-  // The help page, or the group of it that --help=GROUP asked for.
+  // Returns the help page, or only the group that --help=GROUP requests.
   std::string Help() const;
 
  private:

@@ -33,7 +33,7 @@ struct HelpGroup {
 struct HelpPage {
   std::string command;  // "train"
   std::string summary;
-  std::string usage;  // what follows the command: "[OPTIONS] FILE"
+  std::string usage;  // arguments after the command: "[OPTIONS] FILE"
   std::vector<HelpGroup> groups;
   std::string examples;
 };

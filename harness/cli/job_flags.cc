@@ -29,7 +29,7 @@ std::vector<std::string> Split(std::string_view text, char separator) {
   return parts;
 }
 
-// Whether it is in range is for the job to say.
+// Accepts every finite number; the job checks its range.
 Result<float> ParseReal(const std::string& text) {
   float value = 0.0f;
   const char* const end = text.data() + text.size();
@@ -45,7 +45,7 @@ FlagReader ReadReal(std::optional<float>& target) {
   };
 }
 
-// What stands behind the kind of a schedule.
+// Fields of a schedule behind its kind.
 using Parts = std::span<const std::string>;
 
 Status TakeExponential(Parts parts, ScheduleSpec& schedule) {
@@ -176,7 +176,8 @@ void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {
   optimizer.clip = told.clip.value_or(optimizer.clip);
 }
 
-// What the job calls a field, and who gave it its value.
+// Adds to an error of the job the flag that sets the field: "--lr
+// (optimizer.learning_rate): expected …".
 Status NameFlags(const Status& status) {
   constexpr std::array kFlagsOf = {
       std::pair{"replicas:", "--replicas"},

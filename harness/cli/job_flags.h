@@ -11,9 +11,9 @@
 
 namespace gauntlet {
 
-// What was said; nullopt where the preset rules, or the job file.
+// Settings of the job by flags; nullopt: the job file or the preset decides.
 struct JobFlags {
-  std::optional<JobSpec> file;  // of --job, with its own preset
+  std::optional<JobSpec> file;  // content of --job, with its own preset
   std::optional<std::string> preset;
   std::optional<std::string> data;
   std::string validation;  // empty: beside the training data

@@ -67,14 +67,14 @@ class Handout {
   const Descriptor fd_;
 };
 
-// What would otherwise be found out by each worker at once.
+// Fails early if the data cannot be listed; otherwise every worker would fail.
 Status CheckData(Storage& storage, const DataSpec& data) {
   if (data.kind == DataKind::kDigits) return OkStatus();
   return Annotate(storage.List(data.path).status(), "the job's data");
 }
 
-// What the workers are told: all of them start from the weights that are there
-// now, or none does.
+// Returns the workers' options. They hold the digest of the start weights, so
+// that no worker starts from weights that were changed since.
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
@@ -105,9 +105,7 @@ Result<PlanForWorkers> PreparePlan(Storage& storage,
   return prepared;
 }
 
-// Of a run that is over: where other runs share its notes, one of them may come
-// to what did not fire.
-// What such a run comes to is not the engine's word.
+// Warns that bugs are planted: the results are not those of the real engine.
 void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
   for (const PlantedBug bug : plan.bugs) {
     fmt::print(console.err, "gauntlet train: --plan: with planted bug {}\n",
@@ -115,6 +113,9 @@ void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
   }
 }
 
+// Prints the faults that never fired, once the run is over. Prints nothing if
+// the plan's state directory was given: other runs may share it and still fire
+// them.
 void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
   if (plan.own_state == nullptr) return;
   for (const std::string& id : NeverFired(plan.plan, plan.state)) {
@@ -123,8 +124,8 @@ void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
   }
 }
 
-// What the launcher itself says, beside the files of its workers. A log that
-// fails ends there.
+// Opens the file of the launcher's own events, beside those of the workers.
+// After a failed write, the log ends.
 Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
     const TrainCommand& command, const Clock& clock, Console& console) {
   if (command.events_directory.empty()) {

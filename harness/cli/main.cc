@@ -165,14 +165,15 @@ struct Execute {
   }
 };
 
-// Whether the command takes notices, and releases them once it can.
+// Returns true iff the command handles preemption notices. It releases the
+// blocked signals itself.
 bool AwaitsNotices(const Command& command) {
   return std::holds_alternative<TrainCommand>(command) ||
          std::holds_alternative<LaunchCommand>(command) ||
          std::holds_alternative<WorkerCommand>(command);
 }
 
-// Of a pipe.
+// Returns true iff `fd` is a pipe that nobody reads any more.
 bool ReaderIsGone(int fd) {
   pollfd state = {.fd = fd, .events = POLLOUT, .revents = 0};
   return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;

@@ -34,7 +34,8 @@ template <int exit>
   Say(kNoMemory, exit);
 }
 
-// What the standard library throws where it gets no thread goes no further.
+// Terminate handler: ends the process with a message if the exception says that
+// no thread could be started; aborts on any other.
 template <int exit>
 [[noreturn]] void EndWithoutThread() {
   try {

@@ -1,4 +1,4 @@
-// What a process does that asks for memory and gets none.
+// Ends a process that gets no memory, or no thread.
 #ifndef GAUNTLET_HARNESS_CLI_MEMORY_LIMIT_H_
 #define GAUNTLET_HARNESS_CLI_MEMORY_LIMIT_H_
 
@@ -6,13 +6,14 @@
 
 namespace gauntlet {
 
-// From now on it says so in one line and ends at once with that code, as all
-// else takes memory. A worker that does is one that was lost: there may be more
-// of it in its next life. REQUIRES: kLostWorker or kNoVerdict.
+// From now on, a process that gets no memory or thread prints one line and ends
+// at once with this code, because anything else would need memory. A worker
+// that ends so counts as lost: its next incarnation may get more. REQUIRES:
+// kLostWorker or kNoVerdict.
 void EndWhereMemoryRunsOut(ExitCode exit);
 
-// The same for a worker that gets no thread: its launcher is told that a
-// restart meets the same limit (WorkerExit::kStartLater).
+// The same for a worker that gets no thread. WorkerExit::kStartLater tells the
+// launcher that a restart meets the same limit.
 void EndWorkerWhereThreadsRunOut();
 
 }  // namespace gauntlet

@@ -56,8 +56,8 @@ struct OutputWriter::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::string> texts;
-  size_t held_bytes = 0;     // of them
-  size_t dropped_lines = 0;  // that no line has told of yet
+  size_t held_bytes = 0;     // in `texts`
+  size_t dropped_lines = 0;  // not yet reported by a line
   bool writing = false;
   // When the reader last took something, or was first given something to take.
   Steady::time_point taken_at;

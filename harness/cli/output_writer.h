@@ -36,8 +36,8 @@ struct FlushTimeouts {
   Duration total = std::chrono::seconds(5);
 };
 
-// A thread writes what Write was given. What fails to be written (a full disk,
-// a pipe that nobody has open) is dropped, and the next text tried as well.
+// Writes text in a thread of its own. Text that cannot be written (a full disk,
+// a pipe that nobody has open) is dropped; later text is still tried.
 class OutputWriter {
  public:
   // The descriptor stays open as long as the process lives.
@@ -61,12 +61,13 @@ class OutputWriter {
   struct Shared;
   static void Run(const std::shared_ptr<Shared>& shared);
 
-  // The thread's too: it may be stuck in a write as the program ends.
+  // Shared with the thread, which may be stuck in a write when the program
+  // ends.
   const std::shared_ptr<Shared> shared_;
 };
 
-// For a stream to it. Hands on whole lines, and at a flush what there is of
-// one. Safe from several threads.
+// Stream buffer that passes whole lines to the writer, and at a flush also an
+// incomplete one. Safe from several threads.
 class OutputBuffer final : public std::streambuf {
  public:
   explicit OutputBuffer(OutputWriter& writer) : writer_(writer) {}
@@ -78,20 +79,21 @@ class OutputBuffer final : public std::streambuf {
 
   OutputWriter& writer_;
   std::mutex mutex_;
-  std::string line_;  // what there is of it
+  std::string line_;  // incomplete line
 };
 
 // Both standard streams, to writers of their own.
 class NonblockingStreams {
  public:
-  // `messages`: what standard error is for. `must_end`: whether the program was
-  // told to end; null: it always has to, whether its output is read or not.
+  // `messages`: kind of standard error. `must_end` returns true once the
+  // program was told to end; null: Flush always has its limit, whether the
+  // output is read or not.
   NonblockingStreams(OutputKind messages, std::function<bool()> must_end);
 
   std::ostream& out() { return out_; }
   std::ostream& err() { return err_; }
-  // OutputWriter::Flush of both, with one limit for all calls together. Of
-  // standard output is what it returns.
+  // Calls OutputWriter::Flush for both streams, with one limit for all calls
+  // together. Returns the status of standard output.
   Status Flush();
 
  private:

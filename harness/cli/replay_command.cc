@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a folder that is gone when this is.
+// Path of a temporary folder, which the destructor removes.
 class Scratch {
  public:
   explicit Scratch(const fs::path& runs)
@@ -68,7 +68,8 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
              : verdict.kind == VerdictKind::kFail;
 }
 
-// What was found, by the name that its scenario's labels give it.
+// Returns the finding as the labels of its scenario name it; "what was found"
+// if they do not.
 std::string FoundName(const Case& one) {
   const std::optional<Breach> breach = FoundBreach(one.labels);
   return breach ? fmt::format("what was found, {} ({}),", breach->invariant,
@@ -76,15 +77,15 @@ std::string FoundName(const Case& one) {
                 : "what was found";
 }
 
-// The verdict of a run that came out as it was. Of an exploration's finding
-// what it is about comes first.
+// Returns the verdict of a reproduced run as text. For an exploration's
+// finding, the invariant that it is about comes first.
 std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
   const std::optional<Breach> breach = FoundBreach(target.item.one.labels);
   if (target.recorded || !breach) return VerdictLine(verdict);
   if (const std::optional<Finding> found = FindingOf(verdict, *breach)) {
     return VerdictLine(verdict, *found);
   }
-  // The record tells, and not the verdict.
+  // The record shows the breach, the verdict does not.
   return fmt::format("{} happens again: {}", FoundName(target.item.one),
                      VerdictLine(verdict));
 }
@@ -99,19 +100,19 @@ class Replayer {
         build_(BuildId()),
         references_(cache_.string(), build_) {}
 
-  // Makes the folder that runs are made in, empty: its absolute path. An error:
-  // they cannot be.
+  // Creates an empty folder for the runs and returns its absolute path.
   Result<fs::path> Prepare() const;
-  // Whether it came out as recorded.
+  // Returns true iff the run came out as recorded.
   Result<bool> Replay(const ReplayTarget& target);
-  // Likewise, of a crash state's file.
+  // The same for the file of a crash state.
   Result<bool> ReplayCrashState(const std::string& file);
 
   bool interrupted() const { return host_.TerminationNotices() > 0; }
 
  private:
   Result<Record> Run(const SuiteItem& item);
-  // What it is to be held against.
+  // Returns the record to compare with: the stored one, or that of a run made
+  // now.
   Result<Record> RecordOf(const ReplayTarget& target);
   void Announce(const ReplayTarget& target);
   void Show(Ink ink, std::string_view word, std::string_view text);

@@ -203,7 +203,7 @@ Status JsonIsNoScenario(const fs::path& file) {
              : PlanIsNoScenario(file);
 }
 
-// What an exploration found, as far as scenarios can say it.
+// Returns the findings of an exploration that have a scenario.
 Result<std::vector<ReplayTarget>> TargetsOfFindings(const fs::path& folder,
                                                     WorldChoice world,
                                                     std::string& errors) {

@@ -1,4 +1,4 @@
-// What `gauntlet replay` is to repeat: out of a file, a folder or a run's name.
+// Resolves the target of `gauntlet replay`: a file, a folder or a run's name.
 #ifndef GAUNTLET_HARNESS_CLI_REPLAY_TARGET_H_
 #define GAUNTLET_HARNESS_CLI_REPLAY_TARGET_H_
 
@@ -16,7 +16,7 @@ namespace gauntlet {
 struct ReplayTarget {
   SuiteItem item;
   std::optional<Record> recorded;  // nullopt: only the scenario is there
-  std::string build;  // of the program that recorded it; "" for not known
+  std::string build;               // of the recording program; "": not known
 };
 
 // In the order of names. A file is a scenario (each of its cases) or a

@@ -22,7 +22,7 @@ struct RequeueCodes {
 // kInvalidArgument where one code would say both.
 Status CheckRequeueCodes(const RequeueCodes& codes);
 
-// What to end with where `exit_code` is training's own.
+// Returns the code to end with if training's own exit code is `exit_code`.
 int RequeueCode(const RequeueCodes& codes, int exit_code);
 
 // A process that ends with these codes; everything else is `host`'s.

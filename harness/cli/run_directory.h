@@ -20,8 +20,9 @@ inline constexpr std::string_view kJunitFileName = "junit.xml";
 inline constexpr std::string_view kReportFileName = "report.html";
 inline constexpr std::string_view kFindingsFolderName = "findings";
 
-// Of a folder for runs, which need not be there. kInvalidArgument: its path is
-// no UTF-8, and records, which are JSON, could not say what is below it.
+// Returns the absolute path of a folder for runs, which need not exist.
+// kInvalidArgument: the path is not UTF-8, so records, which are JSON, could
+// not name what is below it.
 Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);
 
 // Makes a new folder below `runs`, named by the time: "20261121T104300-77".
@@ -46,13 +47,14 @@ class RunsFolderLock {
 // every moment: of runs that overlap, the one that ended last.
 Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
-// Where an exploration leaves what it finds: `out`, which is made if need be,
-// or, where that is empty, "findings" in a new folder below `runs`.
-// kInvalidArgument: it cannot be written to, or there is something in it.
+// Creates the folder for the findings of an exploration: `out`, or, if that is
+// empty, "findings" in a new folder below `runs`. kInvalidArgument: the folder
+// cannot be written to, or is not empty.
 Result<std::filesystem::path> MakeFindingsDirectory(
     const std::string& out, const std::filesystem::path& runs);
 
-// Removes one of `runs` that nothing was left in.
+// Removes the folder for findings and its parent, if `runs` has them and they
+// are empty.
 void RemoveIfUnused(const std::filesystem::path& findings,
                     const std::filesystem::path& runs);
 

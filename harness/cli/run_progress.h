@@ -71,7 +71,7 @@ class RunProgress {
   const Clock& clock_;
   Console& console_;
   const size_t cases_;
-  mutable std::mutex mutex_;  // of what is below, and of the console
+  mutable std::mutex mutex_;  // guards all below, and the console
   bool draws_;
   StatusLine line_;
   RunTimeLeft time_left_;

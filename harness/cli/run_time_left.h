@@ -33,9 +33,9 @@ class RunTimeLeft {
   using Key = std::pair<std::string, std::string>;  // name and world
 
   struct WorldTimes {
-    std::optional<double> median;  // of the earlier run
+    std::optional<double> median;  // seconds of a case in the earlier run
     uint64_t ran = 0;
-    double seconds = 0;         // of those
+    double seconds = 0;         // of the cases that ran
     uint64_t unknown_left = 0;  // cases that have not begun
   };
   static std::optional<double> Guess(const WorldTimes& world);

@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// What was said beside the directory, which goes to the options at once.
+// Checkpoint flags except the directory, which is set in the options directly.
 struct StoreFlags {
   std::optional<SaveTrigger> trigger;
   std::optional<SaveMode> mode;
@@ -24,7 +24,8 @@ struct StoreFlags {
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                    StoreFlags& told);
 
-// Puts it into the options. kInvalidArgument names what needs a directory.
+// Puts the flags into the options. kInvalidArgument names a flag that requires
+// a checkpoint directory.
 Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint);
 
 }  // namespace gauntlet

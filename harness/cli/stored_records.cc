@@ -51,8 +51,8 @@ bool HasRecord(const fs::path& run, const std::string& folder) {
   return IsFile(run / folder / kRecordFileName);
 }
 
-// Whether it is to be looked at in that world: what was recorded there, and of
-// a case that was not what was recorded in the other one.
+// Returns true iff the folder of a case counts for this choice of world: its
+// record is of that world, or the case has no record of that world.
 bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
   if (world == WorldChoice::kBoth) return true;
   const std::string there =

@@ -18,7 +18,7 @@ namespace gauntlet {
 inline constexpr const char* kScenarioFileName = "scenario.yaml";
 
 struct StoredRun {
-  std::filesystem::path folder;  // of the run, absolute
+  std::filesystem::path folder;  // absolute path of the run's folder
   // Paths and replay commands refer to `folder`, even if it is a copy. A case
   // without files in `folder` has no directory.
   RunResult result;

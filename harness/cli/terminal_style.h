@@ -15,7 +15,7 @@ namespace gauntlet {
 enum class ColorChoice : uint8_t { kAuto, kOn, kOff };
 std::optional<ColorChoice> FindColorChoice(std::string_view name);
 
-// What one output stream leads to.
+// Properties of the target of one output stream.
 struct TerminalFacts {
   bool is_terminal = false;
   bool no_color = false;  // NO_COLOR is set to something
@@ -33,12 +33,12 @@ class TerminalStyle {
   std::string Paint(Ink ink, std::string_view text) const;
   // Returns true iff Paint adds colour.
   bool colored() const { return colored_; }
-  // Whether a line may be rewritten in place.
+  // Returns true iff a line may be rewritten in place.
   bool animates() const { return animates_; }
   bool utf8() const { return utf8_; }
   int columns() const { return columns_; }
-  // Columns to wrap sentences to; 0 where a line may be of any length, as it
-  // leads to no terminal.
+  // Returns the columns to wrap sentences to; 0: the stream is no terminal, so
+  // lines may have any length.
   size_t wrap_columns() const {
     return is_terminal_ ? static_cast<size_t>(columns_) : 0;
   }

@@ -49,7 +49,7 @@ struct HorizonFlags {
 
 struct TrainFlags {
   std::string job_file;              // "": none
-  std::optional<JobFile> from_file;  // what it says
+  std::optional<JobFile> from_file;  // its settings
   JobFlags job;
   HorizonFlags horizon;
   StoreFlags store;
@@ -310,7 +310,7 @@ Status TakeRestarts(const std::optional<int>& max_restarts,
   return OkStatus();
 }
 
-// What stands where neither a file nor an option says anything.
+// Settings that hold if neither the job file nor a flag gives them.
 JobFile Defaults() {
   const LauncherOptions launcher;
   JobFile defaults;

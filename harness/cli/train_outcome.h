@@ -1,4 +1,4 @@
-// What training came to, for people and for programs.
+// The outcome of training as text for people and as JSON for programs.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_OUTCOME_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_OUTCOME_H_
 

@@ -1,5 +1,5 @@
-// What a person sees while training runs: one line that is rewritten on a
-// terminal, now and then a plain line everywhere else.
+// Progress of training for people: a line rewritten in place on a terminal,
+// otherwise a plain line from time to time.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_PROGRESS_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_PROGRESS_H_
 
@@ -58,7 +58,8 @@ class TrainProgress final : public LaunchObserver {
   ProgressChoice choice_;
   std::ostream& out_;
   TerminalStyle style_;
-  // Where speed is measured from: the first report since the last restart.
+  // Step and time of the first report since the last restart: start of the
+  // speed measurement.
   std::optional<std::pair<uint64_t, Time>> measured_from_;
   std::optional<float> last_loss_;  // reported since the last restart
   std::optional<Time> last_drawn_;

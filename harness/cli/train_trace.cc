@@ -15,7 +15,7 @@ namespace gauntlet {
 namespace {
 
 // More would take more memory than a training run may find beside its workers.
-constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // of event files
+constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // in event files
 constexpr size_t kMostEvents = 200'000;                   // in memory
 
 constexpr const char* kFlag = "--trace";

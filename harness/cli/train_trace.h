@@ -37,7 +37,7 @@ class LocalTrace {
 
   std::unique_ptr<TemporaryDirectory> own_;  // null: --events
   std::string events_directory_;
-  FileLengths before_;  // of files of earlier runs
+  FileLengths before_;  // of the files of earlier runs
 };
 
 // Trace of this process, one worker of a cluster.

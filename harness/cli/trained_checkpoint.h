@@ -26,19 +26,20 @@ struct TrainedCheckpoint {
   std::optional<TrainState> state;
 };
 
-// What a checkpoint is loaded for. A model alone needs no rows: where the job
-// says what one looks like no file is read, and `data` has none.
+// Purpose of loading a checkpoint. kModel needs no samples: if the job states
+// their shape, no data file is read and `data` is empty.
 enum class LoadFor : uint8_t { kModel, kPredictions };
 
-// Of a store the checkpoint that a run would go on from. Errors name what
-// cannot be read, or how the data differ from those of the job.
+// Loads a checkpoint; from a checkpoint directory, the one that a run would
+// resume from. Errors name what cannot be read, or how the data differ from the
+// job's.
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
                                                 const DataPlace& place,
                                                 LoadFor use);
 
-// The job of a checkpoint. kInvalidArgument: it is none, or its checkpoints
-// hold only some of the parameters.
+// Returns the job of a checkpoint. kInvalidArgument: the text is no job, or the
+// job's checkpoints hold only some of the parameters.
 Result<JobSpec> WholeJobOf(const std::string& job_json);
 
 // The data that a checkpoint's job was trained on; the job's paths follow the

@@ -71,7 +71,7 @@ Status Work(const WorkerCommand& command, RealWorld& real,
   const auto on_end = [&](const WorkerEnd& end) {
     if (end.reason.empty()) return;
     reporter.Progress({.failure = end.reason});
-    // Where a launcher listens, it says so.
+    // A launcher prints the reason itself.
     if (command.launcher_fd >= 0) return;
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
     console.Settle();

@@ -25,7 +25,7 @@ namespace {
 
 struct PlanStatePlaces {
   std::string state;        // PlanPlace's
-  std::string notice_file;  // that the worker looks for
+  std::string notice_file;  // announces a preemption; the worker polls it
 };
 
 // A fault plan brought to this process: what stands between engine and world.

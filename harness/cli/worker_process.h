@@ -25,7 +25,7 @@ struct PlanPlace {
 };
 
 struct WorkerRun {
-  Host& host;  // what ends this process
+  Host& host;  // ends this process
   const TrainOptions& options;
   const WorkerSpec& place;
   ProgressReporter& reporter;
