@@ -1,4 +1,4 @@
-// Whether the base of an exploration holds while nothing goes wrong.
+// Checks that the base of an exploration passes without any fault.
 #ifndef GAUNTLET_HARNESS_EXPLORE_BASE_CHECK_H_
 #define GAUNTLET_HARNESS_EXPLORE_BASE_CHECK_H_
 
@@ -12,12 +12,12 @@ namespace gauntlet {
 
 struct BaseCheck {
   std::string skipped;  // why the simulated world cannot do it; "": it can
-  std::string wrong;    // what does not hold; "": it holds
+  std::string wrong;    // first expectation that fails; "": none
 };
 
 // Runs the base without its faults and planted bugs, as it is and as each of
-// SetupsOf(base): it is to complete. Only the first thing that is wrong is
-// told. An error if the reference run cannot be had.
+// SetupsOf(base). Each run has to complete. Reports only the first failure. An
+// error if the reference run cannot be made.
 Result<BaseCheck> CheckBase(const Case& base, References& references);
 
 }  // namespace gauntlet

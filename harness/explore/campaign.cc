@@ -280,7 +280,8 @@ class Campaign {
                        .goals = GoalsReached(report_)});
   }
 
-  // What is wrong with the case is new, or one more of a known finding.
+  // Adds each failure of the case as a new finding, or counts it for a known
+  // one.
   void Investigate(const ExploreCase& one, const CaseReport& report) {
     if (report.wrong.front().invariant == kDeterministic) {
       ++report_.nondeterministic;

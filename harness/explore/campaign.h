@@ -35,7 +35,7 @@ struct CampaignOptions {
   CampaignMode mode = CampaignMode::kRandom;
   uint64_t seed = 1;
   std::optional<uint64_t> only_case;  // random: nothing but this number
-  bool keep_record = false;           // of only_case
+  bool keep_record = false;           // the record of only_case
   uint64_t first_case = 0;            // random: number to begin with
   // All shards together run each case of the whole exploration once, unless a
   // time limit ends one of them. Ignored with only_case.
@@ -73,12 +73,12 @@ struct CampaignReport {
   uint64_t next_case = 0;  // random: number of the first that is not done
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
-  // Of the cases: those with anything wrong; those that held; those whose
-  // faults never fired, and that show nothing.
+  // Cases with a failure; cases that passed; cases whose faults never fired,
+  // which prove nothing.
   uint64_t broken = 0;
   uint64_t held = 0;
   uint64_t fired_nothing = 0;
-  // Cases that this world cannot do, by the reason: they were not run.
+  // Cases that were not run, as this world cannot do them, by the reason.
   std::map<std::string, uint64_t> skipped;
   double seconds = 0;  // real
   double virtual_seconds = 0;
@@ -89,12 +89,13 @@ struct CampaignReport {
   CoverageCurve curve;
   std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
   std::vector<CampaignFinding> findings;  // there when it has ended
-  std::string progress;                   // nth: how far it is
-  std::string left;                       // nth: what was not done; "": nothing
+  std::string progress;                   // nth: progress of the sweep
+  std::string left;                       // nth: what remains; "": nothing
   std::optional<ExploreCase> only;        // options.only_case, as it was run
-  std::optional<Record> only_record;      // of its run: options.keep_record
-  PlanSpace space;                        // of the base
-  // options.crash_states: so far; complete() once the exploration has ended.
+  std::optional<Record> only_record;      // of that run: options.keep_record
+  PlanSpace space;                        // space of the base's plans
+  // options.crash_states: results so far; complete() once the exploration has
+  // ended.
   std::optional<CrashStateReport> crash_states;
   std::string why_no_crash_states;  // "": they were searched, or not asked for
 };

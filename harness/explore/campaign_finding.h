@@ -18,7 +18,7 @@ namespace gauntlet {
 
 struct CampaignFinding {
   size_t number = 0;  // from 1 on
-  Finding what;       // of the shrunken plan
+  Finding what;       // broken by the shrunken plan
   // First value that differs from the reference run, in one sentence. "": none
   // differs, or a second run does not show the difference.
   std::string cause;
@@ -32,7 +32,7 @@ struct CampaignFinding {
   int tries = 0;   // it took
   // No limit of tries or time and no interruption cut the shrinking short.
   bool shrunk_to_the_end = true;
-  Record record;  // of the shrunken plan's run
+  Record record;  // run of the shrunken plan
 };
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// What one case of an exploration came to, without the record of its run.
+// Result of one case of an exploration, without the record of its run.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CASE_REPORT_H_
 #define GAUNTLET_HARNESS_EXPLORE_CASE_REPORT_H_
 

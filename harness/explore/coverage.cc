@@ -38,7 +38,7 @@ bool IsOfSave(RecordKind kind) {
          kind == RecordKind::kSaveFailed;
 }
 
-// Whether the worker of that life had begun a later one by then.
+// Returns true iff a later incarnation of the worker had begun by then.
 bool HadSuccessor(const Record& record, const LifeEvents& life, int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& other) {
     return other.worker == life.worker && other.life > life.life &&
@@ -46,13 +46,13 @@ bool HadSuccessor(const Record& record, const LifeEvents& life, int64_t t_ns) {
   });
 }
 
-// Whether some worker of that life of the job had begun a save by then, and
-// none had seen its end: only the chief tells of saves.
+// Returns true iff a save of that attempt had begun by then and no worker had
+// reported its end. Only the chief reports saves.
 bool IsSaving(const Record& record, int life, int64_t t_ns) {
   const RecordEvent* last = nullptr;
   for (const LifeEvents& one : record.lives) {
-    // Lives of one number are of one time, unless workers restart singly: then
-    // all are but late survivors.
+    // All workers run in the incarnation of that number. Where workers rejoin,
+    // the numbers differ: those run that have no later incarnation yet.
     if (one.life != life && !record.setup.rejoins) continue;
     if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {

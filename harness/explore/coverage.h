@@ -1,5 +1,5 @@
-// What an exploration has been to: faults by kind, point and phase, invariants
-// that had something to check, and marks.
+// Coverage of an exploration: faults by kind, point and phase, invariants that
+// had something to check, and coverage goals.
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_H_
 
@@ -18,10 +18,10 @@
 
 namespace gauntlet {
 
-// What the worker was at when a fault fired in it.
+// Activity of the worker in which a fault fired.
 enum class FaultPhase : uint8_t {
-  kJoining,     // in its first life, before it has a state
-  kRecovering,  // in a later one
+  kJoining,     // in its first incarnation, before it has a state
+  kRecovering,  // in a later one or rejoining, likewise
   kInEpoch,
   kEvaluation,  // an evaluation is due
   kCallbacks,   // an epoch's callbacks are due
@@ -46,22 +46,22 @@ struct FiredFault {
 // In the order of time, each fault once.
 std::vector<FiredFault> FiredFaultsOf(const Outline& outline);
 
-// What was there to be checked, by the order of AllInvariants().
+// Number of checks that each invariant made, by the order of AllInvariants().
 std::vector<uint64_t> InstancesOf(const Verdict& verdict);
 
 class Coverage {
  public:
   Coverage();
 
-  // Of case `number`. Cases come in ascending order.
+  // Adds case `number`. Cases come in ascending order.
   void Add(uint64_t number, const std::vector<FiredFault>& fired,
            const std::vector<uint64_t>& instances);
-  // The faults of a case's plan, whether they fire or not.
+  // Adds the faults of a case's plan, whether they fire or not.
   void AddPlan(const FaultPlan& plan);
 
   using Key = std::tuple<Point, FaultKind, FaultPhase>;
   const std::map<Key, uint64_t>& fired() const { return fired_; }
-  // One fault after another in one run.
+  // Pairs of points at which faults fired, one after another, in one run.
   const std::set<std::pair<Point, Point>>& pairs() const { return pairs_; }
   const std::vector<uint64_t>& instances() const { return instances_; }
   // The last case that reached a (point, kind, phase) that none before had.

@@ -11,8 +11,8 @@ namespace gauntlet {
 // Coverage after a number of cases.
 struct CoverageSample {
   uint64_t cases = 0;
-  uint64_t points = 0;  // at which a fault fired
-  uint64_t pairs = 0;   // of points, one after the other in one run
+  uint64_t points = 0;  // points at which a fault fired
+  uint64_t pairs = 0;   // pairs of them, in sequence in one run
   uint64_t goals = 0;
 
   bool operator==(const CoverageSample&) const = default;

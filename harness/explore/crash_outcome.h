@@ -1,4 +1,4 @@
-// What a recovery from a disk image comes to, and what was owed.
+// Outcome of a recovery from a crash state, and the outcomes that are allowed.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_OUTCOME_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_OUTCOME_H_
 
@@ -10,11 +10,12 @@
 
 namespace gauntlet {
 
-// What became of an image; the message is had by doing it again.
+// Outcome of the recovery from a crash state. To get the message, recover
+// again.
 struct CrashOutcome {
   RecoveryEnd end = RecoveryEnd::kFailed;
   int index = Trajectory::kNowhere;  // kState
-  // kState: of the newest checkpoint that stays and whose state is finite.
+  // kState: index of the newest remaining checkpoint with a finite state.
   int finite_index = Trajectory::kNowhere;
   bool had_checkpoint = false;  // a committed one was on the disk
 
@@ -23,10 +24,10 @@ struct CrashOutcome {
 
 enum class MayBeginAnew : uint8_t { kNo, kWithoutCheckpoint, kYes };
 
-// What is owed after a cut.
+// Outcomes that are allowed after a cut.
 struct CrashOwed {
   int at_least = 0;  // index in the trajectory
-  // Likewise of the newest checkpoint that stays and whose state is finite.
+  // The same for the newest remaining checkpoint with a finite state.
   int finite_at_least = 0;
   bool may_refuse = false;
   MayBeginAnew cold_start = MayBeginAnew::kNo;

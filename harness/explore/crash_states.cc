@@ -25,7 +25,7 @@ constexpr uint64_t kReportEvery = 128;  // recoveries
 // see every window on every disk.
 constexpr uint64_t kTurn = 16;
 
-// What is known of an image.
+// Result of a crash state that was recovered before.
 struct Seen {
   CrashOutcome outcome;
   bool failed = false;  // at some cut
@@ -102,9 +102,9 @@ class Exploration {
                                      : ColdStart::kRefuse},
                   JobToJson(plan.train.job, data.content), plan.faults.bugs) {}
 
-  // Looks at nothing else.
+  // Restricts the search to this crash state.
   void Only(std::optional<ImageId> id) { only_ = std::move(id); }
-  // Of the next part, which begins with its first turn.
+  // Takes a turn of the next part; the first turn of a part prepares it.
   Status NextTurn(const RunInputs& inputs);
   bool ended() const;
   const CrashStateReport& report() const { return report_; }
@@ -114,14 +114,15 @@ class Exploration {
   Status BeginNext(const RunInputs& inputs);
   Status Begin(const CrashStatePart& part, const CrashWindowLog& window);
   Status PrepareRot(PartRun& run);
-  // Until it is done, stopped, or another part's turn.
+  // Runs until the part is done, the search is stopped, or another part has its
+  // turn.
   Status TakeTurn(PartRun& run);
   Status CutNext(PartRun& run);
   void RotNext(PartRun& run);
   CrashStateCounts& CountsOf(const PartRun& run) {
     return report_.counts[run.counts];
   }
-  // Who was told that it may begins anew where it would refuse.
+  // With --allow-cold-start, a cold start is allowed wherever a refusal is.
   CrashOwed Allowed(CrashOwed owed) const;
   CrashOwed OwedAt(const PartRun& run, size_t operation) const;
   void CutAfter(PartRun& run, size_t operation, const CrashImages& images);
@@ -141,9 +142,9 @@ class Exploration {
   CrashRecovery recovery_;
   CrashStateReport report_;
   std::optional<ImageId> only_;
-  // Of the parts that have begun, in their order.
+  // Parts that have begun, in their order.
   std::vector<std::unique_ptr<PartRun>> runs_;
-  size_t next_run_ = 0;  // once all have begun
+  size_t next_run_ = 0;  // used once all have begun
   // The log of a window is made when its first part begins.
   std::map<CrashWindow, Result<CrashWindowLog>> logs_;
   uint64_t recoveries_ = 0;
@@ -397,7 +398,7 @@ Result<CrashWindowLog> LogOf(CrashWindow window, const RunInputs& inputs,
   CheckFailed(__FILE__, __LINE__, "window", "no such crash window");
 }
 
-// What was found so far stays found.
+// Returns true iff the run was interrupted. Findings made so far remain.
 bool WasInterrupted(const RunInputs& inputs, const Status& status) {
   return status.code() == Code::kUnavailable && inputs.plan.interrupted &&
          inputs.plan.interrupted();

@@ -1,33 +1,34 @@
-// The crash states of a save, of recoveries, and of a deletion: the disks that
-// a power cut can leave while one is under way, all within a bound, each given
+// Crash states of a save, of recoveries, and of a deletion: every on-disk state
+// that a power loss during one of them can leave, within a bound. Each is given
 // to the real recovery code.
 //
 // One undisturbed simulated run (for all but the save: one with a crash) is
 // recorded as a log of micro-operations (chaos/sim/disk_log.h). The log is
-// played again under each profile. After each operation of the window the
-// machine loses its power, and every image that the profile allows
-// (chaos/sim/crash_images.h, with its bound) is looked at. An image that was
-// not seen before is handed to CheckpointStore as a chief does it at its start:
-// claim a generation, choose a parent, verify it, load it; all ranks load what
-// the chief names, by the same call on the same bytes, so it is made once. The
-// state digest is then computed again from what was loaded.
+// replayed under each profile. After each operation of the window the machine
+// loses its power, and every image that the profile allows
+// (chaos/sim/crash_images.h, with its bound) is examined. A new image is given
+// to CheckpointStore, which does what a chief does at its start: claim a
+// generation, choose a parent, verify it, load it. All ranks load the
+// checkpoint that the chief names, by the same call on the same bytes, so one
+// load is enough. The digest of the loaded state is then computed again.
 //
-// What is owed, with the newest save that was acknowledged before the cut, or
-// none:
-// - the state that comes back is in the golden trajectory under its step and
-//   phase, and not before that save; a cold start only where there is none;
-// - a checkpoint stays whose state is finite, not before the newest finite one
-//   that was acknowledged before the cut;
-// - no refusal;
-// - of a deletion: the newest save, or, if no committed checkpoint is on the
-//   disk, a cold start;
-// - under kLyingFsync acknowledgements are worth nothing: any golden state, or
-//   a refusal; a cold start only where no committed checkpoint is on the disk;
-// - of rot in one place (a bit of a file at rest): any golden state that is not
-//   before the second newest save, or a refusal where there is one checkpoint
-//   only; never a cold start;
-// - where a job allows it, a cold start wherever a refusal would do, and in
-//   place of it after rot.
+// Allowed outcomes, with the newest save that was acknowledged before the cut,
+// if any:
+// - The recovered state is in the reference trajectory under its step and phase
+//   and not before that save. A cold start: only if there is no such save.
+// - A checkpoint with a finite state remains, not before the newest finite one
+//   that was acknowledged before the cut.
+// - No refusal.
+// - Deletion: the newest save, or, if no committed checkpoint is on the disk, a
+//   cold start.
+// - kLyingFsync, where acknowledgements are worth nothing: any state of the
+//   reference trajectory, or a refusal. A cold start: only if no committed
+//   checkpoint is on the disk.
+// - Rot in one place (a bit of a file at rest): any state of the reference
+//   trajectory not before the second newest save, or a refusal if there is only
+//   one checkpoint. Never a cold start.
+// - If the job allows a cold start: that too, wherever a refusal is allowed.
+//   After rot it replaces the refusal.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 
@@ -52,9 +53,9 @@ namespace gauntlet {
 enum class CrashWindow : uint8_t {
   kSave,       // from the begin of a save to the begin of the next
   kRecovery,   // from a second generation's first write to its first save's end
-  kClaim,      // as kRecovery, behind a claim that was cut off
+  kClaim,      // as kRecovery, after an interrupted claim
   kRejection,  // as kRecovery, where the newest checkpoint is damaged
-  kDeletion,   // of the checkpoints of a finished run
+  kDeletion,   // deletion of a finished run's checkpoints
   kRot,        // no cut: the disk as the save leaves it, with one bit flipped
 };
 struct CrashWindowInfo {
@@ -71,15 +72,15 @@ inline constexpr std::array kCrashWindows = {
 std::vector<CrashWindow> AllCrashWindows();
 std::string_view CrashWindowName(CrashWindow window);
 
-// Of one window under one profile.
+// Counts for one window under one profile.
 struct CrashStateCounts {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   CrashWindow window = CrashWindow::kSave;
   uint64_t points = 0;             // cuts: one after each micro-operation
-  uint64_t images_enumerated = 0;  // outcomes, the same one at each its cuts
-  uint64_t images_distinct = 0;    // of which went through recovery
+  uint64_t images_enumerated = 0;  // counted again at each cut that leaves them
+  uint64_t images_distinct = 0;    // those that went through recovery
   double images_left_out = 0;      // beyond the bound
-  uint64_t refusals = 0;           // where one was due
+  uint64_t refusals = 0;           // allowed ones
 };
 
 struct CrashStateFinding {
@@ -87,7 +88,7 @@ struct CrashStateFinding {
   // be given as CrashStateOptions::only.
   std::string id;
   std::string event;  // "power lost after …", "bit 0 of byte … is flipped"
-  std::vector<std::string> survived;  // what was pending and is there, or torn
+  std::vector<std::string> survived;  // pending writes that remain, or are torn
   std::string expected;
   std::string found;
 };
@@ -127,14 +128,14 @@ struct CrashStateOptions {
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
   std::vector<CrashWindow> windows = AllCrashWindows();
-  // What is looked at instead; empty: each window with each of the profiles.
+  // Parts to examine instead; empty: each window with each of the profiles.
   // Parts take turns.
   std::vector<CrashStatePart> parts = {};
   CrashBound bound;
-  // Under kLyingFsync, where nothing is ever settled.
+  // Bound under kLyingFsync, where no write is ever certainly on the disk.
   CrashBound lying_bound = {.names_up_to = 64, .combinations_up_to = 64};
-  // Which save of the run, from 1: the default is the first at which there is
-  // an older one to fall back to and retention has something to do.
+  // Number of the save in the run, from 1. 0: the first save with an older one
+  // to fall back to at which retention has something to do.
   uint64_t save = 0;
   size_t max_findings = 20;
   size_t stop_after = 0;     // findings, then it stops; 0: never
@@ -144,16 +145,17 @@ struct CrashStateOptions {
   // Shard of the distinct crash states to recover, each with all its crash
   // points. Every shard counts all crash points and all states left out.
   ShardChoice shard = {};
-  // Called now and then, between images; null: never. The report is the one
-  // that is being made.
+  // Called now and then, between images, with the unfinished report; null:
+  // never.
   std::function<Proceed(const CrashStateReport&)> on_progress;
-  // What the program is at in an image's recovery, said if it crashes there.
+  // Describes the recovery of an image, for the message if the program crashes
+  // in it.
   std::function<std::string(const std::string& id)> name_of =
       [](const std::string& id) { return "crash image " + id; };
 };
 
-// The search in turns, so that a caller can do something else in between. The
-// turns together come to what ExploreCrashStates does at once.
+// Takes the search in turns, so that the caller can do something else in
+// between. All turns together do what ExploreCrashStates does at once.
 class CrashStateSearch {
  public:
   // Errors: those of ExploreCrashStates. `references` must outlive the search.

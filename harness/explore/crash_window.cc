@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// What the workers said, in the order of time.
+// Returns the events of all workers, in the order of time.
 std::vector<RecordEvent> EventsOf(const RunLog& log) {
   std::vector<RecordEvent> events;
   for (const LifeEvents& life : log.lives) {
@@ -74,8 +74,7 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
 
 size_t EndOfSave(const LoggedRun& run, size_t save) {
   if (save + 1 < run.saves.size()) return run.saves[save + 1];
-  // What comes at the end of a run that deletes its checkpoints is no part of
-  // the save.
+  // The deletion at the end of a run is no part of the last save.
   for (const RecordEvent& event : run.events) {
     if (event.kind == RecordKind::kFinished) {
       return std::max(OperationsBy(run.window.log, event.t_ns),

@@ -18,13 +18,13 @@
 
 namespace gauntlet {
 
-// Where in the golden trajectory a state stands.
+// Finds the position of a state in the reference trajectory.
 class Trajectory {
  public:
   explicit Trajectory(const GoldenTrajectory& golden);
   static constexpr int kNowhere = -1;
-  // The index of the state among those of the trajectory, 0 the initial one;
-  // kNowhere if it is none of them, or is one of another step.
+  // Returns the index of the state in the trajectory, 0 for the initial one;
+  // kNowhere: the trajectory does not have it, or has it at another step.
   int IndexOf(const Digest& digest, uint64_t step) const;
   // "step 10, epoch 1".
   std::string NameOf(int index) const;
@@ -35,7 +35,7 @@ class Trajectory {
 };
 
 struct Acknowledgement {
-  size_t operations = 0;  // of the log, before it
+  size_t operations = 0;  // operations of the log before it
   int index = 0;          // in the trajectory
   bool finite = true;     // its state
 };

@@ -26,7 +26,7 @@ namespace gauntlet {
 // The laboratories of one thread, one for each set-up, made when first used.
 class Laboratories {
  public:
-  // Both must outlive this. `cut`: of each laboratory.
+  // Both must outlive this. Each laboratory takes `cut`.
   Laboratories(const std::vector<Case>& setups, References& references,
                std::function<bool()> cut = {})
       : setups_(setups), references_(references), cut_(std::move(cut)) {}
@@ -42,36 +42,35 @@ class Laboratories {
 struct CrewOptions {
   int threads = 1;
   uint64_t twice_every = 0;  // cases whose number this divides; 0: none
-  // What the program is at in a case, said if it crashes there.
+  // Describes a case, for the message if the program crashes in it.
   std::function<std::string(const ExploreCase&)> name_of = [](const auto& one) {
     return "case " + std::to_string(one.number);
   };
 };
 
-// To be used by one thread.
+// Worker threads that run cases. Called from one thread only.
 class Crew {
  public:
-  // A laboratory of every set-up can be had; all must outlive this.
+  // REQUIRES: a laboratory can be made for every set-up. All must outlive this.
   Crew(const std::vector<Case>& setups, References& references,
        const CrewOptions& options);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // What is to be run next, in this order. REQUIRES: the reports of the round
-  // before are taken, or Cut was called.
+  // Begins a round: the cases to run, in this order. REQUIRES: all reports of
+  // the last round were taken, or Cut was called.
   void Begin(std::vector<ExploreCase> cases);
-  // The report of the index-th case, once it is there; nullopt: not within
+  // Waits for the report of a case, by its index; nullopt: not ready within
   // `patience`.
   std::optional<CaseReport> Take(size_t index, Duration patience);
-  // Whether it will ever be there: Cut came before it was begun if not.
+  // Returns false iff Cut came before the case was begun: it has no report.
   bool WillRun(size_t index);
-  // No case is begun between these. Whether those under way are finished, which
-  // is to be so before anything else; waited for no longer than `patience`.
+  // Between Pause and Resume no case is begun. Pause waits for the running
+  // cases, at most for `patience`; it returns true iff all have ended.
   bool Pause(Duration patience);
   void Resume();
-  // No case is begun any more, and those under way are given up: their reports
-  // say so.
+  // Begins no more cases and aborts the running ones; their reports state that.
   void Cut();
 
  private:
@@ -82,7 +81,7 @@ class Crew {
   References& references_;
   const CrewOptions options_;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::vector<ExploreCase> cases_;
   std::vector<std::optional<CaseReport>> reports_;

@@ -31,7 +31,7 @@ bool Departs(const std::map<Standing, const GoldenEntry*>& golden,
   return IsOfTraining(event.kind) && event.loss_bits != entry.loss_bits;
 }
 
-// Where the operation of a departure begins.
+// Returns the step and phase at which the operation of the departure begins.
 std::pair<uint64_t, Phase> BeginOf(const Departure& departure) {
   switch (departure.kind) {
     case RecordKind::kStep:
@@ -117,7 +117,7 @@ std::optional<StateDifference> CompareStates(
   return difference;
 }
 
-// What the operation wrote into the state last.
+// Compares the states after the operation.
 std::optional<StateDifference> CompareAfter(const StepTrace& broken,
                                             const StepTrace& reference) {
   auto difference = CompareStates(broken.worker, broken.after, reference.after);
@@ -130,7 +130,7 @@ std::optional<StateDifference> CompareAfter(const StepTrace& broken,
   return difference;
 }
 
-// Of one operation, in the order of replicas.
+// Compares an output of one operation, in the order of replicas.
 std::optional<StateDifference> CompareOutput(
     const std::vector<StepTrace>& broken, const TracedOutput& expected) {
   for (const StepTrace& trace : broken) {
@@ -273,7 +273,7 @@ class Recorders {
     return recorder.get();
   }
 
-  // Of those that saw something, by worker.
+  // Returns the traces of the workers that recorded something, in their order.
   std::vector<StepTrace> Traces() const {
     std::vector<StepTrace> traces;
     for (const auto& [worker, recorder] : recorders_) {

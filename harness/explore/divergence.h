@@ -1,8 +1,8 @@
-// Where a run's state parts from the reference's, down to the operation.
+// Finds the operation at which a run's state first differs from the reference.
 //
-// The record's digests say which step it is. Both runs are then made again, as
-// both are functions of their plans, with a recorder at that step; the first
-// operation whose output differs is the one to look at.
+// The digests of the record give the step. Both runs are functions of their
+// plans, so both are run again, with a recorder at that step. The first
+// operation whose output differs is the one to examine.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIVERGENCE_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIVERGENCE_H_
 
@@ -23,7 +23,7 @@ namespace gauntlet {
 // reference does not have there.
 struct Departure {
   RecordKind kind = RecordKind::kStep;  // resumed, initialized, step, …
-  int worker = 0;                       // who said so first
+  int worker = 0;                       // first to report it
   int life = 1;
   uint64_t step = 0;
   RecordPhase phase = RecordPhase::kInEpoch;  // as in the event
@@ -32,10 +32,10 @@ std::optional<Departure> FirstDeparture(const Record& record);
 
 struct Divergence {
   Departure departure;
-  // nullopt: the runs that were made again show no difference there.
+  // nullopt: the repeated runs show no difference there.
   std::optional<StateDifference> first;
-  // Where `first` is of a state that was loaded: what comes of it in the
-  // operation that follows.
+  // If `first` is about a loaded state: the first difference in the next
+  // operation.
   std::optional<StateDifference> then;
 };
 

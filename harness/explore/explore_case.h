@@ -43,11 +43,11 @@ std::vector<Case> SetupsOf(const Case& base);
 // "2 workers", "keep 1", "job with sgd" …
 std::string DescribeSetup(const Case& setup, const Case& base);
 
-// What every set-up has in place of the base's own limits, each with both
-// values: "restart max 20 for 0". Empty: nothing.
+// Returns the limits of every set-up that replace the base's own, each with
+// both values: "restart max 20 for 0".
 std::vector<std::string> OverridesOf(const Case& base);
 
-// What the faults of a plan may be.
+// Space from which the faults of a plan are taken.
 struct PlanSpace {
   int workers = 1;
   HostsChoice hosts = HostsChoice::kOne;
@@ -57,16 +57,16 @@ struct PlanSpace {
   int max_faults = 3;
   std::vector<FaultKind> kinds;  // in ascending order, at least one
   std::vector<Point> points;     // likewise
-  // What the set-up reaches undisturbed; null: not known.
+  // Points that the set-up reaches without faults; null: not known.
   std::shared_ptr<const Reach> reach;
 };
 
-// What happens to devices happens to none where there are none, and what keeps
-// workers apart needs two.
+// Returns true iff the set-up can suffer the fault: device faults require a
+// device, and faults that separate workers require two.
 bool CanHappenTo(FaultKind kind, const Case& setup);
 
-// Every kind and every point, those of a device where the set-up has one;
-// `max_faults` is left to the caller.
+// Returns every kind and every point; those of a device only if the set-up has
+// one. The caller sets `max_faults`.
 PlanSpace SpaceOf(const Case& setup);
 
 }  // namespace gauntlet

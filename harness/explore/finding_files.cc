@@ -88,7 +88,8 @@ Result<std::string> ScenarioOf(const CampaignFinding& finding,
                                   FirstLine(finding.what.message))});
 }
 
-// What there is of it under the name, the scenario first; all of it or nothing.
+// Writes the files of the finding under `name`, the scenario first. On an
+// error, removes those already written.
 Result<FindingFiles> WriteAs(const std::string& name,
                              const CampaignFinding& finding,
                              const std::string& origin,

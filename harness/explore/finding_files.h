@@ -1,4 +1,4 @@
-// What an exploration found, as files that can be run again.
+// Writes the finding of an exploration as files that can be run again.
 #ifndef GAUNTLET_HARNESS_EXPLORE_FINDING_FILES_H_
 #define GAUNTLET_HARNESS_EXPLORE_FINDING_FILES_H_
 

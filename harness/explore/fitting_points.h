@@ -1,4 +1,4 @@
-// Where a kind of fault means something of its own.
+// Points at which a kind of fault has an effect of its own.
 #ifndef GAUNTLET_HARNESS_EXPLORE_FITTING_POINTS_H_
 #define GAUNTLET_HARNESS_EXPLORE_FITTING_POINTS_H_
 
@@ -7,11 +7,12 @@
 
 namespace gauntlet {
 
-// Whether a write to a file follows the point.
+// Returns true iff a write to a file follows the point.
 bool IsAtWrite(Point point);
 
-// A tear before a point that writes nothing would wait for the next write,
-// which has a point of its own; likewise with syncs and damage.
+// Returns true iff the fault acts at the point itself. Before a point that
+// writes nothing, a tear would wait for the next write, which has a point of
+// its own. The same holds for syncs and damage.
 bool MeansSomething(FaultKind kind, Point point);
 
 }  // namespace gauntlet

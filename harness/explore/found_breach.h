@@ -1,4 +1,5 @@
-// What an exploration found broken, as the scenario that it leaves says it.
+// The breach that an exploration found, in the labels of the scenario it
+// writes.
 #ifndef GAUNTLET_HARNESS_EXPLORE_FOUND_BREACH_H_
 #define GAUNTLET_HARNESS_EXPLORE_FOUND_BREACH_H_
 
@@ -15,13 +16,13 @@ namespace gauntlet {
 // The scenario's labels: "finding" and "found:trajectory/state-digest".
 std::vector<std::string> FindingLabels(const Breach& breach);
 bool IsFinding(const std::vector<std::string>& labels);
-// The inverse; nullopt where no label says it.
+// Reads the labels back; nullopt: none of them names a breach.
 std::optional<Breach> FoundBreach(const std::vector<std::string>& labels);
 
-// What of the verdict this is, in words; nullopt where it says nothing of it.
+// Returns the verdict's finding for this breach; nullopt: there is none.
 std::optional<Finding> FindingOf(const Verdict& verdict, const Breach& breach);
 
-// Whether the run breaks this, whatever else it breaks or does not.
+// Returns true iff the run shows this breach, with or without others.
 bool IsBroken(const Record& record, const Verdict& verdict,
               const Breach& breach);
 

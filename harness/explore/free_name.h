@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// What `write` returns, a Result, for the first of NAME, NAME.2, NAME.3 … for
-// which it is not kAlreadyExists.
+// Calls `write` with NAME, NAME.2, NAME.3 … until its Result is not
+// kAlreadyExists, and returns that Result.
 template <typename Write>
 auto WriteUnderAFreeName(const std::string& name, const Write& write) {
   auto written = write(name);

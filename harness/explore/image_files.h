@@ -1,4 +1,4 @@
-// What is in a disk image, by its paths.
+// Lists the contents of a disk image.
 #ifndef GAUNTLET_HARNESS_EXPLORE_IMAGE_FILES_H_
 #define GAUNTLET_HARNESS_EXPLORE_IMAGE_FILES_H_
 

@@ -196,7 +196,8 @@ Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
     result.cause = CauseAt(one.setup, moved.plan);
     shrunk.trial = laboratory.Try(moved.plan);
   }
-  // What only a larger plan breaks, the finding does not explain.
+  // These causes have the faults of larger plans but not their symptoms: the
+  // finding does not explain what only a larger plan breaks.
   Cause& before = result.on_the_way.emplace_back(result.cause);
   before.faults = unmoved.faults;
   Cause& raw = result.on_the_way.emplace_back(result.cause);

@@ -54,28 +54,29 @@ class Investigation {
   struct Shrunken {
     CampaignFinding finding;
     Cause cause;
-    std::vector<Cause> on_the_way;  // of larger plans that led there
+    std::vector<Cause> on_the_way;  // with the faults of larger plans
   };
 
-  // The finding that it is one more of, or a new one: its index.
+  // Returns the index of the finding that this breach repeats, or of a new one.
   size_t FindingOf(const ExploreCase& one, const Breach& breach);
   size_t AddFinding(CampaignFinding finding);
   Shrunken ShrinkBreach(const ExploreCase& one, const Breach& breach,
                         const Trial& trial);
   Shrunken ShrinkDivergence(const ExploreCase& one);
-  // `begin`: of the finding's shrinking.
+  // `begin`: when shrinking of the finding began.
   void ShrinkSetupOf(Shrunken& shrunken, const Breach& breach, Time begin);
   CampaignFinding Unshrunken(const ExploreCase& one) const;
   CampaignFinding NotAgain(const ExploreCase& one, const Trial& trial) const;
   Cause CauseOf(const Laboratory& laboratory, const FaultPlan& plan,
                 const Trial& trial);
-  // Likewise, remembered: many plans are moved to the same plain one.
+  // The same with a cache: many plans are moved to the same plain one.
   const Cause& CauseAt(size_t setup, const FaultPlan& plan);
-  // Of known findings that break the same, then the plainest of all.
+  // Returns the faults of known findings with the same breach, then the
+  // plainest faults of all.
   std::vector<Fault> PlainFaultsFor(const Case& setup,
                                     const Breach& breach) const;
-  // The case in the first set-up if it breaks there as well, so that what other
-  // jobs show too is one finding.
+  // Returns the case in the first set-up if the breach shows there too.
+  // Breaches that several jobs show then become one finding.
   ExploreCase InThePlainestSetup(const ExploreCase& one, const Breach& breach);
   Laboratory& LaboratoryOf(const ExploreCase& one);
 

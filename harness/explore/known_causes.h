@@ -14,16 +14,16 @@
 
 namespace gauntlet {
 
-// What one cause is told from another by, as far as the outside shows it.
+// Visible properties that tell one cause from another.
 struct Cause {
   std::set<Breach> symptoms;                     // all that it breaks
-  std::set<std::pair<FaultKind, Point>> faults;  // that fired
-  // The first value that is not the reference's: "tensor rng/key"; "": none.
+  std::set<std::pair<FaultKind, Point>> faults;  // those that fired
+  // First value that differs from the reference: "tensor rng/key"; "": none.
   std::string first_difference;
 };
 
-// Whether one bug may be behind both, wherever it shows: the same value is the
-// first to differ, or, where none does, they break the same things.
+// Returns true iff one bug may explain both, wherever it shows: the same value
+// differs first, or none differs and the symptoms are equal.
 bool AreAlike(const Cause& a, const Cause& b);
 
 std::set<std::pair<FaultKind, Point>> PlacesOf(
@@ -31,13 +31,14 @@ std::set<std::pair<FaultKind, Point>> PlacesOf(
 
 class KnownCauses {
  public:
-  // The finding that is enough of a reason for the breach: it breaks the same,
-  // and its faults are among those that fired.
+  // Returns the finding that explains the breach: it breaks the same, and its
+  // faults are among those that fired.
   std::optional<size_t> Explaining(const Breach& breach,
                                    const std::vector<FiredFault>& fired) const;
-  // The finding of a cause that is alike, by the same faults, and breaks this.
+  // Returns the finding of a cause that is alike, with the same faults and this
+  // breach.
   std::optional<size_t> EqualTo(const Cause& cause, const Breach& breach) const;
-  // One finding may have several, as the plans that lead to it do.
+  // A finding may have several causes, as several plans lead to it.
   void Add(Cause cause, size_t finding);
 
  private:

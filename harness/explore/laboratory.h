@@ -27,17 +27,17 @@
 
 namespace gauntlet {
 
-// A plan's run, and what came of it.
+// A run of a plan, and its result.
 struct Trial {
   Record record;  // its faults: those that fired; without the plan's text
   Verdict verdict;
   uint64_t event_digest = 0;
-  // What is wrong with it, by the invariants that count; empty: it held.
+  // Findings of the invariants that count; empty: the run passed.
   std::vector<Finding> wrong;
-  // Why this world cannot do the plan: it was not run, and nothing is wrong;
-  // "": it was run.
+  // Reason why this world cannot run the plan, so nothing is wrong; "": it was
+  // run.
   std::string skipped = {};
-  // Laboratory::CutBy's word came first: nothing is known of it.
+  // The run was aborted (Laboratory::CutBy), so nothing is known of it.
   bool cut = false;
 };
 
@@ -47,13 +47,14 @@ inline constexpr std::string_view kTrajectory = "trajectory";
 inline constexpr std::string_view kFinalState = "final-state";
 inline constexpr std::string_view kNoLauncher = "no-launcher";
 
-// Whether the run was not to refuse, and its last state is not the reference's.
+// Returns true iff the run was not expected to refuse, and its last state is
+// not the reference's.
 bool EndsElsewhere(const Record& record);
 
 class Laboratory {
  public:
-  // The base case's job, cluster, checkpoints and planted bugs; its own faults
-  // do not count. Makes the reference run. An error if that cannot be had.
+  // Takes the base's job, cluster, checkpoints and planted bugs, but not its
+  // faults. Makes the reference run. An error if that run cannot be made.
   static Result<Laboratory> Make(Case base, References& references);
 
   // One run, with what earlier ones have computed (engine/train/train_memo.h).
@@ -61,8 +62,8 @@ class Laboratory {
   // REQUIRES: Validate(plan).ok().
   Trial Try(const FaultPlan& plan);
 
-  // Whether a run that is under way is given up; once true, it stays so. From
-  // the thread that tries.
+  // `cut` returns true once a run in progress is to be aborted, and from then
+  // on. It is called from the thread that tries.
   void CutBy(std::function<bool()> cut) { cut_ = std::move(cut); }
 
   // The base with the plan in it.

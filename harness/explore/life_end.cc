@@ -21,7 +21,8 @@ bool IsAlone(const Outline& outline, const Firing& firing) {
   });
 }
 
-// Whether another worker of that life of the job said so between two times.
+// Returns true iff another worker of the same attempt emitted such an event
+// between the fault and `until`.
 template <typename Predicate>
 bool AnotherSaid(const Outline& outline, const Firing& firing, int64_t until,
                  Predicate predicate) {

@@ -1,5 +1,5 @@
-// How a life ended, as far as its own words and the others' tell: marks are met
-// by what happened, not by what a fault was to bring about.
+// How an incarnation ended, by the events of all workers. Coverage goals count
+// what happened, not what a fault was to cause.
 #ifndef GAUNTLET_HARNESS_EXPLORE_LIFE_END_H_
 #define GAUNTLET_HARNESS_EXPLORE_LIFE_END_H_
 
@@ -14,20 +14,20 @@ bool HasThen(const LifeEvents& life, RecordKind first, RecordKind second);
 // An event of the kind, after the fault.
 bool HasAfter(const Firing& firing, RecordKind kind);
 
-// Whether the fault ended its life there and then: nothing was said after it.
-// A kill that left its worker time for more words counts for nothing.
+// Returns true iff the fault ended its incarnation at once: no event followed.
+// A kill does not count if its worker emitted events after it.
 bool DiedThere(const Firing& firing);
-// The same, at that point: what waits for its operation (a tear) may come to it
-// elsewhere.
+// The same at that point. A tear waits for its write, so it may act elsewhere.
 bool DiedAt(const Firing& firing, Point point);
 
-// Whether the kill that ends the grace of a notice ended the life: it did not
-// leave, and nothing else can have ended it before.
+// Returns true iff the kill at the end of a notice's grace ended the
+// incarnation: it did not exit, and nothing else can have ended it earlier.
 bool GraceRanOut(const Outline& outline, const Firing& notice);
-// Whether the others gave up on the life, and it was killed for that: it did
-// not leave, they lost somebody after the fault, and nothing else happened.
+// Returns true iff the others gave up on the worker and it was killed for that:
+// it did not exit, they lost a worker after the fault, and no other fault
+// acted.
 bool WasGivenUp(const Outline& outline, const Firing& firing);
-// Whether the life said itself that it could not go on, after the fault.
+// Returns true iff the worker itself exited with a failure after the fault.
 bool LeftInFailure(const Firing& firing);
 
 }  // namespace gauntlet

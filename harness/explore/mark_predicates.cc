@@ -43,7 +43,8 @@ bool DiedRetiring(const Firing& firing) {
   });
 }
 
-// Whether it died between a save's beginning and any word of its end.
+// Returns true iff the incarnation ended between the begin of a save and the
+// report of its end.
 bool LeftASaveUnsaid(const LifeEvents& life) {
   RecordKind last = RecordKind::kLifeBegin;
   for (const RecordEvent& event : life.events) {
@@ -56,8 +57,8 @@ bool LeftASaveUnsaid(const LifeEvents& life) {
   return last == RecordKind::kSaveBegin;
 }
 
-// Whether a generation has something to do with a moment that was acknowledged
-// before it, or that was not.
+// Returns true iff `predicate` holds for a generation, given the moments of all
+// saves acknowledged before it.
 template <typename Predicate>
 bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
   std::set<Moment> acknowledged;

@@ -1,4 +1,4 @@
-// What each mark is met by; what they are is said in the table in marks.cc.
+// Predicates of the coverage goals. The table in marks.cc describes the goals.
 #ifndef GAUNTLET_HARNESS_EXPLORE_MARK_PREDICATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_MARK_PREDICATES_H_
 

@@ -20,10 +20,10 @@ namespace gauntlet {
 // A rare one may stay away from an exploration of usual length.
 enum class MarkRarity : uint8_t { kUsual, kRare };
 
-// What a predicate looks at.
+// Input of a predicate.
 struct MarkScene {
   const Outline& outline;
-  std::vector<FaultPhase> phases;  // of outline.firings
+  std::vector<FaultPhase> phases;  // by the order of outline.firings
 };
 
 struct MarkInfo {

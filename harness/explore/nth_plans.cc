@@ -18,7 +18,7 @@ Fault Plain(FaultKind kind, Point point) {
           .with = {}};
 }
 
-// Of a notice.
+// Returns the notice in each way in which one can come.
 std::vector<Fault> InEachWay(Fault fault) {
   std::vector<Fault> forms;
   for (const NoticeBy by :

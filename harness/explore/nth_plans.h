@@ -49,16 +49,16 @@ class NthPlans {
   NthPlans(std::vector<PlanSpace> spaces, uint64_t seed,
            ShardChoice shard = {});
 
-  // The next cases; empty: the sweep is done. To be called again once all of
-  // them are reported to Learn.
+  // Returns the next cases; empty: the sweep is done. Call again once all of
+  // them were reported to Learn.
   std::vector<ExploreCase> NextRound();
-  // Of the cases of the last round, each once, in their order.
+  // Takes the report of each case of the last round once, in their order.
   void Learn(const CaseReport& report);
 
-  // How far it is: "single faults in set-up 1 of 6, occurrence 3: 212 of 640
-  // series still fire".
+  // Progress of the sweep: "single faults in set-up 1 of 6, occurrence 3: 212
+  // of 640 series still fire".
   std::string Progress() const;
-  // What was not done, and how much that is; "" where the sweep is done.
+  // Returns the parts that are not done, and their size; "": the sweep is done.
   std::string Left() const;
 
  private:
@@ -69,7 +69,7 @@ class NthPlans {
     bool counts = true;  // it is in the shard
   };
   enum class Follows : uint8_t { kInRecovery, kInSameLife };
-  // What a second fault comes behind.
+  // Faults that come before a second fault.
   struct Beginning {
     size_t setup = 0;
     std::vector<Fault> faults;

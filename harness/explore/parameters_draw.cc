@@ -41,8 +41,8 @@ Duration ParametersDraw::UpToPowerOfTwoMs(uint64_t bits) {
   return milliseconds(static_cast<int64_t>(draw_.LogUniform(bits)));
 }
 
-// Whether something is there or not is for the storage to say. A load tries
-// again after the commonest error of all.
+// Only operations of the storage can report that a name exists or is missing.
+// Half of the errors at loads are EIO, after which a load tries again.
 int ParametersDraw::Error(Point point) {
   const StorageOperation next = InfoOf(point).next;
   if (next == StorageOperation::kRead && draw_.OneIn(2)) return EIO;

@@ -17,7 +17,7 @@ class ParametersDraw {
   ParametersDraw(const PlanSpace& space, Draw draw)
       : space_(space), draw_(draw) {}
 
-  // What its kind takes, given its site.
+  // Draws the parameters that the fault's kind takes, given its site.
   void Fill(Fault& fault);
 
  private:

@@ -158,7 +158,7 @@ class FaultDraw {
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
 
-  // Where workers rejoin, faults that come after others fall into that.
+  // Moves some faults that come after others into a rejoin.
   void MakeARejoinLikely(const std::vector<Fault>& before, Fault& fault) {
     if (before.empty() || !choice_.OneIn(3)) return;
     const Point point =
@@ -168,7 +168,7 @@ class FaultDraw {
     }
   }
 
-  // A worker that dies in each of its lives, so that it is done without.
+  // Makes one worker fail in each incarnation, so that the job scales down.
   void KeepFailing(Fault& fault) {
     if (fault.kind != FaultKind::kCrash && fault.kind != FaultKind::kKill &&
         fault.kind != FaultKind::kException) {
@@ -189,8 +189,8 @@ class FaultDraw {
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
 
-  // What is damaged shows to the next life only: there is to be one, before the
-  // damage is retired.
+  // Damage shows only in the next incarnation. This fault ends the current one,
+  // before retention deletes the damaged checkpoint.
   void EndTheLifeOf(const Fault& damaged, Fault& fault) {
     constexpr std::array kDeaths = {FaultKind::kCrash, FaultKind::kKill,
                                     FaultKind::kException,
@@ -208,7 +208,8 @@ class FaultDraw {
                   .occurrence = site_.LogUniform(3)};
   }
 
-  // Where the kind is most likely to meet its operation; three faults in four.
+  // In three cases of four, restricts the points to those at which the kind
+  // meets its operation.
   std::vector<Point> PointsFor(FaultKind kind,
                                const std::vector<Point>& points) {
     const auto fits = [kind](Point point) {
@@ -224,15 +225,17 @@ class FaultDraw {
     return fitting.empty() ? points : fitting;
   }
 
-  // Whether the fault depends on no other: at least one of a plan is to fire.
+  // Returns true iff the fault depends on no other: one fault of a plan has to
+  // fire.
   bool MustBeReached(const std::vector<Fault>& before,
                      const Fault& fault) const {
     if (space_.reach == nullptr) return false;
     return before.empty() || (fault.after.empty() && fault.site.life == 1);
   }
 
-  // Changes as little of the site as it takes for an undisturbed run to reach
-  // it. Returns the step it is then at; nullopt: no point is reached.
+  // Changes the site as little as possible so that an undisturbed run reaches
+  // it. Returns the step of that occurrence; nullopt: the run reaches none of
+  // the points.
   std::optional<uint64_t> MoveWhereReached(const std::vector<Point>& points,
                                            Fault& fault) {
     const Reach& reach = *space_.reach;
@@ -258,8 +261,9 @@ class FaultDraw {
     return MoveToAnOccurrence(reach.Of(worker, site.point), site);
   }
 
-  // Of the drawn points, or else of all, those that are reached; where the kind
-  // means something if there are such.
+  // Returns the reached points at which the kind has an effect of its own: of
+  // the drawn points, or else of all. If there are none, returns all reached
+  // points.
   std::vector<Point> ReachedPoints(FaultKind kind,
                                    const std::vector<Point>& points) const {
     for (const std::vector<Point>* from : {&points, &space_.points}) {

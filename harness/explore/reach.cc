@@ -32,7 +32,7 @@ Result<std::shared_ptr<const Reach>> ReachOf(const Case& setup,
   RunPlan plan = PlanOf(undisturbed);
   ASSIGN_OR_RETURN(const auto data, references.DataOf(plan.train.job.data));
   const auto reach = std::make_shared<Reach>();
-  std::map<int, Occurrence> positions;  // of each worker
+  std::map<int, Occurrence> positions;  // position of each worker
   plan.interrupted = references.interrupted();
   plan.on_hit = [&](const ProcessIdentity& self, Point point,
                     const PointContext& context) {

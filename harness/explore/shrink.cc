@@ -75,7 +75,7 @@ class Shrinker {
  private:
   static std::string KeyOf(const FaultPlan& plan) { return PlanToJson(plan); }
 
-  // Whether the candidate does it too; it is the plan from then on.
+  // Takes the candidate as the plan if it shows the breach too.
   bool Try(FaultPlan candidate) {
     if (!result_.finished || !Validate(candidate).ok() ||
         !tried_.insert(KeyOf(candidate)).second) {
@@ -249,7 +249,7 @@ void Shrinker::SimplifySite(size_t index) {
 void Shrinker::SimplifyParameters(size_t index) {
   FaultParameters defaults;
   const Fault& now = result_.plan.faults[index];
-  // What is slower by nothing is no fault.
+  // Without latency, a slow fault has no effect.
   if (now.kind == FaultKind::kSlow || now.kind == FaultKind::kDelay) {
     defaults.latency = now.with.latency;
   }

@@ -23,33 +23,34 @@ namespace gauntlet {
 // One thing that a trial breaks.
 struct Breach {
   std::string invariant;  // "trajectory"
-  std::string name;       // of the finding: "step-digest"
+  std::string name;       // name of the finding: "step-digest"
 
   auto operator<=>(const Breach&) const = default;
 };
 
 // The trial's first; nullopt if it held.
 std::optional<Breach> BreachOf(const Trial& trial);
-// All that it breaks, each once, in the order of its findings.
+// Returns all breaches, each once, in the order of the findings.
 std::vector<Breach> BreachesOf(const std::vector<Finding>& wrong);
-// Whether it is among what the trial breaks.
+// Returns true iff the trial shows this breach.
 bool Breaks(const Trial& trial, const Breach& breach);
 
 struct ShrinkOptions {
   int max_tries = 1000;
-  // Of real time, by the clock; without one there is no limit.
+  // Limit of real time, by `clock`; without a clock there is no limit.
   Duration budget = std::chrono::seconds(10);
   const Clock* clock = nullptr;
-  // Asked before each try: whether what is found so far has to do.
+  // Asked before each try: true ends the search with the smallest plan so far.
   std::function<bool()> stop = [] { return false; };
-  // What is to stay broken; nullopt: the trial's first.
+  // Breach that the plan has to keep; nullopt: the trial's first.
   std::optional<Breach> breach = {};
 
-  // By the clock; without one it stands still.
+  // Time by `clock`; constant without one.
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
-  // Whether what began then has to do with the tries that it has made.
+  // Returns true iff a search that began then has to end after so many tries.
   bool MustEnd(Time begin, int tries) const;
-  // With what is left of the budget of what began then.
+  // Returns these options with the rest of the budget of a search that began
+  // then.
   ShrinkOptions After(Time begin) const;
 };
 
@@ -67,7 +68,7 @@ ShrunkPlan ShrinkPlan(
 
 struct Shrunk {
   FaultPlan plan;
-  Trial trial;  // of that plan
+  Trial trial;  // run of that plan
   int tries = 0;
   bool finished = true;
 };

@@ -13,7 +13,7 @@ namespace gauntlet {
 
 struct ShrunkSetup {
   Case setup;
-  std::optional<Trial> trial;  // of the plan in it; nullopt: nothing is smaller
+  std::optional<Trial> trial;  // plan's run in it; nullopt: nothing is smaller
   int tries = 0;
   bool finished = true;  // no limit was met: all that was to be tried was
 };

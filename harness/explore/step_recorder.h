@@ -1,6 +1,6 @@
-// What one operation of a run (a step, an evaluation, an epoch's end) went
-// through, kept in full: the state before it, what each of its operations gave,
-// and the state after it.
+// Full trace of one operation of a run (a step, an evaluation, an epoch's end):
+// the state before it, the output of each of its operations, and the state
+// after it.
 #ifndef GAUNTLET_HARNESS_EXPLORE_STEP_RECORDER_H_
 #define GAUNTLET_HARNESS_EXPLORE_STEP_RECORDER_H_
 
