@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the store of a simulated run stands.
+// Checkpoint directory in a simulated run.
 constexpr const char* kSimulatedStore = "/ckpt";
-// What simulated workers look at where a notice comes that way.
+// File and service that simulated workers poll for preemption notices.
 constexpr const char* kSimulatedNotice = "/notice";
 constexpr const char* kSimulatedService =
     "http://169.254.169.254/computeMetadata/v1/instance/preempted";
@@ -34,7 +34,7 @@ constexpr const char* kSimulatedService =
 constexpr const char* kSimulatedCurves = "/curves";
 constexpr const char* kSimulatedModel = "/trained";
 
-// Where the model of the run before stands.
+// Directory for the exported model of the earlier run.
 constexpr const char* kSimulatedExport = "/model";
 
 EarlierRun EarlierRunOf(const Case& one) {
@@ -63,8 +63,8 @@ bool HasNotice(const FaultPlan& plan, NoticeBy by) {
   });
 }
 
-// What is needed for a replay and for a look; the rest of a run that held is
-// of no use.
+// Writes the files for a replay and for reading. After a pass, removes the
+// rest.
 Status Tidy(const Case& one, const CasePlace& place, const Record& record,
             const Verdict& verdict) {
   const fs::path directory = place.directory;
@@ -232,8 +232,8 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     ExplainFailure(record, outcome.result);
   }
   const Status kept = Tidy(one, place, record, verdict);
-  // Where the record has no room, workers may have had none for what they say:
-  // only what was seen in memory counts then.
+  // If the record has no room, workers may have had no room for their events
+  // either. Then only a failure seen in memory, by the simulation, counts.
   const bool seen = verdict.kind == VerdictKind::kFail &&
                     place.world == WorldKind::kSimulated;
   if (!kept.ok() && !seen) {

@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// What an executor needs of the case. The checkpoint directory is the
-// executor's to place.
+// Returns the plan that an executor runs for the case. The executor chooses the
+// checkpoint directory.
 RunPlan PlanOf(const Case& one);
 
 // First difference of a run's state from the reference run: a line of text,
@@ -35,7 +35,7 @@ enum class CasePhase : uint8_t {
 struct CasePlace {
   WorldKind world = WorldKind::kSimulated;
   std::string program;    // for real processes
-  std::string directory;  // of this case's files; exists, absolute
+  std::string directory;  // for this case's files; exists, absolute
   std::string replay;     // the command that repeats it; empty: by its file
   std::function<bool()> interrupted = [] { return false; };
   // Called as a run of the case begins.
@@ -46,16 +46,16 @@ struct CasePlace {
 
 struct CaseOutcome {
   CaseResult result;
-  std::string final_digest;  // of the state that the run ended in; "": none
-  // Its folder had no room. It has no verdict then, unless a simulated run has
-  // failed, which the simulation keeps in memory.
+  std::string final_digest;  // digest of the final state; "": none
+  // The case's folder had no room. The case then has no verdict, unless a
+  // simulated run failed, whose log is in memory.
   bool disk_full = false;
 };
 
-// Runs it (in the simulated world twice, to hold one against the other) and
-// judges what came of it. Leaves record.jsonl in the directory and, where a
-// scenario can say the case, scenario.yaml; the store and the logs only where
-// the verdict is not a pass.
+// Runs the case (in the simulated world twice, to compare the runs) and judges
+// the result. Leaves record.jsonl in the directory and, if a scenario can
+// express the case, scenario.yaml. Leaves checkpoints and logs only if the
+// verdict is not a pass.
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 

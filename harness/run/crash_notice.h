@@ -1,5 +1,6 @@
-// Says what a thread was at when the program crashes in it. What is simulated
-// runs in the harness's own process: an engine that goes astray takes it along.
+// Reports what a thread was doing when the program crashed in it. Simulated
+// code runs in the harness's own process, so a crash of the engine ends the
+// harness too.
 #ifndef GAUNTLET_HARNESS_RUN_CRASH_NOTICE_H_
 #define GAUNTLET_HARNESS_RUN_CRASH_NOTICE_H_
 
@@ -7,15 +8,16 @@
 
 namespace gauntlet {
 
-// From now on, on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, where nobody
-// else has a handler: one line on standard error, "gauntlet: crashed (…) in …",
-// and then what the signal does by itself.
+// Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT from now on, unless
+// another handler is installed: prints one line to standard error, "gauntlet:
+// crashed (…) in …", and lets the signal take its usual effect.
 void InstallCrashNotice();
 
-// What the thread is at, as long as this lives; then what it was at before.
+// Sets the current work of the thread for its own lifetime, then restores the
+// earlier one.
 class AtWork {
  public:
-  // Of one line.
+  // `what` is one line.
   explicit AtWork(std::string what);
   ~AtWork();
   AtWork(const AtWork&) = delete;

@@ -1,4 +1,5 @@
-// Where a run parts from the record of an earlier one.
+// Finds the first event in which a run differs from the record of an earlier
+// one.
 #ifndef GAUNTLET_HARNESS_RUN_EVENT_DIFFERENCE_H_
 #define GAUNTLET_HARNESS_RUN_EVENT_DIFFERENCE_H_
 
@@ -10,30 +11,31 @@
 
 namespace gauntlet {
 
-// The first event, in the order of time over all lives, that is not the same.
+// First event that differs, in the order of time over all workers.
 struct EventDifference {
   uint64_t index = 0;  // in that order, from 0
-  int worker = 0;      // who said it, and where
+  int worker = 0;      // worker and place of the event
   int life = 0;
   uint64_t step = 0;
   std::string recorded;  // "step 11, epoch 1, digest 6a01…"; "" for none
   std::string now;       // likewise
 };
 
-// Of simulated runs, whose times are part of what is compared. nullopt: equal.
+// Only for simulated runs: times are compared too. nullopt: all events are
+// equal.
 std::optional<EventDifference> FirstEventDifference(const Record& recorded,
                                                     const Record& now);
 
 // "event 17 (worker 1, life 2, step 11): recorded …, now …".
 std::string DescribeDifference(const EventDifference& difference);
 
-// How two simulated runs of one plan differ, whose event digests do: the first
-// event that does, or that it is none of the events.
+// Describes how two simulated runs of one plan differ if their event digests
+// do: the first event that differs, or that no event does.
 std::string DescribeNondeterminism(const Record& first, const Record& again);
 
-// What the events do not tell: how launchers and run ended, and what was left.
-// One line, "exit code of the launcher: recorded 0, now 7"; "" for no
-// difference.
+// Describes a difference outside the events: the ends of launchers and run, and
+// the files and processes left. One line, "exit code of the launcher: recorded
+// 0, now 7"; "": no difference.
 std::string DescribeEndDifference(const Record& recorded, const Record& now);
 
 }  // namespace gauntlet

@@ -21,9 +21,9 @@ class LaunchSequence {
   // The plan must outlive this.
   explicit LaunchSequence(const RunPlan& plan) : plan_(plan) {}
 
-  // The index of the launch among the planned ones.
+  // Index of the launch among the planned ones.
   size_t planned() const { return planned_; }
-  // What the workers of the launch are told.
+  // Training options of the launch's workers.
   const TrainOptions& options() const {
     return plan_.launches.empty() ? plan_.train
                                   : plan_.launches[planned_].train;

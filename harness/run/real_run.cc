@@ -39,7 +39,7 @@ using SteadyClock = std::chrono::steady_clock;
 // How often the harness looks for signs of life.
 constexpr int kPollMs = 20;
 
-// Of everything below the directory.
+// Returns the size of all files in the directory.
 uint64_t BytesBelow(const fs::path& directory) {
   uint64_t bytes = 0;
   std::error_code error;
@@ -82,7 +82,7 @@ class RealRun {
   Status Prepare();
   Status RunEarlier();
   void RemoveNotices();
-  // Of a start of the launcher, counted from 1, and a planned launch.
+  // One start of the launcher, counted from 1, for a planned launch.
   struct Start {
     int number = 1;
     size_t planned = 0;
@@ -91,7 +91,7 @@ class RealRun {
 
   void SetPlaces(TrainOptions& options) const;
   Status WriteOptions(size_t planned, TrainOptions options) const;
-  // Nullopt: it came to no end.
+  // nullopt: the launcher did not end.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
@@ -111,7 +111,7 @@ class RealRun {
   const std::string program_;
   const RunPlan& plan_;
   const SteadyClock::time_point begin_ = SteadyClock::now();
-  std::unique_ptr<MetadataServer> metadata_;  // where the workers ask one
+  std::unique_ptr<MetadataServer> metadata_;  // null: the workers use none
   RunLog log_;
 };
 
@@ -338,7 +338,7 @@ Status RealRun::CollectLives() {
 }
 
 void RealRun::LookAround() {
-  // What the launcher's death takes with it needs a moment to go.
+  // Processes that end with the launcher need a moment to disappear.
   const SteadyClock::time_point until =
       SteadyClock::now() + std::chrono::seconds(1);
   do {

@@ -9,13 +9,13 @@
 
 namespace gauntlet {
 
-// What stands between the harness and the processes that it watches is all
-// here: a program, its arguments, and the files in this directory.
+// Interface between the harness and the processes that it watches: a program,
+// its arguments, and the files in this directory.
 //
-//   options.json  plan.json        what the launcher and the workers are told
-//   events/  logs/                 what each life of a worker leaves
-//   launch-<n>.json                what the n-th launcher printed
-//   ckpt/                          the store
+//   options.json  plan.json        options of the launcher and the workers
+//   events/  logs/                 output of each incarnation of a worker
+//   launch-<n>.json                output of the n-th launcher
+//   ckpt/                          checkpoint directory
 struct RealRunPlace {
   std::string program;    // `gauntlet`, or what behaves like it
   std::string directory;  // exists, empty; an absolute path

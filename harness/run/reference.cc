@@ -35,7 +35,8 @@ double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
          static_cast<double>(plan.train.horizon.epochs);
 }
 
-// What the run before adds to the name of a trajectory; "" if there is none.
+// Returns the part of a trajectory's name for the earlier run; "": there is
+// none.
 std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
   if (!plan.before) return "";
   const TrainOptions& train = plan.before->train;
@@ -64,7 +65,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   reference.train.export_directory.clear();
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;
-  // What stops there is held against the steps before.
+  // A run that stops at a non-finite value is compared with the steps before
+  // it.
   reference.train.on_not_finite = OnNotFinite::kTrainOn;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit

@@ -1,5 +1,5 @@
-// What an execution left, in either world: the part of a record that comes from
-// the run itself.
+// Log of an execution in either world: the part of a record that the run itself
+// provides.
 #ifndef GAUNTLET_HARNESS_RUN_RUN_LOG_H_
 #define GAUNTLET_HARNESS_RUN_RUN_LOG_H_
 
@@ -22,10 +22,10 @@ struct TrafficSample {
 struct RunLog {
   std::vector<LifeEvents> lives;  // by worker, then life
   std::vector<LauncherRun> launchers;
-  std::vector<RecordEvent> machine;  // of a simulated run
+  std::vector<RecordEvent> machine;  // simulated runs only
   RunEnding ending = RunEnding::kExited;
   std::string ending_detail;
-  std::string why_not_done;  // as the last launcher of a simulated run had it
+  std::string why_not_done;  // from the last launcher of a simulated run
   double wall_seconds = 0;
   double virtual_seconds = 0;
   uint64_t oom_kills = 0;
@@ -39,16 +39,16 @@ struct RunLog {
 // Moves the log into the record of its run.
 void AdoptLog(RunLog log, Record& record);
 
-// Whether a queue starts the job again after this exit code of the launcher:
-// told to go, with or without a last save.
+// Returns true iff a queue restarts the job after this exit code of the
+// launcher: preempted, with or without a last save.
 bool IsStartedAgain(int exit_code);
 
-// The launcher's end as a record has it.
+// Converts the end of a launcher to the form of a record.
 LauncherRun ToLauncherRun(const LaunchEnd& end);
 
-// Fills in what a look at the store finds: what may be loaded, what was set
-// aside, what was left half done. A directory that is not there is an empty
-// store; one that cannot be read is an error. Nothing is changed.
+// Adds the contents of the checkpoint directory: loadable checkpoints, rejected
+// ones, and unfinished files. A missing directory is an empty one; an
+// unreadable one is an error. Changes nothing.
 Status LookAtStore(World& world, const std::string& directory, Leftovers& left);
 
 }  // namespace gauntlet

@@ -17,8 +17,8 @@
 
 namespace gauntlet {
 
-// A run before the one that is looked at, in its world and undisturbed. What it
-// exports is what that one begins with.
+// Undisturbed run before the judged run, in the same world. The judged run
+// starts from the model that it exports.
 struct EarlierRun {
   TrainOptions train;
   int workers = 1;
@@ -28,10 +28,10 @@ struct EarlierRun {
 inline constexpr std::string_view kWasInterrupted =
     "interrupted before it was over";
 
-// What a start of the launcher is told.
+// Options for one start of the launcher.
 struct LaunchPlan {
   TrainOptions train;
-  bool other_job = false;  // than the plan's: to be refused
+  bool other_job = false;  // differs from the plan's job: expects a refusal
 };
 
 struct RunPlan {
@@ -40,8 +40,9 @@ struct RunPlan {
   // left to the executor where they are not empty: each run has its own.
   TrainOptions train;
   std::optional<EarlierRun> before;
-  // What each start of the launcher is told in place of `train`; the last
-  // counts for all later ones. Empty: `train`. The reference is of `train`.
+  // Options for each start of the launcher in place of `train`; the last one
+  // counts for all later starts. Empty: `train`. The reference run uses
+  // `train`.
   std::vector<LaunchPlan> launches;
   LauncherOptions launch;
   FaultPlan faults;
@@ -57,8 +58,8 @@ struct RunPlan {
   bool counts_messages = false;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
-  // Whether the run is cut off, with no verdict on it; once true, it stays so.
-  // Empty: never.
+  // Returns true once the run is to be cut off without a verdict, and from then
+  // on. Empty: never.
   std::function<bool()> interrupted;
   // Called before each hit of a fault point, by the worker that reaches it; in
   // the simulated world only. Empty: no calls.

@@ -17,8 +17,8 @@ bool IsControl(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// Whether all of it may be shown as it is: those of the control characters that
-// have two bytes in UTF-8 (U+0080 to U+009F) move a cursor too.
+// Returns true iff the text may be printed as it is. Control characters with
+// two bytes in UTF-8 (U+0080 to U+009F) move a cursor too and are excluded.
 bool IsPrintable(std::string_view text) {
   if (!IsUtf8(text) || std::ranges::any_of(text, IsControl)) return false;
   for (size_t i = 0; i + 1 < text.size(); ++i) {

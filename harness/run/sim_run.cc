@@ -141,10 +141,10 @@ class SimulatedRun {
 
   const RunPlan& plan_;
   const DataSplit& data_;
-  TrainOptions train_;  // of the launch, and what it begins with
+  TrainOptions train_;  // of the current launch, with its start
   std::string job_json_;
   std::vector<float> weights_;
-  RunMemo* const known_;  // of the plan's job; null: nothing is
+  RunMemo* const known_;  // results for the plan's job; null: none
   TrainMemo* memo_;       // null: the launch has another job
   const ProbeOf probe_of_;
   Simulation simulation_;
@@ -152,16 +152,16 @@ class SimulatedRun {
   FiredFaultSet fired_;
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
-  std::string last_failure_;  // of any worker, as it said before its end
+  std::string last_failure_;  // of any worker, reported before its end
   int last_life_ = 0;
   std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
   // Each one's in lives_, by process; null: not a worker's.
   std::vector<LifeEvents*> workers_;
   LaunchSequence launches_{plan_};
   std::optional<ProcessId> launcher_;  // the newest
-  int first_life_ = 1;                 // of its workers
+  int first_life_ = 1;                 // first incarnation of its workers
   bool launcher_is_counted_ = false;   // its end is in the log
-  bool power_was_cut_ = false;         // of its machine, and it has not ended
+  bool power_was_cut_ = false;  // its machine lost power, and it has not ended
   std::vector<RecordEvent> launcher_events_;
   uint64_t events_so_far_ = 0;
 };
@@ -301,7 +301,7 @@ int SimulatedRun::LauncherMain(World& world) {
   for (auto i = static_cast<size_t>(self); i < workers_.size(); ++i) {
     const auto process = static_cast<ProcessId>(i);
     if (workers_[i] == nullptr || simulation_.exit_status(process)) continue;
-    // What a lost host still does is nobody's to clear up.
+    // The launcher need not end processes on a lost host.
     if (processes.IsGivenUp(process)) continue;
     log_.left.processes.push_back(simulation_.process_name(process));
   }
@@ -332,7 +332,7 @@ void SimulatedRun::AddLauncher() {
   launcher_is_counted_ = true;
 }
 
-// What is known of the plan's job is of no other.
+// Remembered results of the plan's job do not apply to another job.
 void SimulatedRun::TakeOptions() {
   if (plan_.launches.empty()) return;
   train_ = launches_.options();
@@ -415,7 +415,7 @@ LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
   return number < workers_.size() ? workers_[number] : nullptr;
 }
 
-// What is neither a worker's nor its launcher's is of no record.
+// Keeps the events of workers and of the launcher; drops all others.
 void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
   if (plan_.counts_messages) {
     log_.traffic.push_back(

@@ -15,7 +15,8 @@
 
 namespace gauntlet {
 
-// What runs of one job on the same data need work out only once.
+// Results that runs of one job on the same data share, so that they are
+// computed once.
 struct RunMemo {
   RunMemo(const JobSpec& job, const DataSplit& data);
 
@@ -23,19 +24,19 @@ struct RunMemo {
   TrainMemo passes;
 };
 
-// Starts the launcher, again where the job stopped on a notice or the launcher
+// Starts the launcher, and again if the job stopped on a notice or the launcher
 // itself was lost, until it ends otherwise. Equal plans give equal logs. The
-// plan's checkpoint directory is a path of the simulated disk.
-// With a memo, which is of the plan's job and the data, passes that it knows
-// are not computed again.
+// plan's checkpoint directory is a path of the simulated disk. With a memo,
+// passes that it has are not computed again. REQUIRES: the memo is of the
+// plan's job and the data.
 RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                     RunMemo* memo = nullptr);
 
-// What is to look into the steps of a worker's life; it lives as long as the
-// run. Null: nothing.
+// Returns the probe for the steps of a worker's incarnation; null: none. The
+// probe must outlive the run.
 using ProbeOf = std::function<StepProbe*(int worker, int life)>;
 
-// The same run, looked into.
+// The same run with probes.
 RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                  const ProbeOf& probe_of);
 

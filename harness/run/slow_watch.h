@@ -30,7 +30,7 @@ class SlowWatch {
   void Watch(const std::stop_token& stop);
 
   const std::function<void(size_t)> tell_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all below
   std::condition_variable_any changed_;
   std::map<size_t, WallTime> slow_at_;  // those not told of
   std::jthread thread_;                 // last: it is stopped first

@@ -10,11 +10,11 @@
 
 namespace gauntlet {
 
-// What can be read of it, at most 256 MiB: far more than any sound file of a
-// run has. "" if there is none.
+// Returns the content of the file, at most 256 MiB, which is far more than any
+// sound file of a run has. "": there is no regular file that can be read.
 std::string ReadTextFile(const std::filesystem::path& path);
 
-// Creates it, or leaves nothing of it. kAlreadyExists: there is one, which
+// Creates the file, or leaves nothing. kAlreadyExists: the file exists and
 // stays as it is; kIoError names the path.
 Status WriteNewTextFile(const std::filesystem::path& path,
                         std::string_view text);
