@@ -29,7 +29,7 @@ struct BenchTrainingPlan {
 
 // Result of a training run that has ended.
 struct BenchTrainingEnd {
-  std::string digest;  // of the trained state, 32 hex digits
+  std::string digest;  // digest of the trained state, 32 hex digits
   std::vector<LifeEvents> lives;
 };
 

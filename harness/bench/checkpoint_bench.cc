@@ -25,7 +25,7 @@ struct Group {
   CheckpointConfig base;  // without saves
   std::vector<CheckpointFigures> figures;
   TrialValues base_steps;
-  std::string digest;                  // of the base's trained state
+  std::string digest;                  // digest of the base's trained state
   std::vector<TrialValues> downtimes;  // beside `figures`
 };
 
@@ -170,7 +170,7 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
   add(Metric::kRestore, recovery.restore);
   add(Metric::kRecompute, recovery.recompute);
   add(Metric::kRecovery, recovery.total());
-  // What the first steps take longer than others belongs to the downtime.
+  // Steps after a restart are slow at first. The extra time counts as downtime.
   const double slow_start =
       recovery.recompute -
       static_cast<double>(recovery.recomputed) * window.seconds / steps;

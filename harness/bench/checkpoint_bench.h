@@ -32,7 +32,7 @@ struct CheckpointBenchPlan {
   int trials = 6;
   uint64_t saves = 10;  // measured in each trial
   RestartPolicy restart = RestartPolicy::kWholeJob;
-  uint64_t seed = 1;  // of the kills
+  uint64_t seed = 1;  // seed of the kills
   std::optional<GoodputPlan> goodput;
 };
 

@@ -1,4 +1,4 @@
-// What a benchmark of checkpoints measures.
+// Metrics of a benchmark of checkpoints.
 #ifndef GAUNTLET_HARNESS_BENCH_CHECKPOINT_METRICS_H_
 #define GAUNTLET_HARNESS_BENCH_CHECKPOINT_METRICS_H_
 

@@ -1,4 +1,4 @@
-// What a benchmark of checkpoints found, as plain values.
+// Results of a benchmark of checkpoints as plain values.
 #ifndef GAUNTLET_HARNESS_BENCH_CHECKPOINT_RESULT_H_
 #define GAUNTLET_HARNESS_BENCH_CHECKPOINT_RESULT_H_
 
@@ -56,8 +56,8 @@ struct CheckpointFigures {
   // By metric; empty: it was not measured.
   std::array<TrialValues, kMetrics> values;
   std::optional<MeasuredGoodput> goodput;
-  // Why the figures are void, so that there are none: the trained state was not
-  // that of the run without saves.
+  // Reason why the figures are void, and so are missing: the trained state was
+  // not that of the run without saves.
   std::string voided;
 
   const TrialValues& of(Metric metric) const {
@@ -67,8 +67,8 @@ struct CheckpointFigures {
   bool operator==(const CheckpointFigures&) const = default;
 };
 
-// What the machine does with that many bytes, measured between the trials, in
-// bytes per second.
+// Rates of the machine for as many bytes as the state has, in bytes per second.
+// Measured between the trials.
 enum class MachineLimit : uint8_t {
   kMemcpy,
   kWrite,
@@ -89,13 +89,14 @@ struct MachineFigures {
   bool operator==(const MachineFigures&) const = default;
 };
 
-// Where and with what it was measured. Figures of another one are not compared.
+// Circumstances of the measurement. Figures of different machines or versions
+// are not compared.
 struct BenchContext {
   std::string date;
   std::string host;
   std::string cpu;
   int cpus = 0;
-  std::string version;  // of this program
+  std::string version;  // version of this program
   std::string file_system;
 
   bool operator==(const BenchContext&) const = default;

@@ -115,7 +115,7 @@ TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
                        const fs::path& directory) {
   TrainOptions options;
   options.job = StateJob(config.state_bytes, config.workers);
-  options.horizon.epochs = end;  // of one step each at least
+  options.horizon.epochs = end;  // each has at least one step
   options.horizon.max_steps = end;
   if (!config.mode) return options;
   options.checkpoint.directory = directory / "ckpt";

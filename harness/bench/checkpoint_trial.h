@@ -16,16 +16,16 @@
 
 namespace gauntlet {
 
-// Where and how trials run.
+// Settings that all trials share.
 struct TrialPlace {
   std::string program;
-  std::filesystem::path directory;  // for a folder of each trial
+  std::filesystem::path directory;  // contains a folder for each trial
   RestartPolicy restart = RestartPolicy::kWholeJob;
   std::function<bool()> interrupted;
 };
 
 struct TrialSteps {
-  StepWindow window;  // that is measured
+  StepWindow window;  // measured steps
   uint64_t end = 0;   // last step of the run
   uint64_t kill = 0;  // a worker is killed after this step, if there are saves
   int victim = 0;
@@ -34,14 +34,14 @@ struct TrialSteps {
 struct TrialOutcome {
   std::string digest;
   WindowFigures window;
-  double cpu_seconds = 0;   // of a step, on all workers
-  double memory_bytes = 0;  // of the greatest worker
+  double cpu_seconds = 0;   // CPU time of a step, on all workers
+  double memory_bytes = 0;  // peak memory of the greatest worker
   // nullopt: nothing was saved, or the run had ended before the kill.
   std::optional<RecoveryFigures> recovery;
 };
 
-// What is trained in all trials of a configuration. Without a mode it has no
-// checkpoint directory.
+// Returns the training options for all trials of a configuration. Without a
+// save mode they have no checkpoint directory.
 TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
                        const std::filesystem::path& directory);
 
@@ -54,7 +54,7 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
 struct GoodputSteps {
   uint64_t end = 0;
   std::optional<double> between_kills;  // mean, in seconds; nullopt: none
-  uint64_t seed = 0;  // of the times between kills and the victims
+  uint64_t seed = 0;                    // seed of kill times and victims
 };
 
 struct GoodputOutcome {

@@ -1,5 +1,5 @@
-// What failures cost a training run that saves in regular intervals, for
-// failures that come at random with a constant rate.
+// Model of the cost of failures for a training run that saves at regular
+// intervals. Failures are random, at a constant rate.
 #ifndef GAUNTLET_HARNESS_BENCH_FAILURE_MODEL_H_
 #define GAUNTLET_HARNESS_BENCH_FAILURE_MODEL_H_
 

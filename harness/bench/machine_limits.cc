@@ -28,7 +28,7 @@ using SteadyClock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 constexpr uint64_t kBlock = uint64_t{4} << 20;
-constexpr size_t kAlignment = 4096;  // that O_DIRECT asks for
+constexpr size_t kAlignment = 4096;  // required by O_DIRECT
 
 struct FreeMemory {
   void operator()(std::byte* bytes) const { std::free(bytes); }

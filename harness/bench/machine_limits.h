@@ -1,4 +1,5 @@
-// What the machine itself does with as many bytes as a checkpoint has.
+// Measures how fast the machine itself handles as many bytes as a checkpoint
+// has.
 #ifndef GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_
 #define GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_
 
@@ -26,7 +27,7 @@ using MachineSample = std::array<std::optional<double>, kMachineLimits>;
 Result<MachineSample> MeasureMachine(const std::filesystem::path& directory,
                                      uint64_t bytes);
 
-// Of this machine, for figures measured in files of `directory`.
+// Describes this machine, with the file system of `directory`.
 BenchContext DescribeMachine(const std::filesystem::path& directory);
 
 }  // namespace gauntlet

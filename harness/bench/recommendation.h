@@ -15,7 +15,7 @@ namespace gauntlet {
 struct Recommendation {
   CheckpointConfig config;
   uint64_t steps = 1;  // from save to save, to two digits
-  double seconds = 0;  // of these steps without saves
+  double seconds = 0;  // time of these steps without saves
   double goodput = 0;  // ExpectedGoodput
 };
 

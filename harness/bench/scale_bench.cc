@@ -115,7 +115,7 @@ class ScaleBench {
   BenchObserver& observer_;
   const double memory_at_start_ = PeakMemory().Bytes();
   FiberPool pool_;
-  std::shared_ptr<const DataSplit> data_;  // of the present number of workers
+  std::shared_ptr<const DataSplit> data_;  // for this number of workers
   std::optional<RunMemo> memo_;            // likewise
   uint64_t done_ = 0;
   uint64_t runs_ = 0;

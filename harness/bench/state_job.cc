@@ -11,7 +11,7 @@ using layers::Dense;
 using layers::Flatten;
 using layers::Relu;
 
-// Of a parameter: its value and the two moments of Adam, each a float32.
+// A parameter has its value and the two moments of Adam, each a float32.
 constexpr double kBytesPerParameter = 12;
 constexpr double kInputs = 28 * 28;
 constexpr double kClasses = 10;

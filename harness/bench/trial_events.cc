@@ -42,7 +42,7 @@ const RecordEvent* FirstAfter(const std::vector<LifeEvents>& lives, int worker,
   return first;
 }
 
-// Of the chief, at most until a time.
+// Returns the last step that the chief finished by then.
 uint64_t LastStepBefore(const std::vector<LifeEvents>& lives, int64_t t_ns) {
   uint64_t last = 0;
   for (const LifeEvents& life : lives) {

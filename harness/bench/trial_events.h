@@ -22,9 +22,9 @@ struct StepWindow {
 struct WindowFigures {
   double seconds = 0;
   double fastest_step = 0;              // in seconds
-  double stall_seconds = 0;             // of all saves
-  std::vector<double> durable_seconds;  // of each save that became durable
-  double bytes = 0;                     // of a save, on all workers
+  double stall_seconds = 0;             // sum over all saves
+  std::vector<double> durable_seconds;  // one for each save that became durable
+  double bytes = 0;                     // size of a save, on all workers
 };
 
 // kNotFound: the chief's first process did not get through the window.
@@ -46,7 +46,7 @@ struct RecoveryFigures {
 
 struct Kill {
   int worker = 0;
-  int64_t t_ns = 0;  // of the same clock as the events
+  int64_t t_ns = 0;  // by the clock of the events
 };
 
 // kNotFound: no new step followed.
