@@ -23,7 +23,7 @@ struct Firing {
   const RecordFault* fault = nullptr;
   FaultTraits traits;  // effects of the fault in this run
   const LifeEvents* life = nullptr;
-  size_t index = 0;  // of the event among the process's events
+  size_t index = 0;  // index of the event in its process
   const RecordEvent& event() const { return life->events[index]; }
 };
 
@@ -46,7 +46,7 @@ struct Generation {
   uint64_t last_step = 0;     // last step that any worker finished or holds
   std::vector<Moment> saves;  // acknowledged
   uint64_t failed_saves = 0;
-  std::set<uint64_t> epochs;     // that ended in this generation
+  std::set<uint64_t> epochs;     // ended in this generation
   size_t finished_workers = 0;   // workers that finished all training
   bool some_left = false;        // a worker left to rejoin
   std::optional<Redone> redone;  // nullopt: not started, or started first

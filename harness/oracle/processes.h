@@ -144,7 +144,7 @@ class Processes {
   std::map<Emitter, Process> processes_;
   Hindrances hindrances_;
   std::vector<Duty> duties_;
-  std::optional<int64_t> power_cut_ns_;  // of the whole machine
+  std::optional<int64_t> power_cut_ns_;  // power loss of the whole machine
   Launcher launcher_;
   std::set<int> ended_launchers_;              // incarnations
   std::map<int, int64_t> launcher_killed_ns_;  // by a signal; by incarnation

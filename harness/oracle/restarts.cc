@@ -81,7 +81,7 @@ void Restarts::CheckStart(const RecordEvent& event) {
                                     *event.about));
   }
   const RecordEvent* const restart = std::exchange(last_restart_, nullptr);
-  // Where workers rejoin, the pause counts from the loss.
+  // If workers rejoin, the pause counts from the loss, not from the restart.
   if (restart == nullptr || record_.setup.rejoins) return;
   const int64_t pause_ns = event.t_ns - restart->t_ns;
   if (pause_ns + kStampSlackNs >= restart->limit_ns) return;

@@ -63,7 +63,7 @@ class StoreModel {
     }
   };
   struct Claim {
-    uint64_t number = 0;  // of the generation
+    uint64_t number = 0;  // generation
     Emitter chief;
     std::optional<size_t> parent;  // index of the checkpoint
     bool behind_saves = false;     // made after an acknowledged save
@@ -185,7 +185,7 @@ class StoreModel {
 
   const Record& record_;
   Checks& checks_;
-  std::string_view directory_;  // of the checkpoints
+  std::string_view directory_;  // checkpoint directory
   std::vector<Checkpoint> checkpoints_;
   std::map<std::string_view, size_t> newest_;  // by name
   std::vector<Claim> claims_;

@@ -68,7 +68,7 @@ class TrainingModel {
           not_finite_since == 0 ? step : std::min(not_finite_since, step);
     }
     std::string_view loaded;  // name of the checkpoint that it last loaded
-    std::string_view loaded_digest;  // of the state that it read there
+    std::string_view loaded_digest;  // digest of the state that it loaded
     std::map<std::string_view, const RecordEvent*> fired;  // newest, by fault
     // Pairs of fault and file.
     std::set<std::pair<std::string_view, std::string_view>> damaged;

@@ -41,8 +41,8 @@ inline constexpr size_t kListedElements = 20;
 struct StateDifference {
   std::string place;      // "the state loaded at step 10", "step 11"
   std::string operation;  // "loss", "optimizer update"; "": a state
-  int replica = -1;       // -1: of none alone
-  int worker = 0;         // of the run
+  int replica = -1;       // -1: not of a single replica
+  int worker = 0;         // a worker of the run
   // Other workers whose state is bitwise identical to that worker's.
   std::vector<int> alike = {};
   uint64_t compared = 0;   // tensors

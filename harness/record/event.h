@@ -176,7 +176,7 @@ struct RecordEvent {
   RecordReason reason = RecordReason::kNone;
   int64_t limit_ns = 0;
   std::vector<RecordTime> parts;
-  std::vector<RecordTime> beside;  // of tasks that training does not wait for
+  std::vector<RecordTime> beside;  // in tasks that training does not wait for
   // Position among all events of the run; 0: events are ordered by time.
   uint64_t order = 0;
 

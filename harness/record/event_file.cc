@@ -64,7 +64,7 @@ Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name) {
   size_t line_number = 0;
   while (true) {
     const size_t end = text.find('\n');
-    // What has no line feed was cut off by a kill: it was never said.
+    // A line without a line feed was cut off by a kill and does not count.
     if (end == std::string_view::npos) break;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);

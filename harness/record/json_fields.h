@@ -43,8 +43,9 @@ Parsed<T> Refused(std::string message) {
   return {.value = std::nullopt, .error = std::move(message)};
 }
 
-// Whether the text has brackets more than 32 deep, outside of strings. The JSON
-// library copies and writes values by recursion: it must not see such a text.
+// Returns true iff the text nests brackets more than 32 deep, outside of
+// strings. The JSON library copies and writes values by recursion, so it must
+// not get such a text.
 inline bool NestsTooDeeply(std::string_view text) {
   constexpr int kMaxDepth = 32;
   int depth = 0;

@@ -168,7 +168,7 @@ struct StoredCheckpoint {
   uint64_t step = 0;
   bool valid = false;
   std::string reason;  // why it is invalid
-  std::string digest;  // of its state
+  std::string digest;  // digest of its state
   // First non-finite step of the run that it belongs to; 0: all finite.
   uint64_t not_finite_since = 0;
 
@@ -189,7 +189,7 @@ struct ExportedModel {
   bool whole = false;
   std::string reason;  // why it is incomplete
   uint64_t step = 0;
-  std::string digest;  // of the exported state
+  std::string digest;  // digest of the exported state
 
   bool operator==(const ExportedModel&) const = default;
 };
@@ -199,7 +199,7 @@ struct Leftovers {
   bool store_listed = false;
   std::vector<StoredCheckpoint> checkpoints;  // of the lineage
   std::vector<std::string> rejected;          // set aside
-  std::vector<std::string> temporary;         // of interrupted saves, deletions
+  std::vector<std::string> temporary;  // files of interrupted saves, deletions
   bool processes_listed = false;
   std::vector<std::string> processes;  // started by the run, still running
   bool outputs_listed = false;
@@ -222,7 +222,7 @@ struct Record {
   std::string scenario;
   std::string case_name;
   std::string file;           // the scenario's file
-  uint64_t line = 0;          // of its name in that file
+  uint64_t line = 0;          // line of its name in that file
   std::string world;          // "real" or "sim"
   std::string skipped;        // reason why the case was not run; empty: it was
   std::string harness_error;  // error that kept the harness from running it

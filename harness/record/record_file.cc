@@ -334,7 +334,7 @@ class RecordReader {
   }
 
   Record record_;
-  std::vector<RecordEvent>* events_ = nullptr;  // of whom the lines are
+  std::vector<RecordEvent>* events_ = nullptr;  // takes new lines
   bool ended_ = false;
 };
 
@@ -385,7 +385,7 @@ Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
     const std::string error =
         reader.Line(text.substr(begin, end - begin), text.substr(0, begin));
     begin = end + 1;
-    if (!error.empty() && end == text.size()) break;  // of a part of a line
+    if (!error.empty() && end == text.size()) break;  // incomplete line
     if (!error.empty()) {
       return Refused<Record>(
           fmt::format("{}:{}: {}", name, line_number, error));

@@ -24,7 +24,7 @@ struct Consequence {
 // A failed case in sentences, to be read from the first field to the last; the
 // cause comes after the faults. Empty: there is nothing to say.
 struct FailureSummary {
-  std::string faults;    // that fired, and the processes that a power cut ended
+  std::string faults;    // fired faults, and processes ended by a power cut
   std::string recovery;  // restarts, resume and recomputed steps
   std::string training;  // how its result compares with the reference run's
   std::string planted;   // if checks caught the bug that the scenario plants
@@ -47,23 +47,23 @@ struct CaseResult {
   std::string scenario;  // the scenario's name
   std::string file;
   uint64_t line = 0;
-  std::optional<uint64_t> seed = {};  // of the faults and the simulation
+  std::optional<uint64_t> seed = {};  // seed of faults and simulation
   std::string world;                  // "real" or "sim"
-  double seconds = 0;                 // of all tries together
+  double seconds = 0;                 // all tries together
   std::string replay;     // command that repeats the case; empty: none
   std::string timeline;   // path of a trace file; empty: none
-  std::string directory;  // of the case's files; empty: none kept
-  // One sentence: where the state first differs from the reference's, down to
-  // the tensor and the value; or else which acknowledged checkpoint was lost.
-  // "": neither, or nobody looked.
+  std::string directory;  // folder of the case's files; empty: none kept
+  // Cause in one sentence: the first difference of the state from the
+  // reference, down to the tensor and the value, or else the acknowledged
+  // checkpoint that was lost. "": neither, or the cause was not looked for.
   std::string cause;
-  FailureSummary summary = {};                 // of a case that failed
+  FailureSummary summary = {};                 // only if the case failed
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
-  // The values behind it: of the first state or operation that differs and, if
-  // that is a loaded state, of the operation that follows.
+  // Values behind the cause: of the first state or operation that differs and,
+  // if that is a loaded state, of the operation that follows.
   std::vector<StateDifference> differences;
   std::vector<Consequence> consequences;  // of the cause
-  LossDifferences losses;                 // of a case that failed
+  LossDifferences losses;                 // only if the case failed
   // A first try did not pass and a later one did. The verdict is kFail, or
   // kPass where the run was told that flaky cases pass.
   bool flaky = false;
@@ -75,9 +75,9 @@ struct CaseResult {
 
 struct RunResult {
   std::string run;               // id
-  std::optional<uint64_t> seed;  // of all cases; nullopt: each has its own
-  std::string build;             // of the program
-  std::string command = {};      // that repeats the run; empty: not known
+  std::optional<uint64_t> seed;  // seed of all cases; nullopt: each has its own
+  std::string build;             // build of the program
+  std::string command = {};      // repeats the run; empty: not known
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;

@@ -197,7 +197,7 @@ std::string BitsOf(const ElementType& type,
                    std::span<const std::byte> element) {
   if (type.kind == ElementKind::kOpaque) return HexOfBytes(element);
   if (type.kind == ElementKind::kComplex) {
-    const uint32_t digits = type.bytes;  // of a half
+    const uint32_t digits = type.bytes;  // hex digits of a half
     return fmt::format("{:0{}x}{:0{}x}", LoadHalf(type, element, 0), digits,
                        LoadHalf(type, element, 1), digits);
   }

@@ -25,7 +25,7 @@ enum class ElementKind : uint8_t {
 struct ElementType {
   std::string name;  // "float32", "int64", "bool", "text"
   ElementKind kind = ElementKind::kOpaque;
-  uint32_t bytes = 1;  // of one element; at least 1
+  uint32_t bytes = 1;  // size of one element; at least 1
   // Bits of a float, and of each half of a complex number.
   uint8_t exponent_bits = 0;
   uint8_t mantissa_bits = 0;

@@ -65,7 +65,7 @@ class Literals {
       const std::optional<uint64_t> size = TakeNumber();
       if (!size || shape.size() == kMaxDimensions) return std::nullopt;
       shape.push_back(*size);
-      Take("L");  // of Python 2
+      Take("L");  // written by Python 2
       if (!Take(",") && !text_.substr(at_).starts_with(")"))
         return std::nullopt;
     }

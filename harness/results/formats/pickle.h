@@ -20,7 +20,7 @@ using PickleId = uint32_t;
 enum class PickleKind : uint8_t {
   kNone,
   kBool,
-  kInteger,     // of at most 64 bits
+  kInteger,     // at most 64 bits
   kBigInteger,  // `text` has it, "0x1f…", two's complement
   kFloat,
   kText,

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kLengthBytes = 8;
-constexpr uint64_t kMaxHeader = 100'000'000;  // of the format
+constexpr uint64_t kMaxHeader = 100'000'000;  // limit of the format
 constexpr int kMaxDepth = 3;
 constexpr std::string_view kMetadata = "__metadata__";
 

@@ -19,7 +19,7 @@ namespace gauntlet {
 struct ZipEntry {
   std::string name;
   uint64_t index = 0;
-  uint64_t size = 0;       // of its bytes
+  uint64_t size = 0;       // bytes of its content
   bool is_stored = false;  // else deflated
 };
 
