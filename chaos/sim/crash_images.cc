@@ -20,7 +20,7 @@ Digest Plus(const Digest& a, const Digest& b) {
   return {.high = a.high + b.high, .low = a.low + b.low};
 }
 
-// Of a name under a path, of a content under a path.
+// Digest of a name, or of a content, under a path.
 Digest Mix(const Digest& path, const Digest& rest) {
   const uint64_t words[] = {path.high, path.low, rest.high, rest.low};
   return DigestOf(std::as_bytes(std::span(words)));
@@ -29,7 +29,7 @@ Digest Mix(const Digest& path, const Digest& rest) {
 constexpr Digest kRootPath{.high = 1, .low = 1};
 constexpr Digest kIsDirectory{.high = 2, .low = 2};
 
-// A subset of n things: the first `prefix` of them, with some turned round.
+// A subset of n things: the first `prefix` of them, with some choices inverted.
 std::vector<bool> Subset(size_t n, size_t prefix,
                          std::initializer_list<size_t> turned) {
   std::vector<bool> subset(n, false);
@@ -38,7 +38,8 @@ std::vector<bool> Subset(size_t n, size_t prefix,
   return subset;
 }
 
-// None and all of n, and what differs from these in at most one or two.
+// None and all of n, and the subsets that differ from these in as many elements
+// as `near` allows.
 enum class Near { kNone, kOne, kTwo };
 std::set<std::vector<bool>> NearEnds(size_t n, Near near) {
   std::set<std::vector<bool>> subsets;

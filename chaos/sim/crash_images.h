@@ -22,7 +22,7 @@
 //   not all choices of names are taken, so it is with a prefix of the names
 //   only, contents that are neither of the two come only where at most the
 //   newest 8 names are missing, and with other names all files are alike.
-// What is left out is counted, as outcomes: an upper bound of the images.
+// Outcomes left out are counted: an upper bound of the images left out.
 #ifndef GAUNTLET_CHAOS_SIM_CRASH_IMAGES_H_
 #define GAUNTLET_CHAOS_SIM_CRASH_IMAGES_H_
 
@@ -47,21 +47,21 @@ struct CrashBound {
   uint64_t combinations_up_to = 4096;
 };
 
-// What a cut can leave of one file.
+// The contents that a power loss can leave of one file.
 struct FileOutcomes {
   struct Outcome {
     std::shared_ptr<ImageFile> file;
-    Digest digest;  // of the content
+    Digest digest;  // the content's
     uint64_t size = 0;
     std::vector<uint64_t> blocks;  // an outcome for each dirty block in reach
   };
   // The first: nothing pending survived; the second: all of it. No two alike.
   std::vector<Outcome> list;
   double total = 0;  // without the bound; the list's size if that is complete
-  Digest look;       // of all digests in the list
+  Digest look;       // digest over all digests in the list
 };
 
-// Whether a file's data went to the disk with its name.
+// State of a file's data when the change of its name reached the disk.
 enum class FileData : uint8_t { kPending, kFlushed };
 
 // Outcomes of files that did not change from one cut to the next. Serves one
@@ -73,8 +73,8 @@ using FileOutcomesCache =
 // An image, by the choices that make it.
 struct CrashImage {
   size_t names = 0;             // which choice of names
-  std::vector<uint32_t> files;  // of each pending file, which outcome
-  // Of the tree of names and contents: equal for equal images.
+  std::vector<uint32_t> files;  // index of each pending file's outcome
+  // Digest of the tree of names and contents: equal for equal images.
   Digest hash;
 };
 
@@ -84,37 +84,38 @@ class CrashImages {
   CrashImages(const SimDisk& disk, const CrashBound& bound,
               FileOutcomesCache& cache);
 
-  // Each outcome within the bound, until one is answered with false. The image
+  // Visits each outcome within the bound until `visit` returns false. The image
   // is valid during the call.
   void ForEach(const std::function<bool(const CrashImage&)>& visit) const;
-  // The one in which all that was pending survived: what readers see.
+  // The image in which every pending change survived: the one readers see.
   CrashImage Everything() const;
   void Build(const CrashImage& image, ImageDirectory& root) const;
 
   uint64_t enumerated() const { return enumerated_; }
   double left_out() const { return left_out_; }
-  // What was pending, a line each, and what became of it. `log` is the disk's.
+  // One line for each change that was pending, with its outcome in the image.
+  // `log` is the disk's.
   std::vector<std::string> Describe(const CrashImage& image,
                                     const DiskLog& log) const;
 
  private:
-  // Which combinations of files are taken.
+  // The combinations of files that are taken.
   enum class Reach : uint8_t { kAll, kCombined, kPartial, kOneDiffers, kAlike };
   // A name in one choice of names, parents before children.
   struct Entry {
     std::string name;
     size_t parent = 0;  // index; of the root itself 0
     const Inode* inode = nullptr;
-    std::shared_ptr<const FileOutcomes> outcomes;  // of a file
+    std::shared_ptr<const FileOutcomes> outcomes;  // files only
     size_t pending = SIZE_MAX;                     // index into `files`
   };
   struct Names {
-    std::vector<bool> kept;  // of the disk's pending changes
+    std::vector<bool> kept;  // by index of the disk's pending changes
     std::vector<Entry> entries;
     std::vector<size_t> files;               // entries with several outcomes
-    std::vector<std::vector<Digest>> terms;  // of these, for each outcome
-    Digest base;                             // of all the rest
-    Digest look;                             // of all that can be there
+    std::vector<std::vector<Digest>> terms;  // by index in `files`, outcome
+    Digest base;                             // sum over the other entries
+    Digest look;                             // sum over all possible contents
     Reach reach = Reach::kAll;
   };
   using Visit = std::function<bool(const CrashImage&)>;

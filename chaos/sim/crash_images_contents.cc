@@ -1,4 +1,4 @@
-// What a power cut can leave of one file.
+// Lists the contents that a power loss can leave of one file.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -19,8 +19,8 @@ double Product(const std::vector<uint64_t>& bases) {
   return product;
 }
 
-// The numbers of outcomes of a file's dirty blocks, and what a block with one
-// outcome has.
+// The numbers of outcomes of a file's dirty blocks, and the outcome of a block
+// that has only one.
 struct Choices {
   std::vector<uint64_t> bases;
   uint64_t only = 0;

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// What was asked of an image matters to nobody.
+// Operation named in errors of the path lookup; no caller needs a precise one.
 constexpr std::string_view kOperation = "image";
 
 auto LowerBound(ImageDirectory& directory, std::string_view name) {

@@ -51,8 +51,8 @@ class ImageStorage final : public Storage {
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
 
  private:
-  // Where a path leads: the directory that the last part is in, that part, and
-  // its entry or null. For the root itself, `directory` is null.
+  // Target of a path: the directory of its last part, that part, and its entry
+  // or null. For the root itself, `directory` is null.
   struct Place {
     ImageDirectory* directory = nullptr;
     std::string_view name;

@@ -61,7 +61,7 @@ std::string DescribeMicroOp(const MicroOp& operation);
 
 struct DiskLog {
   std::vector<MicroOp> operations;
-  Time now{};  // of the next one; whoever drives the disk keeps it
+  Time now{};  // time of the next operation, set by the owner of the disk
 };
 
 // Plays operations, in their order from the first on, on a disk that was empty.

@@ -1,12 +1,11 @@
-// What the disks of a simulated run promise; what each means in full is in
-// sim_disk.h and shared_view.h.
+// Durability that the disks of a simulated run promise. sim_disk.h and
+// shared_view.h define each profile in full.
 //
 //   ext4         as mounted by default (data=ordered, delayed allocation):
-//   names
-//                change in order, overwritten blocks each on its own; what was
-//                appended is a prefix, and what was truncated and written again
-//                is the old file whole or a prefix of the new one
-//   weak         all that POSIX leaves open
+//                changes of names survive in order, overwritten blocks each on
+//                its own, appended data as a prefix; a file truncated and
+//                written again is the old one whole or a prefix of the new one
+//   weak         everything that POSIX leaves open
 //   lying-fsync  as weak, and a sync takes effect some syncs later
 //   shared       a file server, with a cache in each host
 #ifndef GAUNTLET_CHAOS_SIM_DURABILITY_PROFILE_H_

@@ -61,7 +61,8 @@ struct FiberContext::Bottom {
     self->SwitchForGood();
   }
 
-  // What the unwinder asks at each frame: whether it is to stop there.
+  // Stop function of the unwinder, called at each frame: switches away for good
+  // at Run, the bottom of the stack.
   static _Unwind_Reason_Code StopHere(int /*version*/,
                                       _Unwind_Action /*actions*/,
                                       _Unwind_Exception_Class /*type*/,
@@ -196,7 +197,8 @@ FiberContext* FiberContext::Switch() {
   return last;
 }
 
-// Where the switch to this context came from is where that one continues.
+// Ends a switch to this context: `from` is where the suspended side, either
+// another context or the caller of Resume, continues later.
 void FiberContext::Arrived(void* from) {
   FiberContext* const before = std::exchange(before_, nullptr);
   (before == nullptr ? caller_ : before->self_) = from;

@@ -35,20 +35,22 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  // The next switch to it calls the body, which must not throw. What it holds
-  // is destroyed there too when it has returned. REQUIRES: nothing runs on it.
+  // The next switch to this context calls the body, which must not throw. When
+  // the body has returned, its captures are destroyed on this context too.
+  // REQUIRES: nothing runs on it.
   void Begin(std::function<void()> body);
-  // Runs until it, or who went on in its place, and so on, suspends (true) or
-  // is gone (false). Which one that is, the caller has to know.
+  // Runs this context, and those that SuspendFor switches to, until the running
+  // one suspends (returns true) or ends (returns false). The caller has to know
+  // which one that is.
   bool Resume();
-  // Back to the caller of Resume. REQUIRES: running on this context.
+  // Switches back to the caller of Resume. REQUIRES: running on this context.
   void Suspend();
-  // The other one goes on instead, as if the caller of Resume had resumed it.
-  // REQUIRES: running on this context; the other one has a body that has not
-  // begun or is suspended.
+  // Switches to `next`, as if the caller of Resume had resumed that one.
+  // REQUIRES: running on this context; the body of `next` has not begun or is
+  // suspended.
   void SuspendFor(FiberContext& next);
-  // Ends what runs: destroys all that is on the stack and what the body holds,
-  // and then goes back to the caller of Resume. REQUIRES: running on this
+  // Ends the body: destroys everything on the stack and the body's captures,
+  // then switches back to the caller of Resume. REQUIRES: running on this
   // context.
   [[noreturn]] void Abandon();
 
@@ -62,7 +64,7 @@ class FiberContext {
   static void SwapExceptionState(void* of_thread, ExceptionState& state);
   // The function at the bottom of each stack, below what runs there.
   struct Bottom;
-  // The bottom of the stack, as if nothing had run there.
+  // Resets the context to the bottom of its stack, as if nothing had run there.
   void StartOver();
   // Returns which one came back.
   FiberContext* Switch();
@@ -72,15 +74,15 @@ class FiberContext {
   size_t stack_bytes_;
   void* mapping_ = nullptr;
   void* stack_bottom_ = nullptr;
-  void* self_ = nullptr;            // where a switch to it continues
-  void* caller_ = nullptr;          // where Suspend continues
+  void* self_ = nullptr;            // point at which this context continues
+  void* caller_ = nullptr;          // point to which Suspend switches
   FiberContext* before_ = nullptr;  // was suspended for this one just now
   std::function<void()> body_;      // empty: leave for good
   bool done_ = true;
   bool abandoned_ = false;
   _Unwind_Exception unwinding_{};
   ExceptionState exceptions_;
-  // What the sanitizers know of this stack and of the caller's.
+  // State of the sanitizers for this stack and the caller's.
   [[maybe_unused]] void* fake_stack_ = nullptr;
   [[maybe_unused]] const void* caller_bottom_ = nullptr;
   [[maybe_unused]] size_t caller_bytes_ = 0;

@@ -93,7 +93,7 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     fiber.deadline = deadline;
     if (deadline != kNever) TimerAdd(fiber);
   }
-  // Who goes on is chosen here: where it is the caller, nothing is switched.
+  // Chooses the next fiber here; if it is the caller, no switch is needed.
   current_ = nullptr;
   Fiber* const chosen = Choose();
   if (chosen == nullptr) {
@@ -225,7 +225,7 @@ Fiber* Scheduler::End(RunEnd end) {
   return nullptr;
 }
 
-// One of those that can run; null if its process is to be killed instead.
+// Returns a random runnable fiber; null if its process is to be killed first.
 Fiber* Scheduler::Draw() {
   Fiber& fiber = *runnable_[choices_.Below(runnable_.size())];
   ++steps_;
@@ -263,8 +263,8 @@ void Scheduler::FireDue() {
   }
 }
 
-// Until nobody is chosen in a wait (then there is no current one any more), or
-// until one leaves or is gone.
+// Runs fibers until a wait chooses no next one (current_ is null then), or
+// until a fiber leaves or ends.
 void Scheduler::Resume(Fiber& fiber) {
   GoOn(fiber);
   const bool more = fiber.context->Resume();

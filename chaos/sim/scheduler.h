@@ -43,8 +43,8 @@ class WaitList {
   Fiber* last_ = nullptr;
 };
 
-// What a deadlock report says of a wait: "receives from" "w0:70 (#3)". Both
-// outlive the wait.
+// Description of a wait for a deadlock report: "receives from" "w0:70 (#3)".
+// Both texts outlive the wait.
 struct WaitReason {
   const char* verb = "waits";
   const std::string* what = nullptr;
@@ -52,7 +52,7 @@ struct WaitReason {
 
 enum class WaitResult : uint8_t { kWoken, kDeadline };
 
-// What a task leaves behind for those who join it.
+// State of a task that outlives it, for the tasks that join it.
 struct TaskState {
   std::string name;
   bool done = false;
@@ -63,7 +63,7 @@ struct TaskState {
 struct FiberGroup {
   int id = 0;
   std::string name;
-  // Outside of any fiber, when the last one is gone.
+  // Called outside of any fiber, when the last fiber is gone.
   std::function<void()> on_gone;
   // Kill before the resumption with this number; counted from 1.
   uint64_t doomed_at_resumption = UINT64_MAX;
@@ -94,8 +94,8 @@ struct SchedulerOptions {
   Duration step_cost = std::chrono::microseconds(1);
   Duration time_limit = std::chrono::hours(1);
   uint64_t step_limit = 50'000'000;
-  // Asked before each decision and at each event: whether the world ends there.
-  // Once true, it stays so. Empty: nobody is asked.
+  // Called before each decision and at each event; true ends the run there.
+  // Once true, it stays true. May be empty.
   std::function<bool()> interrupted;
 };
 
@@ -108,7 +108,7 @@ class Scheduler {
   Time now() const { return now_; }
   uint64_t steps() const { return steps_; }
   uint64_t digest() const { return digest_; }
-  // Takes an external effect into the digest.
+  // Adds an external effect to the digest.
   void Record(uint64_t word) {
     digest_ = (digest_ ^ word) * 0x9E3779B97F4A7C15;
     digest_ ^= digest_ >> 29;
@@ -116,7 +116,7 @@ class Scheduler {
 
   void Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
              std::function<void()> body);
-  // Whether the caller runs on a fiber.
+  // Returns true iff the caller runs on a fiber.
   bool InFiber() const { return current_ != nullptr; }
   // The caller's group; null outside of fibers.
   FiberGroup* CurrentGroup() const;
@@ -129,27 +129,28 @@ class Scheduler {
   // Calls action.Act(argument) at that time, outside of any fiber.
   void At(Time time, Action& action, uint64_t argument);
 
-  // Kills. Its fibers are unwound before the next decision. A caller that
-  // belongs to the group goes on until it waits or leaves.
+  // Kills the group. Its fibers are unwound before the next decision. A caller
+  // that belongs to the group runs on until it waits or leaves.
   void Doom(FiberGroup& group);
   // Gives up the calling fiber for good.
   // REQUIRES: its group is doomed, and it is not being unwound.
   [[noreturn]] void Leave();
-  // The same for a fiber that returns by itself, which costs less than to
-  // unwind it: comes back when its turn to be unwound has come.
+  // The same for a fiber that returns by itself, which is cheaper than to
+  // unwind it. Returns when it is this fiber's turn to be unwound.
   void LeaveByReturn();
-  // Leave, unless the caller is alive, being unwound, or no fiber.
+  // Leaves if the caller is a fiber of a doomed group and not being unwound
+  // yet.
   void LeaveIfDoomed();
-  // Leave with the whole group where the world is interrupted.
+  // Dooms the caller's group and leaves if the run is interrupted.
   void LeaveIfInterrupted();
   void Stop(FiberGroup& group);
   void Continue(FiberGroup& group);
 
-  // Until every group is gone, or a limit is met; limits count from the call.
-  // Then dooms what is left, and forgets what was still to happen. `report`
-  // gets a line for each fiber that was left.
+  // Runs until every group is gone, or a limit is met; limits count from the
+  // call. Then dooms the groups that are left, and forgets actions due later.
+  // `report` gets a line for each fiber that was left.
   RunEnd Run(std::string& report);
-  // Whether Run is over and only takes down what was left.
+  // Returns true iff the run has ended and Run only kills what was left.
   bool ending() const { return ending_; }
 
  private:
@@ -164,8 +165,8 @@ class Scheduler {
   }
 
   RunEnd Drive();
-  // Whose turn it is. Null: nobody's, as a process is to be unwound first, or
-  // as the run is at its end.
+  // Returns the fiber to run next; null if a process is to be unwound first or
+  // the run has ended.
   Fiber* Choose();
   Fiber* Draw();
   Fiber* End(RunEnd end);
@@ -201,7 +202,7 @@ class Scheduler {
   Time now_;
   Time time_limit_ = kNever;
   uint64_t step_limit_ = 0;
-  bool left_interrupted_ = false;  // a fiber left for it
+  bool left_interrupted_ = false;  // a fiber left because of an interruption
   uint64_t steps_ = 0;
   uint64_t sequence_ = 0;
   uint64_t digest_ = 0;
@@ -209,7 +210,7 @@ class Scheduler {
   bool running_ = false;
   bool ending_ = false;
   Fiber* current_ = nullptr;
-  std::optional<RunEnd> end_;  // of the run under way
+  std::optional<RunEnd> end_;  // end of the current run, once decided
   std::vector<Fiber*> runnable_;
   std::vector<Fiber*> timers_;  // a heap, earliest first
   std::vector<ScheduledAction> actions_;

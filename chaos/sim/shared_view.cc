@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// How seldom a write makes a host hand something over.
+// One write in so many makes a host hand over a piece.
 constexpr uint64_t kWriteBackOneIn = 8;
 
 // With one '/' before each part.
@@ -35,7 +35,7 @@ bool SharedView::IsFresh(const Listing& listing, Time now) const {
   return now - listing.read < options_.listings_stale_for;
 }
 
-// Whether a listing that this host still goes by does not have the name.
+// Returns true iff a listing that this host still uses lacks the name.
 bool SharedView::IsHidden(std::string_view path, Time now) const {
   const std::string clean = Clean(path);
   const auto [directory, name] = Split(clean);
@@ -46,7 +46,7 @@ bool SharedView::IsHidden(std::string_view path, Time now) const {
              listing->second.entries.end();
 }
 
-// Of the directory that the path is in, and of all below the path.
+// Forgets the listings of the path's directory, of the path, and below it.
 void SharedView::ForgetListingOf(std::string_view path) {
   const std::string clean = Clean(path);
   if (const auto own = listings_.find(Split(clean).first);
@@ -134,7 +134,7 @@ void SharedView::Write(const std::shared_ptr<Inode>& file, uint64_t offset,
   }
 }
 
-// As the bytes are now: what was written over it later goes along.
+// Writes the piece with its current bytes, including later overwrites.
 Status SharedView::HandOver(Copy& copy, const Piece& piece) {
   const std::string_view bytes =
       std::string_view(copy.data).substr(piece.offset, piece.size);
@@ -142,7 +142,7 @@ Status SharedView::HandOver(Copy& copy, const Piece& piece) {
                        std::as_bytes(std::span(bytes)));
 }
 
-// Before its time. An error is for the next who asks.
+// Hands over a random piece early. The next Flush returns the error, if any.
 void SharedView::HandOverOne(Copy& copy) {
   const uint64_t index = options_.write_back(copy.unwritten.size());
   const auto piece = copy.unwritten.begin() + static_cast<ptrdiff_t>(index);
@@ -164,7 +164,7 @@ uint64_t SharedView::Size(const std::shared_ptr<Inode>& file) const {
   return Find(file).data.size();
 }
 
-// What the server refuses is lost.
+// Hands over all pieces; those that the server refuses are lost.
 Status SharedView::Flush(Copy& copy) {
   Status status = std::exchange(copy.refused, OkStatus());
   for (const Piece& piece : std::exchange(copy.unwritten, {})) {
@@ -185,7 +185,7 @@ void SharedView::Close(const std::shared_ptr<Inode>& file) {
   const auto copy = copies_.find(file->number);
   // After a crash of the host there is nothing left to close.
   if (copy == copies_.end() || --copy->second.handles > 0) return;
-  // A close has nobody to tell of an error.
+  // A close cannot report an error.
   const Status unheard = Flush(copy->second);
   static_cast<void>(unheard);
   copies_.erase(copy);

@@ -1,30 +1,29 @@
-// What one host sees of a file server that several hosts share.
+// One host's view of a file server that several hosts share.
 //
 // Model: NFS with close-to-open consistency, as Linux mounts it by default. The
 // server is a SimDisk of profile kShared; each host has one view.
 //
 // - Names change at the server, at once and atomically: of two hosts that
 //   create exclusively, rename or remove, one wins. Locks are the server's.
-// - A listing that a host has read is what it goes by for `listings_stale_for`:
-//   List answers it again, and a file that is not in it is not found when it is
-//   opened for reading. What this host changes itself in a directory makes it
-//   forget that directory's listing. A name that others took away is found
-//   missing when it is used.
-// - A file's bytes and size are as they were at the server when somebody on
-//   this host opened it last, plus what this host wrote. Opening asks the
-//   server anew, where nothing of this host's is still to be written.
-// - What a host writes stays with it until Sync, or until the last of its
-//   handles is closed: then others see it, and only Sync makes it durable at
-//   the server (and says that the server is full; a close says nothing). Before
-//   that the host may hand over any piece of it at any time, in any order, as
-//   its memory wants it (`write_back`). The death of a process closes its
-//   files.
-// - A crash of the host loses what it had not handed over; on the way some of
-//   it may still get through. A power cut of the server is SimDisk::PowerLoss;
-//   hosts live on with what they have.
+// - A host uses a listing that it has read for `listings_stale_for`: List
+//   returns it again, and a file missing from it is not found when opened for
+//   reading. A change that this host makes in a directory drops its listing of
+//   that directory. A name that another host removed is found missing when it
+//   is used.
+// - A file's bytes and size are those at the server when this host last opened
+//   the file, plus this host's own writes. Opening reads them anew from the
+//   server, unless this host still has writes to hand over.
+// - A host's writes stay on the host until Sync, or until its last handle is
+//   closed. Then other hosts see them, but only Sync makes them durable at the
+//   server and reports that the server is full; a close reports nothing. Before
+//   that the host may hand over any piece at any time, in any order, as its
+//   memory needs (`write_back`). The death of a process closes its files.
+// - A crash of the host loses the writes that it had not handed over, though
+//   some may still reach the server. A power loss of the server is
+//   SimDisk::PowerLoss; hosts keep running with what they have.
 //
 // Not modelled: a cached name that still leads to a file after another host
-// renamed or removed it (a name that others took away is missing at once),
+// renamed or removed it (such a name is missing at once),
 // silly renames (an open file that is removed stays readable, as on a local
 // disk), delegations, byte-range locks.
 #ifndef GAUNTLET_CHAOS_SIM_SHARED_VIEW_H_
@@ -47,7 +46,7 @@ namespace gauntlet {
 struct SharedViewOptions {
   // acdirmin of Linux.
   Duration listings_stale_for = std::chrono::seconds(30);
-  // Which pieces the host hands over on its own; null: none.
+  // Chooses the pieces that the host hands over on its own; null: none.
   Choose write_back;
 };
 
@@ -74,7 +73,7 @@ class SharedView {
   Status Sync(const std::shared_ptr<Inode>& file);
   void Close(const std::shared_ptr<Inode>& file);
 
-  // The host is gone, and with it what it does not come to hand over.
+  // Ends the host; writes that it no longer manages to hand over are lost.
   void Crash();
 
  private:
@@ -86,7 +85,7 @@ class SharedView {
     std::shared_ptr<Inode> inode;  // at the server
     std::string data;              // as this host sees it
     std::vector<Piece> unwritten;  // oldest first
-    Status refused;                // by the server, and not yet told
+    Status refused;                // the server's error, not yet reported
     int handles = 0;
   };
   struct Listing {

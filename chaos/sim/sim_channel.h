@@ -1,5 +1,5 @@
-// What a NetworkFabric keeps of a connection and of a listener, and the two as
-// a process has them. The inside of sim_network.h.
+// A NetworkFabric's state of a connection and of a listener, and the Channel
+// and Listener through which a process uses them. Internal to sim_network.h.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_
 #define GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_
 
@@ -19,23 +19,23 @@ struct Parcel {
   bool close = false;
 };
 
-// From end i to end 1 - i.
+// One direction of a connection, from end i to end 1 - i.
 struct NetworkFabric::Way {
   RandomStream random;
   std::list<Parcel> under_way;
   uint64_t unreceived = 0;  // bytes
-  WaitList senders;         // that wait for room
-  Time last{};              // arrival of the youngest
+  WaitList senders;         // waiting for room
+  Time last{};              // arrival of the newest
   bool scheduled = false;   // an Act for it is due
-  bool closing = false;     // the news of a close was posted
+  bool closing = false;     // a close was sent
 };
 
 struct NetworkFabric::Connection {
   struct End {
     NetworkUser user;
-    std::list<Parcel> inbox;  // what has arrived, as it was under way
+    std::list<Parcel> inbox;  // arrived parcels, in order
     bool closed = false;      // by its own process
-    bool broken = false;      // as the other end's news tell
+    bool broken = false;      // closed by the other end, or reset
     WaitList receivers;
   };
   uint64_t id = 0;

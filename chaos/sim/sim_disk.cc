@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Whether a path of this alone is one step down.
+// Returns true iff the path is a single name, one step down.
 bool IsName(std::string_view path) {
   return !path.empty() && path != "." && path != ".." &&
          path.find('/') == std::string_view::npos;
@@ -30,7 +30,8 @@ SimDisk::SimDisk(const DiskOptions& options)
   root_->kind = FileKind::kDirectory;
 }
 
-// What readers see and what is durable may contain one another crosswise.
+// Takes all entries apart first: the readers' and the durable entries of two
+// directories may contain each other, a cycle of shared pointers.
 SimDisk::~SimDisk() {
   std::vector<std::shared_ptr<Inode>> doomed = {root_};
   for (const NameChange& change : pending_) doomed.push_back(change.inode);
@@ -302,7 +303,7 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
   return OkStatus();
 }
 
-// What a write of `bytes` at `offset` does to one block.
+// Logs the part of a write of `bytes` at `offset` that falls into one block.
 uint64_t SimDisk::LogPiece(const Inode& file, uint64_t block, uint64_t offset,
                            std::span<const std::byte> bytes) {
   const uint64_t operation = Log(MicroOpKind::kWrite, file, file.made_as);

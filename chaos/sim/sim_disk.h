@@ -31,18 +31,18 @@
 // last, not in between; a Sync takes in what other tasks write while it runs.
 //
 // - kLyingFsync, a drive that answers a flush before it has done it. Sync and
-//   SyncDirectory say Ok and make nothing durable at first: each takes effect,
-//   as under kWeak, when `late_syncs` more of them have been asked for, and
-//   then takes in what was written since. All else is as under kWeak. So
-//   nothing that is acknowledged is safe yet, what is older than that many
-//   syncs is; and what a program did last may be there without what it did
-//   before. Of a store that syncs in the right order a state that verifies, an
-//   older one, or a refusal may be asked; not a given one.
+//   SyncDirectory return Ok and make nothing durable at first. Each takes
+//   effect, as under kWeak, after `late_syncs` more requests, and then also
+//   covers the writes made since. All else is as under kWeak. So only syncs
+//   older than that many are safe, and a program's last change may survive
+//   without an earlier one. A store that syncs in the right order must recover
+//   a state that verifies, perhaps an older one, or refuse; no particular state
+//   can be demanded of it.
 // - kShared, a file server (NFS, a synchronous export) seen from the server: an
 //   operation on names is durable when it returns; data and size are durable
-//   after Sync, and before it as under kWeak. A power cut here is the server's.
-//   What a client keeps to itself until then, and what it does not see of the
-//   others, is shared_view.h's.
+//   after Sync, and before it as under kWeak. A power loss here is the
+//   server's. shared_view.h models the data that a client still keeps to
+//   itself, and the other clients' changes that it does not see yet.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_DISK_H_
 #define GAUNTLET_CHAOS_SIM_SIM_DISK_H_
 
@@ -70,10 +70,10 @@ struct DiskOptions {
   // kLyingFsync: how many syncs late each one is; UINT64_MAX: for ever. The
   // default is about one save and a half of four workers.
   uint64_t late_syncs = 16;
-  // Of file contents; more is kResourceExhausted.
+  // Capacity for file contents; a write beyond it is kResourceExhausted.
   uint64_t capacity_bytes = UINT64_MAX;
-  // Where not null, every operation that changes something goes there, up to
-  // the first power loss; one disk only. Outlives the disk.
+  // Receives every operation that changes something, up to the first power
+  // loss; may be null. Serves one disk only, and outlives it.
   DiskLog* log = nullptr;
 };
 
@@ -84,25 +84,25 @@ using Choose = std::function<uint64_t(uint64_t n)>;
 // A file or directory, whatever its name. Only SimDisk looks inside.
 struct Inode : std::enable_shared_from_this<Inode> {
   struct DirtyBlock {
-    std::string durable;     // what a power cut may fall back to
-    uint64_t operation = 0;  // the last that wrote it
+    std::string durable;     // the bytes that a power loss may bring back
+    uint64_t operation = 0;  // the last one that wrote the block
   };
   using Entries = std::map<std::string, std::shared_ptr<Inode>, std::less<>>;
 
   FileKind kind = FileKind::kFile;
-  uint64_t number = 0;   // in the order in which they were made, from 1
-  uint64_t version = 0;  // goes up with every change of data and of what is
-                         // durable of it
+  uint64_t number = 0;   // in order of creation, from 1
+  uint64_t version = 0;  // goes up with every change of the data or of its
+                         // durable part
   bool linked = true;    // has a name for readers; counts towards the capacity
-  // Of a file.
+  // Files only.
   std::string data;
   uint64_t durable_size = 0;
   uint64_t smallest_size = 0;            // since it was made durable
   std::map<uint64_t, DirtyBlock> dirty;  // by block index
   std::vector<int> lock_holders;
-  std::string made_as;      // the path, where there is a log
-  Inode* parent = nullptr;  // where readers find it; null for the root
-  // Of a directory: for readers, and after a power cut.
+  std::string made_as;      // the path, if there is a log
+  Inode* parent = nullptr;  // the directory that lists it; null for the root
+  // Directories only: the entries that readers see, and the durable ones.
   Entries entries;
   Entries durable_entries;
 };
@@ -153,21 +153,21 @@ class SimDisk {
     bool replaces_file = false;
     uint64_t operation = 0;
   };
-  // A name in a directory; `inode` is null where there is none. The name is a
-  // part of the path that was looked for.
+  // A name in a directory; `inode` is null if the directory has no such name.
+  // The name points into the path that was looked up.
   struct Place {
     Inode* directory = nullptr;
     std::string_view name;
     Inode* inode = nullptr;
   };
-  // What is on the disk with some of the pending changes of names.
+  // The directories of the disk after some of the pending changes of names.
   struct KeptNames {
     std::map<const Inode*, Inode::Entries> directories;
-    std::set<const Inode*> flushed;  // files whose data went before them
+    std::set<const Inode*> flushed;  // files whose data went first
   };
 
-  // A beginning of paths, with its last '/', and where it leads; null: it is
-  // not known any more.
+  // A prefix of paths, with its last '/', and the directory that it leads to;
+  // null once that is no longer known.
   struct KnownPath {
     std::string path;
     Inode* directory = nullptr;
@@ -197,15 +197,15 @@ class SimDisk {
   static void MakeDurable(NameChange&& change);
   void CommitNames();
   void CommitNamesOf(const Inode& directory);
-  // Whether they survive as a prefix.
+  // Returns true iff the pending changes of names survive as a prefix.
   bool NamesInOrder() const;
   KeptNames NamesWith(const std::vector<bool>& kept) const;
   void KeepNames(const Choose& choose);
   void KeepData(Inode& file, const Choose& choose);
   void Restore(Inode& directory, const Choose& choose);
 
-  // What a cut may leave of a file: one of its extents, and of each dirty block
-  // within one of its outcomes.
+  // A power loss leaves a file with one of its extents, and each dirty block
+  // within that extent with one of the block's outcomes.
   enum : uint64_t { kOld, kNew, kFirstTorn };
   static constexpr uint64_t kCuts = kBlockBytes / kSectorBytes - 1;
   enum class Blocks : uint8_t { kEachItsOwn, kAllOld, kAllNew };
@@ -215,7 +215,7 @@ class SimDisk {
   };
   // No two of the same size and blocks.
   std::vector<Extent> ExtentsAfter(const Inode& file) const;
-  // The number of outcomes of the block, and the one where there is one only.
+  // The number of outcomes of the block, and the outcome if it has only one.
   uint64_t OutcomesOf(const Inode& file, const Extent& extent,
                       uint64_t block) const;
   static uint64_t OnlyOutcome(const Extent& extent);
@@ -228,8 +228,8 @@ class SimDisk {
 
   DiskOptions options_;
   std::shared_ptr<Inode> root_;
-  // Of the last place that was found: the next is mostly beside it. Until a
-  // name goes away.
+  // Directory of the last lookup, as the next one is mostly in it too. Cleared
+  // when a name goes away.
   KnownPath known_;
   std::vector<NameChange> pending_;  // oldest first
   std::deque<std::shared_ptr<Inode>> late_;

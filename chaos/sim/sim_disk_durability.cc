@@ -1,4 +1,4 @@
-// What of a disk is durable: syncs, and what a power cut leaves.
+// Durability of a SimDisk: syncs, and the state that a power loss leaves.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -132,7 +132,7 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
   KeptNames names;
   Links links;
   MapLinks(*root_, names.directories, links);
-  // Those that the root does not lead to yet.
+  // Directories that are not yet reachable from the root.
   for (const NameChange& change : pending_) {
     for (const auto& inode : {change.from, change.to, change.inode}) {
       if (inode != nullptr && inode->kind == FileKind::kDirectory) {
@@ -199,7 +199,8 @@ void SimDisk::PowerLoss(const Choose& choose) {
   Restore(*root_, choose);
 }
 
-// What readers find below the directory once the machine is up again.
+// Makes the durable entries below the directory the ones that readers find,
+// once the machine is up again.
 void SimDisk::Restore(Inode& directory, const Choose& choose) {
   directory.linked = true;
   directory.entries = directory.durable_entries;

@@ -14,19 +14,20 @@
 
 namespace gauntlet {
 
-// All calls come from the process that the fault happens to.
-// What a power loss takes: the machine, with all hosts on it and its disk; or,
-// where hosts are apart and the disk is a file server's, the one host.
+// Extent of a power loss. kMachine: the machine, with all hosts on it and its
+// disk. kHost: one host only, if hosts fail separately and the disk is a file
+// server's.
 enum class PowerLine : uint8_t { kMachine, kHost };
 
+// All calls come from the process that the fault happens to.
 class SimEffects final : public InjectorEffects {
  public:
   using HostOf = std::function<std::string(int worker)>;
 
-  // `host_of` tells where the workers of this life of the job are; null where
-  // no fault names groups of them. `notice_file` is what appears where a notice
-  // comes by file. `launcher` is the process that started this one; none: no
-  // fault kills it.
+  // `host_of` returns the host of a worker in this attempt of the job; null if
+  // no fault names groups of workers. `notice_file` is created when a notice
+  // comes by file. `launcher` is the process that started this one; nullopt if
+  // no fault kills it.
   SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr,
              PowerLine power = PowerLine::kMachine,
              std::string notice_file = "",
@@ -49,7 +50,7 @@ class SimEffects final : public InjectorEffects {
   void StopSelf(Duration duration) override;
   void DeliverNotice(Duration grace, NoticeBy by) override;
   [[noreturn]] void PowerLossNow() override;
-  // Of all connections of the host.
+  // Affects all connections of the host.
   void TroubleNetwork(const Fault& fault) override;
   void JumpCalendar(Duration by) override;
 

@@ -43,14 +43,15 @@ struct HostLink {
   auto operator<=>(const HostLink&) const = default;
 };
 
-// Who uses the network, and from where.
+// A process that uses the network, and its host.
 struct NetworkUser {
   int process = 0;
   std::string host;
   FiberGroup* group = nullptr;
 };
 
-// Whether the ends of a process's connections can still say goodbye.
+// End of a process's connections. kClose: closed behind the frames already
+// sent. kSilent: without notice to the other ends.
 enum class Farewell : uint8_t { kClose, kSilent };
 
 // All hosts, listeners and connections of one simulation.
@@ -67,12 +68,12 @@ class NetworkFabric final : public Action {
                                            const std::string& address,
                                            Time deadline);
 
-  // Frames on the way stop, until it is healed as often as it was cut.
+  // Frames on the link stop until it is healed as often as it was cut.
   void Cut(const HostLink& link);
   void Heal(const HostLink& link);
   bool IsCut(const std::string& from, const std::string& to) const;
-  // Frames that are sent on the way from now on are late, until the end of the
-  // trouble, whose number this returns.
+  // Makes frames that are sent on the link from now on late, until EndTrouble
+  // with the number that this returns.
   uint64_t BeginTrouble(const HostLink& link, FrameTrouble trouble);
   void EndTrouble(uint64_t number);
   // Breaks every connection between the two; what is under way is lost.
@@ -80,9 +81,9 @@ class NetworkFabric final : public Action {
   // Calls back once nothing is cut between the two hosts; at once if nothing
   // is.
   void CallWhenOpen(const HostLink& link, std::function<void()> callback);
-  // Frames that were sent so far, by anybody.
+  // Number of frames sent so far, by all processes.
   uint64_t frames_sent() const { return frames_sent_; }
-  // Takes away all that the process has.
+  // Closes all listeners and connections of the process.
   void EndProcess(int process, Farewell farewell);
 
  private:

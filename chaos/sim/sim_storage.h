@@ -17,19 +17,19 @@
 
 namespace gauntlet {
 
-// Who uses the storage. Every operation takes its time first and effect then,
-// so that a kill in between finds it undone.
+// The process that uses the storage. Every operation first takes its time and
+// then takes effect, so that a kill in between leaves it undone.
 struct StorageUser {
   int process = 0;
-  // Null: somebody outside the simulation, for whom everything is immediate.
+  // Null: a user outside the simulation, for whom operations take no time.
   FiberGroup* group = nullptr;
-  // What its host sees of a file server; null: a disk of the machine's own.
+  // Its host's view of a file server; null if the disk is the machine's own.
   SharedView* view = nullptr;
 };
 
 class SimStorage final : public Storage {
  public:
-  // `latency` and `random` are shared by all that use the disk or are the
+  // `latency` and `random` are shared by all users of the disk or are the
   // process's own; all references outlive the storage and its files.
   SimStorage(Scheduler& scheduler, SimDisk& disk, const StorageLatency& latency,
              RandomStream random, StorageUser user);
@@ -47,7 +47,7 @@ class SimStorage final : public Storage {
 
   // Shares every lock that the other process holds.
   void InheritLocks(const SimStorage& parent);
-  // Gives up this process's share of all locks: it is gone.
+  // Gives up this process's share of all locks, as the process has ended.
   void ReleaseLocks();
 
  private:
@@ -59,7 +59,7 @@ class SimStorage final : public Storage {
   Status Begin(const char* verb, const std::string& path, uint64_t bytes);
   Status BeginSync(const std::string& path);
   Status Spend(const char* verb, const std::string& path, Duration duration);
-  // Takes a finished operation into the digest and hands its status on.
+  // Adds a finished operation to the digest and returns its status.
   Status Recorded(uint64_t word, const std::string& path, Status status);
   void Release(const std::shared_ptr<Inode>& inode);
 

@@ -8,14 +8,14 @@
 namespace gauntlet {
 namespace {
 
-// Where simulated calendars begin: 2026-01-01 00:00:00 UTC.
+// Start of the simulated wall clock: 2026-01-01 00:00:00 UTC.
 constexpr int64_t kUnixBegins = 1'767'225'600;
 
 class SimEvent final : public Event {
  public:
   explicit SimEvent(Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // Not a place where others may run: callers may hold a mutex.
+  // Lets no other fiber run, as callers may hold a mutex.
   void Set() override {
     set_ = true;
     scheduler_.WakeAll(waiters_);

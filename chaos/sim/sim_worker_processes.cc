@@ -82,7 +82,7 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
   simulation_.ShareMachine(host, simulation_.process_host(launcher_));
   const int worker = spec.worker;
   const ProcessId id = simulation_.process_count();
-  // What a worker has to say comes in order, and when it can be heard.
+  // Delivers a worker's notices in order, once the network lets them through.
   auto say = [inbox = inbox_, worker, id, &simulation = simulation_,
               link = HostLink{simulation_.process_host(launcher_), host},
               local](WorkerNotice notice) {
@@ -145,7 +145,7 @@ void SimWorkerProcesses::GiveUpTheUnreachable() {
                                                 .signal = kSigKill,
                                                 .is_certain = false}});
     if (!inbox_->given_up.insert(process).second) continue;
-    // What a launcher that is reached again would say first.
+    // The launcher's first message to the worker once the cut is healed.
     Signal(worker, WorkerSignal::kKill);
     simulation_.At(
         now + options_.power_off_after,

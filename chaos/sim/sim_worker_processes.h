@@ -21,7 +21,7 @@ class WorkerReport {
  public:
   using What = std::variant<WorkerProgress, TrainResult>;
 
-  // What the launcher has answered.
+  // The launcher's acknowledgements.
   struct Answers;
 
   // Made within the worker's process.
@@ -40,25 +40,26 @@ class WorkerReport {
   const std::function<void(What)> say_;
   const std::shared_ptr<Answers> answers_;
 };
-// The life of one worker; its value is the exit code.
+// One incarnation of a worker; returns the exit code.
 using WorkerBody =
     std::function<int(World&, const WorkerSpec&, const WorkerReport&)>;
 
-// The host of a worker's life, "w0.1": each life has a place of its own in the
-// network, on the launcher's machine and disk.
+// The host of one incarnation of a worker, "w0.1": each has a place of its own
+// in the network, on the launcher's machine and disk.
 std::string WorkerHost(int worker, int life);
 
-// What stands between the launcher and its workers.
+// The connection between the launcher and its workers.
 enum class LauncherReach : uint8_t {
   // Nothing: they are on one machine.
   kLocal,
-  // The network, as with Slurm or Kubernetes. What is between a cut host and
-  // the launcher (signals, reports, the news of an exit) waits until the cut is
-  // healed. A worker that cannot be reached for `give_up_after` is given up:
-  // the launcher takes it for dead, and what it still does is that of a late
-  // survivor. It is stopped when the cut is healed, or `power_off_after` later.
-  // Workers hold no lock of the launcher's. If the launcher is killed, an agent
-  // on each host kills the worker there within `orphan_ends_within`.
+  // The network, as with Slurm or Kubernetes. Messages between a cut host and
+  // the launcher (signals, reports, notices of an exit) wait until the cut is
+  // healed. The launcher gives up a worker that it cannot reach for
+  // `give_up_after`: it takes the worker for dead, and the worker runs on as a
+  // stale one. The worker is stopped when the cut is healed, or
+  // `power_off_after` later. Workers hold no lock of the launcher's. If the
+  // launcher is killed, an agent on each host kills the worker there within
+  // `orphan_ends_within`.
   kNetwork,
 };
 
@@ -68,9 +69,9 @@ struct SimWorkerOptions {
   Duration give_up_after = std::chrono::seconds(10);
   Duration power_off_after = std::chrono::seconds(60);
   Duration orphan_ends_within = std::chrono::seconds(4);
-  // The faults of one life; null: none.
+  // The faults of one incarnation; null: none.
   std::function<FaultPoints*(const WorkerSpec&)> faults_of;
-  // Told of every process as it starts.
+  // Called for every process as it starts.
   std::function<void(const WorkerSpec&, ProcessId)> on_start;
 };
 
@@ -90,7 +91,8 @@ class SimWorkerProcesses final : public WorkerProcesses {
   void Acknowledge(int worker) override;
   bool Hears(int worker) const override;
 
-  // Whether the launcher takes it for dead, though it may still run.
+  // Returns true iff the launcher takes the process for dead, though it may
+  // still run.
   bool IsGivenUp(ProcessId process) const;
 
  private:
@@ -103,7 +105,7 @@ class SimWorkerProcesses final : public WorkerProcesses {
   SimWorkerOptions options_;
   ProcessId launcher_;
   std::shared_ptr<Inbox> inbox_;
-  std::map<int, ProcessId> processes_;  // the last life, by worker
+  std::map<int, ProcessId> processes_;  // the last incarnation, by worker
   std::map<int, std::shared_ptr<WorkerReport::Answers>> answers_;  // likewise
   std::map<ProcessId, Time> unreached_since_;
 };

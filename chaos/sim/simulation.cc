@@ -33,7 +33,7 @@ struct Simulation::Machine {
           return [chance](uint64_t n) { return chance->Below(n); };
         }) {}
 
-  // What a host sees of a disk that is a file server; null: it is none.
+  // The host's view of the disk if that is a file server's, else null.
   SharedView* ViewOf(const std::string& host) {
     if (disk.options().profile != DurabilityProfile::kShared) return nullptr;
     std::unique_ptr<SharedView>& view = views[host];
@@ -109,7 +109,7 @@ Result<HttpAnswer> SimHost::Ask(const HttpQuestion& question, Time deadline) {
       ReadHttpAnswer(std::string_view(bytes).substr(0, kMaxHttpAnswerBytes),
                      HttpStream::kClosed);
   if (!answer.ok()) return Annotate(answer.status(), HttpUrlText(url));
-  // Closed, it is either an answer or none.
+  // A closed stream is either an answer or an error.
   CHECK(answer->has_value(), "an answer that is neither");
   return **answer;
 }
@@ -122,7 +122,7 @@ class SimEventLog final : public EventLog {
   void Emit(LogEvent event) override {
     if (group_.doomed) return;
     Scheduler& scheduler = simulation_.scheduler_;
-    // A worker that is alone computes many steps and waits for nobody.
+    // A single worker computes many steps without a wait.
     scheduler.LeaveIfInterrupted();
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);
@@ -243,7 +243,7 @@ ProcessId Simulation::Start(ProcessOptions options) {
 
 void Simulation::RunBody(Process& process) {
   const int code = process.options.body(process.world);
-  // Or else the body has ended its process itself.
+  // If the group is doomed, the body has ended its process itself.
   if (!process.group.doomed) EndSelf(code);
 }
 
@@ -261,7 +261,7 @@ void SimHost::Exit(int code) {
   simulation_.scheduler_.Leave();
 }
 
-// The process has unwound: takes away what its machine kept for it.
+// Releases what the machine kept for the process, which has been unwound.
 void Simulation::Gone(Process& process) {
   process.status = process.ending;
   if (!scheduler_.ending()) {
@@ -281,7 +281,7 @@ void Simulation::Gone(Process& process) {
   if (on_exit && !scheduler_.ending()) on_exit(*process.status);
 }
 
-// Each at a time of its own.
+// Kills each of them after a random delay of its own.
 void Simulation::KillThoseThatDieWith(const Process& process) {
   for (const std::unique_ptr<Process>& other : processes_) {
     const std::optional<DeathWith>& with = other->options.dies_with;

@@ -3,8 +3,8 @@
 // One Simulation is one run. Processes are bodies that get a World; they run
 // as fibers of the calling thread, under one seeded scheduler and a virtual
 // clock, so that a run is a function of its seed and of what is done to it.
-// A host is a place in the network; a machine is what has one disk and one
-// power line; each host is a machine of its own unless said otherwise.
+// A host is a place in the network; a machine has one disk and one power line.
+// Each host is a machine of its own unless said otherwise.
 //
 //   FiberPool pool;
 //   Simulation simulation(pool, {.seed = 7});
@@ -36,28 +36,28 @@
 
 namespace gauntlet {
 
-// Of a host or a machine: what comes of a Host::Ask, whatever it asks for. It
-// has every address, and of all names one.
+// The metadata service of a host or a machine. It handles every Host::Ask,
+// whatever that asks for. It has every address, but only one name.
 struct MetadataService {
   // A name that nobody resolves is a service that hangs.
   enum class Way : uint8_t { kAnswers, kHangs, kRefuses };
   Way way = Way::kAnswers;
-  std::string bytes;  // of the connection until it is closed
+  std::string bytes;  // sent on the connection before it is closed
   Duration takes = std::chrono::milliseconds(1);
   std::string name = "metadata.google.internal";
-  // Who does not bring a token that it gave so long ago at most is told that it
-  // wants one; none: it takes anybody.
+  // Lifetime of a token. The service refuses a request without a valid one (401
+  // Unauthorized); nullopt: it needs none.
   std::optional<Duration> token_lives = {};
-  // What comes of the question for a token; "": a token.
+  // Answer to the request for a token; empty: a new token.
   std::string token_bytes = {};
 };
-// An answer with this body.
+// A service that answers with this body.
 MetadataService MetadataThatSays(std::string_view body);
 
 // Numbers from 0 in order of start; also the index of Start calls.
 using ProcessId = int;
 
-// What was said by whom and when.
+// An event with its time and the process that emitted it.
 struct LoggedEvent {
   Time time;
   ProcessId process = 0;
@@ -70,15 +70,15 @@ struct SimulationOptions {
   DiskOptions disk;  // of every machine
   StorageLatency storage;
   NetworkLatency network;
-  // Takes what a process says, now; null: events() keeps it.
+  // Receives each event that a process emits, at once; null: events() keeps it.
   std::function<void(ProcessId, LogEvent&&)> on_event = nullptr;
-  // Takes what machines do, now: kProcessEnded and kFrameLate, of that process,
-  // and kPowerCut, of none. May be null.
+  // Receives each event of a machine, at once: kProcessEnded and kFrameLate
+  // with their process, kPowerCut with none. May be null.
   std::function<void(std::optional<ProcessId>, LogEvent&&)> on_machine =
       nullptr;
 };
 
-// How a process ended, as a parent learns it.
+// The end of a process, as its parent learns it.
 struct ExitStatus {
   int code = 0;    // 128 + signal if a signal ended it
   int signal = 0;  // 0 if it exited
@@ -89,7 +89,7 @@ struct ExitStatus {
 // the kernel does for prctl(PR_SET_PDEATHSIG), or an agent on another host.
 struct DeathWith {
   ProcessId process = 0;
-  Duration within{0};  // how long after that at the most
+  Duration within{0};  // the longest delay
 };
 
 struct ProcessOptions {
@@ -109,7 +109,8 @@ struct ProcessOptions {
 
 struct RunOutcome {
   RunEnd end = RunEnd::kAllExited;
-  // Empty, or a line for each task that had not ended: what it waited for.
+  // A line for each task that had not ended, with the reason of its wait; empty
+  // if all had ended.
   std::string report;
 };
 
@@ -121,14 +122,15 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Before anything uses the host. Hosts on one machine share disk and power.
+  // Puts the host on a machine; hosts on one machine share disk and power.
+  // REQUIRES: nothing has used the host yet.
   void PlaceHost(const std::string& host, const std::string& machine);
-  // Puts a host that is nowhere yet onto the machine of another.
+  // Puts a host that has no machine yet onto the machine of another.
   void ShareMachine(const std::string& host, const std::string& other);
   ProcessId Start(ProcessOptions options);
-  // Until all processes have ended, with callbacks due later forgotten; kills
-  // what is left at a limit. May be called again with new processes, which
-  // begin at that time: disks stay.
+  // Runs until all processes have ended, then forgets callbacks due later; at a
+  // limit it kills the processes that are left. May be called again with new
+  // processes, which begin at that time: disks stay.
   RunOutcome Run();
   // Calls back in no process's context.
   void At(Time time, std::function<void()> callback);
@@ -138,37 +140,39 @@ class Simulation {
   // SIGKILL before the resumption of one of its tasks that is this far ahead;
   // 1 is the next one.
   void KillAfter(ProcessId process, uint64_t resumptions);
-  // SIGSTOP and SIGCONT. A process that stops itself goes on at Continue.
+  // SIGSTOP and SIGCONT. A process that stops itself runs again at Continue.
   void Stop(ProcessId process);
   void Continue(ProcessId process);
   // SIGTERM: TerminationNotices() goes up.
   void Notify(ProcessId process);
   // SIGINT: Interrupts() goes up too.
   void Interrupt(ProcessId process);
-  // From now on this is what the host's metadata service does, or that of all
-  // hosts of its machine; at first it says FALSE.
+  // Sets the metadata service of the host, or of all hosts on its machine. The
+  // default service answers FALSE.
   void SetMetadata(const std::string& host, MetadataService service);
   void SetMetadataOfMachine(const std::string& host, MetadataService service);
-  // Cuts the host's machine off power: kills its processes without a goodbye
-  // and takes from its disk what the profile allows. The machine is up again at
-  // once. Does not return if the caller runs there.
+  // Cuts the power of the host's machine: kills its processes without closing
+  // their connections, and loses from its disk what the profile allows. The
+  // machine is up again at once. Does not return if the caller runs there.
   void PowerLoss(const std::string& host);
-  // The same, with somebody else to choose what survives.
+  // The same, but `choose` decides what survives.
   void PowerLoss(const std::string& host, const Choose& choose);
-  // The host stops and is up again: its processes are gone without a goodbye.
-  // Of a disk of profile kShared only the host's own view is lost, not the
-  // server; on other profiles nothing but what the processes held. Does not
-  // return if the caller runs there.
+  // Stops and restarts the host: kills its processes without closing their
+  // connections. With a disk of profile kShared the host's view is lost, but
+  // not the server; with other profiles no data is lost. Does not return if the
+  // caller runs there.
   void CrashHost(const std::string& host);
-  // Of what this process reads; its successors read the right one.
+  // Moves the wall clock that this process reads; its successors read the right
+  // one.
   void JumpCalendar(ProcessId process, int64_t seconds);
 
-  // What Host::Exit does, for a caller that then returns from its task's body
-  // at once: it comes back when its turn to be unwound has come.
+  // Ends the calling process as Host::Exit does, for a caller that returns from
+  // its task's body right afterwards. Returns when it is this task's turn to be
+  // unwound.
   // REQUIRES: called from a process.
   void EndSelf(int code);
 
-  // What its machine does to the process, for on_machine.
+  // Passes an event of the process's machine to on_machine.
   void SayOfMachine(std::optional<ProcessId> of, LogEvent&& done);
 
   // The calling process. REQUIRES: called from one.
@@ -181,13 +185,13 @@ class Simulation {
   std::optional<ExitStatus> WaitForExit(ProcessId process, Time deadline);
   const std::string& process_name(ProcessId process) const;
   const std::string& process_host(ProcessId process) const;
-  // A number that nobody was given before, from 0: ports are made of it.
+  // Returns a number that was not returned before, from 0, to make a port of.
   int TakePort() { return ports_taken_++; }
   int process_count() const { return static_cast<int>(processes_.size()); }
 
   NetworkFabric& network() { return network_; }
   SimDisk& disk(const std::string& host);
-  // The host's disk as somebody outside sees it, who needs no time for it.
+  // The host's disk for a user outside the simulation; operations take no time.
   Storage& storage(const std::string& host);
   RandomStream Stream(std::string_view name) const {
     return RandomStream(options_.seed, name);
@@ -195,10 +199,11 @@ class Simulation {
 
   Time now() const { return scheduler_.now(); }
   uint64_t steps() const { return scheduler_.steps(); }
-  // Of all decisions and effects so far: equal for equal seeds and plans.
+  // Digest of all decisions and effects so far: equal for equal seeds and
+  // plans.
   uint64_t digest() const { return scheduler_.digest(); }
   const std::vector<LoggedEvent>& events() const { return events_; }
-  // Gives them away: events() begins anew.
+  // Returns the events and clears events().
   std::vector<LoggedEvent> TakeEvents() { return std::exchange(events_, {}); }
 
  private:
@@ -228,7 +233,7 @@ class Simulation {
   std::map<std::string, std::unique_ptr<Machine>> machines_;
   std::map<std::string, MetadataService> metadata_;             // by host
   std::map<std::string, MetadataService> metadata_of_machine_;  // by machine
-  std::map<std::string, Time> tokens_;  // and when they run out
+  std::map<std::string, Time> tokens_;  // with the times of their expiry
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Callbacks> callbacks_;
   std::vector<LoggedEvent> events_;
