@@ -116,7 +116,7 @@ constexpr std::array kErrors = {
     FaultErrorInfo{EPIPE, "EPIPE", Code::kUnavailable},
 };
 
-// What CUDA says of them (cudaGetErrorString).
+// The texts are those of cudaGetErrorString.
 constexpr std::array kDeviceErrors = {
     DeviceErrorInfo{DeviceError::kLaunchFailure, "cudaErrorLaunchFailure",
                     "unspecified launch failure"},

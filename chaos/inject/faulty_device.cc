@@ -13,12 +13,13 @@ namespace {
 using gpu::Device;
 using gpu::DeviceApi;
 
-// A function that is passed on as it is would be given a Device of ours.
+// Every function of the table must be wrapped: one passed on unchanged would
+// receive a FaultyDevice in place of its Device.
 constexpr size_t kFunctions = 39;
 static_assert(sizeof(DeviceApi) == 2 * sizeof(uint32_t) + sizeof(char*) +
                                        kFunctions * sizeof(void (*)()),
               "a function of the table is not in Calls::Table");
-// Of a collective's, `begin` alone takes a Device.
+// Only `begin` of a collective's functions takes a Device.
 constexpr size_t kCollectiveFunctions = 9;
 static_assert(sizeof(gpu::CollectiveApi) ==
                   offsetof(gpu::CollectiveApi, version) +
@@ -27,7 +28,7 @@ static_assert(sizeof(gpu::CollectiveApi) ==
 
 }  // namespace
 
-// The table's functions, each on the FaultyDevice that its Device is.
+// The table's functions. The Device that each takes is a FaultyDevice.
 struct FaultyDevice::Calls {
   static FaultyDevice& Of(Device* device) {
     return *reinterpret_cast<FaultyDevice*>(device);
@@ -81,8 +82,8 @@ struct FaultyDevice::Calls {
     if (!self.fetch_begun_) return;
     Base(self).fetch(self.device_, to, from, bytes);
   }
-  // Beside the task that uses the device: no fault begins here. What is on its
-  // way as the device fails does not come.
+  // Runs beside the task that uses the device, so no fault begins here. A copy
+  // under way when the device fails does not arrive.
   static bool AwaitFetch(Device* device, gpu::DeviceText* why) {
     FaultyDevice& self = Of(device);
     const bool came = std::exchange(self.fetch_begun_, false) &&
@@ -97,7 +98,7 @@ struct FaultyDevice::Calls {
     FaultyDevice& self = Of(device);
     return Base(self).use_library(self.device_, products, why);
   }
-  // What is let go of is no work of the device's.
+  // Meets no fault: a release is no work of the device's.
   static void Release(Device* device, void* memory) {
     FaultyDevice& self = Of(device);
     Base(self).release(self.device_, memory);
@@ -119,7 +120,7 @@ struct FaultyDevice::Calls {
       std::memset(to, 0, bytes);
     }
   }
-  // A communicator is of the device behind this one.
+  // A communicator uses the device behind this one.
   static gpu::Communicator* Begin(Device* device,
                                   const gpu::CommunicatorPlace& place,
                                   gpu::DeviceText* why) {

@@ -1,11 +1,12 @@
-// A network between the engine and the world's: brings the network faults of a
-// plan to one process, at its own end of each connection, and is the world's
-// network in all else.
+// A network between the engine and the world's: performs the network faults of
+// a plan for one process, at its own end of each connection, and otherwise
+// passes every call on.
 //
-// What each fault does is said in chaos/inject/plan.h. What is late or cut off
-// stays here, up to NetworkEdge::kMaxHeldBytes on each way of a connection:
-// then Send waits, as with any network that takes no more, and what comes in
-// stays with the network. A process has one of these. Safe from any task.
+// chaos/inject/plan.h defines each fault. Frames that are late or cut off are
+// held here, up to NetworkEdge::kMaxHeldBytes in each direction of a
+// connection. Beyond that, Send waits, as with any network that takes no more,
+// and incoming frames stay in the base network. A process has one of these.
+// Safe from any task.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_NETWORK_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_NETWORK_H_
 
@@ -25,11 +26,11 @@ class NetworkEdge;
 
 class FaultyNetwork final : public Network {
  public:
-  // All must outlive this; `seed` is the plan's. Says in `events`, which may be
-  // null, which frames are late.
+  // All references must outlive this; `seed` is the plan's. Emits late frames
+  // to `events`, which may be null.
   FaultyNetwork(Network& base, Clock& clock, Tasks& tasks, uint64_t seed,
                 EventLog* events = nullptr);
-  // Waits for the tasks that hold frames back; what is late is not sent.
+  // Waits for the tasks that hold frames back; late frames are dropped.
   // REQUIRES: its channels and listeners are gone.
   ~FaultyNetwork() override;
 
@@ -39,7 +40,7 @@ class FaultyNetwork final : public Network {
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override;
 
-  // The fault begins, for all connections of this process, also later ones.
+  // Begins the fault, for all connections of this process, also later ones.
   // REQUIRES: IsOfNetwork(fault.kind), and it names no groups.
   void Trouble(const Fault& fault);
 

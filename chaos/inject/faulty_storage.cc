@@ -21,7 +21,7 @@ Status WriteKeptBlocks(File& file, uint64_t offset, Bytes bytes,
   const auto blocks = static_cast<uint64_t>(with.blocks);
   const uint64_t quotient = bytes.size() / blocks;
   const uint64_t remainder = bytes.size() % blocks;
-  // Where block i begins: i * size / blocks, without overflow.
+  // Start of block i: i * size / blocks, without overflow.
   const auto begin = [&](uint64_t i) {
     return i * quotient + i * remainder / blocks;
   };
@@ -46,13 +46,14 @@ class FaultyStorage::FaultyFile final : public File {
     while (const auto armed = TakeForWrite(offset, bytes)) {
       const FaultKind kind = armed->fault->kind;
       if (IsAtRest(kind)) {
-        // Once for each file, however many of its writes met the fault.
+        // Damages each file once, however many of its writes met the fault.
         if (std::ranges::find(at_rest_, armed->state,
                               &Injector::Armed::state) == at_rest_.end()) {
           at_rest_.push_back(*armed);
         }
       } else if (kind == FaultKind::kFsyncFails) {
-        // At an offset: of the file that is written past it.
+        // The fault has an offset, and this write reaches it: from here the
+        // fault waits for a sync.
         storage_.injector_.PutBack({.state = armed->state,
                                     .fault = armed->fault,
                                     .point = armed->point});
@@ -86,7 +87,7 @@ class FaultyStorage::FaultyFile final : public File {
   Status Sync() override {
     if (undurable_) return OkStatus();
     if (const auto armed = TakeForSync()) {
-      // One that is spent by now leaves the sync as it is.
+      // A fault that is spent by now does not affect the sync.
       if (armed->fault->kind == FaultKind::kErrno) {
         RETURN_IF_ERROR(Annotate(storage_.injector_.Perform(*armed), path_));
       } else if (storage_.injector_.Fire(*armed)) {
@@ -121,7 +122,8 @@ class FaultyStorage::FaultyFile final : public File {
     return base_->WriteAt(offset + from, bytes.subspan(from, to - from));
   }
 
-  // One that the writer dies of is no damage of what it calls done.
+  // Reports damage only if the writer survives the tear: otherwise it never
+  // acknowledges the file.
   bool FireTear(const Injector::Armed& armed) {
     Injector& injector = storage_.injector_;
     return armed.fault->with.then == AfterTear::kNothing
@@ -131,7 +133,7 @@ class FaultyStorage::FaultyFile final : public File {
 
   Status Tear(const Fault& fault, uint64_t offset, Bytes bytes) {
     RETURN_IF_ERROR(WriteKeptBlocks(*base_, offset, bytes, fault.with));
-    // What landed is on the disk, also when the power goes.
+    // The blocks that landed survive the power loss.
     if (fault.with.then == AfterTear::kPowerLoss) {
       RETURN_IF_ERROR(base_->Sync());
     }
@@ -150,7 +152,7 @@ class FaultyStorage::FaultyFile final : public File {
   const std::string path_;
   const std::unique_ptr<File> base_;
   bool undurable_ = false;
-  std::vector<Injector::Armed> at_rest_;  // to come when the file is synced
+  std::vector<Injector::Armed> at_rest_;  // happen when the file is synced
 };
 
 FaultyStorage::FaultyStorage(Storage& base, Injector& injector)
@@ -265,7 +267,8 @@ void FaultyStorage::Damage(const Injector::Armed& armed,
     default:
       status = Delete(armed, path);
   }
-  // It waits for the next file; that it never fired shows in the record.
+  // The fault waits for the next file; if none comes, the record shows that it
+  // never fired.
   if (!status.ok()) injector_.PutBack(armed);
 }
 

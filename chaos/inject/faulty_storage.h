@@ -1,7 +1,7 @@
-// Storage between the engine and the world's: lets the storage faults of a plan
-// happen, and is the world's storage in all else.
+// Storage between the engine and the world's: performs the storage faults of a
+// plan and otherwise passes every call on.
 //
-// What each fault leaves behind is said in chaos/inject/plan.h. Safe from any
+// chaos/inject/plan.h defines what each fault leaves behind. Safe from any
 // task, as the storage behind it is; a process has one, beside its Injector.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
@@ -19,7 +19,8 @@ namespace gauntlet {
 
 class FaultyStorage final : public Storage {
  public:
-  // Both must outlive this, and this the files that it opened.
+  // Both arguments must outlive this, and this must outlive the files that it
+  // opened.
   FaultyStorage(Storage& base, Injector& injector);
 
   Result<std::unique_ptr<File>> Open(const std::string& path,
@@ -39,11 +40,11 @@ class FaultyStorage final : public Storage {
  private:
   class FaultyFile;
 
-  // The error, if one is due at the operation on that path; damages the file
-  // first where that is due before a read.
+  // Returns the error that is due at the operation on that path, if any;
+  // performs damage that is due before a read.
   Status Before(StorageOperation operation, const std::string& path);
-  // Damages a file at rest. A file that the fault cannot change, or cannot be
-  // reached, is left alone and the fault does not fire.
+  // Damages a file at rest. A file that the fault cannot change, or that cannot
+  // be opened, is left alone and the fault does not fire.
   void Damage(const Injector::Armed& armed, const std::string& path);
   Status FlipBit(const Injector::Armed& armed, const std::string& path);
   Status Truncate(const Injector::Armed& armed, const std::string& path);
@@ -57,7 +58,7 @@ class FaultyStorage final : public Storage {
   Storage& base_;
   Injector& injector_;
   std::mutex mutex_;
-  // Files that a failed sync left so that no sync helps them any more.
+  // Files that no sync makes durable any more, after a failed one.
   std::set<std::string> undurable_;
 };
 

@@ -1,4 +1,4 @@
-// What makes frames late: the part of a network fault that both worlds share.
+// Lateness of frames: the part of a network fault that both worlds share.
 #ifndef GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
 #define GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
 
@@ -12,11 +12,12 @@
 
 namespace gauntlet {
 
-// A delay or a drop on one way of a worker's connections. Its numbers come from
-// a stream of its own, so that one fault less shifts no other.
+// A delay or packet loss in one direction of a worker's connections. Its
+// numbers come from a stream of its own, so that removing one fault does not
+// change another.
 class FrameTrouble {
  public:
-  // Told of each frame that is late by 50 ms or more.
+  // Called for each frame that is late by 50 ms or more.
   using OnLate = std::function<void(Duration)>;
 
   // REQUIRES: the fault is a delay or a packet loss. `on_late` may be null.
@@ -34,7 +35,8 @@ class FrameTrouble {
   RandomStream chance_;
 };
 
-// The name of the stream for one way of the connections that end at a place.
+// The name of the random stream for one direction of the connections at
+// `place`.
 std::string TroubleStream(const Fault& fault, LinkWay way,
                           std::string_view place);
 

@@ -7,7 +7,8 @@
 namespace gauntlet {
 namespace {
 
-// What a fault at a point waits for; kNone: nothing, it happens at the hit.
+// The operation that a fault at a point waits for; kNone if it happens at the
+// hit itself.
 StorageOperation WaitsFor(FaultKind kind, Point point) {
   const StorageOperation next = InfoOf(point).next;
   switch (kind) {
@@ -56,13 +57,13 @@ bool WouldChangeWrite(const Injector::Armed& armed, uint64_t size) {
   }
 }
 
-// True iff the hit comes before a block that the site names, or the site has an
-// offset, which selects the block later.
+// Returns true iff the hit comes before a block that the site names, or the
+// site has an offset, which selects the block later.
 bool BlockMatches(const FaultSite& site, const PointContext& context) {
   return site.offset || site.block == kAnyBlock || site.block == context.block;
 }
 
-// Of the whole file that the block at this hit is a part of.
+// Size of the whole file that the block at this hit belongs to.
 uint64_t FileSize(const PointContext& context) { return context.size; }
 
 // The beginning of a file belongs to its first write, every other offset to the
@@ -159,7 +160,8 @@ Injector::Due Injector::Match(Point point, const PointContext& context) {
       state->may_come = true;
     }
     if (fault.site.offset) {
-      // Counted by the write that reaches the offset.
+      // TakeForWrite counts the occurrence at the write that reaches the
+      // offset.
       Arm({.state = state,
            .fault = &fault,
            .point = point,
@@ -201,8 +203,8 @@ void Injector::Arm(const Armed& armed) {
 
 void Injector::PutBack(const Armed& armed) { Arm(armed); }
 
-// A load whose bytes are in memory opens no file. The next file that is opened
-// is none of its files.
+// A load from memory opens no file; the next file opened is not one of the
+// load.
 void Injector::DisarmReadsOfTheLoad() {
   if (!AnyArmed()) return;
   const std::lock_guard lock(mutex_);
@@ -245,7 +247,7 @@ std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
       continue;
     }
     if (armed.offset) {
-      // It waits for the one write that its hit came before.
+      // The fault waits for the one write that follows its hit.
       if (!Reaches(range, *armed.offset) || !CountOccurrence(*armed.state))
         continue;
       armed.offset = *armed.offset - range.offset;
@@ -288,8 +290,8 @@ bool Injector::FireOn(const Armed& armed, const std::string& file) {
   return true;
 }
 
-// Marks the fault as fired. Returns false if it happens in one process, or once
-// in each worker, and another process or life has it.
+// Marks the fault as fired. Returns false if the fault may fire only once, in
+// the run or in each worker, and another process or incarnation fired it.
 bool Injector::Claim(const Fault& fault) {
   const bool once = fault.with.times == FaultTimes::kOnce;
   const bool once_each = once && fault.site.worker == kAllWorkers;
@@ -303,7 +305,7 @@ bool Injector::Fire(State& state, Point point) {
   const Fault& fault = *state.fault;
   bool first;
   {
-    // Held until it is known who has the fault: another task's hit waits.
+    // Held until Claim has decided: a hit in another task waits.
     const std::lock_guard lock(mutex_);
     if (state.spent) return false;
     if (state.fired == 0 && !Claim(fault)) {
@@ -325,7 +327,7 @@ bool Injector::Fire(State& state, Point point) {
 
 Status Injector::Perform(const Armed& armed) {
   if (IsOfDevice(armed.fault->kind)) {
-    // The write with its offset has come; now it waits for the device.
+    // The write that reaches its offset has come; now it waits for the device.
     Arm({.state = armed.state, .fault = armed.fault, .point = armed.point});
     return OkStatus();
   }

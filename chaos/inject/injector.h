@@ -1,11 +1,11 @@
-// Brings a fault plan to one process life: counts the occurrences of its sites
-// and lets happen what is due there.
+// Executes a fault plan in one process: counts the occurrences of its sites and
+// performs the faults that are due there.
 //
-// The injector decides; how a process dies, hangs or loses power is the world's
-// part, behind InjectorEffects. Faults of storage operations are armed here and
-// happen in FaultyStorage (chaos/inject/faulty_storage.h), which must stand
-// between the engine and its storage; those of a device likewise, in
-// FaultyDevice. Safe from any task.
+// The injector decides which fault happens when; InjectorEffects implements how
+// a process dies, hangs or loses power in its world. Faults of storage
+// operations are armed here and happen in FaultyStorage
+// (chaos/inject/faulty_storage.h), which must be between the engine and its
+// storage; likewise those of a device, in FaultyDevice. Safe from any task.
 #ifndef GAUNTLET_CHAOS_INJECT_INJECTOR_H_
 #define GAUNTLET_CHAOS_INJECT_INJECTOR_H_
 
@@ -24,20 +24,21 @@
 
 namespace gauntlet {
 
-// What a world does to the process, or to the task, that reached a fault. None
-// may run destructors of the engine's that write; no lock is held in a call.
+// Effects of a world on the process, or on the task, that reached a fault. No
+// effect may run a destructor of the engine that writes; no lock is held during
+// a call.
 class InjectorEffects {
  public:
   virtual ~InjectorEffects() = default;
-  // The process is gone, with all its tasks.
+  // Ends the process with all its tasks.
   [[noreturn]] virtual void CrashNow(int exit_code) = 0;
-  // Likewise, as an internal failure ends it (SIGABRT).
+  // Likewise, as after an internal failure (SIGABRT).
   [[noreturn]] virtual void AbortNow(std::string_view why) = 0;
-  // The process is killed at this instruction (SIGKILL).
+  // Kills the process at this instruction (SIGKILL).
   [[noreturn]] virtual void KillNow() = 0;
   // Returns; the process is killed `latency` and an uncontrolled moment later.
   virtual void KillSoon(Duration latency) = 0;
-  // The process's launcher is killed (SIGKILL), if it is still there. Returns.
+  // Kills the process's launcher (SIGKILL), if it still runs. Returns.
   virtual void KillLauncher() = 0;
   virtual void TerminateLauncher() = 0;
   // Blocks the calling task only, until its process ends.
@@ -46,26 +47,26 @@ class InjectorEffects {
   virtual void Sleep(Duration duration) = 0;
   // Stops all tasks at once; 0: for ever.
   virtual void StopSelf(Duration duration) = 0;
-  // Returns; the process has a termination notice, which it may have to look
-  // for, and is killed `grace` later if it is still there.
+  // Gives the process a termination notice, which it may have to poll for, and
+  // returns. The process is killed `grace` later if it still runs.
   virtual void DeliverNotice(Duration grace, NoticeBy by) = 0;
-  // The machine, with all processes and what was not synced.
+  // Ends the machine: all its processes, and all data that was not synced.
   [[noreturn]] virtual void PowerLossNow() = 0;
-  // Returns; from now on the process's connections, or those of the groups that
-  // the fault names, have the trouble that the fault is, until its duration is
-  // over. REQUIRES: IsOfNetwork(fault.kind).
+  // Begins the fault on the process's connections, or between the groups that
+  // the fault names, until its duration is over. Returns at once. REQUIRES:
+  // IsOfNetwork(fault.kind).
   virtual void TroubleNetwork(const Fault& fault) = 0;
-  // Of the machine, as the process sees it; may be negative.
+  // Moves the wall clock that the process reads; `by` may be negative.
   virtual void JumpCalendar(Duration by) = 0;
 };
 
-// Which faults of a run have fired, as all its processes and lives see it. A
-// key is good as a file name.
+// The faults of a run that have fired, shared by all its processes and their
+// incarnations. A key is valid as a file name.
 class FiredFaults {
  public:
   virtual ~FiredFaults() = default;
-  // Whether this call was the first for the key. Kept even if the process ends
-  // at the next instruction.
+  // Returns true iff this call is the first for the key. The mark lasts even if
+  // the process ends at the next instruction.
   virtual bool MarkFired(const std::string& key) = 0;
   virtual bool HasFired(const std::string& key) = 0;
 };
@@ -76,13 +77,13 @@ struct ProcessIdentity {
   int rank = 0;  // 0: the chief
 };
 
-// What is asked of a device, as faults tell it apart.
+// Calls to a device, by the kinds that faults distinguish.
 enum class DeviceCall : uint8_t {
   kOpen,
   kAllocate,
-  kAllocateIfRoom,  // where there may be none
-  kQueue,           // an operation or a copy, to be done some time
-  kWait,            // until all that was asked for is done
+  kAllocateIfRoom,  // an array that the caller can do without
+  kQueue,           // an operation or a copy, performed later
+  kWait,            // until all queued work is done
 };
 
 class Injector final : public FaultPoints {
@@ -99,12 +100,13 @@ class Injector final : public FaultPoints {
   bool Planted(PlantedBug bug) const override;
 
   // The three parts of Hit, for a world that puts something between them.
-  // Remembers step, epoch and save at the points that set them.
+  // Records step, epoch and save at the points that set them.
   void NotePosition(Point point, const PointContext& context);
-  // Counts the hit; what is due because of it, in the plan's order.
+  // Counts the hit; returns the faults that are due at it, in the plan's order.
   using Due = std::vector<State*>;
   Due Match(Point point, const PointContext& context);
-  // Lets it happen. May not return, or late; the first error otherwise.
+  // Performs or arms the faults. Returns the first error; may return late, or
+  // not at all.
   Status Perform(const Due& due, Point point);
 
   // For FaultyStorage and FaultyDevice: a fault that waits for an operation.
@@ -112,8 +114,8 @@ class Injector final : public FaultPoints {
     State* state = nullptr;
     const Fault* fault = nullptr;
     Point point = Point::kStepBegin;
-    // Set for a site with an offset: where it is, in bytes of the file, until
-    // taken; then how many bytes of the write come before it.
+    // Set if the site has an offset: the offset in the file, in bytes; once
+    // taken, the number of bytes of the write that come before it.
     std::optional<uint64_t> offset;
   };
   struct WriteRange {
@@ -123,42 +125,44 @@ class Injector final : public FaultPoints {
   bool AnyArmed() const { return armed_count_.load() != 0; }
   // Takes the first fault that waits for an operation of this kind.
   std::optional<Armed> Take(StorageOperation operation);
-  // Likewise for a write: to be asked until there is none left for it. Passes
-  // over faults that would not change it.
+  // Likewise for a write; call it until it returns none. Skips faults that
+  // would not change the write.
   std::optional<Armed> TakeForWrite(const WriteRange& range);
-  // Likewise, of those that wait for what is asked of the device.
+  // Likewise for a call to the device.
   std::optional<Armed> TakeForDevice(DeviceCall call);
-  // Arms it again: it met an operation that it could not change.
+  // Arms the fault again, after an operation that it could not change.
   void PutBack(const Armed& armed);
-  // Claims and logs the fault; false: another process had it, or it is spent.
-  // To be called before its effect, which is the caller's.
+  // Claims and logs the fault; returns false if another process had it, or it
+  // is spent. Call it before the effect, which is the caller's part.
   bool Fire(const Armed& armed);
-  // Fire, and says which file is damaged. The writer is told nothing of it.
+  // Fires, and logs the file that is damaged. The writer gets no error.
   bool FireOn(const Armed& armed, const std::string& file);
-  // Fire, and the effect of a kind that is neither of storage nor of a device.
+  // Fires, and performs the effect of a kind that is neither of storage nor of
+  // a device.
   Status Perform(const Armed& armed);
-  // The calling task stands still as long as the fault says. REQUIRES: hang or
+  // Blocks the calling task for the fault's duration. REQUIRES: hang or
   // device_hang.
   void StandStill(const Fault& fault);
-  // What follows a torn write; returns for AfterTear::kNothing.
+  // Performs the consequence of a torn write (`then`); returns for
+  // AfterTear::kNothing.
   void FinishTear(const Fault& fault);
 
  private:
   struct State {
     const Fault* fault = nullptr;
-    std::atomic<bool> may_come = false;  // what it comes after has fired
+    std::atomic<bool> may_come = false;  // its `after` has fired, or is none
     uint64_t occurrences = 0;
-    uint64_t fired = 0;  // how often
+    uint64_t fired = 0;  // number of times
     bool spent = false;
   };
 
   void DisarmReadsOfTheLoad();
   bool IsHere(const FaultSite& site) const;
   bool PositionMatches(const Fault& fault) const;
-  // Counts an occurrence of the site. True iff the fault is due at it.
+  // Counts an occurrence of the site. Returns true iff the fault is due at it.
   static bool CountOccurrence(State& state);
   void Arm(const Armed& armed);
-  // Takes the first that matches, of those that wait for no offset.
+  // Takes the first match among the faults that wait for no offset.
   template <typename Matches>
   std::optional<Armed> TakeFirst(const Matches& matches);
   bool Claim(const Fault& fault);
@@ -174,10 +178,10 @@ class Injector final : public FaultPoints {
   std::atomic<uint64_t> step_ = 0;
   std::atomic<uint64_t> epoch_ = 0;
   std::atomic<uint64_t> begun_saves_ = 0;
-  std::atomic<uint64_t> save_ = 0;  // the newest of this generation; 0: none
+  std::atomic<uint64_t> save_ = 0;  // newest of this generation; 0: none
   std::atomic<size_t> armed_count_ = 0;
-  std::mutex mutex_;          // the states' counts; armed_
-  std::deque<State> states_;  // of the faults that can happen here
+  std::mutex mutex_;          // guards the states' counts and armed_
+  std::deque<State> states_;  // one for each fault that can happen here
   std::vector<std::vector<State*>> by_point_;
   std::vector<Armed> armed_;
 };

@@ -1,5 +1,5 @@
-// The troubles that one process's connections are in: what is cut, and how late
-// frames are. Plain data; the caller says what time it is.
+// The network faults that affect one process's connections: cuts, and lateness
+// of frames. Plain data; the caller passes the time.
 #ifndef GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
 #define GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
 
@@ -17,8 +17,8 @@ namespace gauntlet {
 
 class LinkTroubles {
  public:
-  // Told of each frame that is late by 50 ms or more, and which fault makes it
-  // late.
+  // Called for each frame that is late by 50 ms or more, with the fault that
+  // delays it.
   using OnLate = std::function<void(const std::string& fault, Duration late)>;
 
   // `seed` is the plan's; `on_late` may be null.
@@ -28,11 +28,12 @@ class LinkTroubles {
   // REQUIRES: IsOfNetwork(fault.kind), it lasts, and it names no groups.
   void Begin(const Fault& fault, Time now);
 
-  // When the last cut of that way ends; in the past: it is open.
+  // Time at which the last cut in that direction ends; in the past if it is
+  // open.
   Time CutUntil(LinkWay way) const;
-  // How much later a frame arrives that is sent, or comes, now.
+  // Draws the lateness of a frame that is sent, or arrives, now.
   Duration DrawLateness(LinkWay way, Time now);
-  // Whether any frame of that way may be late.
+  // Returns true iff a frame in that direction may be late.
   bool Any(LinkWay way, Time now) const;
 
  private:

@@ -10,7 +10,7 @@ namespace gauntlet {
 struct EdgeLine {
   struct Late {
     Time due;
-    // The frame, or the news that there are no more.
+    // The frame, or the error that ends the connection.
     Result<Frame> frame;
   };
 
@@ -30,15 +30,15 @@ struct EdgeLine {
   std::deque<Late> incoming;
   Time last_out{};
   Time last_in{};
-  size_t held_out = 0;         // bytes, with what the courier sends
+  size_t held_out = 0;         // bytes, with those that the courier sends
   size_t held_in = 0;          // bytes
   int receiving = 0;           // receivers that wait in the base
-  bool has_courier = false;    // a task that brings what is outgoing
-  bool courier_sends = false;  // it is in the base
-  bool has_reader = false;     // a task that takes what is incoming
+  bool has_courier = false;    // a task sends the outgoing frames
+  bool courier_sends = false;  // that task is in the base's Send
+  bool has_reader = false;     // a task receives the incoming frames
   bool closed = false;         // by this process
   bool broken = false;         // by a reset
-  Status lost;                 // not Ok: nothing goes out any more
+  Status lost;                 // error that every further Send returns
 
   void WakeAll() {
     work->Set();
@@ -137,7 +137,7 @@ void NetworkEdge::SleepWhileCut(Time deadline) {
   }
 }
 
-// Takes the frame in, unless it may pass at once or there is no room.
+// Queues the frame, unless it may pass at once or there is no room.
 Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
   const std::lock_guard lock(mutex_);
   line.room->Reset();
@@ -193,7 +193,8 @@ void NetworkEdge::StartCourier(const std::shared_ptr<EdgeLine>& line) {
   helpers_.push_back(std::move(courier));
 }
 
-// Waits for what is to be done next, or does it; whether there may be more.
+// Sends the next frame if it is due, else waits for it. Returns true if there
+// may be more.
 bool NetworkEdge::BringNext(EdgeLine& line) {
   std::optional<Frame> frame;
   Time due = kNever;
@@ -230,7 +231,7 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
     line.held_out -= size;
     line.room->Set();
     if (sent.ok()) return true;
-    // Nobody brings anything any more, and every later Send says so.
+    // The courier ends here, and every later Send returns its error.
     line.lost = sent;
     line.has_courier = false;
     line.outgoing.clear();
@@ -241,8 +242,9 @@ bool NetworkEdge::BringNext(EdgeLine& line) {
   return false;
 }
 
-// Whether the line is to have a reader now; marks it as having one. Who waits
-// in the base for a frame comes first: there is one receiver at a time.
+// Returns true if the line needs a reader now, and marks it as having one. A
+// receiver that already waits in the base goes first, as there is only one at a
+// time.
 bool NetworkEdge::TakeReadersPlace(EdgeLine& line) {
   if (line.has_reader || line.receiving > 0 || line.closed || line.broken ||
       ending_ || !troubles_.Any(LinkWay::kIn, clock_.Now())) {
@@ -261,7 +263,8 @@ void NetworkEdge::StartReader(const std::shared_ptr<EdgeLine>& line) {
   helpers_.push_back(std::move(reader));
 }
 
-// Whether there may be more.
+// Receives the next frame, or waits for space. Returns true if there may be
+// more.
 bool NetworkEdge::ReadNext(EdgeLine& line) {
   bool full = false;
   {
@@ -282,7 +285,7 @@ bool NetworkEdge::ReadNext(EdgeLine& line) {
   return more;
 }
 
-// Late from now on.
+// Queues the frame, or the error, with its lateness from now on.
 void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
   const Time now = clock_.Now();
   line.last_in =
@@ -292,8 +295,8 @@ void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
   line.arrival->Set();
 }
 
-// What has arrived and may be handed out; nullopt: nothing yet, and where to
-// wait, here no longer than `until`.
+// Returns the next frame, or error, that is due. Else returns nullopt and sets
+// `waiting` to the place to wait in; `until` limits a wait here.
 std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
                                                   Waiting& waiting,
                                                   Time& until) {
@@ -305,7 +308,7 @@ std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
     EdgeLine::Late& first = line.incoming.front();
     until = std::max(first.due, troubles_.CutUntil(LinkWay::kIn));
     if (until <= clock_.Now()) {
-      // The news that there are no more stays.
+      // The error stays in the queue, for every further call.
       if (!first.frame.ok()) return first.frame;
       Result<Frame> frame = std::move(first.frame);
       line.incoming.pop_front();
@@ -326,7 +329,8 @@ std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
   return std::nullopt;
 }
 
-// What came to a receiver in the base; whether it is to be late.
+// Handles a frame, or error, that a receiver got in the base. Returns true if
+// it must not be handed out now: it is queued, or the line was reset.
 bool NetworkEdge::PutAside(EdgeLine& line, Result<Frame>& came) {
   const std::lock_guard lock(mutex_);
   --line.receiving;
@@ -357,8 +361,9 @@ Result<Frame> NetworkEdge::Receive(const std::shared_ptr<EdgeLine>& line,
   }
 }
 
-// What waits for its time goes first, unless somebody waits in the base for a
-// frame: he is to be woken, and only the base's end does that.
+// Lets the courier send the queued frames before it closes the base. If a
+// receiver waits in the base, closes it at once, as nothing else wakes the
+// receiver.
 void NetworkEdge::Close(EdgeLine& line) {
   {
     const std::lock_guard lock(mutex_);

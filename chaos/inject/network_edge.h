@@ -1,9 +1,9 @@
-// Where one process's connections meet the network: holds back what a trouble
-// makes late. The inside of FaultyNetwork.
+// The edge between one process's connections and the network: holds back the
+// frames that a fault makes late. Internal to FaultyNetwork.
 //
-// On each connection a courier brings what is late on the way out, and a reader
-// takes what comes in, so that each frame is late by its own lateness from the
-// moment it came. Both begin with the first trouble; without one, frames pass
+// On each connection a courier task sends late outgoing frames, and a reader
+// task receives incoming ones, so that each frame's lateness counts from its
+// own arrival. Both tasks start with the first fault; without one, frames pass
 // straight through.
 #ifndef GAUNTLET_CHAOS_INJECT_NETWORK_EDGE_H_
 #define GAUNTLET_CHAOS_INJECT_NETWORK_EDGE_H_
@@ -29,10 +29,10 @@ struct EdgeLine;
 // Safe from any task.
 class NetworkEdge {
  public:
-  // On one way of one connection.
+  // Limit for one direction of one connection.
   static constexpr size_t kMaxHeldBytes = size_t{64} << 20;
 
-  // Says in `events`, which may be null, which frames are late.
+  // Emits late frames to `events`, which may be null.
   NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed, EventLog* events);
 
   std::shared_ptr<EdgeLine> Add(std::unique_ptr<Channel> base);
@@ -40,14 +40,15 @@ class NetworkEdge {
   void Begin(const Fault& fault);
   // Waits for all couriers and readers. REQUIRES: every line is closed.
   void End();
-  // No connection comes about while either way is cut.
+  // Sleeps while either direction is cut, as no connection can be made then.
   void SleepWhileCut(Time deadline);
 
   Status Send(const std::shared_ptr<EdgeLine>& line, Frame frame,
               Time deadline);
   Result<Frame> Receive(const std::shared_ptr<EdgeLine>& line, Time deadline);
   void Close(EdgeLine& line);
-  // When the first frame of a new line, which has just come, may be handed out.
+  // Time at which the first frame of a new line, which has just arrived, may be
+  // handed out.
   Time DueOfFirst(EdgeLine& line);
   const Nonce& NonceOf(const EdgeLine& line) const;
 
@@ -70,7 +71,7 @@ class NetworkEdge {
   Clock& clock_;
   Tasks& tasks_;
   std::atomic<bool> troubled_ = false;  // now or at some time before
-  std::mutex mutex_;                    // of all below, and of the lines
+  std::mutex mutex_;                    // guards all below, and the lines
   bool ending_ = false;
   LinkTroubles troubles_;
   std::vector<std::weak_ptr<EdgeLine>> lines_;

@@ -19,11 +19,11 @@ namespace gauntlet {
 // kInvalidArgument "plan: <where>: expected <this>, found <that>".
 Status BadJson(std::string_view where, std::string_view expected,
                std::string_view found);
-// What stands there, short enough for one line.
+// The value as text, short enough for one line.
 std::string FoundJson(const nlohmann::ordered_json& json);
 
-// The keys of one object, each asked for by name; End finds the rest. Every
-// reader leaves `out` as it was where its key is absent.
+// Reads the keys of one object by name; End reports the keys not read. A method
+// with `out` leaves it unchanged if its key is absent.
 class ObjectReader {
  public:
   using Json = nlohmann::ordered_json;
@@ -32,10 +32,10 @@ class ObjectReader {
   // this.
   ObjectReader(const Json& json, std::string where);
 
-  // Whether it is an object at all: to be asked before anything else.
+  // Returns an error if the value is not an object. Call it first.
   Status Begin() const;
   std::string Where(std::string_view key) const;
-  // nullptr where the key is absent.
+  // nullptr if the key is absent.
   const Json* Find(std::string_view key);
   Result<const Json*> Need(std::string_view key);
 
@@ -47,8 +47,8 @@ class ObjectReader {
   template <typename T>
   Status Integer(std::string_view key, T low, std::optional<T>& out);
 
-  // An error if there is a key that nobody asked for; `known` says which there
-  // are, where that helps.
+  // Returns an error if the object has a key that was not read. `known`
+  // describes the known keys for the message.
   Status End(std::string_view known = "a known key") const;
 
  private:

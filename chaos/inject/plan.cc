@@ -1,4 +1,4 @@
-// What a plan may say.
+// Validation of plans.
 #include "chaos/inject/plan.h"
 
 #include <algorithm>

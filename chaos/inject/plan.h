@@ -12,56 +12,58 @@
 //                 or sent to the others.
 //   kill          The process is killed at this instruction (SIGKILL). With
 //                 `latency` it continues and is killed that much later, from
-//                 outside: nobody controls what it does until then, and the two
-//                 worlds differ in it.
+//                 outside: its progress until then is not controlled, and
+//                 differs between the two worlds.
 //   kill_launcher The worker's launcher is killed (SIGKILL) at this
 //                 instruction, and nobody else. Its workers end soon after it
 //                 (PR_SET_PDEATHSIG); whoever started the launcher starts it
 //                 again at once.
-//   terminate_launcher  The worker's launcher is told to end (SIGTERM), as by a
-//                 scheduler that tells it alone. It passes the notice on.
+//   terminate_launcher  The worker's launcher gets SIGTERM, as from a scheduler
+//                 that notifies only the launcher. It passes the notice on.
 //   exception     An internal failure that no code expects: the process aborts
-//                 (SIGABRT). As crash, with another way of dying.
-//   hang          The calling task stands still, for `duration` or for ever;
-//                 the process's other tasks (heartbeats) go on.
-//   pause         The whole process stands still (SIGSTOP), for `duration` or
+//                 (SIGABRT), and leaves the same behind as after a crash.
+//   hang          The calling task blocks, for `duration` or for ever; the
+//                 process's other tasks (heartbeats) keep running.
+//   pause         The whole process is stopped (SIGSTOP), for `duration` or
 //                 for ever; its connections stay open.
 //   slow          The calling task takes `latency` longer.
-//   preempt       A termination notice now, a kill after `grace`; `by` signal,
-//                 by a file that appears, or by what the metadata service of
-//                 the worker's host says over http.
+//   preempt       A termination notice now, a kill after `grace`. The notice
+//                 comes `by` signal, by a file that appears, or by http, from
+//                 the metadata service of the worker's host.
 //   torn_write    The next write is cut into `blocks` equal blocks, and only
-//                 those in `keep` land; then comes `then`. The others keep what
-//                 the file held there (zeros, or a shorter file). Where `then`
-//                 is nothing the writer is told Ok: the disk lied.
-//   short_write   Of the next write the first `bytes` land, then it fails with
-//                 kIoError.
+//                 those in `keep` land; then comes `then`. The file keeps its
+//                 old bytes in the other blocks (zeros, or a shorter file). If
+//                 `then` is nothing the write returns Ok: the disk lied.
+//   short_write   The first `bytes` of the next write land, then the write
+//                 fails with kIoError.
 //   errno         At a point that announces a storage operation
 //                 (PointInfo::next) that operation fails with `error`
 //                 and does nothing; at any other point the engine's own
 //                 operation does. It fails at `consecutive` occurrences in a
 //                 row, so that a full disk may have room again.
-//   fsync_fails   The next sync fails with kIoError once. What was written to
-//                 that file is not durable, and no later sync of it makes it
-//                 so, though each says Ok (the kernel dropped the dirty pages).
-//                 A directory's later sync covers what the failed one did not.
-//   bit_flip      One bit at `offset` of a file at rest is turned over: of the
-//                 file that the next write goes to once that file is synced, so
-//                 that the save succeeds and only a load can notice; at the
-//                 points of a load, of the file that is opened next, before it
+//   fsync_fails   The next sync fails with kIoError once. The bytes written to
+//                 that file are not durable, and no later sync of the file
+//                 makes them so, though each returns Ok (the kernel dropped the
+//                 dirty pages). A later sync of a directory does cover the
+//                 changes that the failed one did not.
+//   bit_flip      One bit at `offset` of a file at rest is flipped. At most
+//                 points it is the file of the next write, once that file is
+//                 synced, so that the save succeeds and only a load can notice.
+//                 At the points of a load it is the file opened next, before it
 //                 is opened.
 //   truncate      The same, but the file is cut to `offset`.
 //   delete        The same, but the file is gone.
-//   power_loss    The whole machine, all processes and everything not synced:
-//                 each piece of it may be there, gone, torn or reordered. Where
-//                 workers have hosts of their own and their disk is a file
-//                 server, it is the worker's host: the server stays, and of
-//                 what the host had not handed over some may still get through.
+//   power_loss    The whole machine loses power, with all its processes. Each
+//                 piece of unsynced data may be there, gone, torn or reordered.
+//                 If workers have hosts of their own and their disk is a file
+//                 server, only the worker's host loses power: the server stays,
+//                 and some of the data that the host had not handed over may
+//                 still reach it.
 //   partition     The worker is cut from all others, both ways, for `duration`
 //                 or for ever; with `groups`, each group of workers from each
 //                 other one. Nothing is lost, nothing arrives: frames wait, and
-//                 a sender that has too much under way waits with them. Nobody
-//                 is told, not even of the end of a process. Where workers have
+//                 a sender with too much under way waits with them. Nobody is
+//                 notified, not even of the end of a process. If workers have
 //                 hosts of their own the launcher is cut off as well.
 //   asymmetric_partition
 //                 As partition, but only for frames that the worker sends
@@ -77,55 +79,52 @@
 //   connection_reset
 //                 All connections that the worker has break at once, at both
 //                 ends; what is under way is lost. New ones can be made.
-//   gpu_error     The device that the worker computes on fails at the next
-//                 thing that is asked of it, with `error`, and stays so until
-//                 the process is gone: nothing is done any more, and what is
-//                 brought from there is +0 (engine/gpu/device_api.h); a
-//                 save's copy that is on its way does not come.
-//   out_of_memory The same, at the next array that the device is to make room
-//                 for, or as it is opened. An array that the worker can do
-//                 without (the copy of a save beside the training) it does
-//                 without: nothing fails.
-//   device_hang   From the next time that the worker waits for its device on,
-//                 it waits, for `duration` or for ever; the process's other
-//                 tasks go on, one that waits for a save's copy included.
+//   gpu_error     The worker's device fails at its next call, with `error`, and
+//                 stays failed until the process ends: it does no more work,
+//                 and downloads return +0 (engine/gpu/device_api.h). A save's
+//                 copy that is under way does not arrive.
+//   out_of_memory The same, at the next allocation on the device, or as it is
+//                 opened. If the worker can do without the array (the copy of
+//                 an asynchronous checkpoint), it does so and nothing fails.
+//   device_hang   The worker's next wait for its device blocks, for `duration`
+//                 or for ever. The process's other tasks keep running, even one
+//                 that waits for a save's copy.
 //   wall_clock_jump
-//                 The wall clock that the worker reads goes forward or back by
-//                 `by`; monotonic time goes on. The other workers' wall clocks
-//                 do not change: they may be on other machines.
+//                 The wall clock that the worker reads jumps forward or back by
+//                 `by`; monotonic time is unaffected. The other workers' wall
+//                 clocks do not change: they may be on other machines.
 //
 // A fault of the network or of the wall clock ends with the incarnation that it
 // happened to: the next one has another place in the network, and the right
 // time.
 //
-// A site with an `offset` is within a file: the bytes before it land, then the
-// fault happens.
+// A site with an `offset` lies within a file: the bytes before the offset land,
+// then the fault happens.
 //
-// The budget: what may be expected afterwards
+// The budget: the outcomes that a run may have after its faults
 //
 // - Processes and time (crash, kill, kill_launcher, terminate_launcher,
 //   exception, hang, pause, slow, preempt, wall_clock_jump), the network
 //   (partition, asymmetric_partition, packet_loss, delay, connection_reset),
 //   power_loss, and torn_write followed by crash or power_loss, may come at any
-//   point, in any number that leaves the run its restarts: it recovers, from
-//   nothing older than the newest acknowledged save; what a disk that lies
-//   about syncs forgets in a power cut aside (harness/oracle/judge.cc). A
-//   trouble of the network that is over before somebody is given up restarts
-//   nothing.
+//   point, in any number that leaves the run its restarts. The run recovers
+//   from a checkpoint no older than the newest acknowledged save, unless a disk
+//   that lies about syncs loses it in a power loss (harness/oracle/judge.cc). A
+//   network fault that ends before a worker is given up restarts nothing.
 // - A device (gpu_error, out_of_memory, device_hang): as processes and time.
-//   The worker leaves by itself, or is found to hang; what the device knew best
-//   is lost with it. At every occurrence: until the restarts are used up, and
-//   then a clean end that names the cause.
-// - Errors that the engine is told of (errno, short_write, fsync_fails) void at
-//   most the save or the load that they hit. Once: the run goes on or recovers.
-//   For ever (repeat: always): it ends with an error; nothing acknowledged is
-//   lost.
+//   The worker leaves by itself, or is detected as hung; state that only the
+//   device held is lost. With a fault at every occurrence, the run restarts
+//   until the restarts are used up, and then ends cleanly and names the cause.
+// - Errors that the engine gets (errno, short_write, fsync_fails) spoil at most
+//   the save or the load that they hit. After a single error the run continues
+//   or recovers. With repeat: always, it ends with an error; nothing
+//   acknowledged is lost.
 // - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
-//   takes away each checkpoint that it touches. While one valid checkpoint of
-//   the lineage is left, the run recovers from the newest such; when the plan
-//   has destroyed all of them, a clean refusal is owed (exit 7) and recovery
-//   would be a violation. Damage together with fsync_fails of another save is
-//   counted the same way: an unacknowledged save is no copy.
+//   destroys each checkpoint that it touches. While one valid checkpoint of the
+//   lineage is left, the run recovers from the newest valid one. Once the plan
+//   has destroyed all of them, the run must refuse cleanly (exit 7), and
+//   recovery would be a violation. Damage together with fsync_fails of another
+//   save counts the same way: an unacknowledged save is no copy.
 // - No damage is undone, and no kind makes up bytes that would pass a digest.
 #ifndef GAUNTLET_CHAOS_INJECT_PLAN_H_
 #define GAUNTLET_CHAOS_INJECT_PLAN_H_
@@ -187,7 +186,7 @@ std::span<const FaultKindInfo> AllFaultKinds();
 std::string_view FaultKindName(FaultKind kind);
 std::optional<FaultKind> FindFaultKind(std::string_view name);
 
-// The errors that `errno` can give, and what the engine sees of them.
+// The errors that `errno` can give, with the status code that the engine gets.
 struct FaultErrorInfo {
   int number;             // ENOSPC
   std::string_view name;  // "ENOSPC"
@@ -195,8 +194,8 @@ struct FaultErrorInfo {
 };
 std::span<const FaultErrorInfo> AllFaultErrors();
 // Returns "ckpt.rename: injected ENOSPC". A number that is not in the table is
-// kIoError, and so is an error of the network before an operation of storage,
-// as it is where a file server's protocol fails.
+// kIoError. So is a network error before a storage operation, as when a file
+// server's protocol fails.
 Status FaultErrorStatus(int number, Point point);
 
 // The errors that `gpu_error` can give: CUDA's, by its names.
@@ -218,14 +217,15 @@ std::span<const DeviceErrorInfo> AllDeviceErrors();
 std::string DeviceErrorText(DeviceError error);
 
 // FaultSite::worker: a worker's identity (>= 0), or one of these.
-inline constexpr int kAnyWorker = -1;   // whichever gets there first
+inline constexpr int kAnyWorker = -1;   // the first to get there
 inline constexpr int kAllWorkers = -2;  // each of them
-inline constexpr int kChief = -3;       // who is rank 0 at that moment
-// "any", "all", "chief", or the number: as plans, scenarios and records say it.
+inline constexpr int kChief = -3;       // the worker of rank 0 at that moment
+// "any", "all", "chief", or the number: as plans, scenarios and records write
+// it.
 std::string WorkerName(int worker);
-// Of "any", "all" and "chief"; nullopt for anything else.
+// Value of "any", "all" or "chief"; nullopt for any other name.
 std::optional<int> FindWorkerSymbol(std::string_view name);
-// FaultSite::life: 1 is a worker's first life.
+// FaultSite::life: 1 is a worker's first incarnation.
 inline constexpr int kAnyLife = 0;
 
 enum class OffsetUnit : uint8_t { kBytes, kPercent };
@@ -236,7 +236,7 @@ struct FileOffset {
   OffsetUnit unit = OffsetUnit::kBytes;
 
   bool operator==(const FileOffset&) const = default;
-  // In bytes, of a file of that size; a percentage is rounded down.
+  // The offset in bytes in a file of that size; a percentage is rounded down.
   uint64_t In(uint64_t file_size) const;
 };
 
@@ -256,14 +256,14 @@ inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 struct FaultSite {
   int worker = kAnyWorker;
   int life = 1;
-  std::optional<uint64_t> step;   // of the latest point of the training
+  std::optional<uint64_t> step;   // at the latest point of the training
   std::optional<uint64_t> epoch;  // likewise
-  // In this save: the first that the incarnation begins is 1. A save that is
-  // tried again is another one. Only at points of a save (IsOfSave).
+  // Number of the save: the first that the incarnation begins is 1. A retry
+  // counts as another save. Only at points of a save (IsOfSave).
   std::optional<uint64_t> save;
   Point point = Point::kStepBegin;
   uint64_t occurrence = 1;  // from 1, counted in each incarnation
-  uint64_t block = 0;       // or kAnyBlock; 0 where there is an offset
+  uint64_t block = 0;       // or kAnyBlock; 0 if there is an offset
   std::optional<FileOffset> offset;
 
   bool operator==(const FaultSite&) const = default;
@@ -273,16 +273,17 @@ struct FaultSite {
 // Always: at the occurrence of the site and at every later one.
 enum class FaultTimes : uint8_t { kOnce, kAlways };
 
-// What follows a torn write.
+// The event that follows a torn write.
 enum class AfterTear : uint8_t { kCrash, kPowerLoss, kNothing };
 // "crash", "power_loss", "nothing".
 std::string_view AfterTearName(AfterTear then);
 
-// Of a worker's connections: what it sends, or what is sent to it.
+// Direction of frames on a worker's connections: sent by it, or sent to it.
 enum class LinkWay : uint8_t { kOut, kIn };
 
-// How a notice reaches the worker. By file and http it lasts: all lives of the
-// job on the machine see it, until the job is started again as a whole.
+// Channel by which a notice reaches the worker. A notice by file or http lasts:
+// all incarnations of the job's workers on the machine see it, until the whole
+// job is started again.
 enum class NoticeBy : uint8_t { kSignal, kFile, kHttp };
 std::string_view NoticeByName(NoticeBy by);
 
@@ -293,17 +294,17 @@ enum class JumpDirection : uint8_t { kForward, kBack };
 // and by_ns.
 struct FaultParameters {
   FaultTimes times = FaultTimes::kOnce;  // every kind
-  std::optional<uint64_t> until_step;    // with kAlways: not from this step on
+  std::optional<uint64_t> until_step;    // with kAlways: ends at this step
   Duration latency{0};                   // slow, delay
   std::optional<Duration> kill_latency;  // kill; none: exactly at the point
-  // hang, pause, device_hang, and all of the network but connection_reset; 0:
+  // hang, pause, device_hang, and the network kinds except connection_reset; 0:
   // for ever
   Duration duration{0};
   Duration grace{0};                    // preempt
   NoticeBy notice = NoticeBy::kSignal;  // preempt
   int exit_code = 70;                   // crash; 1 to 255
   int error = EIO;                      // errno
-  uint64_t hits = 1;  // errno with kOnce: how many occurrences in a row fail
+  uint64_t hits = 1;  // errno with kOnce: occurrences in a row that fail
   DeviceError device_error = DeviceError::kLaunchFailure;  // gpu_error
   int blocks = 8;                        // torn_write; 1 to 64
   uint64_t keep = 1;                     // torn_write; bit i: block i lands
@@ -325,14 +326,14 @@ struct Fault {
   std::string id;  // [A-Za-z0-9._-], at most 64, unique in the plan
   FaultSite site;
   FaultKind kind = FaultKind::kCrash;
-  std::string after;  // the id of a fault that has to fire first; "" for none
+  std::string after;  // id of a fault that has to fire first; "" for none
   FaultParameters with;
 
   bool operator==(const Fault&) const = default;
 };
 
 struct FaultPlan {
-  uint64_t seed = 0;  // of the run; the faults themselves hold no randomness
+  uint64_t seed = 0;  // the run's; the faults themselves hold no randomness
   std::vector<Fault> faults;
   std::vector<PlantedBug> bugs;
 
@@ -344,15 +345,15 @@ struct FaultPlan {
 // without a duration.
 bool IsOfNetwork(FaultKind kind);
 
-// Whether it happens to the device that a worker computes on.
+// Returns true iff the fault happens to the device that a worker computes on.
 bool IsOfDevice(FaultKind kind);
 
-// Whether the power goes: by itself, or behind a torn write.
+// Returns true iff the fault is a power loss, or a torn write followed by one.
 bool CutsPower(const Fault& fault);
 
-// kInvalidArgument: the first thing that makes no sense (a repeated id, an
-// `after` that leads round in a circle, an offset at a point without one …),
-// with the fault's id, the field, what was expected and what was found.
+// Returns kInvalidArgument for the first error (a repeated id, a cycle of
+// `after`, an offset at a point that takes none …), with the fault's id, the
+// field, the expected and the found value.
 Status Validate(const FaultPlan& plan);
 
 // Why real processes cannot do this fault; empty: they can.
@@ -361,9 +362,9 @@ std::string_view WhyNotReal(const Fault& fault);
 // The plan file of the process contract: one JSON text, the fields in a fixed
 // order, those at their defaults left out. REQUIRES: Validate(plan).ok().
 std::string PlanToJson(const FaultPlan& plan);
-// Strict: unknown or repeated keys, wrong types, values out of range,
+// Strict: unknown or repeated keys, wrong types, values out of range and
 // parameters that the kind does not take are kInvalidArgument; then Validate.
-// Reads the format of the release before as well, with the meaning it had.
+// Also reads the previous release's format, with the meaning it had.
 Result<FaultPlan> PlanFromJson(std::string_view json);
 
 }  // namespace gauntlet

@@ -44,7 +44,7 @@ void KillSelfAfter(Duration delay) {
   }).detach();
 }
 
-// All descriptors but these two.
+// Closes all descriptors except these two.
 void CloseAllBut(unsigned one, unsigned other) {
   const unsigned low = std::min(one, other);
   const unsigned high = std::max(one, other);
@@ -53,11 +53,11 @@ void CloseAllBut(unsigned one, unsigned other) {
   syscall(SYS_close_range, high + 1, ~0U, 0U);
 }
 
-// What stops the process, and wakes it, is outside of it: a grandchild that
-// nobody has to reap, with none of its files (a lock among them is held by
-// whoever has it open). It does both, so that it cannot wake a process that is
-// yet to stop; the process waits until it has. Only calls that are safe after
-// fork in a process with threads.
+// A grandchild stops the process and wakes it; nobody has to reap it. It keeps
+// none of the process's files open, as an open descriptor would hold a lock. It
+// does both, so that it cannot wake the process before the stop; the process
+// waits until it is done. Makes only calls that are safe after fork in a
+// process with threads.
 void StopSelfFor(Duration duration) {
   const auto self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
   CHECK(self >= 0, fmt::format("pidfd_open: {}", std::strerror(errno)));
@@ -97,7 +97,7 @@ void ProcessEffects::CrashNow(int exit_code) { _exit(exit_code); }
 
 void ProcessEffects::AbortNow(std::string_view why) {
   const std::string line = fmt::format("{}\n", why);
-  // Whether it could be said or not, the process aborts.
+  // The process aborts even if the line cannot be written.
   [[maybe_unused]] const ssize_t written =
       write(STDERR_FILENO, line.data(), line.size());
   std::abort();
@@ -105,7 +105,7 @@ void ProcessEffects::AbortNow(std::string_view why) {
 
 void ProcessEffects::KillNow() {
   kill(getpid(), SIGKILL);
-  // Until the signal is delivered to this thread.
+  // Waits until the signal is delivered to this thread.
   while (true) pause();
 }
 
@@ -170,7 +170,7 @@ bool FiredFaultFiles::MarkFired(const std::string& key) {
     close(file);
     return true;
   }
-  // Going on without the mark would let faults happen twice or never.
+  // Without the mark, faults would happen twice or never.
   CHECK(errno == EEXIST, fmt::format("{}: {}", path, std::strerror(errno)));
   return false;
 }

@@ -14,20 +14,21 @@
 
 namespace gauntlet {
 
-// What the launcher sees of each: crash: the exit code; abort: SIGABRT; kill
-// and the end of a grace: SIGKILL; stop: SIGSTOP; a notice: SIGTERM, which is
-// the Host's to catch. Clocks and threads are the system's own: faults are no
-// part of the engine. Network and calendar are those that the engine is given.
-// Files that stand for notices. The first is what the worker looks for; once
-// the second is there, whoever plays the metadata service says TRUE.
+// Files that stand for notices. The worker polls for `file`; once `http`
+// exists, the process that plays the metadata service answers TRUE.
 struct NoticeFiles {
   std::string file;
   std::string http;
 };
 
+// The launcher sees each effect as follows. Crash: the exit code. Abort:
+// SIGABRT. Kill and the end of a grace period: SIGKILL. Stop: SIGSTOP. A
+// notice: SIGTERM, which the Host catches. Uses the system's own clocks and
+// threads, as faults are no part of the engine. Network and wall clock are
+// those that the engine gets.
 class ProcessEffects final : public InjectorEffects {
  public:
-  // Where no plan has a fault of network or calendar.
+  // For plans without a fault of the network or the wall clock.
   ProcessEffects() = default;
   // Network and clock must outlive this.
   ProcessEffects(FaultyNetwork& network, FaultyClock& clock,
@@ -38,14 +39,15 @@ class ProcessEffects final : public InjectorEffects {
   [[noreturn]] void AbortNow(std::string_view why) override;
   [[noreturn]] void KillNow() override;
   void KillSoon(Duration latency) override;
-  // REQUIRES: the launcher was the parent as this was made.
+  // REQUIRES: the launcher was the parent when this was constructed.
   void KillLauncher() override;
   void TerminateLauncher() override;
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;
   void DeliverNotice(Duration grace, NoticeBy by) override;
-  // Never to be reached: plans with it are not run in processes (WhyNotReal).
+  // Never called: plans with a power loss are not run in real processes
+  // (WhyNotReal).
   [[noreturn]] void PowerLossNow() override;
   void TroubleNetwork(const Fault& fault) override;
   void JumpCalendar(Duration by) override;
@@ -57,7 +59,7 @@ class ProcessEffects final : public InjectorEffects {
   NoticeFiles notices_;
 };
 
-// Fired faults as empty files in a directory that no fault is put into, so that
+// Fired faults as empty files in a directory that no fault touches, so that
 // they outlive every process of the run.
 class FiredFaultFiles final : public FiredFaults {
  public:
