@@ -11,7 +11,7 @@ namespace gauntlet {
 namespace {
 
 // Goes through the events by time and keeps the newest of each kind that can
-// lead to another event.
+// cause another event.
 class CauseFinder {
  public:
   explicit CauseFinder(const Record& record) : record_(record) {}
@@ -37,7 +37,7 @@ class CauseFinder {
     return LifeOf(record_, place).worker;
   }
 
-  // The later one in time; `a` of two at once.
+  // The later one in time; `a` if both are at the same time.
   Place Later(const Place& a, const Place& b) const {
     if (!a || !b) return a ? a : b;
     return Event(*b).t_ns > Event(*a).t_ns ? b : a;
@@ -66,7 +66,8 @@ class CauseFinder {
     return OfAll(faults_);
   }
 
-  // Whether the process said nothing more after this event but that it exits.
+  // Returns true iff the process emitted nothing after this event, except
+  // faults and its exit.
   bool EndsItsProcess(const EventPlace& place) const {
     const auto& events = LifeOf(record_, place).events;
     return std::all_of(
@@ -109,7 +110,7 @@ class CauseFinder {
     return {};
   }
 
-  // The newest firing of a fault that `is_one` takes.
+  // The newest firing of a fault for which `is_one` returns true.
   template <typename Predicate>
   Place FaultThat(const Predicate& is_one) const {
     Place last;
@@ -200,7 +201,7 @@ class CauseFinder {
     }
   }
 
-  // What a launcher does says itself whom it is about.
+  // A launcher's event names the worker that it concerns.
   Place CauseOfLaunchersAct(const RecordEvent& event) const {
     const int about = event.about.value_or(kLauncherWorker);
     switch (event.kind) {
@@ -232,7 +233,7 @@ class CauseFinder {
     switch (Event(place).kind) {
       case RecordKind::kLifeBegin:
         newest = &starts_;
-        // What came before a restart explains no later loss.
+        // Events before a restart explain no later loss.
         if (LifeOf(record_, place).life > 1) Forget(place);
         break;
       case RecordKind::kLauncherBegin:
@@ -293,7 +294,7 @@ class CauseFinder {
     if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
   }
 
-  // The worker is there again: its earlier faults and exits are dealt with.
+  // The worker runs again, so its earlier faults and exits cause nothing more.
   void Forget(const EventPlace& start) {
     faults_.erase(WorkerOf(start));
     exits_.erase(WorkerOf(start));
@@ -301,13 +302,13 @@ class CauseFinder {
 
   const Record& record_;
   std::map<EventPlace, EventPlace> causes_;
-  // The newest of each worker.
+  // The newest event of each worker.
   ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
       damaged_, claims_;
   // The launcher's: its own newest, or the newest about each worker.
   ByWorker attempts_, restarts_, exited_, kills_, started_;
   Place relaunch_;  // begin of a launcher that was started again
-  Place cut_;       // power cut
+  Place cut_;       // newest power loss
 };
 
 }  // namespace

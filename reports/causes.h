@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// Where an event stands in a record.
+// Position of an event in a record.
 struct EventPlace {
   size_t life = 0;   // index into Record::lives
   size_t index = 0;  // index into its events
@@ -20,10 +20,10 @@ struct EventPlace {
 };
 
 // The record with each launcher as one more process, kLauncherWorker, among the
-// workers: what the functions below know of launchers.
+// workers. The functions below find launchers only there.
 Record WithLaunchers(const Record& record);
 
-// REQUIRES: `place` is of an event of the record.
+// REQUIRES: `place` is the position of an event of the record.
 const RecordEvent& EventAt(const Record& record, const EventPlace& place);
 const LifeEvents& LifeOf(const Record& record, const EventPlace& place);
 
@@ -31,12 +31,12 @@ const LifeEvents& LifeOf(const Record& record, const EventPlace& place);
 // and their order in the record.
 std::vector<EventPlace> EventsByTime(const Record& record);
 
-// By effect: the event that led to it. A chain goes from a fault through its
-// detection and the restart to the resumption.
+// The event that caused each effect, by effect. A chain goes from a fault
+// through its detection and the restart to the resumption.
 //
-// What a launcher does says whom it is about; the rest is inferred from kinds
-// and order of the events. Meant for people who read a run, never for a
-// verdict.
+// A launcher's event names the worker that it concerns; the rest is inferred
+// from kinds and order of the events. Meant for people who read a run, never
+// for a verdict.
 std::map<EventPlace, EventPlace> CausesOf(const Record& record);
 
 }  // namespace gauntlet

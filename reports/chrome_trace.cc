@@ -349,7 +349,7 @@ class TraceWriter {
   std::multimap<EventPlace, Arrow> arrows_;
   std::string out_;
   bool any_ = false;
-  size_t bytes_ = 0;  // of what is written
+  size_t bytes_ = 0;  // number written
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ std::string TimesText(std::vector<RecordTime> times) {
   return text;
 }
 
-// What is about to happen.
+// Text of an event that announces an action.
 std::string TextOfIntent(const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kClaimBegin:
@@ -129,7 +129,8 @@ std::string TextOfTraining(const RecordEvent& event) {
   }
 }
 
-// Whether the reason for the exit is that of a loss the worker detected.
+// Returns true iff the reason for the exit is that of a loss the worker
+// detected.
 bool IsSaidBefore(const LifeEvents& life, const RecordEvent& exit) {
   return std::ranges::any_of(life.events, [&exit](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerLost && event.detail == exit.detail;

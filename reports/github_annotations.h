@@ -9,11 +9,11 @@
 
 namespace gauntlet {
 
-// Absolute folders by which the path of a scenario file becomes one of the
+// Absolute folders that map the path of a scenario file to a path in the
 // repository.
 struct AnnotationPlace {
   std::string workspace;  // the checked-out repository; "": not known
-  std::string directory;  // that relative paths of the result start from
+  std::string directory;  // base of the relative paths in the result
 };
 
 // "::error file=scenarios/torn.yaml,line=12,title=…::…" for each failed case,

@@ -137,7 +137,7 @@ std::string Details(const CaseResult& one,
       Code(one.name, kLongestName), MarkdownText(one.world, kLongestName),
       CaseWord(one), MarkdownText(FailureCause(one), kLongestCause));
   if (!one.verdict.reason.empty() && one.verdict.reason != FailureCause(one)) {
-    // Of several tries the reason says how many failed.
+    // After several tries the reason says how many failed.
     out += fmt::format("{}: {}\n\n",
                        one.tries.empty() ? "Checks that failed" : "Verdict",
                        MarkdownText(one.verdict.reason, kLongestCause));
@@ -174,7 +174,7 @@ class SummaryWriter {
   // Kept free for the lines that say what is left out.
   static constexpr size_t kReserve = 1024;
 
-  // False: it does not fit, and nothing is added.
+  // Returns false, and adds nothing, if the text does not fit.
   bool Add(const std::string& text) {
     if (out_.size() + text.size() + kReserve > limits_.bytes) return false;
     out_ += text;
@@ -194,7 +194,7 @@ class SummaryWriter {
     out_ += "\n\n";
   }
 
-  // Of cases that passed although a bug is planted.
+  // Adds notes on cases that passed although a bug is planted.
   void AddNotes() {
     size_t shown = 0;
     size_t notes = 0;

@@ -18,14 +18,14 @@ inline constexpr std::string_view kSummaryFileName = "summary.md";
 
 struct MarkdownSummaryInput {
   const RunResult& result;
-  // The record of a case; nullopt: none is kept. Null: there are none.
+  // Loads the record of a case; nullopt if none is kept. Null: there are none.
   std::function<std::optional<Record>(const CaseResult&)> load = {};
 };
 
 // GitHub drops a summary of more than 1 MiB.
 struct MarkdownLimits {
   size_t bytes = 900 * 1024;
-  size_t rows = 200;    // of the table of failures
+  size_t rows = 200;    // in the table of failures
   size_t details = 20;  // failures with a timeline
 };
 
@@ -35,8 +35,8 @@ struct MarkdownLimits {
 std::string RenderMarkdownSummary(const MarkdownSummaryInput& input,
                                   const MarkdownLimits& limits = {});
 
-// Text from outside for a line of Markdown, a cell of a table or an element of
-// HTML: no character of it has a meaning there. Text of more than `most` bytes
+// Escapes untrusted text for a line of Markdown, a table cell or an HTML
+// element: no character has a meaning there. Text of more than `most` bytes
 // ends in "…".
 std::string MarkdownText(std::string_view text, size_t most);
 

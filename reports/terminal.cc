@@ -82,7 +82,8 @@ constexpr size_t kNarrowColumns = 60;
 constexpr size_t kFewestColumns = 20;  // of a wrapped text
 
 // "  broken    first text", and further texts below it without the word. In a
-// narrow terminal the word has a line of its own. `columns`: 0: no terminal.
+// narrow terminal the word has a line of its own. `columns` is 0 if the output
+// is no terminal.
 class Block {
  public:
   explicit Block(size_t columns)
@@ -127,7 +128,7 @@ class Block {
   std::string last_;
 };
 
-// Further findings of one invariant seldom say anything new.
+// Further findings of one invariant are seldom informative.
 constexpr size_t kShownFindings = 2;
 
 void AddReport(const CaseResult& result, const InvariantReport& report,
@@ -159,7 +160,7 @@ void AddTries(const CaseResult& result, Block& block) {
   }
 }
 
-// What a line of a case says beside its word.
+// The columns of a case's line beside its word.
 struct CaseColumns {
   const std::string& world;
   const std::string& name;
@@ -191,7 +192,7 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
                        {.world = result.world,
                         .name = result.name,
                         .name_width = width,
-                        // A simulated record has no time: judge.
+                        // `judge` has no time for a simulated record.
                         .time = RanHere(result) && result.seconds > 0
                                     ? CaseSecondsText(result.seconds)
                                     : "",
@@ -228,7 +229,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
   for (const Finding& finding : verdict.broken_expectations) {
     block.Add("expected", finding.message);
   }
-  // Of a disagreement of the worlds there is nothing else.
+  // A disagreement of the worlds has only the reason to show.
   const bool is_bare = verdict.broken_expectations.empty() &&
                        std::ranges::none_of(verdict.invariants,
                                             [](const InvariantReport& report) {

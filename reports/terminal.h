@@ -21,15 +21,15 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
 // "SLOW   real  kill[workers=2]  >30.0s": while it runs. `limit` in seconds.
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width);
-// What is known of a case that needs explanation: its cause, what is broken,
-// the story, its tries, how to repeat it. Sentences are wrapped to `columns`;
-// commands and paths, which are copied, are not. 0: nothing is wrapped.
+// Explains a case that needs it: its cause, the broken checks, the timeline,
+// its tries, the command that repeats it. Wraps sentences to `columns`, but not
+// commands and paths, which are copied; 0 wraps nothing.
 std::string RenderFailure(const CaseResult& result, Colour colour,
                           size_t columns = 0);
 
-// Names report.html, once for a run of which cases need explanation.
+// Names report.html, once for a run with cases that need explanation.
 std::string RenderReportLine(const std::string& path);
-// "18 passed, 1 flaky, 1 failed": what there is none of is left out.
+// "18 passed, 1 flaky, 1 failed"; counts of 0 are left out.
 std::string RenderCounts(const CaseCounts& counts, Colour colour);
 // "20 cases in 11.8s: 14 passed, 1 flaky, 1 failed, 1 inconclusive, 1 not run,
 // 2 skipped".
@@ -38,15 +38,16 @@ std::string RenderSummary(const RunResult& result, Colour colour);
 // empty if none ran.
 std::string RenderSlowest(const RunResult& result, size_t most);
 
-// The lines of all cases, the failures and the summary, of a run that is over.
+// The lines of all cases, the failures and the summary of a finished run.
 // `columns` is that of RenderFailure.
 std::string RenderVerdicts(const RunResult& result, Colour colour,
                            size_t columns = 0);
-// The opening, and then that.
+// The opening, then the verdicts.
 std::string RenderRun(const RunResult& result, Colour colour);
 
-// The exit code of `gauntlet run`: 0 held, 1 violated, 3 no verdict, 4 nothing
-// selected. (Skipped cases are no failure here; --strict is the caller's.)
+// The exit code of `gauntlet run`: 0 passed, 1 failed, 3 inconclusive, 4
+// nothing selected. (Skipped cases are no failure here; the caller handles
+// --strict.)
 int ExitCodeOf(const RunResult& result);
 
 }  // namespace gauntlet

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What training is made of where nothing goes wrong.
+// Returns true iff the event is part of undisturbed training.
 bool IsRoutine(RecordKind kind) {
   switch (kind) {
     case RecordKind::kStep:
@@ -215,8 +215,8 @@ class TimelineBuilder {
            (!filter_.to || place(*filter_.to) <= filter_.to->value);
   }
 
-  // Whether it is the loading of the checkpoint that the worker then resumes
-  // from, and that the resumption names.
+  // Returns true iff the event loads the checkpoint that the worker then
+  // resumes from; the text of the resumption names it.
   bool IsSaidByResumption(const EventPlace& place) const {
     const auto& events = LifeOf(record_, place).events;
     const size_t next = place.index + 1;
@@ -236,7 +236,7 @@ class TimelineBuilder {
     open.range.Add(event, EventText(record_, life, event));
   }
 
-  // What was folded becomes a row.
+  // Makes a row of the folded events.
   void Flush() {
     if (open_.empty()) return;
     TimelineRow& row = NewRow(open_since_ns_, RowTone::kRoutine);
@@ -289,8 +289,8 @@ class TimelineBuilder {
     row_of_[place] = row.number;
   }
 
-  // The row of the event's cause, or of that one's cause where the filter hides
-  // it; 0: none but the event's own row.
+  // The row of the event's cause, or of that one's cause if the filter hides
+  // it; 0 if there is none, or only the event's own row.
   size_t CauseOf(EventPlace place, size_t own_row) const {
     for (auto cause = causes_.find(place); cause != causes_.end();
          cause = causes_.find(place)) {
@@ -317,7 +317,7 @@ class TimelineBuilder {
   std::map<EventPlace, size_t> row_of_;
 };
 
-// Gives the launcher that ran at the time each power cut.
+// Adds each power loss to the launcher that ran at the time.
 void AddPowerCuts(Record& record) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut) continue;

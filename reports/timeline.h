@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// The launcher's number as an emitter of events, beside those of workers.
+// Number of the launcher as an emitter of events, beside those of workers.
 inline constexpr int kLauncherColumn = -1;
 // "worker 3"; "launcher".
 std::string EmitterName(int worker);
@@ -23,8 +23,8 @@ enum class RoutineEvents : uint8_t {
   kListed,  // each event is a row
 };
 
-// A place in a run: time since its first event, or a step. An event is at the
-// last step that its worker had reached by then.
+// A position in a run: the time since its first event, or a step. An event
+// belongs to the last step that its worker had reached by then.
 struct TimelineBound {
   enum class Unit : uint8_t { kNanoseconds, kStep };
   Unit unit = Unit::kStep;
@@ -38,7 +38,7 @@ struct TimelineFilter {
   std::optional<TimelineBound> to;
 };
 
-// What one worker did in a row.
+// The events of one worker in a row.
 struct TimelineCell {
   int worker = 0;
   int incarnation = 1;
@@ -47,7 +47,7 @@ struct TimelineCell {
   uint64_t last_step = 0;
   size_t events = 1;
   std::string text;
-  size_t cause = 0;  // number of the row that led to it; 0: none
+  size_t cause = 0;  // number of the row that caused it; 0: none
 };
 
 enum class RowTone : uint8_t {
@@ -60,8 +60,8 @@ enum class RowTone : uint8_t {
 
 struct TimelineRow {
   size_t number = 1;     // in the timeline
-  int64_t t_ns = 0;      // of the first event, since the run's first
-  int64_t until_ns = 0;  // of the last event
+  int64_t t_ns = 0;      // time of its first event, since the run's first
+  int64_t until_ns = 0;  // time of its last event
   RowTone tone = RowTone::kPlain;
   std::vector<TimelineCell> cells;  // ascending by worker
 };
@@ -69,7 +69,7 @@ struct TimelineRow {
 struct Timeline {
   std::string title;         // the case, its world and set-up
   std::vector<int> columns;  // emitters, ascending
-  size_t events = 0;         // of the record, before the filter
+  size_t events = 0;         // number in the record, before the filter
   std::vector<TimelineRow> rows;
   std::vector<std::string> ends;  // how the run and its launchers ended
 };

@@ -14,7 +14,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kNarrowestColumn = 14;
-constexpr size_t kNarrowestText = 24;  // where one column has all text
+constexpr size_t kNarrowestText = 24;  // if one column has all text
 constexpr size_t kMostLanes = 4;
 constexpr size_t kGap = 2;
 
@@ -48,8 +48,8 @@ std::string TimeText(int64_t ns) {
   return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
 }
 
-// Where each incident, a first cause with all that it led to, is drawn: its
-// lane of the arrows, from its first row to its last one.
+// Places the arrows of each incident (a first cause with all its effects): its
+// lane, from its first row to its last one.
 class Incidents {
  public:
   explicit Incidents(const std::vector<TimelineRow>& rows) {
@@ -127,7 +127,7 @@ class Incidents {
     return std::nullopt;
   }
 
-  std::vector<size_t> roots_;      // of each row
+  std::vector<size_t> roots_;      // by row: first row of its incident
   std::map<size_t, size_t> last_;  // row of an incident, by its first row
   size_t free_from_[kMostLanes] = {};
   std::vector<size_t> in_lane_[kMostLanes];
@@ -213,8 +213,7 @@ class TableWriter {
     AddLine(std::move(line), RowTone::kPlain);
   }
 
-  // The cell's text with its cause behind it, in lines. The first few lines of
-  // a long one, unless all are wanted.
+  // The cell's text and its cause, as lines; cut to most_lines.
   std::vector<std::string> LinesOf(const TimelineCell& cell,
                                    size_t width) const {
     const std::string cause =
@@ -232,7 +231,7 @@ class TableWriter {
     return lines;
   }
 
-  // The text may go on over columns to the right that are empty.
+  // A cell's text may extend over empty columns to its right.
   std::vector<Block> BlocksByWorker(const TimelineRow& row) const {
     std::vector<Block> blocks;
     for (size_t i = 0; i < row.cells.size(); ++i) {

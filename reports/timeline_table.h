@@ -18,14 +18,14 @@ namespace gauntlet {
 enum class LineArt : uint8_t { kAscii, kUnicode };
 
 struct TableStyle {
-  int width = 80;  // of a line, in characters
+  int width = 80;  // characters in a line
   LineArt art = LineArt::kAscii;
   Colour colour = Colour::kOff;
-  size_t most_lines = 4;  // of a cell; longer text ends in "..."; 0: all
+  size_t most_lines = 4;  // in a cell; longer text ends in "..."; 0: all
 };
 
-// The arrows on the left join a fault, or another first cause, to all that it
-// led to; "<5" behind an event names the row that led to it. Where the workers'
+// The arrows on the left join a fault, or another first cause, to all its
+// effects; "<5" behind an event names the row that caused it. If the workers'
 // columns would be too narrow, one column names the worker instead.
 std::string RenderTimeline(const Timeline& timeline, const TableStyle& style);
 

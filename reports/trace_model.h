@@ -43,8 +43,8 @@ struct TraceSlice {
   bool cut_short = false;  // its process ended before it did
   // A short slice that stands for an event, so that arrows can end at it.
   bool is_marker = false;
-  size_t order = 0;  // of a marker among those of all processes
-  // Number of steps; 0: the slice is none of steps. Steps of one segment follow
+  size_t order = 0;  // a marker's position among those of all processes
+  // Number of steps; 0 if the slice contains none. Steps of one segment follow
   // one another without an incident.
   uint64_t steps = 0;
   uint64_t first_step = 0;
@@ -71,10 +71,10 @@ struct TraceModel {
   // the first event and never decrease within a process.
   Record record;
   int64_t first_event_ns = 0;          // in the original record
-  std::vector<ProcessSpan> processes;  // of Record::lives
+  std::vector<ProcessSpan> processes;  // by index in Record::lives
   std::vector<TraceSlice> slices;      // by process, then by their ends
   std::vector<TraceInstant> instants;
-  std::vector<TracePosition> positions;  // but those that steps set
+  std::vector<TracePosition> positions;  // except those that steps set
   std::vector<TraceArrow> arrows;  // both ends have markers among the slices
 };
 

@@ -169,9 +169,9 @@ class ThreadAssigner {
 
   const TraceModel& model_;
   std::vector<TraceSlice>& slices_;
-  const std::vector<size_t> slots_;               // of each process
+  const std::vector<size_t> slots_;               // one for each process
   std::map<ThreadKey, std::vector<Nest>> lanes_;  // by the key of lane 0
-  std::map<ThreadKey, size_t> keys_;  // with the index of the thread
+  std::map<ThreadKey, size_t> keys_;              // values: indices of threads
 };
 
 }  // namespace

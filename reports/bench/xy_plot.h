@@ -12,14 +12,14 @@ namespace gauntlet {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double low = 0;  // of the interval around y; equal to high: none is drawn
+  double low = 0;  // interval around y, to `high`; not drawn if both are equal
   double high = 0;
 };
 
 struct PlotSeries {
   std::string name;               // plain text
   std::vector<PlotPoint> points;  // by x
-  bool line_only = false;         // of a formula: without marks
+  bool line_only = false;         // for a formula: no marks
 };
 
 enum class PlotAxis : uint8_t { kLinear, kLogarithmic };

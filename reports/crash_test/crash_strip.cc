@@ -14,7 +14,7 @@ namespace gauntlet {
 namespace {
 
 constexpr double kWidth = 1000;
-constexpr double kLeft = 70;  // of the rows' names
+constexpr double kLeft = 70;  // width of the rows' names
 constexpr double kRow = 34;
 constexpr double kHigh = 26;
 constexpr double kLow = 12;

@@ -20,9 +20,9 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostFindings = 40;  // of one invariant
-constexpr size_t kOpenFindings = 5;   // of these; the others are folded
-constexpr size_t kMostLines = 80;     // of the timeline, of planned faults
+constexpr size_t kMostFindings = 40;  // for one invariant
+constexpr size_t kOpenFindings = 5;   // the others are folded
+constexpr size_t kMostLines = 80;     // timeline rows, or planned faults
 
 std::string DurationOf(const CaseResult& result) {
   return DurationText(std::llround(result.seconds * 1000) * 1'000'000);
@@ -70,7 +70,7 @@ std::string Heading(const CaseResult& result,
       RenderBadge(result), HtmlText(result.name), HtmlText(meta));
 }
 
-// The page has room for more than one word.
+// Headings of more than one word, as the page has room for them.
 std::string_view HeadingOf(std::string_view topic) {
   if (topic == "training") return "training result";
   return topic == "planted" ? "planted bug" : topic;
@@ -82,7 +82,7 @@ std::string SummaryRow(std::string_view topic, std::string_view text) {
 
 std::string CauseHtml(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
-  // The reason of several tries says what they came to.
+  // After several tries the reason sums up their results.
   std::string said =
       result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
   if (!result.planted_bugs.empty() && IsFailure(result)) {
@@ -136,7 +136,7 @@ std::string RuleOf(std::string_view invariant) {
   return "";
 }
 
-// The rule that the check is of, and why it fails.
+// The rule of the check, and the reason for its failure.
 std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
   std::string out;
   if (const std::string rule = RuleOf(invariant); !rule.empty()) {
@@ -155,8 +155,8 @@ std::string FindingHtml(const Finding& finding) {
                      HtmlText(finding.message));
 }
 
-// The first findings, the others folded, and the number of those of which no
-// text is kept.
+// The first findings, the others folded, and the number of those whose text is
+// not kept.
 std::string FindingsHtml(const InvariantReport& report) {
   const size_t open = std::min(report.findings.size(), kOpenFindings);
   const size_t kept = std::min(report.findings.size(), kMostFindings);
@@ -279,7 +279,7 @@ std::string Story(const Verdict& verdict) {
   return out + "</ol></details>\n";
 }
 
-// What `gauntlet show` prints; whole lines of it.
+// The output of `gauntlet show`, cut after a whole line.
 std::string TimelineHtml(const Record& record) {
   constexpr size_t kMostBytes = 48 * 1024;
   constexpr int kWidth = 140;
@@ -338,7 +338,7 @@ std::string LeftOutText(std::string_view why) {
                      why);
 }
 
-// The scenario of a case that failed, so that the page alone can repeat it.
+// The scenario of a case that failed, so that the page is enough to repeat it.
 std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
   constexpr size_t kMostBytes = 48 * 1024;
   if (!NeedsExplanation(result)) return "";

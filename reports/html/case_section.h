@@ -18,7 +18,7 @@ struct CaseSectionOptions {
   std::string id;  // unique in the page
   // Bound on the picture; a larger one is replaced by a note.
   size_t most_picture_bytes = 256 * 1024;
-  std::vector<LogTail> logs = {};  // of the case's processes
+  std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: none is kept
 };
 

@@ -123,7 +123,7 @@ std::string CoverageMatrix::Render() const {
   }
   out +=
       "<th scope=\"col\"><span>all kinds</span></th></tr></thead>\n<tbody>\n";
-  // Of one case, hardly any row has a number.
+  // With one case hardly any row has a number, so the empty ones are hidden.
   size_t hidden = 0;
   for (const std::string& point : points_) {
     if (records_ == 1 && !IsPlanned(point)) {

@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostLines = 80;  // of what a crash state left on the disk
+constexpr size_t kMostLines = 80;  // changes that survived in a crash state
 
 constexpr std::string_view kStyle = R"css(
 .origin { margin: 18px 0 -6px; }

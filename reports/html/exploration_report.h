@@ -22,15 +22,15 @@ struct ReportedGoal {
   std::string name;
   std::string description;
   bool rare = false;   // a usual exploration may miss it
-  uint64_t cases = 0;  // that reached it
+  uint64_t cases = 0;  // number of cases that reached it
 };
 
 // A plan that breaks something.
 struct ReportedFinding {
-  CaseResult result;  // of the shrunken plan, with its cause
+  CaseResult result;  // the shrunken plan's, with its cause
   const Record* record = nullptr;
   std::string check;                // "trajectory (state-digest)"
-  std::vector<std::string> faults;  // of the shrunken plan, a line each
+  std::vector<std::string> faults;  // the shrunken plan's, a line each
   std::string origin;  // the cases that found it, and the shrinking
 };
 
@@ -41,7 +41,7 @@ struct ReportedCrashState {
   std::vector<std::string> survived;
   std::string expected;
   std::string found;
-  std::string replay;  // empty: no file of it
+  std::string replay;  // empty: no file is kept
 };
 
 // The crash states of one window on one disk.
@@ -52,7 +52,7 @@ struct ReportedCrashWindow {
   uint64_t outcomes = 0;
   uint64_t states = 0;  // distinct
   double left_out = 0;
-  uint64_t refusals = 0;  // that were due
+  uint64_t refusals = 0;  // number of due refusals
   bool finished = true;
 };
 
@@ -64,22 +64,22 @@ struct NotTried {
 struct ExplorationReport {
   std::string base;
   VerdictStrip strip;
-  std::vector<StepPlot> growth;  // of the coverage
+  std::vector<StepPlot> growth;  // coverage by case
   std::vector<ReportedGoal> goals;
-  std::optional<CoverageMatrix> coverage;  // nullopt: of no fault points
+  std::optional<CoverageMatrix> coverage;  // nullopt: no fault points
   std::vector<ReportedFinding> findings;
   std::vector<ReportedCrashState> crash_findings;
   std::vector<ReportedCrashWindow> crash_windows;
   std::vector<NotTried> not_tried;
 };
 
-// The page states what is left out. It has at most section_bytes, and one
-// section more, beside what does not grow with the number of cases.
+// The page lists everything left out. The parts that grow with the number of
+// cases have at most section_bytes, and one section more.
 struct ExplorationLimits {
   size_t listed = 500;  // findings in the table
   size_t sections = 50;
   size_t section_bytes = 4 * 1024 * 1024;
-  size_t picture_bytes = 256 * 1024;  // of one
+  size_t picture_bytes = 256 * 1024;  // one picture
 };
 
 // Equal inputs give equal bytes.

@@ -10,17 +10,17 @@
 namespace gauntlet {
 
 struct LogTail {
-  std::string name;    // of the process: "worker 0, incarnation 2"
-  uint64_t bytes = 0;  // of the whole log
+  std::string name;    // the process: "worker 0, incarnation 2"
+  uint64_t bytes = 0;  // size of the whole log
   std::string end;     // its last bytes
 };
 
-inline constexpr size_t kMostLogLines = 20;  // of one log
-// No more bytes of a log's end are looked at.
+inline constexpr size_t kMostLogLines = 20;  // for one log
+// Limit for the bytes read from a log's end.
 inline constexpr size_t kMostLogBytes = 64 * 1024;
 
-// The last lines of each log, as a <details> element; logs that are empty are
-// named. Empty: there are no logs.
+// The last lines of each log, as a <details> element that also names the empty
+// logs. Returns "" if there are no logs.
 std::string RenderLogTails(const std::vector<LogTail>& logs);
 
 }  // namespace gauntlet

@@ -18,24 +18,25 @@ namespace gauntlet {
 
 struct HtmlReportInput {
   const RunResult& result;
-  // The record of a case; nullopt: none is kept. Called once per case at most.
+  // Loads the record of a case; nullopt if none is kept. Called at most once
+  // for each case.
   std::function<std::optional<Record>(const CaseResult&)> load;
-  // Ends of the logs of a case that failed; null: none are kept.
+  // Loads the ends of the logs of a case that failed; null: none are kept.
   std::function<std::vector<LogTail>(const CaseResult&)> logs = {};
-  // The scenario of the case alone, as YAML; "": none is kept. Null: of no
-  // case.
+  // Returns the scenario of the case alone, as YAML; "" if none is kept. Null:
+  // no case has one.
   std::function<std::string(const CaseResult&)> scenario = {};
-  std::string command = {};  // that repeats the run; empty: none
+  std::string command = {};  // repeats the run; empty: none
   FaultCatalogue catalogue = {};
 };
 
-// The page states what is left out. Beside the coverage matrix it has at most
+// The page lists everything left out. Beside the coverage matrix it has at most
 // section_bytes, one section more, and table_bytes.
 struct HtmlLimits {
   size_t sections = 200;  // cases with a section; failed ones come first
-  size_t section_bytes = 8 * 1024 * 1024;  // of all sections
-  size_t picture_bytes = 256 * 1024;       // of one
-  size_t table_bytes = 16 * 1024 * 1024;   // of the table's data
+  size_t section_bytes = 8 * 1024 * 1024;  // all sections
+  size_t picture_bytes = 256 * 1024;       // one picture
+  size_t table_bytes = 16 * 1024 * 1024;   // the table's data
   size_t records = 10'000;                 // loaded, for sections and coverage
 };
 

@@ -9,21 +9,21 @@
 
 namespace gauntlet {
 
-// From x on, the count is y.
+// The count is y from x on.
 struct PlotStep {
   uint64_t x = 0;
   uint64_t y = 0;
 };
 
 struct StepPlot {
-  std::string name;             // of the count: "fault points reached"
+  std::string name;             // the count: "fault points reached"
   std::string x_name;           // "case"
   uint64_t x_end = 0;           // the axis begins at 0
-  uint64_t total = 0;           // that the count can reach; 0: not known
+  uint64_t total = 0;           // largest possible count; 0: not known
   std::vector<PlotStep> steps;  // ascending; the count begins at 0
 };
 
-// A <figure> that says the last count in words as well.
+// A <figure> that also states the last count in words.
 std::string RenderStepPlot(const StepPlot& plot);
 
 extern const std::string_view kStepPlotStyle;

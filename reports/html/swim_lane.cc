@@ -262,7 +262,7 @@ class SwimLanePicture {
     std::string out;
     for (const TrainingSegment& segment : segments_) {
       const std::vector<TrainingPoint>& points = segment.points;
-      size_t end = 0;  // of the recomputed steps
+      size_t end = 0;  // last recomputed step's point
       while (end + 1 < points.size() &&
              points[end + 1].step <= segment.recomputed_until) {
         ++end;
@@ -455,11 +455,11 @@ class SwimLanePicture {
 
   const Record record_;
   const SwimLaneOptions options_;
-  const std::vector<ProcessSpan> processes_;  // of record_.lives
+  const std::vector<ProcessSpan> processes_;  // by index in record_.lives
   const TimeAxis axis_;
   const std::vector<TrainingSegment> segments_;
   LaneLayout layout_;
-  std::vector<std::vector<SaveSpan>> saves_;  // of record_.lives
+  std::vector<std::vector<SaveSpan>> saves_;  // by index in record_.lives
   uint64_t last_step_ = 0;
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
   std::set<std::string> lost_;  // names of checkpoints

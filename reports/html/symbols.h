@@ -11,7 +11,7 @@
 namespace gauntlet {
 
 struct PictureSymbol {
-  std::string_view id;  // of an SVG element, drawn around 0,0
+  std::string_view id;  // the SVG element's, which is drawn around 0,0
   std::string_view meaning;
   std::string_view svg;
 };
