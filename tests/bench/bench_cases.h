@@ -1,4 +1,4 @@
-// What is timed: `tiny` on a cluster of four.
+// The cases that are timed: `tiny` on a cluster of four.
 #ifndef GAUNTLET_TESTS_BENCH_BENCH_CASES_H_
 #define GAUNTLET_TESTS_BENCH_BENCH_CASES_H_
 
@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// 24 steps, a save every six. `rest` is what the scenario says beside that.
+// 24 steps, a save every six. `rest` is the rest of the scenario.
 inline Case BenchCase(const std::string& rest) {
   const std::string text = R"(schema: gauntlet/v2
 name: bench

@@ -19,7 +19,7 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kSaves = 10;
-constexpr uint64_t kWrites = 46;  // of a save
+constexpr uint64_t kWrites = 46;  // in a save
 constexpr uint64_t kWriteBytes = (uint64_t{1} << 20U) / kWrites;
 constexpr size_t kStates = 500;  // built in an iteration
 

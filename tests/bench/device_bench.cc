@@ -45,7 +45,7 @@ constexpr Form kForms[] = {{"NN", Transpose::kNo, Transpose::kNo},
 struct BenchTime {
   double warm_up_seconds = 0.5;  // clocks of a GPU rise under load only
   double trial_seconds = 0.1;
-  int trials = 7;  // of each side, in turn
+  int trials = 7;  // for each side, in turn
 };
 
 // One side of a comparison.

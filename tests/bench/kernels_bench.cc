@@ -39,7 +39,8 @@ double ThreadSeconds() {
          static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Of one call, from so many that reading the clock does not count.
+// Seconds of one call, measured over so many that reading the clock does not
+// count.
 template <typename Work>
 double SecondsOf(int repeats, const Work& work) {
   const double start = ThreadSeconds();
@@ -135,8 +136,9 @@ void BM_Product(benchmark::State& state, const Shape& shape, Isa isa) {
   double eigen = 0.0;
   for (auto _ : state) {
     const double seconds = SecondsOf(repeats, [&] { kernels->MatMul(args); });
-    // Of all repeats, else a small product goes on until its few microseconds
-    // come to the seconds that are asked for. The counter "us" is of one.
+    // Counts the time of all repeats: otherwise a small product would repeat
+    // until its few microseconds add up to the requested seconds. The counter
+    // "us" is the time of one.
     state.SetIterationTime(seconds * repeats);
     ours += seconds;
     eigen += SecondsOf(repeats, [&] { eigen_kernels->MatMul(args); });

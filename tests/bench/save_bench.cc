@@ -27,8 +27,8 @@ namespace {
 using Stopwatch = std::chrono::steady_clock;
 
 constexpr Duration kLong = std::chrono::minutes(10);
-// The share of the time in which a save is to be under way: neither disk nor
-// copy link is busier than that.
+// Share of the time in which a save is under way, and so an upper bound for the
+// load of disk and copy link.
 constexpr double kBusy = 0.8;
 
 double SecondsSince(Stopwatch::time_point begin) {
@@ -87,7 +87,7 @@ class SavingWorker {
     for (; beside_.is_under_way(); ++steps) RETURN_IF_ERROR(Step());
     return steps;
   }
-  // Of the last save, from its begin to its end, in seconds.
+  // Duration of the last save, in seconds.
   double took() const { return took_; }
 
   TrainState& state() { return worker_.state(); }
@@ -107,8 +107,8 @@ double MedianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// What a save's copy costs: the training, until it may go on; and in bytes a
-// second until it is here, while steps are made.
+// Cost of a save's copy: the time for which it blocks the training, and its
+// rate to the host while steps run.
 struct CopyRates {
   double held_seconds = 0.0;
   double bytes_a_second = 0.0;
@@ -146,7 +146,7 @@ Result<CopyRates> RatesBesideSteps(SavingWorker& worker, int rounds) {
       .bytes_a_second = static_cast<double>(copy.bytes()) / MedianOf(took)};
 }
 
-// Of one plain move into pinned memory.
+// Bytes a second of one plain move into pinned memory.
 double RateAlone(Memory& memory, size_t bytes, int rounds) {
   MemoryArray<std::byte> there(memory);
   there.Resize(bytes);
@@ -184,14 +184,14 @@ Result<double> StepsWithout(SavingWorker& worker, int steps) {
 
 struct StepsWithASave {
   double seconds_a_step = 0.0;
-  double under_way = 0.0;  // the share of the time in which the save was
+  double under_way = 0.0;  // share of the time in which the save was
   int steps = 0;
 };
 Result<StepsWithASave> StepsWith(SavingWorker& worker, int every) {
   const Stopwatch::time_point begin = Stopwatch::now();
   RETURN_IF_ERROR(worker.BeginSave());
   RETURN_IF_ERROR(worker.Steps(every));
-  // Where it takes longer than the others did.
+  // Further steps if this save takes longer than the earlier ones.
   ASSIGN_OR_RETURN(const int more, worker.StepsToTheEndOfTheSave());
   const double seconds = SecondsSince(begin);
   const int steps = every + more;
@@ -200,7 +200,7 @@ Result<StepsWithASave> StepsWith(SavingWorker& worker, int every) {
                         .steps = steps};
 }
 
-// Stretches with a save and without one take turns.
+// Measures in turn with a save and without one.
 Status BenchOverhead(SavingWorker& worker, const SaveBenchSize& size) {
   RETURN_IF_ERROR(worker.Steps(size.warm_up));
   for (int round = 0; round < 2; ++round) {

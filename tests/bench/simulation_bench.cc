@@ -14,7 +14,7 @@ namespace {
 
 constexpr Duration kGrace = std::chrono::seconds(20);
 
-// Of a job that uses up the grace of a notice.
+// A laboratory for a job that uses up the grace period of a notice.
 Laboratory MakeLaboratory() {
   static References references("", "bench");
   Case one = LivesCase();

@@ -1,9 +1,9 @@
-// What a checkpoint costs on the disk of $TMPDIR (/tmp): a shard, the commit,
-// the load, and the claim of a new process. Each in turn with the raw limits
-// for the same bytes, so that a disk whose speed drifts meets both alike: a
-// copy in memory; one write and fsync of a new file; the same past the page
-// cache (O_DIRECT), where the file system has it. Compare the ratios; reads
-// come from the page cache.
+// Cost of a checkpoint on the disk of $TMPDIR (/tmp): a shard, the commit, the
+// load, and the claim of a new process. Each is measured in turn with the raw
+// limits for the same bytes, so that a drift in the disk's speed affects both
+// alike. The limits are a copy in memory; one write and fsync of a new file;
+// and the same past the page cache (O_DIRECT), if the file system supports it.
+// Compare the ratios; reads come from the page cache.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

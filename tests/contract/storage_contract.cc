@@ -368,7 +368,8 @@ TEST_P(StorageContract, LocksOnDifferentPathsAreIndependent) {
   });
 }
 
-// What its file says then is the storage's own: the real one names the holder.
+// The content of a locked file is up to the storage: the real one writes the
+// holder's name.
 TEST_P(StorageContract, ALockTakesAFileThatIsThere) {
   const std::string path = Path("lock");
   InWorld([&](World& world) {

@@ -84,7 +84,7 @@ TEST_P(FuzzCorpus, DeepNestingKeepsItsPromises) {
     for (size_t i = 0; i < kDepth; ++i) deep += opening;
     Run(deep);
     for (const FuzzInput& input : Inputs()) {
-      // Where a value may stand.
+      // Inserts the nesting in the place of a value.
       const size_t colon = input.bytes.find(':');
       if (colon == std::string::npos) continue;
       std::string nested = input.bytes;

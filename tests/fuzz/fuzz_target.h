@@ -27,7 +27,7 @@ std::span<const FuzzTarget> AllFuzzTargets();
 const FuzzTarget* FindFuzzTarget(std::string_view name);
 
 struct FuzzInput {
-  std::string name;  // of its file, or "seed-3"
+  std::string name;  // its file's, or "seed-3"
   std::string bytes;
 };
 // The target's seeds and the files of its folder in the corpus: those whose

@@ -25,7 +25,7 @@ void FuzzHttpAnswer(std::string_view input) {
   const auto closed = ReadHttpAnswer(input, HttpStream::kClosed);
   CHECK(!closed.ok() || closed->has_value(), "neither an answer nor none");
   if (!closed.ok()) CheckErrorLine(closed.status().message());
-  // What is known of a part does not change with what follows.
+  // An answer read from a part must not change with the bytes that follow.
   if (half.ok() && *half && input.size() < kMaxHttpAnswerBytes) {
     CHECK(open.ok() && *open, "an answer that is none any more");
     CheckSameText((*half)->body, (*open)->body, "body");

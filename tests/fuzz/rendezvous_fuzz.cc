@@ -1,5 +1,5 @@
-// What workers and the chief tell each other as they meet, and what ranks
-// report of a save.
+// Messages of workers and the chief in a rendezvous, and reports of ranks on a
+// save.
 #include "engine/train/collective_save.h"
 #include "engine/train/common_settings.h"
 #include "engine/train/rendezvous_messages.h"
@@ -14,7 +14,8 @@ std::string OwnSettings() {
   return EncodeCommonSettings(TrainOptions(), R"({"seed":1,"batch":4})");
 }
 
-// What is read, written and read again stays as it is; an error is kDataLoss.
+// Checks that a value read, written and read again stays as it is; an error
+// must be kDataLoss.
 template <typename Decode, typename Encode>
 void RunRoundTrip(std::string_view input, const Decode& decode,
                   const Encode& encode, std::string_view what) {

@@ -7,8 +7,8 @@
 namespace gauntlet {
 namespace {
 
-// What the name was read from, put together again. Of a token's temporary file
-// the input alone has the digits.
+// Rebuilds the name from the parsed entry. For a token's temporary file, only
+// the input has the digits.
 std::string NameOf(const EntryName& entry, std::string_view input) {
   const std::string checkpoint = entry.checkpoint.ToString();
   switch (entry.kind) {

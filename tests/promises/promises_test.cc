@@ -32,7 +32,7 @@ std::string ReadText(const fs::path& path) {
   return text.str();
 }
 
-// What each row names, in backquotes of its last column, by its number.
+// The names in backquotes in each row's last column, by the row's number.
 std::multimap<std::string, std::vector<std::string>> Rows() {
   std::multimap<std::string, std::vector<std::string>> rows;
   std::istringstream lines(ReadText(kRoot / "tests/PROMISES.md"));

@@ -19,8 +19,8 @@ struct Reduction {
   int workers = 1;
   int replicas = 1;
   size_t floats = 1;
-  uint64_t seed = 0;           // of values, schedule and delays
-  uint64_t most_delay_us = 1;  // of a frame
+  uint64_t seed = 0;           // for values, schedule and delays
+  uint64_t most_delay_us = 1;  // for a frame
   uint64_t rounds = 1;         // one all-reduce after another on one ring
 };
 

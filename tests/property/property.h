@@ -1,10 +1,10 @@
 // Properties whose counterexamples are files.
 //
 // A property is about values that have a text form. Its checked-in
-// counterexamples, counterexamples/<name>/*, are tried first; then what
-// RapidCheck makes up (RC_PARAMS="max_success=100000 seed=7" for more). The
-// simplest value that fails is written to a file, and the failure says where
-// and how to try it again: by the program, the test, and the file.
+// counterexamples, counterexamples/<name>/*, are tried first; then values that
+// RapidCheck generates (RC_PARAMS="max_success=100000 seed=7" for more). The
+// simplest value that fails is written to a file. The failure names the
+// program, the test and the file that try it again.
 #ifndef GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
 #define GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
 
@@ -23,11 +23,11 @@ namespace gauntlet {
 
 template <typename T>
 struct Property {
-  std::string_view name;  // of the folder of its counterexamples
+  std::string_view name;  // also the folder of its counterexamples
   rc::Gen<T> any;
   std::function<std::string(const T&)> to_text;
   std::function<Result<T>(std::string_view)> from_text;
-  // What is wrong with it; "" if the property holds.
+  // Returns the error in the value; "" if the property holds.
   std::function<std::string(const T&)> wrong;
 };
 
@@ -38,12 +38,13 @@ struct Counterexample {
   std::string path;
   std::string text;
 };
-// Those that are checked in, by name; if the variable GAUNTLET_COUNTEREXAMPLE
-// names a file, that one alone, and only where its folder is the property's.
+// The checked-in counterexamples, by name. If the variable
+// GAUNTLET_COUNTEREXAMPLE names a file, only that one, and only if its folder
+// is the property's.
 std::vector<Counterexample> CounterexamplesOf(std::string_view property);
-// Whether the variable is set: nothing is made up then.
+// Returns true iff the variable is set: no values are generated then.
 bool OnlyOneIsTried();
-// Writes a new one beside the test program and returns what to tell people.
+// Writes a new one beside the test program and returns the message for users.
 std::string KeepCounterexample(std::string_view property,
                                const std::string& text);
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Crowd {
   int tasks = 1;
-  int turns = 1;  // that each task takes
+  int turns = 1;  // for each task
   uint64_t seed = 0;
 };
 

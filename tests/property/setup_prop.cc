@@ -174,7 +174,7 @@ bool IsOfItsLaunches(const LoadedFile& loaded) {
 struct Tried {
   size_t setups = 0;
   size_t plans = 0;
-  size_t fired = 0;  // of them, with a fault that did
+  size_t fired = 0;  // plans with a fault that fired
 };
 
 // Returns what is wrong with the set-up or one of its plans, or "" if all held.

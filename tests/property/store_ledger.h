@@ -1,7 +1,8 @@
-// What a checkpoint store owes to whoever comes next: the model of it.
+// A model of the guarantees that a checkpoint store gives to its next user.
 //
-// A checkpoint is known by the generation that wrote it and its step; in these
-// tests the state is a function of the step, so a step stands for its bytes.
+// A checkpoint is identified by the generation that wrote it and its step. In
+// these tests the state is a function of the step, so a step stands for its
+// bytes.
 #ifndef GAUNTLET_TESTS_PROPERTY_STORE_LEDGER_H_
 #define GAUNTLET_TESTS_PROPERTY_STORE_LEDGER_H_
 
@@ -24,21 +25,22 @@ struct SavedKey {
 
 class StoreLedger {
  public:
-  // A generation whose claim is recorded, and what it goes on from.
+  // The claim of a generation is recorded, with the checkpoint that it resumes
+  // from.
   void Claimed(uint64_t generation, std::optional<SavedKey> parent) {
     parents_[generation] = parent;
     if (parent) acknowledged_.insert(*parent);
   }
-  // It turned out that its claim is not on the disk any more.
+  // The generation's claim is not on the disk any more.
   void Unclaimed(uint64_t generation) { parents_.erase(generation); }
   void Acknowledged(SavedKey key) { acknowledged_.insert(key); }
   void Damaged(SavedKey key) {
     lost_.insert(key);
     any_damage_ = true;
   }
-  // Retention left the newest `keep` of what is on the disk, or a process that
-  // did it is gone in the middle: what was older is not owed any more. A void
-  // copy of a parent's bytes counts to retention as it does to a load.
+  // Retention left the newest `keep` checkpoints on the disk, or its process
+  // ended in the middle: older checkpoints may be missing now. A fenced copy of
+  // a parent's bytes counts for retention as it does for a load.
   void Retired(size_t keep, const std::vector<SavedKey>& on_disk) {
     for (const auto& [step, keys] : Steps()) {
       if (keep == 0) lost_.insert(keys.begin(), keys.end());
@@ -57,9 +59,9 @@ class StoreLedger {
     return acknowledged_.contains(key);
   }
 
-  // Whether it may be loaded: the newest generation's own, its parent, and so
-  // on down the chain of parents; of a writer only what came before the
-  // checkpoint that its successor went on from.
+  // Returns true iff the checkpoint may be loaded: the newest generation's own,
+  // its parent, and so on down the chain of parents. An earlier generation's
+  // checkpoints count only up to the one that its successor resumed from.
   bool InLineage(SavedKey key) const {
     if (parents_.empty()) return false;
     auto at = parents_.rbegin()->first;
@@ -91,7 +93,7 @@ class StoreLedger {
   }
 
  private:
-  // What is acknowledged and in the lineage, by step, newest first.
+  // The acknowledged checkpoints of the lineage, by step, newest first.
   std::map<uint64_t, std::vector<SavedKey>, std::greater<>> Steps() const {
     std::map<uint64_t, std::vector<SavedKey>, std::greater<>> steps;
     for (const SavedKey key : acknowledged_) {

@@ -1,5 +1,5 @@
-// A checkpoint store on a simulated disk, the processes that use it, and what
-// becomes of it, action by action; each action is checked against the ledger.
+// A checkpoint store on a simulated disk, and the processes that use it. Each
+// action on the store is checked against the ledger.
 #ifndef GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
 #define GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
 
@@ -22,14 +22,14 @@ namespace gauntlet {
 
 class StoreLife {
  public:
-  // Its processes have the bugs.
+  // Plants the bugs in its processes.
   explicit StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs = {});
 
-  // What the store did wrong; "" if nothing.
+  // Returns the store's error in the action; "" if there is none.
   std::string Do(const StoreAction& action);
 
  private:
-  // One process: a view of the world of its own, and its store once claimed.
+  // One process, with its own view of the world, and its store once claimed.
   struct Process {
     explicit Process(const StoreLife& life)
         : storage(life.disk_), test(storage) {
@@ -39,7 +39,7 @@ class StoreLife {
     TestWorld test;
     std::optional<CheckpointStore> store;
     uint64_t generation = 0;
-    uint64_t step = 0;  // of its newest checkpoint
+    uint64_t step = 0;  // its newest checkpoint's
     size_t keep = 1;
     size_t events_seen = 0;
   };
@@ -63,7 +63,7 @@ class StoreLife {
   void WriteStateFile(const std::string& text);
   void RemoveStateFile();
 
-  // What can be read of it without believing the store's own code.
+  // The checkpoints on the disk, read without the store's own code.
   std::vector<OnDisk> Committed() const;
   std::vector<SavedKey> KeysOnDisk() const;
   void ObserveClaims();

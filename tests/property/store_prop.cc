@@ -11,9 +11,9 @@
 namespace gauntlet {
 namespace {
 
-// What tells which actions make sense.
+// The state of a store that decides which actions make sense.
 struct StoreModel {
-  bool used = false;  // somebody has claimed it
+  bool used = false;  // has been claimed
   int survivors = 0;
 };
 

@@ -1,4 +1,4 @@
-// What becomes of a checkpoint store, action by action, as a text and back.
+// A sequence of actions on a checkpoint store, as text and back.
 #ifndef GAUNTLET_TESTS_PROPERTY_STORE_STORY_H_
 #define GAUNTLET_TESTS_PROPERTY_STORE_STORY_H_
 
@@ -23,17 +23,17 @@ enum class StoreVerb : uint8_t {
   kEdit,     // a person wants another checkpoint, and a process claims
   kMisedit,  // a person wants one that is not there, and a process claims
   kForget,   // the state file is gone
-  kPower,    // a power cut
+  kPower,    // a power loss
 };
 inline constexpr int kStoreVerbs = 11;
 
-// Which numbers count is a matter of the verb.
+// The verb decides which numbers count.
 struct StoreAction {
   StoreVerb verb = StoreVerb::kLive;
   uint64_t saves = 0;
   uint64_t keep = 1;
-  uint64_t at = 0;    // operation, or which of several, or a seed
-  uint64_t byte = 0;  // kDamage: which, in a file chosen by it too
+  uint64_t at = 0;    // an operation, one of several, or a seed
+  uint64_t byte = 0;  // kDamage: chooses the file, and the byte in it
 };
 
 struct StoreStory {

@@ -53,7 +53,7 @@ class TraceChecker {
   }
 
  private:
-  // Of operation and flow.
+  // Key of an operation or a flow.
   using Id = std::pair<std::string, std::string>;  // category, id
   struct FlowEnd {
     Thread thread;

@@ -49,7 +49,7 @@ class Life {
                     values.size() * sizeof(float));
     return kernels_->Sum(there.span());
   }
-  // What was done to the task that waits.
+  // The effects on the task that waits.
   Diary waits() const {
     Diary waits = life_.diary;
     std::erase_if(waits, [](const std::string& line) {

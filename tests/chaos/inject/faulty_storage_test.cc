@@ -141,7 +141,7 @@ TEST_F(FaultyStorageTest, AnErrorComesFromTheOperationThatThePointAnnounces) {
     Point point;
     int error;
     Code code;
-    std::string left;  // of the file
+    std::string left;  // content left in the file
   };
   const std::vector<ErrorCase> cases = {
       {Point::kShardOpen, EMFILE, Code::kIoError, "(none)"},

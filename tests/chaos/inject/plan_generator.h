@@ -58,7 +58,7 @@ inline rc::Gen<FaultSite> ArbitrarySite() {
   });
 }
 
-// Of a torn write: at least one block does not land.
+// Fills in a torn write: at least one block does not land.
 inline void FillTear(FaultParameters& with) {
   with.blocks = *rc::gen::inRange(1, 65);
   const uint64_t all =

@@ -141,7 +141,7 @@ TEST(FiberTest, ExceptionsInFlightStayWhereAnotherOneGoesOn) {
                                            "of the first"}));
 }
 
-// What was abandoned is that one, not the one that was resumed.
+// The second context is abandoned, not the one that was resumed.
 TEST(FiberTest, OneMayBeAbandonedInAnothersTurn) {
   FiberPool pool;
   auto first = pool.Take();
@@ -243,7 +243,7 @@ TEST(FiberTest, AnAbandonedBodyMayHaveAnExceptionInFlight) {
             (std::vector<std::string>{"inner", "outer", "passed through"}));
   EXPECT_EQ(std::current_exception(), nullptr);
   EXPECT_EQ(std::uncaught_exceptions(), 0);
-  // What runs there next finds none of it.
+  // The next body on this context finds no exception state.
   context->Begin([&script] {
     script.log.push_back(std::to_string(std::uncaught_exceptions()));
   });

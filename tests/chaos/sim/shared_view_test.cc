@@ -45,7 +45,7 @@ class SharedViewTest : public testing::Test {
     for (const DirectoryEntry& entry : *listed) names.push_back(entry.name);
     return names;
   }
-  // What a power cut of the server leaves of a file, over many of them.
+  // Contents of a file after a power loss of the server, over many seeds.
   std::set<std::string> AfterServerLoss(
       const std::function<void(SharedView&)>& work) {
     std::set<std::string> found;

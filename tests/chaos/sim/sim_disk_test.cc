@@ -47,7 +47,7 @@ class Bench {
   SimDisk disk_;
 };
 
-// What is found at `path` over many power losses after `work`.
+// Contents found at `path` over many power losses after `work`.
 std::set<std::string> Outcomes(DurabilityProfile profile,
                                const std::string& path,
                                const std::function<void(Bench&)>& work) {

@@ -188,7 +188,7 @@ int HangForEver(World& world, const WorkerSpec&, const WorkerReport&) {
   return 0;
 }
 
-// What comes next, asking as often as a launcher does.
+// Returns the next notice, polling as often as a launcher does.
 std::optional<WorkerNotice> AskUntil(SimWorkerProcesses& workers, World& world,
                                      Duration patience) {
   const Time end = world.clock.Now() + patience;
