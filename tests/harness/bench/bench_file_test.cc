@@ -48,7 +48,7 @@ TEST(BenchFile, ReadsBackTrialsAndContext) {
             nullptr);
 }
 
-// What Google Benchmark's compare.py reads of a file.
+// The fields that Google Benchmark's compare.py reads of a file.
 TEST(BenchFile, HasFieldsOfGoogleBenchmark) {
   const nlohmann::json json =
       nlohmann::json::parse(CheckpointResultToJson(Sample()));

@@ -32,7 +32,7 @@ std::string Replaced(std::string text, const std::string& from,
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// Of a record.jsonl or a result.json alike.
+// Kinds of damage to a record.jsonl or a result.json.
 std::vector<Damage> Damages() {
   return {
       {"empty", [](const std::string&) { return ""; }},

@@ -72,8 +72,8 @@ TEST(ClusterPlaceTest, NamedChiefListensOnTheAddressOfItsName) {
   EXPECT_EQ(place->spec.listen_on, AddressOf(own, 2000));
 }
 
-// Where the host's own name stands for loopback, no other host would find the
-// worker: that is said, unless all of the cluster is here.
+// If the host's own name stands for loopback, no other host would find the
+// worker. This is an error, unless the whole cluster is on this host.
 TEST(ClusterPlaceTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
   const RealHost host;
   ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);

@@ -20,7 +20,7 @@ const std::string kText(64, 'a');
 
 class ClusterTrustTest : public testing::Test {
  protected:
-  // What rank 0 of two workers finds.
+  // Runs FindToken as rank 0 of two workers.
   Status Find() {
     place_ = {.addresses = {"10.0.0.1:1", ""}, .listen_on = listen_on_};
     World world = real_.world();

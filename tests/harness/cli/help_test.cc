@@ -162,7 +162,7 @@ TEST(HelpTest, SynonymOfAFaultKind_NamesTheKind) {
   EXPECT_THAT(Help("latency").out, HasSubstr("use slow "));
 }
 
-// What a person copies from the help has to load.
+// An example that a person copies from the help has to load.
 TEST(HelpTest, ExamplesOfFaultKindsLoad) {
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const std::string text = Help(std::string(info.name)).out;

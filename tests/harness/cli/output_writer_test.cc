@@ -45,13 +45,13 @@ class Pipe {
   }
   int write_end() const { return write_; }
   void CloseReader() { read_.Reset(); }
-  // What is in it.
+  // Reads everything that is in the pipe now.
   std::string Read() {
     std::string all;
     while (IsReadable(milliseconds(0))) all += ReadSome();
     return all;
   }
-  // All that comes, up to this ending.
+  // Reads up to this ending.
   std::string ReadUpTo(std::string_view ending) {
     std::string all;
     while (!all.ends_with(ending) && IsReadable(seconds(60))) all += ReadSome();
@@ -89,7 +89,7 @@ TEST(OutputWriterTest, WritesInOrderWhatIsRead) {
   EXPECT_EQ(pipe.Read(), "one\ntwo\n");
 }
 
-// What is newest counts most, and the gap is told in its place.
+// The newest lines count most; a message in the place of the gap reports it.
 TEST(OutputWriterTest, DropsTheOldestLinesAndSaysHowMany_IfNobodyReads) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
@@ -131,7 +131,7 @@ TEST(OutputWriterTest, WaitsForAReaderThatTakesSomething) {
   EXPECT_EQ(all.get().size(), 2000 * (kLine.size() + 1) + 5);
 }
 
-// Of a command that waits for its readers until it is told to end.
+// For a command that waits for its readers until it is told to end.
 TEST(OutputWriterTest, FlushHasNoLimitUntilTheProgramMustEnd) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kResults);

@@ -29,7 +29,8 @@ TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
   }
 }
 
-// What a worker says to its launcher a cluster's scheduler would not know.
+// Code 74 is a worker's message to its launcher; a cluster's scheduler does not
+// know it.
 TEST(RequeueCodesTest, AWorkerThatIsToStartLaterAsksForAnotherStart) {
   EXPECT_EQ(RequeueCode({.no_requeue = 200}, 74), 75);
 }

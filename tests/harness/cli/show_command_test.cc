@@ -170,7 +170,7 @@ TEST(TableStyleTest, DrawsLinesOnlyInAUtf8TerminalWithColour) {
   EXPECT_EQ(art(ColorChoice::kAuto, facts), LineArt::kAscii);
 }
 
-// What is wrong with the options of `gauntlet show`.
+// The error for these options of `gauntlet show`.
 std::string Refused(std::vector<std::string> words) {
   words.insert(words.begin(), "show");
   const Result<CommandLine> line = ParseCommandLine(words);

@@ -86,7 +86,7 @@ class StoredRunTest : public testing::Test {
   std::string runs() const { return scratch_ / "runs"; }
 
   ScratchDirectory scratch_;
-  bool github_ = false;  // of RunCase
+  bool github_ = false;  // passed to RunCase
   std::ostringstream out_;
   std::ostringstream err_;
   Console console_{out_, err_, Plain(), Plain()};

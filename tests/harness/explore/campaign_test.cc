@@ -129,9 +129,9 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   }
 }
 
-// What it does to states is one finding, and one more without any fault, of
-// set-ups with several launches. Where workers rejoin it also keeps some from
-// what others held, which are findings of their own.
+// The bug's effect on states is one finding, and one more without any fault, in
+// set-ups with several launches. If workers rejoin, it also keeps some of them
+// from the state that others hold; these are findings of their own.
 TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
@@ -268,7 +268,7 @@ std::vector<fs::path> Canaries() {
 
 struct CanarySearch {
   CampaignOptions options = {.max_cases = 2000, .stop_after = 1};
-  size_t faults = 2;  // that show the planted bug
+  size_t faults = 2;  // number that shows the planted bug
 };
 
 CanarySearch SearchFor(const std::string& canary) {

@@ -163,8 +163,8 @@ TEST(CrashStatesTest, OneRottenBitLeavesAnotherCheckpoint) {
   EXPECT_EQ(report.counts.at(0).refusals, 0u);
 }
 
-// Of a single checkpoint one bit leaves none: that is to be refused, or to
-// begin anew if that is allowed.
+// One flipped bit destroys the only checkpoint: the run must refuse, or start
+// from scratch if that is allowed.
 TEST(CrashStatesTest, OneRottenBitOfASingleCheckpointMayBeginAnewIfAllowed) {
   for (const bool allowed : {false, true}) {
     References references("", "test");

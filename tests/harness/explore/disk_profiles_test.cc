@@ -54,7 +54,8 @@ TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
   }
 }
 
-// Of a disk that lies: an older state, a refusal, or a start afresh.
+// After a loss on a disk that lies, an older state, a refusal or a start from
+// scratch is fine.
 TEST_P(EveryDisk, APowerLossLeavesWhatTheDiskOwes) {
   Laboratory laboratory = Make();
   for (const Point point :

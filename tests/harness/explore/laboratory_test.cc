@@ -68,7 +68,7 @@ TEST(LaboratoryTest, ARunThatIsCutLeavesNothingToJudge) {
     EXPECT_TRUE(trial.wrong.empty()) << at;
     EXPECT_LT(asked, at + 100) << "and it ends then";
   }
-  // What the first run showed stays, if only the second is cut.
+  // The result of the first run stays if only the second is cut.
   for (const uint64_t at : {whole / 2, whole + whole / 2, UINT64_MAX}) {
     limit = at;
     asked = 0;
@@ -166,7 +166,7 @@ TEST(LaboratoryTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
   record.faults[0].until_step = 6;
   EXPECT_FALSE(MayGiveUp(record));
-  // What was armed before may take effect later.
+  // A fault that was armed before may take effect later.
   std::swap(life.events[0], life.events[1]);
   EXPECT_TRUE(MayGiveUp(record));
 }

@@ -14,7 +14,7 @@ PlanSpace SpaceOf(std::vector<FaultKind> kinds, std::vector<Point> points) {
           .points = std::move(points)};
 }
 
-// That each planned fault fired, in life 1 where it is the first.
+// A report that each planned fault fired, in the incarnation of its site.
 CaseReport Fired(const ExploreCase& one, uint64_t restarts) {
   CaseReport report;
   report.number = one.number;

@@ -46,7 +46,7 @@ CampaignReport Explored(const CampaignOptions& options,
       .value();
 }
 
-// What was tried, as far as it adds up over parts of an exploration.
+// The counts of an exploration that add up over its parts.
 struct Tried {
   uint64_t cases = 0;
   uint64_t held = 0;

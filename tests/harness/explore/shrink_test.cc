@@ -88,7 +88,7 @@ TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
   EXPECT_EQ(shrunk.plan.faults[1].after, "a");
 }
 
-// What led to where it was due is not needed any more.
+// The fault that led to its old site is not needed any more.
 TEST(ShrinkPlanTest, AFaultOfADeviceIsMovedToAStep) {
   FaultPlan plan = PlanOf({"a", "b"});
   plan.faults[1] = {.id = "b",

@@ -17,12 +17,11 @@
 
 namespace gauntlet {
 
-// Mutants of a group in a column. Those without effect are not among those
-// tried.
+// Mutants of a group in a column. `tried` excludes those without effect.
 struct MutationCell {
   uint64_t tried = 0;
   uint64_t caught = 0;      // judged as anything but passed
-  uint64_t no_verdict = 0;  // of those caught: neither passed nor failed
+  uint64_t no_verdict = 0;  // part of `caught`: neither passed nor failed
   uint64_t without_effect = 0;
 };
 

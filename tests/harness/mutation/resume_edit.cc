@@ -33,7 +33,7 @@ std::optional<size_t> FindState(const GoldenTrajectory& golden,
 // A state that a generation resumes from instead of its own.
 struct OtherState {
   size_t entry = 0;  // in GoldenTrajectory::entries
-  std::string stem;  // of its checkpoint; empty: the initial state
+  std::string stem;  // its checkpoint's; empty: the initial state
 };
 
 // Checkpoints that were acknowledged and neither retired nor rejected before

@@ -45,7 +45,7 @@ class ClusterStory {
   ClusterStory& Finish();
 
   Record& record() { return record_; }
-  // What breaks the invariant: the names of its findings.
+  // Names of the findings against the invariant.
   std::vector<std::string> Breaches(std::string_view invariant) const;
 
  private:

@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].kind = "preempt";
                               }},
-                    // What it was told before it rejoined counts from there.
+                    // A notice from before the rejoin counts from the rejoin.
                     LawfulRun{"ItRejoinsFirst", RejoinedRun,
                               [](ScriptedRun& run) {
                                 run.events.InsertBehind(kChief, K::kStep, 3,

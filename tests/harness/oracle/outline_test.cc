@@ -1,4 +1,4 @@
-// What a run did, in outline: faults that fired, and generations.
+// Outline of a run: the faults that fired, and the generations.
 #include "harness/oracle/outline.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a run leaves for people and for other programs.
+// Outputs of a run for people and for other programs.
 #include "harness/oracle/outputs.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What explains the end of a process, or that a worker gave another up.
+// Explanations for the end of a process, or for a worker giving up another one.
 #include "harness/oracle/processes.h"
 
 #include <functional>
@@ -128,7 +128,7 @@ TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
   EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
 }
 
-// What happens for a millisecond, and harms nobody.
+// A fault that lasts for a millisecond and harms nobody.
 class HarmlessFaultTest : public testing::TestWithParam<std::string> {
  protected:
   void Happen(ClusterStory& story) {
@@ -194,7 +194,7 @@ TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {
   EXPECT_THAT(story.Breaches(kGrace), IsEmpty());
 }
 
-// Who stands still, and how it is found.
+// A fault that blocks a worker, and the way it is detected.
 struct Standstill {
   std::string kind;
   std::string point;

@@ -14,14 +14,14 @@ namespace gauntlet {
 
 using Edit = std::function<void(ScriptedRun&)>;
 
-// The run has no finding, and has that one once it is spoiled.
+// A run without a finding, and the finding that `spoil` causes.
 struct SpoiledRun {
-  const char* name;  // of the test
+  const char* name;  // the test's
   ScriptedRun (*run)();
   const char* finding;  // "store/torn-load"
   Edit spoil;
 };
-// … and has it no more with the excuse.
+// The same, with an excuse that removes the finding.
 struct ExcusedRun {
   const char* name;
   ScriptedRun (*run)();
@@ -49,7 +49,7 @@ std::string NameOfCase(const testing::TestParamInfo<Case>& info) {
   return info.param.name;
 }
 
-// Of the first start of the job, and of the second.
+// Workers of the job's first, second and third start.
 inline const Emitter kChief = WorkerProcess(0, 1);
 inline const Emitter kOther = WorkerProcess(1, 1);
 inline const Emitter kNextChief = WorkerProcess(0, 2);

@@ -1,4 +1,5 @@
-// What must be left in the store at the end, and when a run may refuse.
+// Checkpoints that must be left in the store at the end, and reasons for which
+// a run may refuse.
 #include <algorithm>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the store of checkpoints owes: to a claim, of a save, of a load.
+// Guarantees of the checkpoint store for claims, saves and loads.
 #include "harness/oracle/store_model.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// What the store owes while checkpoints are removed: by retention, as bad ones,
-// and at the end of a finished run.
+// Guarantees of the checkpoint store while checkpoints are removed: by
+// retention, as bad ones, and at the end of a finished run.
 #include <gtest/gtest.h>
 
 #include "harness/oracle/store_model.h"
@@ -103,7 +103,8 @@ void NeverSayThatItIsRemoved(ScriptedRun& run) {
   run.events.Remove(kChief, K::kRetired);
 }
 
-// That of step 2, with those of step 4 and 6 behind it, where three are kept.
+// Removes the checkpoint of step 2 after those of steps 4 and 6 are saved,
+// although three are kept.
 void RemoveTooMany(ScriptedRun& run) {
   run.events.Remove(kChief, K::kRetireBegin);
   run.events.Remove(kChief, K::kRetired);

@@ -1,5 +1,5 @@
-// Where a generation begins: at its claim's parent, at a state that one of its
-// workers holds in memory, or at nothing.
+// Start of a generation: at its claim's parent, at a state that one of its
+// workers holds in memory, or from scratch.
 #include <utility>
 
 #include <gmock/gmock.h>

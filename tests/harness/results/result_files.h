@@ -48,7 +48,7 @@ std::string Whole(std::string_view value);  // between PROTO and STOP
 struct TorchTensor {
   std::string storage_class = "FloatStorage";
   std::string key = "0";
-  int elements = 0;  // of the storage
+  int elements = 0;  // in the storage
   int offset = 0;
   std::vector<int> shape;
   std::vector<int> strides;

@@ -42,7 +42,7 @@ TEST_F(CaseRunnerTest, FailsWhatIsNotAsExpected) {
   EXPECT_EQ(verdict.reason, "exit_code");
 }
 
-// What was seen to fail has failed all the same.
+// A case that was seen to fail still counts as failed.
 TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRecordCannotBeKept) {
   const auto verdict = [this](const Case& one) {
     return RunCase(one, {.directory = scratch_ / "none"},

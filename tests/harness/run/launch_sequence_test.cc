@@ -14,7 +14,7 @@ LauncherRun Ended(int exit_code, uint64_t steps = 0) {
   return run;
 }
 
-// Of the job, of another one, and of the job again.
+// Launches of the job, of another one, and of the job again.
 RunPlan ThreeLaunches() {
   RunPlan plan;
   plan.launches = {{}, {.other_job = true}, {}};

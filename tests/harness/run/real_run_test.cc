@@ -23,8 +23,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// What a script may use: the number of its `life`, and `event LIFE KIND`, which
-// logs one of worker 0.
+// Start of each script: sets `life`, the number of its incarnation, and defines
+// `event LIFE KIND`, which logs an event of worker 0.
 constexpr char kPrelude[] = R"(#!/bin/sh
 events=$7
 life=${19}

@@ -167,7 +167,7 @@ TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
   EXPECT_EQ(log.launchers[1].exit_code, 0);
 }
 
-// What was still to happen to those that are gone keeps nobody.
+// Events still due for processes that are gone delay nothing.
 TEST_F(SimRunTest, AfterAPowerLossTheJobIsStartedAgainAtOnce) {
   RunPlan plan = PlanOf(CleanCase());
   const FaultSite site = {.worker = 0, .step = 9};

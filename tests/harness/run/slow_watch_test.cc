@@ -21,7 +21,7 @@ constexpr auto kLong = seconds(60);
 
 class SlowWatchTest : public testing::Test {
  protected:
-  // Who was told of by the time that item 2 was; the watch is over then.
+  // The items reported until item 2 was. Ends the watch.
   std::vector<size_t> ToldWithTheSecond() {
     EXPECT_EQ(second_.get_future().wait_for(kLong), std::future_status::ready);
     watch_.reset();

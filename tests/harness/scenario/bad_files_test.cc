@@ -495,7 +495,7 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
   }
 }
 
-// What says two things, or nothing.
+// Values that contradict each other, or are empty.
 TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
   const std::pair<std::string, std::string> kCases[] = {
       {"expect: {outcome: violates, invariants: [store]}",
@@ -555,7 +555,7 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            "cluster: {restart: {max: 1}}\n"
            "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
            "{at: {incarnation: 3}, do: crash}]",
-           // What is slow, or told of an error, may be lost.
+           // A worker that is slow, or gets an error, may be lost.
            "faults: [{at: {step: 2}, do: slow, with: {latency: 2m}}, "
            "{at: {incarnation: 2}, do: crash}]",
            "faults: [{at: {point: cluster.claim.create}, do: fsync_fails}, "
@@ -582,7 +582,7 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            "cluster: {restart: {policy: rejoin}}\n"
            "faults: [{at: {step: 7}, do: crash}, "
            "{at: {point: ckpt.begin, step: 8}, do: crash}]",
-           // What is written beside the training meets any step.
+           // An asynchronous checkpoint may be written in any step.
            "checkpoint: {mode: async, every: {steps: 5}}\n"
            "faults: [{at: {point: ckpt.rename, step: 8}, do: crash}]",
            // A notice makes one save more.
