@@ -146,8 +146,8 @@ TEST(CheckpointManagerTest, AllVariablesAreNoSubset) {
   }
 }
 
-// What is not saved is compared all the same: a worker whose memory went wrong
-// is not to go on.
+// Variables that are not saved are compared all the same: a worker with corrupt
+// memory must not continue.
 TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
   FitFixture fixture;
   std::vector<std::string> said(2);
@@ -162,7 +162,8 @@ TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
     said[static_cast<size_t>(place.rank)] = manager->Save().status().message();
     training->Leave();
   });
-  // Who hears of it first leaves, and the other one may hear of that instead.
+  // The first worker to detect it leaves, and the other one may see that loss
+  // instead.
   EXPECT_THAT(said, testing::Contains(HasSubstr("state digests differ")));
   EXPECT_THAT(said, testing::Each(testing::Not("")));
 }

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Of the small model's job.
+// Options of the small model's job.
 TrainOptions OptionsFor(const StartOptions& start) {
   TrainOptions options;
   options.job.model.layers = {layers::Flatten(), layers::Dense(8),

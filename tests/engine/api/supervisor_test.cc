@@ -249,7 +249,8 @@ TEST(SupervisorTest, AStopIsSavedBeforeTheServicesAreWaitedFor) {
   });
 }
 
-// One life with a start of its own for all weights; what it recovered.
+// One incarnation with its own start value for all weights, and the weights
+// that it recovered.
 struct PartialLife {
   std::vector<std::string> variables;
   float init = 0.0f;
@@ -257,7 +258,7 @@ struct PartialLife {
   bool recovered = false;
   std::vector<float> begins_with;
   std::vector<float> ends_with;
-  size_t kernel_at = 0;  // of dense1/kernel
+  size_t kernel_at = 0;  // offset of dense1/kernel
 
   void Live(World& world, const WorkerSpec& place) {
     const auto training = NewTraining(world, place);
@@ -348,7 +349,7 @@ TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
   }
 }
 
-// What PrepareSession of so many workers says of these options.
+// The status of PrepareSession with so many workers and these options.
 Status Prepared(FitFixture& fixture, int workers,
                 const SupervisorOptions& options) {
   Status said;

@@ -83,7 +83,8 @@ TEST_F(CheckpointStoreTest, ReadsTheParentOnce_ForTheClaimAndTheFirstLoad) {
   EXPECT_EQ(reads, 2 * of_the_claim);
 }
 
-// What a load that comes first would get, and what one behind it finds.
+// The first load gets the bytes that the claim verified; the second one finds
+// the damage on the disk.
 TEST_F(CheckpointStoreTest, LoadsWhatItsClaimVerified_ThoughTheDiskIsDamaged) {
   Saved({20});
   CheckpointStore store = OpenStore(test_.world);
@@ -137,7 +138,7 @@ TEST_F(CheckpointStoreTest, ADirectoryThatIsNoTextIsRefused) {
   EXPECT_TRUE(storage_.Contents().empty());
 }
 
-// What it points to is another store's, to keep or to remove.
+// The target of the link belongs to another store, to keep or to remove.
 TEST_F(CheckpointStoreTest, ALinkedCheckpointIsRefused) {
   char path[] = "/tmp/ckpt_store_XXXXXX";
   ASSERT_NE(mkdtemp(path), nullptr);
@@ -267,7 +268,7 @@ TEST_F(CheckpointStoreTest, ReachesEveryPointOfASaveAndALoad) {
   for (const PointInfo& info : AllPoints()) {
     const bool ours = info.name.starts_with("ckpt.") ||
                       info.name.starts_with("cluster.claim.");
-    // Of those who save together.
+    // Only ranks that save together hit these points.
     if (info.point == Point::kSaveAgree || info.point == Point::kCopy) continue;
     if (!ours) continue;
     EXPECT_TRUE(hit.contains(info.point)) << info.name;

@@ -197,7 +197,7 @@ TEST_F(FencingTest, WhoseStoreWasDeletedUnderItStopsForGood) {
   }
 }
 
-// Of two launchers without a common lock the later one keeps the store.
+// If two launchers have no common lock, the later one keeps the store.
 TEST_F(FencingTest, ALaterLaunchIsNotFencedByAnEarlierOne) {
   CheckpointStore earlier = LaunchedAs(old_.world, {.launch = "1"});
   ASSERT_TRUE(earlier.ClaimGeneration(std::string(kJob)).ok());

@@ -272,8 +272,8 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
   }
 }
 
-// What this program would not write in this way is read all the same, and is
-// the same manifest.
+// A manifest in a layout that this program does not write is read all the same,
+// and has the same content.
 TEST(ManifestTest, ReadsOneThatIsLaidOutInAnotherWay) {
   const std::string text = EncodeManifest(SmallManifest());
   const std::string body = text.substr(0, text.rfind("\"xxh3_128\""));

@@ -146,7 +146,7 @@ TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
   EXPECT_TRUE(store->checkpoints.back().verdict.ok());
 }
 
-// What a look says of the next start, and what a start then does.
+// The inspection's prediction of the next start, and the start itself.
 TEST_F(InspectTest, SaysOfAnEditedStateFileWhatAClaimThenDoes) {
   const std::string damaged = "/store/step-000000001-g1/MANIFEST.json";
   const struct {

@@ -92,7 +92,7 @@ RC_GTEST_PROP(UnescapeStringTest, DoesAsCharacterByCharacter, ()) {
   RC_ASSERT(InBlocks(text + '"') == CharacterByCharacter(text + '"'));
 }
 
-// What follows the string in its file is not its business.
+// Text that follows the string in its file takes no memory.
 TEST(UnescapeStringTest, TakesAsMuchMemoryAsTheStringHas) {
   const std::string text = "\\\\short\"" + std::string(1 << 20, ' ');
   std::string out;

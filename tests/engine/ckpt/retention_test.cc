@@ -43,7 +43,7 @@ class RetentionTest : public testing::Test {
   TestWorld test_{storage_};
 };
 
-// Of what is older than the newest good one, at index 2 here.
+// OldestSpare chooses among those older than the newest good one, here index 2.
 TEST(OldestSpareTest, WhatIsForGoodStaysWhereThereIsNoRoom) {
   std::vector<CommittedCheckpoint> lineage(4);
   EXPECT_EQ(OldestSpare(lineage, 2), 0u);

@@ -58,7 +58,7 @@ TEST_F(SeeClaimTest, WhoIsFollowedIsFenced) {
   EXPECT_EQ(See(1).code(), Code::kFenced);
 }
 
-// That the claim is not there would be more than the rank knows.
+// The rank must not report a missing claim, as it does not know that.
 TEST_F(SeeClaimTest, ADirectoryThatCannotBeChangedIsToldAsTheDisksError) {
   Claim();
   storage_.gate = [](Operation operation, const std::string& path) {
@@ -71,7 +71,7 @@ TEST_F(SeeClaimTest, ADirectoryThatCannotBeChangedIsToldAsTheDisksError) {
   EXPECT_THAT(seen.message(), HasSubstr("the disk says no"));
 }
 
-// By a rank that died as it looked.
+// The file is of a rank that died as it looked.
 TEST_F(SeeClaimTest, ANewClaimTidiesWhatALookLeftBehind) {
   Claim();
   const std::string left = "/store/gen-000002.look";

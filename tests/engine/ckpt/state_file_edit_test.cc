@@ -33,7 +33,8 @@ class StateFileEditTest : public testing::Test {
   }
   void Write(std::string text) { Bytes("checkpoint") = std::move(text); }
 
-  // What a start says, which is what a look says before it.
+  // The status of a start; checks that an inspection before it predicts the
+  // same.
   Status Start() {
     const auto store =
         InspectStore(test_.world, kDirectory, InspectDepth::kEveryByte);

@@ -27,9 +27,9 @@ rc::Gen<PlannedLife> AnyLife() {
       rc::gen::inRange<size_t>(0, 400));
 }
 
-// What the model knows of the store.
+// The model's state of the store.
 struct Model {
-  // Step i is not finite where bit i is set.
+  // Bit i is set iff step i is not finite.
   uint64_t not_finite = 0;
   uint64_t newest = 0;         // acknowledged, or found
   uint64_t newest_finite = 0;  // likewise

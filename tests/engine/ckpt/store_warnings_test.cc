@@ -1,4 +1,4 @@
-// What a claim says of what it found and did in a store: a line each.
+// Warnings of a claim about its findings and changes in a store, a line each.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class StoreWarningsTest : public testing::Test {
     return storage_.Bytes(kDirectory + "/" + name);
   }
 
-  // Of a claim that may begin anew.
+  // Warnings of a claim that may start from scratch.
   std::vector<std::string> WarningsOfAClaim() {
     auto store = CheckpointStore::Open(
         test_.world,

@@ -97,8 +97,8 @@ TEST_F(SyncOrderTest, RecordIsDurableBeforeTheClaimChangesAnythingElse) {
                               }));
 }
 
-// Of the claim's file, of the directory behind it, before the record, of the
-// record's file, and of the directory behind that.
+// The syncs: the claim's file, the directory after it, the directory again
+// before the record, the record's file, and the directory after that.
 TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
   constexpr int kSyncs = 5;
   for (int failing = 0; failing < kSyncs; ++failing) {

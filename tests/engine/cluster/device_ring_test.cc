@@ -55,7 +55,8 @@ class Rank {
     return OkStatus();
   }
 
-  // Of all the replicas' arrays, those that this rank hosts go in.
+  // Sums the replicas' arrays; takes those that this rank hosts from
+  // `replicas`.
   Status Sum(const Arrays& replicas, std::vector<float>& total) {
     const ReplicaBlock block =
         ReplicasOf(static_cast<int>(replicas.size()), session_.ring().rank(),
@@ -157,7 +158,7 @@ struct Outcome {
   Duration took{0};
 };
 
-// What becomes of three ranks, each with a table of its own.
+// Runs three ranks, each with a table of its own, and returns their outcome.
 Outcome RunThree(const std::function<Status(Rank&, int rank)>& body,
                  const std::function<const gpu::CollectiveApi&(int)>& api_of) {
   ClusterFixture cluster(3, 1);
@@ -347,7 +348,7 @@ TEST(DeviceRingTest, AFailureEndsTheCommunicator) {
   EXPECT_EQ(ended, 3);
 }
 
-// What comes over the network is whatever somebody sent there.
+// A frame from the network may hold any bytes.
 TEST(EmulatedCollectiveTest, HostileFramesAreAFailureInOneLine) {
   const std::string id(sizeof(gpu::CommunicatorId::bytes), '\0');
   const ChunkHeader right = {.kind = ChunkKind::kDevice, .generation = 1};

@@ -1,4 +1,4 @@
-// What a proof covers: every field of its message, its connection, its ends.
+// A proof covers every field of its message, its connection, and its ends.
 #include "engine/cluster/link_proofs.h"
 
 #include <functional>
@@ -116,7 +116,7 @@ TEST_F(ChiefsAnswerTest, RefusalHoldsForItsConnectionAsItIs) {
   EXPECT_FALSE(kProofs.Accepts(link_, refusal));
 }
 
-// What a stranger gets to see of one purpose is no proof for another one.
+// A proof that a stranger sees for one purpose is not valid for another one.
 TEST_F(ChiefsAnswerTest, ReflectedProofsAreNone) {
   Hello hello = SignedHello();
   Welcome welcome = {.proof = hello.proof};

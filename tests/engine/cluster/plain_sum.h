@@ -1,4 +1,5 @@
-// What an all-reduce owes: the replicas' arrays, added one by one in order.
+// The required sum of an all-reduce: the replicas' arrays, added one by one in
+// order.
 #ifndef GAUNTLET_TESTS_ENGINE_CLUSTER_PLAIN_SUM_H_
 #define GAUNTLET_TESTS_ENGINE_CLUSTER_PLAIN_SUM_H_
 

@@ -76,8 +76,8 @@ class StrangerRun {
       return EncodeControl(hello);
     };
   }
-  // What a stranger in the chief's place does with a caller. It keeps the
-  // connection open, unless this closes it.
+  // Reaction of a stranger in the chief's place to a caller. The stranger keeps
+  // the connection open, unless this closes it.
   using Trick = std::function<void(Channel& channel, const Hello& hello)>;
   static Trick Sending(Frame frame) {
     return [frame = std::move(frame)](Channel& channel, const Hello&) {
@@ -230,7 +230,7 @@ TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
 const Frame kLeave =
     EncodeControl(Refusal{.code = Code::kInvalidArgument, .message = "leave"});
 
-// Of the tricks, those that last as long as the stranger is there.
+// The tricks whose effect lasts as long as the stranger is there.
 const std::vector<StrangerRun::Trick> kTricks = {
     [](Channel& channel, const Hello&) { channel.Close(); },
     StrangerRun::Sending("HTTP/1.1 400 Bad Request"),
@@ -248,7 +248,7 @@ TEST(StrangerTest, StrangerInTheChiefsPlaceForAMoment_DelaysNoMore) {
     StrangerRun::Trick trick;
     int leaves_after;  // s
   };
-  // Who refuses a worker may be right: it is not called again for long.
+  // A refusal may be right, so the worker does not call again for long.
   std::vector<Case> cases = {{StrangerRun::Sending(kLeave), 2}};
   for (const auto& trick : kTricks) cases.push_back({trick, 9});
   for (size_t i = 0; i < cases.size(); ++i) {

@@ -51,7 +51,7 @@ TEST(Cifar10Test, TheChannelsOfAPixelComeTogether) {
 
 struct BadFile {
   std::string bytes;
-  std::string message;  // what follows "<path>: "
+  std::string message;  // text after "<path>: "
 };
 
 TEST(Cifar10Test, AMalformedFileIsRefusedWithItsOffset) {

@@ -71,7 +71,7 @@ TEST(IdxTest, AnErrorOfTheDiskIsNotAMalformedFile) {
 struct BadFile {
   std::string path;
   std::string bytes;
-  std::string message;  // what follows "<path>: "
+  std::string message;  // text after "<path>: "
 };
 
 const BadFile kBadFiles[] = {
@@ -115,7 +115,7 @@ TEST(IdxTest, AMalformedFileIsRefusedWithItsOffset) {
   }
 }
 
-// What ReadIdx says of these bytes in place of the compressed images.
+// The status of ReadIdx with these bytes in place of the compressed images.
 std::string ReadingGzip(const std::string& bytes) {
   MemoryFiles files = GoodFiles();
   files.files.erase(kImagesPath);

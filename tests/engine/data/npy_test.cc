@@ -74,7 +74,7 @@ TEST(NpyTest, ReadsVersionTwoAndAnyLayoutOfTheHeader) {
 
 struct BadFile {
   std::string bytes;
-  std::string message;  // what follows "<path>: "
+  std::string message;  // text after "<path>: "
 };
 
 std::string FortranHeader() {

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Of neighbouring sizes no two share more than a beginning.
+// Texts of neighbouring sizes differ in each byte that both have.
 std::string BytesOf(size_t size) {
   std::string bytes(size, '\0');
   for (size_t i = 0; i < size; ++i) {
@@ -19,7 +19,7 @@ std::string BytesOf(size_t size) {
   return bytes;
 }
 
-// Piece by piece, which is another path through the library.
+// Digests byte by byte, which is another path through the library.
 class Streamed {
  public:
   explicit Streamed(const std::string& bytes) {
@@ -52,7 +52,8 @@ TEST(DigestTest, IsXxh3OfBytesOfAnyNumber) {
   for (size_t size = 0; size <= 600; ++size) ExpectIsXxh3(size);
 }
 
-// Of more bytes it mixes anew every 1024, the last ones by another rule.
+// For longer texts XXH3 mixes anew every 1024 bytes, and treats the last ones
+// by another rule.
 TEST(DigestTest, IsXxh3OfManyBytes) {
   for (const size_t size :
        {1023, 1024, 1025, 1088, 2047, 2048, 2049, 7720, 65535, 65536, 65537}) {

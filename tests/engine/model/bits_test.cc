@@ -18,8 +18,8 @@ std::vector<uint32_t> BitsOf(std::span<const float> values) {
   return bits;
 }
 
-// Of the first step of the job with `rows` rows: gradients, then the losses of
-// the step and of an evaluation.
+// Bits of the first step of the job with `rows` rows: gradients, then the
+// losses of the step and of an evaluation.
 std::vector<uint32_t> FirstStepBits(JobSpec job, size_t rows,
                                     const Kernels& kernels) {
   job.batch = static_cast<int>(rows);

@@ -34,7 +34,7 @@ TEST(LearningTest, EachPresetReachesItsAccuracyInItsEpochs) {
   }
 }
 
-// Of its ten epochs.
+// The preset has ten epochs.
 TEST(LearningTest, CnnReadsNineDigitsOfTenAfterFourEpochs) {
   EXPECT_GT(AccuracyAfter(PresetJob("cnn").value(), 4), 0.9);
 }

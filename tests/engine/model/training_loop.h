@@ -35,15 +35,15 @@ class TrainingLoop {
 
   // One step: gradients of the replicas, added in order, and the update.
   void Step();
-  // Steps to the end of the epoch at hand.
+  // Runs to the end of the current epoch.
   void Epoch();
 
-  // Of the loss of the last step.
+  // Loss of the last step.
   float loss() const { return loss_; }
   const std::vector<float>& parameters() const { return parameters_; }
   double Accuracy(const Dataset& data);
   const DataSplit& data() const { return *data_; }
-  // Over parameters, slots, scalars and the last loss.
+  // Digest over parameters, slots, scalars and the last loss.
   std::string Digest() const;
 
  private:

@@ -113,7 +113,7 @@ TEST(ConvolutionTest, ChunksOfTheInputGradientCountSkippedTaps) {
   Arrays a(s);
   const float found =
       ConvolutionInputElement(s, a.dy.data(), a.kernel.data(), {0, 0, 2, 0});
-  // Of pixel (0, 2) only tap (0, 1) counts, with output (0, 1): k = 200 ...
+  // For pixel (0, 2) only tap (0, 1) counts, with output (0, 1): k = 200 ...
   // 399.
   const float* const dy = a.dy.data() + 200;
   const float* const w = a.kernel.data() + 200;

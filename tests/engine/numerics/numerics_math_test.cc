@@ -132,7 +132,7 @@ TEST(NumericsMathTest, FmaRoundsOnce) {
   const float x = 1.0f + 0x1p-12f;
   EXPECT_EQ(Fma(x, x, -(1.0f + 0x1p-11f)), 0x1p-24f);
   const float product = x * x;
-  EXPECT_EQ(product - (1.0f + 0x1p-11f), 0.0f);  // what contraction would hide
+  EXPECT_EQ(product - (1.0f + 0x1p-11f), 0.0f);  // not 0 if contracted
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(LibraryFileTest, ALibraryThatIsCutOffIsNotFound) {
   unlink(file.c_str());
 }
 
-// Of a library without a section table the segments alone say how long it is.
+// Without a section table, only the segments tell how long a library is.
 TEST(LibraryFileTest, ALibraryThatIsCutOffInASegmentIsNotFound) {
   const std::string file = ::testing::TempDir() + "no_sections.so";
   std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);

@@ -33,8 +33,8 @@ WorkerSpec Spec(int worker) {
           .tenure = {.launch = "3 then here", .claimed = 4}};
 }
 
-// What a worker's notices come to, in order: texts of progress, "result …",
-// "exit code/signal".
+// A worker's notices as texts, in order: lines of progress, "result …", "exit
+// code/signal".
 std::vector<std::string> NoticesOf(LocalWorkerProcesses& workers) {
   std::vector<std::string> told;
   while (const auto notice = workers.Next(Soon())) {

@@ -50,7 +50,7 @@ struct Steps {
   Status status = Unavailable("did not run");
   uint64_t count = 0;
   Duration longest{0};
-  uint64_t bits = 0;  // of all sums
+  uint64_t bits = 0;  // mixed from all sums
 };
 
 // Sums gradients step by step until the strangers are done. The sums are a

@@ -1,4 +1,5 @@
-// What tests run as another process: `real_test_child <mode> <arguments…>`.
+// Program that tests run as another process: `real_test_child <mode>
+// <arguments…>`.
 // Lines for the test go to descriptor 3.
 #include <cstdio>
 #include <string>

@@ -56,7 +56,7 @@ class TestProcess {
     Send(SIGKILL);
     return Await();
   }
-  // What it writes to its descriptor 3 up to the next line feed.
+  // Reads the process's output on its descriptor 3 up to the next line feed.
   std::string ReadLine() {
     std::string line;
     char c = 0;

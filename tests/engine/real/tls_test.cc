@@ -35,7 +35,7 @@ class TlsTest : public testing::Test {
             .key = Write(fmt::format("key{}", count_), pair.key),
             .ca = Write(fmt::format("ca{}", count_), ca.Pem())};
   }
-  // What keeps the files from being used.
+  // The reason why the files cannot be used.
   std::string WhyNot(const TlsFiles& files) {
     const Status status = ReadTlsCredentials(storage_, files).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);

@@ -79,7 +79,7 @@ TEST(ResultDeathTest, WhatWasMovedFromHasNoValue) {
                "value_.has_value");
 }
 
-// What finds the run again comes whatever the message is.
+// The run's position, which is needed to repeat it, follows any message.
 TEST(CheckDeathTest, NamesTheRunsPosition_BehindAnyMessage) {
   SetCheckPosition({.seed = 7, .rank = 3, .step = 9});
   for (const size_t size : {size_t{10}, size_t{100000}}) {

@@ -58,7 +58,7 @@ std::vector<EventKind> KindsOf(const LifeOutcome& outcome, size_t rank = 0) {
   return kinds;
 }
 
-// Of the step's save: the last step before the event of that kind.
+// The last step before the event of that kind about the save of step `save`.
 uint64_t StepAt(const LifeOutcome& outcome, EventKind kind, uint64_t save) {
   uint64_t step = 0;
   for (const LogEvent& event : outcome.events[0]) {

@@ -225,7 +225,7 @@ TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
   }
 }
 
-// What lies in memory that nobody has written to.
+// Value of each byte of new memory on FailingAtTheFirstCopy.
 int new_memory_holds = 0;
 
 // Fails at the first copy, which is of the first gradients into their sum.
@@ -302,7 +302,8 @@ void ExpectToHold(const Disturbed& disturbed, const std::string& where) {
   EXPECT_EQ(disturbed.end.launch.result->digest, golden) << where;
 }
 
-// At every hit of every point of the exchange of one step.
+// Disturbs one step's exchange at every hit of each of its points. Returns the
+// number of hits.
 int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
   int fired = 0;
   for (const Point point : {Point::kAllReduceBegin, Point::kAllReduceSend,
@@ -326,8 +327,8 @@ int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
   return fired;
 }
 
-// Of 3 ranks: begin and end 6, gradients 6 sent and 8 received, the rest 4 sent
-// and 4 received.
+// Hits with 3 ranks: begin and end 6, gradients 6 sent and 8 received, the rest
+// 4 sent and 4 received.
 constexpr int kPlacesOfTheExchange = 28;
 
 TEST(CollectiveTest, ADeathAnywhereInTheExchangeIsALoss) {
@@ -356,7 +357,7 @@ TEST(CollectiveTest, ARejoiningGenerationHasACommunicatorOfItsOwn) {
   EXPECT_THAT(disturbed.end.Of(EventKind::kCarriedOn), SizeIs(3));
 }
 
-// Where the loss is noticed behind the sum too.
+// Covers a loss that is detected only after the sum, too.
 TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
   static std::map<gpu::Communicator*, gpu::Device*> members;
   static int twice = 0;
@@ -434,7 +435,7 @@ void ExpectAnotherAttempt(const gpu::CollectiveApi& api, RestartPolicy policy) {
                               .Run({.workers = 2, .restart = policy});
   ASSERT_TRUE(end.launch.result) << end.launch.reason;
   EXPECT_EQ(end.launch.result->digest, UndisturbedDigest(ShortRun()));
-  // Who rejoins keeps its process.
+  // A worker that rejoins keeps its process.
   if (policy == RestartPolicy::kRejoin) {
     EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(2));
   } else {

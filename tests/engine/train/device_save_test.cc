@@ -28,7 +28,7 @@ TrainOptions AsyncOnDevice() {
   return options;
 }
 
-// What was asked of the newest device of CountingDevice.
+// Transfers of the newest device of CountingDevice, and its room for a copy.
 struct Moves {
   size_t downloaded = 0;  // bytes
   size_t fetched = 0;

@@ -12,8 +12,8 @@ using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
 
-// Who finds it out first says so and leaves; the others may see no more than
-// that. The launcher acts on the one that failed.
+// The first rank to detect the disagreement reports it and leaves; the others
+// may see only that it left. The launcher acts on the rank that failed.
 void ExpectFailure(const LifeOutcome& outcome, const std::string& reason) {
   EXPECT_THAT(outcome.exits, Contains(1));
   for (size_t rank = 0; rank < outcome.exits.size(); ++rank) {
@@ -26,7 +26,8 @@ void ExpectFailure(const LifeOutcome& outcome, const std::string& reason) {
   EXPECT_FALSE(outcome.result);
 }
 
-// Whose directory has claims of its own could take the chief's for an old one.
+// A rank whose directory has claims of its own could take the chief's claim for
+// an old one.
 TEST(DisagreementTest, SoIsWhoKnowsOfNoCheckpoints) {
   TrainingFixture fixture;
   fixture.Run(2, SmallRun());
@@ -192,8 +193,8 @@ class FlippingNetwork final : public Network {
   uint64_t step_;
 };
 
-// Of four ranks, rank 3 makes the totals and rank 2 passes none on: what rank
-// 2 receives wrong is wrong there alone.
+// With four ranks, rank 3 makes the totals and rank 2 passes none on. A value
+// that rank 2 receives wrong is wrong only there.
 LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
   TrainingFixture fixture;
   fixture.PutBeforeTheNetwork(

@@ -50,7 +50,7 @@ class ReadOnlyStorage final : public Storage {
   }
 
   std::function<void(const std::string& path)> before_open;
-  std::optional<Status> refused;  // what every List gives
+  std::optional<Status> refused;  // error of every List
 
  private:
   static Status Changed(const std::string& path) {
@@ -124,7 +124,8 @@ class AfterTheRun {
   Evaluator evaluator_;
 };
 
-// That each evaluation of an epoch's end is the run's own, bit for bit.
+// Expects that each evaluation of an epoch's end equals the run's own, bit for
+// bit.
 void ExpectAsTheRunSays(const LifeOutcome& run, const Heard& heard) {
   const std::vector<LogEvent> said = run.Of(EventKind::kEvaluated);
   for (const Evaluation& one : heard.evaluations) {

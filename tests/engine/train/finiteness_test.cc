@@ -135,7 +135,8 @@ TEST(FinitenessTest, SaysNothingOfAFiniteRun) {
   }
 }
 
-// Of any number of workers, and on every instruction set: NaNs have many bits.
+// With any number of workers, and on every instruction set, as there are many
+// bit patterns of a NaN.
 TEST(FinitenessTest, RunsWithANanEndInTheSameState) {
   const std::string expected = UndisturbedDigest(Overflowing());
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {

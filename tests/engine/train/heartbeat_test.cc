@@ -1,4 +1,4 @@
-// That workers who are alive are heard of.
+// Workers that are alive send heartbeats in time.
 #include <algorithm>
 
 #include <gtest/gtest.h>

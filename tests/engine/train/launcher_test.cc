@@ -21,19 +21,20 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// The life of one worker, from the launcher's side.
+// One incarnation of a worker, as its launcher sees it.
 struct Script {
   Duration runs = milliseconds(10);
   int exit = 0;
   std::string says;  // the status of a result; "": none
   uint64_t claims = 0;
-  // What it says of its next sign, and when that comes; 0: never.
+  // The time in which it announces its next sign of life, and the real interval
+  // between signs; 0: never.
   Duration patience{0};
   Duration signs_every{0};
-  // On a notice: leaves so much later with 143, or not at all.
+  // Time after a notice at which it leaves with 143; nullopt: it does not.
   std::optional<Duration> leaves_after_notice;
   bool for_ever = false;
-  // What else it says, and when after its beginning; in order.
+  // Its other messages, with their times since its start; in order.
   std::vector<std::pair<Duration, WorkerProgress>> tells = {};
 };
 using ScriptOf = std::function<Script(const WorkerSpec&)>;
@@ -447,7 +448,7 @@ TEST_F(LauncherTest, AChiefThatGivesSignsInTimeIsLeftAlone) {
   EXPECT_EQ(end.restarts, 0);
 }
 
-// What it said meanwhile waits to be read.
+// Messages that the worker sends during the launcher's pause wait to be read.
 TEST_F(LauncherTest, ItsOwnPauseMakesNobodyLate) {
   PauseAt(seconds(1), seconds(30));
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
@@ -558,7 +559,7 @@ TEST_F(LauncherTest, ADeathIsSaidRatherThanWhatItMadeOfTheOthers) {
   EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
 }
 
-// What a worker says that leaves because its own device failed.
+// A worker that leaves because its own device failed.
 Script LosesItsDevice(Duration runs) {
   return {.runs = runs,
           .exit = 75,
@@ -736,7 +737,7 @@ TEST_F(LauncherTest, WorkersByLifeCountFromTheFirstLife) {
   EXPECT_THAT(lives_, ElementsAre(2, 3, 3));
 }
 
-// Of a job that rejoins: all meet at once, and generation 1 forms.
+// A worker of a job that rejoins: all meet at once, and generation 1 forms.
 Script Trains(const WorkerSpec& spec) {
   Script script = Done(spec);
   script.runs = milliseconds(1000);

@@ -83,7 +83,8 @@ TEST_F(NoticeWatchTest, SeesAFileThatAppearsAtTheNextLook) {
   EXPECT_THAT(lines_, ElementsAre("told to go by /notice"));
 }
 
-// What it is told of may be a second old, and the grace with it.
+// A notice may be a second old when the watch finds it, so a second of its
+// grace may be over.
 TEST_F(NoticeWatchTest, TakesTheTimeOfTheLookBeforeForThatOfTheNotice) {
   MakeFile();
   Watch({.file = "/notice"}, seconds(10));

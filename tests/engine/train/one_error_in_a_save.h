@@ -1,4 +1,4 @@
-// What one error in a save may cost, however the save is made.
+// Cost of one error in a save, in any mode of saving.
 #ifndef GAUNTLET_TESTS_ENGINE_TRAIN_ONE_ERROR_IN_A_SAVE_H_
 #define GAUNTLET_TESTS_ENGINE_TRAIN_ONE_ERROR_IN_A_SAVE_H_
 
@@ -10,8 +10,9 @@
 
 namespace gauntlet {
 
-// Each operation of a save, on either rank, fails once: that save is void at
-// most, and the run goes on as if nothing had been. REQUIRES: five saves.
+// Lets each operation of a save fail once, on either rank. Expects that at most
+// that save is lost, and that the run continues undisturbed. REQUIRES: five
+// saves.
 inline void ExpectOneErrorCostsOneSave(const TrainOptions& options) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const PointInfo& info : AllPoints()) {

@@ -131,7 +131,7 @@ TEST(RegroupTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
   EXPECT_TRUE(regroup.is_open());
   regroup.Meets(0, 5, std::nullopt, kStart + milliseconds(4));
   EXPECT_FALSE(regroup.IsComplete()) << "worker 1 has not left it";
-  // What who is met already said of it was of this matter.
+  // Worker 2 reported worker 1 as silent in this generation, and that counts.
   EXPECT_THAT(regroup.Overdue(kStart + milliseconds(2) + kSilentGrace),
               ElementsAre(1));
 }
@@ -217,7 +217,7 @@ TEST(RegroupTest, WhoSaysAnythingIsNotSilent) {
   regroup.Meets(2, 4, std::nullopt, kStart);
   EXPECT_THAT(regroup.Overdue(kStart + kGrace), IsEmpty());
   regroup.Meets(1, 4, std::nullopt, kStart + kGrace);
-  // Who is there already is not taken for silent by what one says later.
+  // A later report does not make a worker silent that is meeting already.
   regroup.Meets(2, 4, 1, kStart + kGrace);
   EXPECT_TRUE(regroup.IsComplete());
   EXPECT_THAT(regroup.Overdue(kStart + 2 * kGrace), IsEmpty());
@@ -225,7 +225,7 @@ TEST(RegroupTest, WhoSaysAnythingIsNotSilent) {
 
 TEST(RegroupTest, SilenceIsOfOneMatter) {
   Regroup regroup = Formed();
-  // Of a generation before: dismissed with the rest of its word.
+  // A report of an earlier generation is dropped as a whole.
   regroup.Meets(0, 3, 1, kStart);
   regroup.Died(2, kStart + milliseconds(10));
   EXPECT_THAT(regroup.Overdue(kStart + milliseconds(10) + kSilentGrace),

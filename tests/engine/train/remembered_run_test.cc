@@ -34,7 +34,8 @@ std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
   return states;
 }
 
-// What it is of with a memo that knows the undisturbed run, it is without.
+// Expects the same states with a memo that knows the undisturbed run as without
+// one.
 void ExpectTheSameWithAMemo(LoopHooks* hooks, StepProbe* probe) {
   TrainMemo memo;
   const std::vector<Said> undisturbed = StatesOf(&memo, nullptr, nullptr);

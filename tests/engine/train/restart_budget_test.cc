@@ -5,7 +5,7 @@
 namespace gauntlet {
 namespace {
 
-// Whether rejoining helps is asked before the loss is counted.
+// The launcher asks if rejoining helps before it counts the loss.
 TEST(RestartBudgetTest, ANewStepEndsWhatWasFruitlessAtOnce) {
   const LauncherOptions options = {.restart = RestartPolicy::kRejoin};
   RestartBudget budget(options);

@@ -1,5 +1,5 @@
-// That a run may be cut into lives of any length and any number of workers, and
-// nobody can tell afterwards.
+// A run may be cut into incarnations of any length and any number of workers:
+// the result is bitwise identical.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

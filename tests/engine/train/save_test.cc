@@ -104,7 +104,8 @@ TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
   const LifeOutcome fenced = fixture.Run(2, SmallRun(), plan);
   EXPECT_TRUE(fenced.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_THAT(fenced.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
-  // That claim never came to record a parent, so what was committed counts.
+  // The newer claim never recorded a parent, so the committed checkpoint
+  // counts.
   const LifeOutcome next = fixture.Run(2, SmallRun());
   EXPECT_EQ(next.result->resumed_from, 10u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
@@ -200,7 +201,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
   }
 }
 
-// Who is told to go pauses less: it must not take the others for lost.
+// A worker with a notice pauses less, and must not take the others for lost.
 TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.cluster.save_timeout = std::chrono::seconds(6);

@@ -21,7 +21,7 @@ FaultPlan NoticeAt(const FaultSite& site) {
                       .with = {.grace = std::chrono::seconds(20)}}}};
 }
 
-// What every orderly stop looks like; the step.
+// Checks the events of an orderly stop, and returns its step.
 uint64_t ExpectOrderlyStop(const LifeOutcome& outcome,
                            const std::string& where) {
   EXPECT_EQ(outcome.end, RunEnd::kAllExited) << where;
@@ -77,7 +77,7 @@ TEST(StopTest, ANoticeAtAnyPointLeadsToOneSavedStep) {
   }
 }
 
-// What comes before a step's exchange is asked of the others with it.
+// A notice before a step's exchange reaches the others in that exchange.
 TEST(StopTest, ANoticeAtTheBeginOfAStepStopsBehindIt) {
   for (uint64_t step = 1; step < kSteps - 1; ++step) {
     const LifeOutcome outcome = TrainingFixture(step).Run(

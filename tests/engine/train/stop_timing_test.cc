@@ -41,7 +41,7 @@ TEST(StopTimingTest, SavesFirstWhereNoSaveWasMeasured) {
   EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kGoOn);
 }
 
-// What is needed: two operations of 1 s, a save of 2 s and half as much again,
+// The time needed: two operations of 1 s, a save of 2 s and half as much again,
 // a margin of 1 s.
 TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   StopTiming timing = Running(seconds(60));
@@ -54,7 +54,7 @@ TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
-// One that is under way, and then the last one.
+// A save that is under way, and then the last one.
 TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
   StopTiming timing(seconds(60), 2);
   timing.OperationTook(Operation::kStep, seconds(1));

@@ -65,8 +65,8 @@ TEST_F(TrainMemoTest, APassThatIsKnownIsTheSameToTheBit) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-// Who asks for what is kept gets it, with the loss, once it is known, and its
-// own array is left alone.
+// A caller that sets `kept` gets the kept gradients and loss of a known pass,
+// and its own array is not written.
 TEST_F(TrainMemoTest, APassThatIsKnownIsHandedOutAsItIsKept) {
   const Pass computed = PassOf(*plain_);
   std::vector<float> kept_as = computed.gradients;
@@ -97,7 +97,7 @@ TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
-// Where somebody has digested the parameters, they are not digested again.
+// Parameters that the caller has digested are not digested again.
 TEST_F(TrainMemoTest, APassIsKnownByTheDigestOfItsParameters) {
   const Pass first = PassOf(*remembered_);
   batch_.parameters_digest = DigestOf(std::as_bytes(std::span(parameters_)));
@@ -155,7 +155,7 @@ TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-// What the passes of a device came to is known by the same key.
+// The memo knows the passes of a device by the same key.
 TEST_F(TrainMemoTest, APassThatIsKnownNeedsNoDevice) {
   const auto device =
       gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));

@@ -82,7 +82,7 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
   const TrainState used = Used();
   std::map<std::string, Tensor> tensors = Stored(used);
   for (auto& [name, tensor] : tensors) {
-    if (name == "position/phase") continue;  // what the history is of
+    if (name == "position/phase") continue;  // has to match the history
     ASSERT_FALSE(tensor.bytes.empty()) << name;
     tensor.bytes[0] ^= std::byte{2};
     TrainState state = Fresh(1);
@@ -113,8 +113,8 @@ TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
   EXPECT_EQ(known.found(), 3u);
 }
 
-// What is written to them and not said is not looked for, but by a digest that
-// is taken anew.
+// A write to the arrays that was not announced is missed, except by a digest
+// that is computed anew.
 TEST_F(TrainStateTest, ArraysAreDigestedAgainOnceTheyAreSaidToHaveChanged) {
   KnownStates known(1 << 20);
   TrainState state = Used();
@@ -315,7 +315,7 @@ TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
   }
 }
 
-// Where callbacks are due the epoch's validation is to be looked at.
+// If callbacks are due, the history must have the epoch's validation for them.
 TEST_F(TrainStateTest, RefusesAHistoryThatThePositionIsNotOf) {
   std::map<std::string, Tensor> tensors = Stored(Used());
   for (const uint64_t phase : {uint64_t{0}, uint64_t{1}}) {

@@ -45,14 +45,14 @@ inline TrainOptions SmallRun() {
   return options;
 }
 
-// How one life of all workers ended, by rank.
+// End of one attempt of the job, by rank.
 struct LifeOutcome {
   std::vector<int> exits;            // -1: it never did
   std::vector<std::string> reasons;  // as the workers gave them
   std::vector<std::vector<LogEvent>> events;
   std::optional<TrainResult> result;
-  std::vector<std::string> lines;          // that the chief had for people
-  std::vector<std::string> of_themselves;  // what workers said failed of theirs
+  std::vector<std::string> lines;          // the chief's messages for people
+  std::vector<std::string> of_themselves;  // failures of workers' own devices
   RunEnd end = RunEnd::kAllExited;
 
   bool AllExitedWith(WorkerExit exit) const {
@@ -76,9 +76,9 @@ struct LifeOutcome {
 
 class TrainingFixture {
  public:
-  // What rank `rank` is told: the same for all, as a rule.
+  // Options of a rank: the same for all, as a rule.
   using OptionsOf = std::function<TrainOptions(int rank)>;
-  // What stands between a rank and the network; null: nothing.
+  // Network between a rank and the base network; null: none.
   using NetworkOf = std::function<std::unique_ptr<Network>(int rank, Network&)>;
 
   explicit TrainingFixture(uint64_t seed = 1)
@@ -86,13 +86,13 @@ class TrainingFixture {
 
   Simulation& simulation() { return simulation_; }
   Storage& disk() { return simulation_.storage("w0"); }
-  // Of those that are told to compute on one.
+  // Sets the device of workers whose options name one.
   void ComputeOn(const gpu::DeviceApi& api) { device_.api = &api; }
-  // They find that there is none.
+  // Lets these workers find no device.
   void ComputeOnNothing(const std::string& why) {
     device_ = {.no_device = why};
   }
-  // …and how these devices exchange arrays.
+  // Sets the library by which these devices exchange arrays.
   void ExchangeBy(const gpu::CollectiveApi& api) { device_.collective = &api; }
   void PutBeforeTheNetwork(NetworkOf network_of) {
     network_of_ = std::move(network_of);

@@ -49,8 +49,8 @@ bool IsManifest(const std::string& path) {
   return path.ends_with(kManifestName);
 }
 
-// What the newest manifest says, read with as little knowledge of formats as
-// will do: any build has to find out this much.
+// Versions in the newest manifest, read with as little knowledge of formats as
+// possible: any build has to read this much.
 struct Versions {
   std::string schema;
   uint64_t numerics = 0;
@@ -237,7 +237,8 @@ TEST(UpgradeTest, StoresOfThePresentVersionsAreKept) {
   }
 }
 
-// What the names say.
+// Their names promise a checkpoint in the middle of an epoch, and one with its
+// evaluation due.
 TEST(UpgradeTest, TheKeptStoresStandWhereTheirNamesSay) {
   std::set<std::string> phases;
   for (const KeptStore& kept : KeptStores()) {
