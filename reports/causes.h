@@ -1,4 +1,4 @@
-// Which event of a record led to which.
+// Causes and effects among the events of a record.
 #ifndef GAUNTLET_REPORTS_CAUSES_H_
 #define GAUNTLET_REPORTS_CAUSES_H_
 

@@ -1,4 +1,4 @@
-// When the processes of a run began and ended, and what became of their saves:
+// Spans of a run's processes, from start to end, and the fate of their saves:
 // the parts that pictures and traces of a run have in common.
 #ifndef GAUNTLET_REPORTS_PROCESS_SPANS_H_
 #define GAUNTLET_REPORTS_PROCESS_SPANS_H_

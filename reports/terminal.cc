@@ -79,7 +79,7 @@ size_t NameWidth(const RunResult& result) {
 
 constexpr size_t kWordColumns = 12;  // "  timeline  "
 constexpr size_t kNarrowColumns = 60;
-constexpr size_t kFewestColumns = 20;  // of a wrapped text
+constexpr size_t kFewestColumns = 20;  // for a wrapped text
 
 // "  broken    first text", and further texts below it without the word. In a
 // narrow terminal the word has a line of its own. `columns` is 0 if the output

@@ -253,7 +253,8 @@ class ProcessTracer {
     return span;
   }
 
-  // Those that the event ended; nullopt: the end of the process.
+  // Adds the saves that the event ended; nullopt: those that the end of the
+  // process did.
   void TraceSaves(std::optional<size_t> end) {
     for (const SaveSpan& save : saves_) {
       if (save.end != end) continue;

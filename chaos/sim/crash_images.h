@@ -1,5 +1,5 @@
-// Every disk that a power cut can leave at this moment: the pending state of a
-// SimDisk, enumerated instead of drawn by lot.
+// Every disk that a power loss can leave at this moment: the outcomes of a
+// SimDisk's pending changes, enumerated instead of drawn at random.
 //
 // An outcome is a choice of the pending changes of names that survived, and for
 // each file that can then be reached one of its possible contents. Outcomes
@@ -64,8 +64,8 @@ struct FileOutcomes {
 // State of a file's data when the change of its name reached the disk.
 enum class FileData : uint8_t { kPending, kFlushed };
 
-// Outcomes of files that did not change from one cut to the next. Serves one
-// disk.
+// Outcomes of files that did not change from one crash point to the next.
+// Serves one disk.
 using FileOutcomesCache =
     std::map<std::tuple<uint64_t, FileData>,
              std::pair<uint64_t, std::shared_ptr<const FileOutcomes>>>;

@@ -1,7 +1,6 @@
-// A disk as a power cut left it, as cheap as it can be: file contents are
-// shared between images, directories are an image's own. And a Storage over it,
-// which acts at once and needs neither scheduler nor time: what recovery runs
-// on.
+// A disk as a power loss left it, as cheap as it can be: file contents are
+// shared between images, directories are an image's own. Recovery runs on a
+// Storage over it, which acts at once and needs neither scheduler nor time.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_IMAGE_H_
 #define GAUNTLET_CHAOS_SIM_DISK_IMAGE_H_
 

@@ -1,13 +1,13 @@
-// The micro-operations of a disk: what a run did to it, in an order in which a
-// power cut may come between any two.
+// The micro-operations of a run on a disk, in an order in which a power loss
+// may come between any two.
 //
 // A write is one operation for each 4-KiB block that it touches; where it ends
 // behind the end of the file it also changes the size. All else is an operation
 // as the program made it: names are never half changed. What orders them:
 //
-// - A sync has happened before all that comes later: what it makes durable is
-//   on the disk at every cut after it. What that is is the profile's
-//   (sim_disk.h).
+// - A sync has happened before all later operations: the changes that it makes
+//   durable are on the disk at every power loss after it. The profile defines
+//   these changes (sim_disk.h).
 // - Among those that no sync has settled yet, the profile orders some:
 //   under kExt4 a change of names comes after every earlier one, a block behind
 //   the durable end of its file after those before it, and a rename onto a file
@@ -45,7 +45,7 @@ enum class MicroOpKind : uint8_t {
   kSyncDirectory,
 };
 
-// Which fields count is said beside them.
+// A field that only some kinds use names these kinds beside it.
 struct MicroOp {
   MicroOpKind kind = MicroOpKind::kCreate;
   Time time{};         // when it was done

@@ -1,17 +1,17 @@
 // Stacks to run on: the machine-level half of a simulated task.
 //
-// A FiberContext is a stack of its own with something running on it; Resume
+// A FiberContext is a stack of its own with a body running on it. Resume
 // switches to it, SuspendFor on to another one and Suspend back. Contexts are
 // pooled: the stack of a body that has returned runs the next one. Address and
-// thread sanitizers are told of every switch, and C++ exception state is kept
-// per context, so that a body may suspend inside a catch block.
+// thread sanitizers are notified of every switch, and C++ exception state is
+// kept per context, so that a body may suspend inside a catch block.
 //
-// What runs can be ended where it stands: its stack is unwound as the Itanium
-// C++ ABI's forced unwinding has it, which calls every destructor on the way
-// and, unlike an exception, looks for no handler first. A catch (...) is run
-// through as well, has to end with `throw;`, and may not be in a handler of
-// another exception. A noexcept frame on the way, such as a destructor that
-// waits, ends the program.
+// A body can be ended at the point where it is suspended. Its stack is unwound
+// by the forced unwinding of the Itanium C++ ABI, which calls every destructor
+// on the way and, unlike an exception, does not look for a handler first. It
+// also runs each catch (...), which has to end with `throw;`, and may not be in
+// a handler of another exception. A noexcept frame on the way, such as a
+// destructor that waits, ends the program.
 //
 // All contexts of a pool belong to the thread that made the pool.
 #ifndef GAUNTLET_CHAOS_SIM_FIBER_H_

@@ -1,8 +1,8 @@
-// The disk of a simulated machine, and what a power cut leaves on it.
+// The disk of a simulated machine, and the states that a power loss can leave.
 //
-// Fault model. Reads see every write at once (the page cache), whoever made it;
-// the death of a process loses nothing. A power cut keeps what is durable and,
-// of what is still pending, a chosen subset that the profile allows:
+// Fault model. Reads see the writes of all processes at once (the page cache);
+// the death of a process loses nothing. A power loss keeps everything durable
+// and, of the pending changes, a chosen subset that the profile allows:
 //
 // - kExt4, after ext4 with data=ordered and delayed allocation. Operations on
 //   names (create, rename, remove) reach the journal in the order in which they
@@ -77,8 +77,9 @@ struct DiskOptions {
   DiskLog* log = nullptr;
 };
 
-// Answers in [0, n) for n > 0: which of n allowed outcomes a power cut has.
-// Random in a simulation; an enumeration tries them all.
+// Chooses one of the n > 0 outcomes that are allowed after a power loss;
+// returns a number in [0, n). Random in a simulation; an enumeration tries them
+// all.
 using Choose = std::function<uint64_t(uint64_t n)>;
 
 // A file or directory, whatever its name. Only SimDisk looks inside.

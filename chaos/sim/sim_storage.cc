@@ -208,7 +208,7 @@ Result<std::unique_ptr<FileLock>> SimStorage::Lock(const std::string& path) {
       std::make_unique<SimFileLock>(*this, *std::move(inode)));
 }
 
-// Takes no time: what is said of it is for people.
+// Takes no time, as the result is only for messages to people.
 Result<uint64_t> SimStorage::FreeBytes(const std::string& path) {
   if (gone()) return IoError(fmt::format("{}: the process is gone", path));
   const uint64_t capacity = disk_.options().capacity_bytes;

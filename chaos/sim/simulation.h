@@ -67,7 +67,7 @@ struct LoggedEvent {
 struct SimulationOptions {
   uint64_t seed = 0;
   SchedulerOptions scheduler;
-  DiskOptions disk;  // of every machine
+  DiskOptions disk;  // for every machine
   StorageLatency storage;
   NetworkLatency network;
   // Receives each event that a process emits, at once; null: events() keeps it.

@@ -33,7 +33,7 @@ size_t RankOf(const CaseResult& one) {
 
 struct Column {
   std::string_view title;
-  std::string_view css_class;  // of its cells
+  std::string_view css_class;  // for its cells
 };
 constexpr Column kColumns[] = {
     {"case", "name"},

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class SeeClaimTest : public testing::Test {
  protected:
-  // Which the chief claims, as generation 1.
+  // Lets the chief claim the directory, as generation 1.
   void Claim() {
     CheckpointStore store = OpenStore(chief_.world);
     const auto claim = store.ClaimGeneration(std::string(kJob));

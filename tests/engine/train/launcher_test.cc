@@ -300,7 +300,7 @@ TEST_F(LauncherTest, TheFirstBackoffIsBoundedToo) {
   EXPECT_EQ(restarts_[0].pause, seconds(1));
 }
 
-// Which code wins where workers end in different ways.
+// The exit code of the launcher if workers end in different ways.
 TEST_F(LauncherTest, WhatNoRestartCanMendIsNotRestarted) {
   struct Row {
     std::vector<int> codes;

@@ -1,4 +1,5 @@
-// When a run saves, what a failing save does, and what is left at the end.
+// Times of a run's saves, effects of a failing save, and checkpoints left at
+// the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -187,7 +187,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   };
   check("unchanged");
   for (auto& [name, tensor] : tensors) {
-    if (name == "position/phase") continue;  // what the history is of
+    if (name == "position/phase") continue;  // has to match the history
     tensor.bytes.back() ^= std::byte{2};
     check(name);
     tensor.bytes.back() ^= std::byte{2};

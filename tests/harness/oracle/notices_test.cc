@@ -51,7 +51,7 @@ void NoticeBoth(ScriptedRun& run) {
   run.events.InsertBefore(kOther, K::kStep, 4, kOther, NoticeAt(4));
 }
 
-// When the first chief emits its first event of the kind.
+// Time of the first chief's first event of the kind.
 int64_t TimeOf(const ScriptedRun& run, RecordKind kind) {
   const Record record = run.record();
   return std::ranges::find(record.lives.at(0).events, kind, &RecordEvent::kind)
