@@ -17,7 +17,7 @@ struct CheckPosition {
   uint64_t step = 0;
 };
 
-// What a failing CHECK on this thread prints as its position.
+// Sets the position that a failing CHECK on this thread prints.
 void SetCheckPosition(const CheckPosition& position);
 
 [[noreturn, gnu::cold]] void CheckFailed(std::string_view file, int line,

@@ -1,4 +1,4 @@
-// Whether float32 values are finite numbers: neither infinite nor NaN.
+// Tests whether float32 values are finite, and gives all NaNs one bit pattern.
 #ifndef GAUNTLET_ENGINE_FINITE_H_
 #define GAUNTLET_ENGINE_FINITE_H_
 
@@ -7,11 +7,12 @@
 
 namespace gauntlet {
 
-// Of little-endian float32, which need not be aligned. REQUIRES: whole floats.
+// Returns true iff all values are finite. `floats` holds little-endian float32
+// and need not be aligned. REQUIRES: whole floats.
 bool AllFinite(std::span<const std::byte> floats);
 
-// The same value; of a NaN always the same one. Which NaN comes out of an
-// operation, and its sign, may depend on the path that computed it.
+// Returns `value`, or one fixed NaN for every NaN: the bits and the sign of a
+// NaN may depend on the path that computed it.
 float CanonicalNan(float value);
 
 }  // namespace gauntlet

@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-// Of a text no longer than this, XXH3 is another function (xxHash's
+// XXH3 treats texts up to this length by a different function (xxHash's
 // doc/xxhash_spec.md, "XXH3 Algorithm Details (for small inputs)" and "(for
 // medium inputs)").
 inline constexpr size_t kMaxShortDigestBytes = 240;

@@ -37,13 +37,14 @@ struct ConvolutionShape {
   GAUNTLET_NUMERIC size_t Places() const {
     return samples * OutHeight() * OutWidth();
   }
-  // What the kernel covers at one place, and one filter's length.
+  // Floats of x that the kernel covers at one place; also the length of a
+  // filter.
   GAUNTLET_NUMERIC size_t Taps() const { return size * size * channels; }
-  // Of x's first float of (sample, y, x).
+  // Index in x of the first float of (sample, y, x).
   GAUNTLET_NUMERIC size_t InputAt(size_t sample, size_t y, size_t x) const {
     return ((sample * height + y) * width + x) * channels;
   }
-  // Of x's first float under the kernel at a place.
+  // Index in x of the first float under the kernel at a place.
   GAUNTLET_NUMERIC size_t InputOf(size_t place) const {
     const size_t row = place / OutWidth();
     return InputAt(row / OutHeight(), row % OutHeight(), place % OutWidth());
@@ -119,7 +120,7 @@ GAUNTLET_NUMERIC void ConvolutionKernelGradient(const ConvolutionShape& s,
   }
 }
 
-// Where an element of x lies.
+// Position of an element of x.
 struct ConvolutionInput {
   size_t sample = 0;
   size_t y = 0;

@@ -92,8 +92,8 @@ GAUNTLET_NUMERIC float Log(float x) {
   return x != x ? x : r;
 }
 
-// Of |x|: a polynomial below 0.625, 1 - 2 / (e^2x + 1) from there on; then the
-// sign, so that tanh(-0) is -0.
+// Computes tanh of |x|, by a polynomial below 0.625 and as 1 - 2 / (e^2x + 1)
+// from there on, and then sets the sign, so that tanh(-0) is -0.
 GAUNTLET_NUMERIC float Tanh(float x) {
   const float a = FloatOf(BitsOf(x) & 0x7fffffffu);
   const float z = x * x;

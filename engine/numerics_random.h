@@ -52,7 +52,7 @@ GAUNTLET_NUMERIC PhiloxBlock Philox(PhiloxBlock c, PhiloxKey k) {
   return c;
 }
 
-// What a random number is for. Values are part of the contract: never reuse.
+// Use of a random number. Values are part of the contract: never reuse one.
 enum class Purpose : uint32_t {
   kInit = 1,     // layer, row 0, element: initial parameters
   kDropout = 2,  // layer, step, row in the global batch, column
@@ -100,12 +100,12 @@ GAUNTLET_NUMERIC float GlorotLimit(uint32_t fan_in, uint32_t fan_out) {
   return Sqrt(6.0f / static_cast<float>(fans));
 }
 
-// Whether a word keeps its element: the share `rate` of words does not.
+// Returns true if a word keeps its element. The share `rate` of words does not.
 GAUNTLET_NUMERIC bool WordKeeps(uint32_t word, float rate) {
   return UniformFloat(word) >= rate;
 }
 
-// Where an element lies: `row` counts in the global batch of the step.
+// Position of an element; `row` counts in the global batch of the step.
 struct DropoutPlace {
   uint64_t step = 0;
   uint32_t layer = 0;

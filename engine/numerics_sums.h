@@ -146,7 +146,7 @@ GAUNTLET_NUMERIC float MeanSquaredError(const float* outputs, size_t classes,
   return sum / count;
 }
 
-// What the losses of a step's rows are scaled by: one division.
+// Factor on the losses of a step's rows: one division.
 // REQUIRES: 0 < rows <= 2^24.
 GAUNTLET_NUMERIC float LossScale(uint64_t rows) {
   return 1.0f / static_cast<float>(rows);

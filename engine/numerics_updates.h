@@ -16,7 +16,7 @@ GAUNTLET_NUMERIC float ReluGradient(float y, float dy) {
   return y > 0.0f ? dy : 0.0f;
 }
 
-// What a kept element is multiplied by; rate is in [0, 1).
+// Factor on a kept element; rate is in [0, 1).
 GAUNTLET_NUMERIC float DropoutScale(float rate) { return 1.0f / (1.0f - rate); }
 
 // Adam's slots and parameter after one element's gradient. Kingma & Ba 2015,
@@ -74,14 +74,14 @@ GAUNTLET_NUMERIC float ClipValue(float x, float limit) {
   return below < -limit ? -limit : below;
 }
 
-// What gradients with this sum of squares are multiplied by, so that their
-// Euclidean norm is at most `limit`; 1 where it is, or is not a number.
+// Factor that scales gradients with this sum of squares down to a Euclidean
+// norm of `limit`; 1 if the norm is at most `limit` or not a number.
 GAUNTLET_NUMERIC float ClipScale(float sum_of_squares, float limit) {
   const float norm = Sqrt(sum_of_squares);
   return norm > limit ? limit / norm : 1.0f;
 }
 
-// What the sum of the gradients of so many steps is multiplied by.
+// Factor that makes the sum of the gradients of so many steps their mean.
 // REQUIRES: 0 < steps <= 2^24.
 GAUNTLET_NUMERIC float AccumulationScale(uint32_t steps) {
   return 1.0f / static_cast<float>(steps);

@@ -1,4 +1,4 @@
-// What one row of features is: an image, pixel by pixel (NHWC).
+// Shape of one row of features: an image, pixel by pixel (NHWC).
 #ifndef GAUNTLET_ENGINE_ROW_SHAPE_H_
 #define GAUNTLET_ENGINE_ROW_SHAPE_H_
 

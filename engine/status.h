@@ -46,7 +46,7 @@ class [[nodiscard]] Status {
   [[gnu::cold]] Status(Code code, std::string message);
 
   Status(const Status& other) : error_(CopyOf(other.error_)) {}
-  // What is moved from is Ok.
+  // A moved-from Status is Ok.
   Status(Status&& other) noexcept
       : error_(std::exchange(other.error_, nullptr)) {}
   Status& operator=(Status other) noexcept {

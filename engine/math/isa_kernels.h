@@ -1,9 +1,10 @@
-// What a file compiled for one instruction set offers to
+// Functions that a file compiled for one instruction set offers to
 // engine/math/kernels.cc.
 //
-// Plain pointers only, and nothing of the standard library, in this header and
-// in the files that implement it: an inline function compiled with -mavx512f
-// could be the copy that the linker keeps for everybody.
+// This header and the files that implement it use plain pointers only and
+// nothing of the standard library: the linker may keep one copy of an inline
+// function for the whole program, and it could be the one compiled with
+// -mavx512f.
 #ifndef GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_
 #define GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_
 

@@ -18,14 +18,14 @@ namespace gauntlet {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// Waking a thread costs about ten microseconds: as many multiplications as this
-// pay for it.
+// Waking a thread costs about ten microseconds. So many multiplications make it
+// worthwhile.
 constexpr size_t kWorkPerThread = size_t{1} << 19;
-// What an element of an elementwise operation weighs against a multiplication;
-// it waits for memory.
+// Cost of an element of an elementwise operation, in multiplications: it waits
+// for memory.
 constexpr size_t kElementWork = 16;
-// Places of a convolution whose patches lie in the first caches together: the
-// chunk of a sum over places.
+// Places of a convolution whose patches fit together into the first caches;
+// also the chunk of a sum over places.
 constexpr size_t kPlacesAtOnce = numerics::kChunk;
 // Floats that a kernel gradient's chunks may take.
 constexpr size_t kChunkSums = size_t{1} << 16;

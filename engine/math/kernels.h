@@ -30,8 +30,9 @@ std::optional<Isa> FindIsa(std::string_view name);
 enum class Math : uint8_t { kCanonical, kFast, kFastTf32 };
 std::string_view MathName(Math math);
 
-// What computes. kAuto: a GPU where there is one; it is settled before anybody
-// computes. kEmulated: a GPU's kernels on the CPU, slowly, to see what they do.
+// Device that computes. kAuto: a GPU if there is one, decided before anything
+// is computed. kEmulated: a GPU's kernels run slowly on the CPU, to observe
+// them.
 enum class DeviceKind : uint8_t { kCpu, kCuda, kEmulated, kAuto };
 std::string_view DeviceKindName(DeviceKind kind);
 
@@ -40,11 +41,12 @@ struct KernelOptions {
   int threads = 1;
   Math math = Math::kCanonical;
   DeviceKind device = DeviceKind::kCpu;  // isa and threads are the CPU's
-  // Of a worker's lives in turn, the last for all that follow; empty: `device`.
+  // Device of each incarnation of a worker; the last entry also holds for all
+  // later incarnations. Empty: `device`.
   std::vector<DeviceKind> device_by_life = {};
 };
 DeviceKind DeviceOfLife(const KernelOptions& options, int life);
-// Whether any life computes on one of that kind.
+// Returns true if any incarnation computes on a device of this kind.
 bool ComputesOn(const KernelOptions& options, DeviceKind kind);
 
 enum class Transpose : uint8_t { kNo, kYes };
@@ -93,7 +95,7 @@ struct LossArgs {
   std::span<const float> outputs;
   std::span<const uint8_t> labels;
   size_t classes = 0;
-  float scale = 1.0f;  // of the gradients
+  float scale = 1.0f;  // factor on the gradients
   std::span<float> losses;
   std::span<float> gradients;
 };
@@ -113,12 +115,13 @@ class Kernels {
   // for threads outside [1, 256].
   static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
   virtual ~Kernels() = default;
-  // What kAuto came to; a device's is none of them, and says kAuto.
+  // Instruction set that kAuto was resolved to. A GPU has none and returns
+  // kAuto.
   virtual Isa isa() const = 0;
-  // Where the arrays of all operations lie.
+  // Memory that holds the arrays of all operations.
   virtual Memory& memory() const = 0;
-  // The first thing that went wrong with a device since it was opened: results
-  // since then are void. Waits for it.
+  // First error of the device since it was opened; results since then are void.
+  // Waits for the device.
   virtual Status status() const { return OkStatus(); }
 
   virtual void MatMul(const MatMulArgs& args) const = 0;
@@ -189,12 +192,12 @@ class Kernels {
   virtual float Sum(std::span<const float> x) const = 0;
   virtual float SumOfSquares(std::span<const float> x) const = 0;
   virtual void Scale(float factor, std::span<float> x) const = 0;
-  // Each element cut to [-limit, limit].
+  // Cuts each element to [-limit, limit].
   virtual void ClipValues(float limit, std::span<float> x) const = 0;
-  // Of each block of x (the last may be shorter) low and high half of its
-  // digest: FloatDigestOf. REQUIRES: block_floats is a multiple of 256, and no
-  // block has kMaxShortDigestFloats or fewer, which have a digest of their own
-  // kind.
+  // Computes the digest (FloatDigestOf) of each block of x, as its low and high
+  // half. The last block may be shorter. REQUIRES: block_floats is a multiple
+  // of 256, and no block has kMaxShortDigestFloats or fewer, whose digest is
+  // computed differently.
   virtual void DigestBlocks(std::span<const float> x, size_t block_floats,
                             std::span<uint64_t> digests) const = 0;
 };

@@ -9,7 +9,7 @@ namespace {
 class ProcessMemory final : public Memory {
  public:
   MemoryKind kind() const override { return MemoryKind::kHost; }
-  // Where there is none, what std::set_new_handler was told is done.
+  // Calls the handler of std::set_new_handler if there is no room.
   void* Allocate(size_t bytes) override {
     return ::operator new(bytes, kAlignment);
   }

@@ -1,5 +1,5 @@
-// Where the arrays lie that a Kernels works on: in this process's memory, or in
-// a device's, where nobody else may follow a pointer.
+// Memory for the arrays that a Kernels works on: this process's, or a device's,
+// whose pointers only the device may follow.
 #ifndef GAUNTLET_ENGINE_MATH_MEMORY_H_
 #define GAUNTLET_ENGINE_MATH_MEMORY_H_
 
@@ -147,8 +147,9 @@ std::span<T> Brought(Memory& memory, std::span<T> values,
   return place.span();
 }
 
-// Where operations on `memory` may leave values for the host: `values`
-// themselves, or `place`, from where DownloadInto brings them.
+// Returns where operations on `memory` can leave values for the host: `values`
+// itself in the host's memory, else `place`, from which DownloadInto copies
+// them.
 template <typename T>
 std::span<T> RoomFor(Memory& memory, std::span<T> values,
                      MemoryArray<T>& place) {

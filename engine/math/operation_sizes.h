@@ -1,5 +1,5 @@
-// What an operation is told, checked once for all who implement Kernels: sizes
-// fit together (CHECK), and become plain values.
+// Arguments of the operations, checked once for all implementations of Kernels:
+// sizes must fit together (CHECK), and become plain values.
 #ifndef GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
 #define GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
 

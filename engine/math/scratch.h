@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// Of one thread. Grows only; growing forgets what was in it.
+// Scratch memory of one thread. It only grows; growing discards its contents.
 class Scratch {
  public:
   // Aligned to 64 bytes; valid until the next call.

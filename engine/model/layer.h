@@ -41,15 +41,16 @@ struct BackwardArgs {
 class Layer {
  public:
   virtual ~Layer() = default;
-  // Floats a row.
+  // Floats per row.
   virtual size_t outputs() const = 0;
-  // Offsets from the layer's first parameter; none as a rule.
+  // Offsets count from the layer's first parameter. Most layers have none.
   virtual std::vector<ParameterInfo> parameters() const { return {}; }
-  // What each replica keeps for itself, +0 at first; offsets likewise.
+  // State that each replica keeps for itself, initially +0; offsets as above.
   virtual std::vector<ParameterInfo> replica_state() const { return {}; }
   virtual void Initialize(uint64_t /*rng_key*/,
                           std::span<float> /*parameters*/) const {}
-  // False where the output of such a pass is the input: Forward is not called.
+  // Returns false if the output of such a pass is its input; Forward is not
+  // called then.
   virtual bool Acts(Pass /*pass*/) const { return true; }
   virtual void Forward(const PassContext& context,
                        std::span<const float> parameters,

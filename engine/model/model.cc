@@ -189,7 +189,8 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
   return OkStatus();
 }
 
-// What of a batch has to be in the kernels' memory, where that is another one.
+// A batch's arrays in the kernels' memory, for kernels that cannot read the
+// host's.
 struct BroughtBatch {
   explicit BroughtBatch(Memory& memory)
       : features(memory), labels(memory), state(memory), next_state(memory) {}

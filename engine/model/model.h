@@ -33,8 +33,8 @@ struct ParameterInfo {
 std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
                                 std::span<const float> values);
 
-// What a pass came to, kept by somebody in the host's memory: its gradients and
-// behind them its loss.
+// Result of a pass, in memory of the host that its keeper owns: the gradients,
+// followed by the loss.
 using KeptGradients = std::shared_ptr<const std::vector<float>>;
 
 // The rows of one replica in one step, in the host's memory. `features` is rows
@@ -42,27 +42,27 @@ using KeptGradients = std::shared_ptr<const std::vector<float>>;
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
-  // In place of both: training rows, gathered where the pass has to be made.
+  // Replaces both: training rows, gathered only where the pass is computed.
   GatheredRows* rows = nullptr;
-  // 1 / (rows of all replicas in this step): what losses are scaled by before
-  // the backward pass.
+  // 1 / (rows of all replicas in this step): factor on the losses before the
+  // backward pass.
   float loss_scale = 1.0f;
-  // What dropout masks are keyed by, with the layer and the row.
+  // Keys the dropout masks, together with the step, the layer and the row.
   uint64_t rng_key = 0;
   uint64_t step = 0;
-  uint64_t first_global_row = 0;  // of this replica in the global batch
-  // What the replica keeps for itself from step to step, beside the parameters
-  // that all have in common: replica_state_size() floats before the step, and
-  // where those after it go. In an evaluation: all replicas' in one.
+  uint64_t first_global_row = 0;  // of this replica's rows in the global batch
+  // State that the replica keeps from step to step, apart from the parameters
+  // that all replicas share: replica_state_size() floats before the step, and
+  // room for those after it. An evaluation gets one state for all replicas.
   std::span<const float> state;
   std::span<float> next_state;
-  // DigestOf the bytes of the parameters that go with it; none: not known.
+  // DigestOf the bytes of the parameters in use; none: not known.
   std::optional<Digest> parameters_digest;
-  // Where set, a model that keeps this pass may hand it out here instead of
-  // filling `gradients`.
+  // If set, a model that keeps this pass may return it here instead of filling
+  // `gradients`.
   KeptGradients* kept = nullptr;
-  StepProbe* probe = nullptr;  // looks at the outputs of each operation
-  int replica = 0;             // as the probe is to call it
+  StepProbe* probe = nullptr;  // sees the outputs of each operation
+  int replica = 0;             // number that the probe gets
 };
 
 struct ReplicaResult {

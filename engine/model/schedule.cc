@@ -5,7 +5,8 @@
 namespace gauntlet {
 namespace {
 
-// Of the schedule alone, `update` counting from the end of the warm-up.
+// Returns the rate by the schedule alone: `update` counts from the end of the
+// warm-up.
 float ScheduledRate(const OptimizerSpec& spec, uint64_t update) {
   const ScheduleSpec& schedule = spec.schedule;
   switch (schedule.kind) {

@@ -8,7 +8,8 @@
 
 namespace gauntlet {
 
-// Of update `update`, counted from 0. See ScheduleSpec.
+// Returns the learning rate of update `update`, counted from 0. See
+// ScheduleSpec.
 float LearningRate(const OptimizerSpec& spec, uint64_t update);
 
 }  // namespace gauntlet

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// Of ten digits, so that names are in the order of their times.
+// Stamps have ten digits, so that file names sort by their times.
 constexpr int64_t kMaxStamp = 9'999'999'999;
 
 // The time in an event file's name; -1: it is none.
