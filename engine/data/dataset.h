@@ -27,7 +27,8 @@ struct Dataset {
   uint32_t divided_by = 255;  // features are stored values over this
   std::vector<float> features;
   std::vector<uint8_t> labels;
-  // Of each file, in the order of the rows; empty: they are not from several.
+  // Rows of each file, in the order of the rows; empty: the rows do not come
+  // from several files.
   std::vector<uint32_t> rows_of_files;
 
   RowShape shape() const {
@@ -36,8 +37,8 @@ struct Dataset {
   size_t features_per_row() const { return shape().floats(); }
 };
 
-// Without rows: shape, classes and divisor of a kind whose rows are always the
-// same; nullopt: the files say.
+// Returns shape, classes and divisor, without rows, of a kind whose rows are
+// always the same; nullopt: the files determine them.
 std::optional<Dataset> RowsKnownOf(const DataSpec& spec);
 
 struct DataSplit {

@@ -51,13 +51,13 @@ struct Point {
   int32_t y = 0;
 };
 
-// What a stroke is drawn with: full ink up to `radius`, fading over one pixel.
+// Pen of a stroke: full ink up to `radius`, fading over one pixel.
 struct Nib {
   int32_t radius = kPixel;
   int32_t ink = 255;
 };
 
-// A line between two points as the pen of a nib leaves it.
+// A line between two points, as a nib draws it.
 class Segment {
  public:
   Segment(Point a, Point b, const Nib& nib)
@@ -132,8 +132,8 @@ void DrawSegment(Point a, Point b, const Nib& nib, Canvas& canvas) {
   }
 }
 
-// Where the box of a shape goes: an affine map in 1/16 pixel a box unit, its
-// matrix in 1/64 of that.
+// Maps the box of a shape to the image, in 1/16 pixel per box unit; the matrix
+// is in 1/64 of that.
 struct Placement {
   int32_t xx = 0;
   int32_t xy = 0;

@@ -1,5 +1,5 @@
-// Rows chosen from a dataset, copied together where somebody looks at them: who
-// knows by their numbers what he needs spares the copies.
+// Rows chosen from a dataset. Their features and labels are copied together on
+// first use, so a caller that needs only the numbers avoids the copies.
 #ifndef GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
 #define GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
 
@@ -17,18 +17,18 @@ class GatheredRows {
   // The data outlives this.
   explicit GatheredRows(const Dataset& data) : data_(&data) {}
 
-  // Begins another choice, of no rows.
+  // Starts a new, empty choice.
   void Clear();
-  // REQUIRES: a row of the data; nobody has looked at this choice.
+  // REQUIRES: `row` is a row of the data; the choice is not yet gathered.
   void Add(uint32_t row);
 
-  // Of the rows in the data, in the order in which they were added.
+  // Numbers of the rows in the data, in the order in which they were added.
   std::span<const uint32_t> numbers() const { return numbers_; }
   // rows x features_per_row, and the rows' labels, until Clear.
   std::span<const float> features();
   std::span<const uint8_t> labels();
-  // What is written there stays until Clear, and the numbers no longer say what
-  // the rows hold.
+  // Changes stay until Clear; from then on the numbers no longer tell what the
+  // rows hold.
   std::span<float> MutableFeatures();
   bool changed() const { return changed_; }
 

@@ -28,11 +28,12 @@ class GzipReader {
 
   // Fills the span; an error if the data end before it is full.
   Status Read(std::span<std::byte> out);
-  // That the data end here, checksum verified, and the file with them.
+  // Checks that the data end here with a valid checksum, and the file with
+  // them.
   Status ExpectEnd();
 
  private:
-  // Inflates into `out`; the bytes that came, fewer only at the end.
+  // Inflates into `out`. Returns the bytes that came; fewer only at the end.
   Result<size_t> Inflate(std::span<std::byte> out);
   Status Malformed(std::string_view expected, std::string_view found) const;
 

@@ -112,7 +112,7 @@ Result<uint32_t> ReadDimension(IdxSource& source, const Dimension& dimension) {
       std::to_string(size));
 }
 
-// What follows the header: `size` bytes and the end of the file.
+// Reads the `size` bytes after the header and expects the end of the file.
 Result<std::vector<uint8_t>> ReadBody(IdxSource& source, uint64_t size) {
   if (size > kMaxDataFileBytes || size > source.most()) {
     return InvalidArgument(fmt::format(

@@ -82,7 +82,7 @@ class Cursor {
       ++offset_;
     }
   }
-  // What stands up to the next `stop`, which is taken too.
+  // Takes the text up to the next `stop`, and `stop`; nullopt if there is none.
   std::optional<std::string_view> TakeUntil(char stop) {
     const size_t found = file_.find(stop, offset_);
     if (found == std::string_view::npos) return std::nullopt;
@@ -153,7 +153,7 @@ Result<std::vector<uint64_t>> TakeShape(Cursor& cursor) {
   return shape;
 }
 
-// What the header has said so far.
+// Parts of the header read so far.
 struct NpyHeader {
   NpyArray array;
   bool type_seen = false;

@@ -34,8 +34,9 @@ struct NpyArray {
   uint64_t data_offset = 0;
 };
 
-// What the file holds, and that its data are exactly as long as type and shape
-// say. kInvalidArgument names path, offset, what was expected and found.
+// Parses the header, and checks that the data is exactly as long as type and
+// shape require. kInvalidArgument names path, offset, what was expected and
+// what was found.
 Result<NpyArray> ParseNpy(std::string_view path, std::string_view file);
 
 }  // namespace gauntlet

@@ -51,7 +51,8 @@ Status RowSchedule::DealFiles(const SourceRows& source) {
   return OkStatus();
 }
 
-// Of each stream first all rows, then those that the epoch's steps take.
+// Fills used_ with all rows of each stream, then cuts it to the rows that the
+// epoch's steps take.
 Status RowSchedule::CountSteps(const JobSpec& job) {
   const bool data = policy_ == ShardPolicy::kData;
   const uint64_t share = data ? replicas_ * batch_ : batch_;

@@ -1,4 +1,4 @@
-// Which rows a replica takes in a step of an epoch, by the job's shard policy.
+// Chooses the rows that a replica takes in a step, by the job's shard policy.
 //
 // The place in an epoch is one integer under every policy: how many rows all
 // replicas together have taken. A policy deals the data out as streams of rows,
@@ -12,8 +12,9 @@
 //   off    likewise, each stream of all rows, each in another order
 //   auto   file where there is a file for each replica, else data
 //
-// Where streams are not equally long, remainder drop ends the epoch with the
-// last step that has a full batch of each, keep when all are used up.
+// If streams differ in length, remainder drop ends the epoch with the last step
+// that has a full batch of each stream; keep ends it when all streams are used
+// up.
 #ifndef GAUNTLET_ENGINE_DATA_ROW_SCHEDULE_H_
 #define GAUNTLET_ENGINE_DATA_ROW_SCHEDULE_H_
 
@@ -27,7 +28,7 @@
 
 namespace gauntlet {
 
-// What a schedule has to know of the data.
+// Properties of the data that a schedule depends on.
 struct SourceRows {
   uint32_t rows = 0;
   std::vector<uint32_t> rows_of_files;  // empty: not from several
@@ -50,22 +51,23 @@ class RowSchedule {
   // Why `auto` is not `file`; empty: it is, or was not asked for.
   const std::string& warning() const { return warning_; }
 
-  // From the position, which is between two steps, to the end of its epoch.
+  // Steps from the position, which is between two steps, to the end of its
+  // epoch.
   uint64_t StepsLeft(uint64_t position) const;
 
-  // Of all replicas, in the step that begins at the position.
+  // Rows of all replicas in the step that begins at the position.
   uint64_t RowsOfStep(uint64_t position) const;
   StreamRange RangeOf(uint64_t position, uint32_t replica) const;
 
   uint32_t RowsOfStream(uint32_t stream) const;
-  // What the stream's order is keyed by in this epoch.
+  // Key of the stream's order in this epoch.
   uint64_t OrderKey(uint64_t epoch, uint32_t stream) const;
-  // The dataset row at an index of the stream, as it stands.
+  // The dataset row at an index of the unshuffled stream.
   uint32_t RowAt(uint32_t stream, uint32_t index) const {
     return policy_ == ShardPolicy::kFile ? rows_of_streams_[stream][index]
                                          : index;
   }
-  // A number that is another for each use that an epoch makes of a row.
+  // A number that differs for each use of a row in an epoch.
   uint32_t UseOf(uint32_t stream, uint32_t row) const {
     return policy_ == ShardPolicy::kOff ? stream * rows_ + row : row;
   }

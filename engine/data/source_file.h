@@ -1,5 +1,4 @@
-// What the readers of data files have in common: limits, and how they say what
-// is wrong.
+// Limits and error messages that the readers of data files share.
 #ifndef GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_
 #define GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_
 

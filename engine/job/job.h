@@ -1,7 +1,7 @@
-// What is trained: everything that final bits are a function of.
+// The training job: everything that the final bits depend on.
 //
 // Workers, threads, device, transport, checkpoints and faults are not part of
-// it, and neither is the horizon (how many epochs or steps are wanted).
+// the job, and neither is the horizon (how many epochs or steps are wanted).
 #ifndef GAUNTLET_ENGINE_JOB_JOB_H_
 #define GAUNTLET_ENGINE_JOB_JOB_H_
 
@@ -71,9 +71,9 @@ struct ScheduleSpec {
 
 enum class ClipKind : uint8_t { kNone, kValue, kNorm, kGlobalNorm };
 
-// What happens to the gradient of all replicas before the update: each element
-// cut to [-limit, limit]; or each tensor, or all of them as one, scaled down to
-// a Euclidean norm of `limit` where it is above.
+// Clips the gradient of all replicas before the update: each element is cut to
+// [-limit, limit]; or each tensor, or all tensors as one, is scaled down to a
+// Euclidean norm of `limit` if its norm is larger.
 struct ClipSpec {
   ClipKind kind = ClipKind::kNone;
   float limit = 1.0f;
@@ -95,13 +95,13 @@ enum class DataKind : uint8_t { kDigits, kIdx, kCifar10, kNpy };
 // In what order an epoch takes the rows.
 enum class Shuffle : uint8_t { kOn, kOff };
 
-// Who takes which rows: see engine/data/row_schedule.h.
+// Policy that gives rows to replicas: see engine/data/row_schedule.h.
 enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
-  std::string path;               // of the files' directory; not kDigits
-  std::string validation_path;    // of the validation's; empty: `path` too
+  std::string path;               // directory of the files; not kDigits
+  std::string validation_path;    // of validation files; empty: `path`
   int classes = 10;               // kNpy: labels are below
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
@@ -110,17 +110,18 @@ struct DataSpec {
   Shuffle shuffle = Shuffle::kOn;
   ShardPolicy shard = ShardPolicy::kData;
   int steps_per_epoch = 0;   // 0: as many as the rows give
-  int validation_steps = 0;  // of a global batch each; 0: all rows
+  int validation_steps = 0;  // in global batches; 0: all rows
 };
 
-// What happens to the samples of an epoch that do not fill a global batch.
+// Treatment of the samples of an epoch that do not fill a global batch.
 enum class Remainder : uint8_t { kDrop, kKeep };
 
-// What training begins with, where it is not the seed's parameters at epoch 0.
+// Start of training, if it differs from the seed's parameters at epoch 0.
 struct StartSpec {
-  // Of the weights that somebody brings (WeightsDigest); none: the seed's.
+  // Digest of initial weights that the user supplies (WeightsDigest); none: the
+  // seed's parameters.
   std::optional<Digest> weights;
-  uint64_t epoch = 0;  // the number of the first one
+  uint64_t epoch = 0;  // number of the first epoch
 };
 
 // Replicas of a job, and so workers of a cluster.

@@ -111,7 +111,8 @@ std::string DescribeJsonDifference(const NamedJson& one,
     }
     CollectLeaves(*parsed, "", *leaves);
   }
-  constexpr size_t kMaxNamed = 24;  // what a person reads, and a line holds
+  constexpr size_t kMaxNamed = 24;  // differences that a person reads, and a
+                                    // line holds
   size_t unnamed = 0;
   Leaves paths = before;
   paths.insert(now.begin(), now.end());

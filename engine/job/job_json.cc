@@ -90,7 +90,7 @@ Json DataToJson(const DataSpec& data, const Digest& digest) {
     }
   }
   if (data.kind == DataKind::kNpy) json["classes"] = data.classes;
-  // What is as ever is not in the text, so that it is the text of ever.
+  // Defaults are left out, so that the text of an older job does not change.
   if (data.shuffle == Shuffle::kOff) json["shuffle"] = "off";
   if (data.shard != ShardPolicy::kData) {
     json["shard"] = ShardPolicyName(data.shard);
@@ -164,7 +164,7 @@ Json OptimizerToJson(const OptimizerSpec& optimizer) {
             {"beta2", Written(optimizer.beta2)},
             {"epsilon", Written(optimizer.epsilon)}};
   }
-  // What is as it always was leaves no trace in the text.
+  // Defaults are left out.
   const ScheduleSpec& schedule = optimizer.schedule;
   if (schedule.kind != ScheduleKind::kConstant || schedule.warmup > 0) {
     json["schedule"] = ScheduleToJson(schedule);
@@ -473,8 +473,9 @@ Result<JobSpec> JobFromJson(std::string_view json) {
 
 Digest JobDigest(std::string_view job_json) {
   std::string text(job_json);
-  // Where the data lies is in the text, but only what is in it is the job. A
-  // canonical text without a path is what writing it again would give.
+  // The text names the directories of the data, but only the data's contents
+  // belong to the job. A canonical text without a path need not be rewritten:
+  // it would stay the same.
   if (text.find("path\":") != std::string::npos) {
     Result<Json> json = ParseStrictJson(job_json, "job");
     if (json.ok() && json->is_object() && json->contains("data") &&

@@ -1,4 +1,4 @@
-// What of a text may stand in a JSON string as it is.
+// Characters that a JSON string holds unescaped.
 #ifndef GAUNTLET_ENGINE_JOB_PLAIN_TEXT_H_
 #define GAUNTLET_ENGINE_JOB_PLAIN_TEXT_H_
 
@@ -10,21 +10,21 @@
 
 namespace gauntlet {
 
-// ASCII, and no control character.
+// Returns true for ASCII except control characters.
 constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 constexpr bool IsPlain(char c) {
   return IsPrintable(c) && c != '"' && c != '\\';
 }
 
-// How many plain characters the text begins with.
+// Returns the number of plain characters before the first other one.
 inline size_t PlainLength(std::string_view text) {
   static_assert(std::endian::native == std::endian::little,
                 "the first character is the lowest byte");
   constexpr uint64_t kEach = 0x0101010101010101;
   constexpr uint64_t kHighs = kEach * 0x80;
   size_t at = 0;
-  // Eight at a time: a high bit for each one that is not plain, and perhaps for
-  // some behind the first of them, as what is borrowed or carried goes upwards.
+  // Eight at a time: each character that is not plain sets its high bit.
+  // Borrows and carries go upwards, so bits after the first one may be false.
   for (; at + sizeof(uint64_t) <= text.size(); at += sizeof(uint64_t)) {
     uint64_t word = 0;
     std::memcpy(&word, text.data() + at, sizeof word);

@@ -43,7 +43,7 @@ class ParseWatch {
     if (depth > kMaxDepth) {
       Complain(fmt::format("nested more than {} deep", kMaxDepth));
     }
-    // What is deeper is not even kept: the library copies values by recursion.
+    // Deeper values are dropped: the library copies values by recursion.
     return depth <= kMaxDepth;
   }
 

@@ -131,7 +131,7 @@ Status ValidateData(const DataSpec& data) {
                   kMaxSamples);
 }
 
-// Of rows that are known beforehand.
+// Checks an epoch whose rows are known beforehand.
 Status ValidateEpoch(const JobSpec& job) {
   const int64_t global_batch = int64_t{job.replicas} * job.batch;
   const int64_t samples = job.data.samples;
