@@ -92,7 +92,7 @@ class DirectoryReader {
 
 enum class SizeRule { kExactly, kAtMost };
 
-// What a file holds, in memory that nobody has set to zero before.
+// Contents of a file, in memory that was not zeroed first.
 struct FileBytes {
   std::unique_ptr<std::byte[]> data;
   size_t size = 0;
@@ -162,7 +162,7 @@ Result<FileBytes> ReadListed(World& world, OpenFile& open,
                               listed.digest.ToString(), found.ToString()));
 }
 
-// Whether a shard has the tensors that the manifest says, in whatever order.
+// Checks that a shard has the tensors that the manifest lists, in any order.
 Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
   if (std::ranges::equal(views, listed.tensors, {}, &TensorView::name)) {
     return OkStatus();

@@ -159,7 +159,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                                 ": the edit is not replaced by a new file");
   }
   RETURN_IF_ERROR(Warn(listed));
-  // What an interrupted retention left over; a finished run makes no save that
+  // Remove what an interrupted retention left: a finished run has no save that
   // would do it.
   RETURN_IF_ERROR(Retire());
   return Claim{.generation = generation,
@@ -390,10 +390,10 @@ Status CheckpointStore::PublishSave(const std::string& save,
 
 Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   save_.reset();
-  // Told to be gone: as in a crash, everything stays as it is.
+  // Cancelled: as in a crash, everything stays as it is.
   if (why.code() == Code::kCancelled) return why;
-  // Who has lost the directory has no other reason to give, and leaves what is
-  // in it to its owner.
+  // Loss of the directory takes precedence as the reason, and the directory's
+  // contents are left to its owner.
   Status reason = why;
   if (why.code() != Code::kFenced) {
     const Status owns = CheckOwner(*world_, options_.directory, *record_);
@@ -409,10 +409,9 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   return reason;
 }
 
-// A void save must not be taken for a fall-back: neither its directory nor, if
-// the rename was done already, the checkpoint.
-// What cannot be removed now is tried again with the next retention, and before
-// its name is used again.
+// A failed save must not be mistaken for a fallback: removes its directory and,
+// if it was renamed already, the checkpoint. If a removal fails, it is tried
+// again with the next retention, and before the name is used again.
 Status CheckpointStore::DropRemains(const std::string& save) {
   std::erase(remains_, save);
   const std::string name = RefOfSave(save).name;
@@ -428,7 +427,7 @@ Status CheckpointStore::DropRemains(const std::string& save) {
 Status CheckpointStore::AbandonSave(const std::string& save,
                                     const Status& why) {
   if (save_ == save) {
-    // What stops another rank does not stop this one.
+    // An error that stops another rank does not stop this one.
     const Status failed =
         FailSave(save, StopsTheProcess(why) ? Unavailable(why.message()) : why);
     return IsOwnersLoss(failed) ? failed : OkStatus();
@@ -496,9 +495,9 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   return status;
 }
 
-// Leaves the newest ones of the lineage, the one just committed among them,
-// those that are for good, and the newest finite one.
-// What cannot be removed now stays in the list and is tried again.
+// Keeps the newest checkpoints of the lineage, including the one just
+// committed, those kept for good, and the newest finite one. A checkpoint that
+// cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(remains_, {})) {
     Remember(DropRemains(save));
@@ -528,7 +527,7 @@ Status CheckpointStore::Retire() {
 Result<bool> CheckpointStore::FreeRoom() {
   if (!record_) return false;
   RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
-  std::optional<size_t> newest;  // that verifies
+  std::optional<size_t> newest;  // index of the newest that verifies
   for (size_t i = lineage_.size(); i-- > 0 && !newest;) {
     const Status verified = VerifyCheckpoint(*world_, PathOf(lineage_[i].ref));
     if (verified.ok()) newest = i;

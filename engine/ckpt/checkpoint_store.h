@@ -27,21 +27,23 @@
 
 namespace gauntlet {
 
-// What a claim does where there are checkpoints and none is valid. From memory:
-// workers hold the state, so nothing begins afresh; what is lost is recorded as
-// the parent, so that nobody without that state does later.
+// Action of a claim if there are checkpoints and none is valid. kFromMemory:
+// workers hold the state, so nothing starts afresh. The lost checkpoint is
+// recorded as the parent, so that no worker without that state starts afresh
+// later.
 enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
 
-// Whether who claims has a state to go on from beside the store's.
+// Tells whether the claiming worker holds a state in memory to resume from.
 enum class StateInMemory : uint8_t { kNone, kHeld };
 
-// A launcher's hold on the store, which its workers' lives share: of two
-// launchers that know nothing of each other the later one keeps the store.
+// A launcher's hold on the store, shared by all incarnations of its workers. Of
+// two launchers that are not aware of each other, the later one keeps the
+// store.
 struct Tenure {
-  // Later launches have later names (MakeLaunchName); "": nobody launched this.
+  // Later launches have later names (MakeLaunchName); "": no launcher.
   std::string launch;
-  // A generation that an earlier life of this launch has claimed; 0: none is
-  // known of. Where it and all after it are gone, so are the checkpoints.
+  // Generation that an earlier incarnation of this launch claimed; 0: none is
+  // known. If it and all later ones are gone, so are the checkpoints.
   uint64_t claimed = 0;
 
   bool operator==(const Tenure&) const = default;
@@ -49,16 +51,16 @@ struct Tenure {
 
 struct StoreOptions {
   std::string directory;
-  // The newest ones that retention leaves; at least 1. The newest finite one
-  // stays beside them.
+  // Newest checkpoints that retention keeps; at least 1. It also keeps the
+  // newest finite one.
   int keep = 5;
-  // Beside them one every so many seconds stays for good; 0: none does.
+  // Retention also keeps one checkpoint per so many seconds for good; 0: none.
   int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
   Tenure tenure = {};
 };
 
-// What a checkpoint is of, apart from its tensors. The state digest is
+// Description of a checkpoint, apart from its tensors. The state digest is
 // StateDigest (state_digest.h) of all tensors of all shards together: a load
 // computes it again.
 struct CheckpointHead {
@@ -68,8 +70,8 @@ struct CheckpointHead {
   Phase phase = Phase::kInEpoch;
   Digest state_digest;
   std::string job_json;  // canonical; its digest is the job digest
-  // Where the state or its loss is not finite: the first step of the run at
-  // which one of them was not, as far as the writer knows. None: all is finite.
+  // Set if the state or its loss is not finite: the first step of the run at
+  // which one of them was not, as far as the writer knows.
   std::optional<uint64_t> not_finite_since = {};
 };
 
@@ -84,7 +86,7 @@ struct Claim {
   uint64_t generation = 0;
   std::optional<CheckpointRef> parent;  // none: a cold start
   Phase parent_phase = Phase::kInEpoch;
-  Digest parent_digest;  // of its state
+  Digest parent_digest;  // of the parent's state
   // There are checkpoints, and none is valid.
   bool none_is_valid = false;
 };
@@ -92,20 +94,21 @@ struct Claim {
 struct LoadedCheckpoint {
   CheckpointHead head;
   std::vector<TensorView> tensors;  // in the order of their names
-  std::vector<std::unique_ptr<const std::byte[]>> bytes;  // what they view
+  std::vector<std::unique_ptr<const std::byte[]>> bytes;  // of the tensors
 };
 
 enum class Keep : uint8_t { kWhileNew, kForGood };
 
-// What the save decided for retention. Times are Unix seconds.
+// Retention's decision at a save. Times are Unix seconds.
 struct RetentionMark {
-  // Of the last checkpoint before that is for good, else of the store's
-  // beginning.
+  // Time of the last earlier checkpoint that is kept for good, else of the
+  // store's beginning.
   int64_t counted_from = 0;
   Keep keep = Keep::kWhileNew;
 };
 
-// A committed checkpoint, with what tells it from another one of its step.
+// A committed checkpoint, with the fields that distinguish it from others of
+// its step.
 struct CommittedCheckpoint {
   CheckpointRef ref;
   Phase phase = Phase::kInEpoch;
@@ -197,15 +200,15 @@ class CheckpointStore {
   // then the directory if nothing else is in it. A missing one is fine.
   Status DeleteAll();
 
-  // What this process has claimed and saved, oldest first; empty elsewhere than
-  // on the chief.
+  // Checkpoints that this process has claimed and saved, oldest first; empty
+  // except on the chief.
   std::span<const CommittedCheckpoint> lineage() const { return lineage_; }
 
   // The full path of a checkpoint.
   std::string PathOf(const CheckpointRef& ref) const;
 
-  // What failed since the last call without doing harm (a state file, a
-  // retirement), a line each: to be shown to people.
+  // Returns the harmless failures since the last call (a state file, a
+  // retirement), one line each, for display.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -233,13 +236,13 @@ class CheckpointStore {
 
   World* world_;
   StoreOptions options_;
-  std::optional<ClaimRecord> record_;         // of this process's generation
+  std::optional<ClaimRecord> record_;         // claim of this process
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
   // The parent as the claim verified it, until it is loaded or a save begins.
   std::optional<LoadedCheckpoint> verified_parent_;
-  std::vector<std::string> remains_;  // void saves that are still to be removed
+  std::vector<std::string> remains_;  // failed saves, not yet removed
   std::optional<std::string> save_;   // begun and not yet ended
-  std::string state_text_;  // of the state file as written last; "": not yet
+  std::string state_text_;            // state file as last written; "": not yet
   std::vector<std::string> warnings_;
 };
 

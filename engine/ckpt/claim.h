@@ -1,4 +1,4 @@
-// What a generation claimed, in memory and in the bytes of claim_format.h.
+// Record of a generation's claim, in memory and in the bytes of claim_format.h.
 #ifndef GAUNTLET_ENGINE_CKPT_CLAIM_H_
 #define GAUNTLET_ENGINE_CKPT_CLAIM_H_
 
@@ -33,7 +33,7 @@ struct ClaimRecord {
   std::string launch;  // of the job that the generation belongs to; may be ""
   int64_t unix_seconds = 0;
   ParentState state = ParentState::kUnrecorded;
-  ParentRecord parent;  // where state is kRecorded
+  ParentRecord parent;  // only if state is kRecorded
 };
 
 std::string EncodeClaim(const ClaimRecord& claim);

@@ -179,7 +179,8 @@ std::vector<std::string> RejectedDirectories(
   return names;
 }
 
-// Of those that are too many the oldest go; says of each one what became of it.
+// Removes the oldest rejected checkpoints beyond the limit, and reports the
+// fate of each one that this claim rejected.
 Status LimitRejected(World& world, const std::string& directory,
                      const RecordedClaim& claim, Chores& chores) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));

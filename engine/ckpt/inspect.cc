@@ -47,8 +47,8 @@ std::string_view LineageStateName(LineageState state) {
 
 namespace {
 
-// What a claim would choose: decided as it decides. `reports` are those of
-// scan's, first.
+// Marks the checkpoint that a claim would choose, by the claim's own rule. The
+// first of `report.checkpoints` are those of the scan.
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
   report.start = scan.obstacle;

@@ -49,11 +49,12 @@ struct CheckpointReport {
 
 struct StoreReport {
   std::vector<CheckpointReport> checkpoints;  // by step, phase and name
-  // What keeps a run of the checkpoints' own job from starting here, as far as
-  // was looked. Ok: it goes on from `next`, or anew where there is none.
+  // Reason why a run of the checkpoints' own job cannot start here, as far as
+  // inspected. Ok: the run resumes from `next`, or starts afresh if there is
+  // none.
   Status start;
   std::string obstacle_name;  // StoreScan
-  // What a run would say of the state file; empty: nothing.
+  // Warning that a run would give about the state file; empty: none.
   std::string state_file;
   std::vector<std::string> missing;  // MissingNewer
 };
@@ -62,9 +63,10 @@ struct StoreReport {
 Result<StoreReport> InspectStore(World& world, const std::string& directory,
                                  InspectDepth depth);
 
-// The name of the checkpoint that a run would go on from; reads as many as it
-// takes to know. kNotFound: it would begin anew, or there is no such directory.
-// Other errors: what would keep it from starting.
+// Returns the name of the checkpoint that a run would resume from; reads only
+// as many checkpoints as that takes. kNotFound: the run would start afresh, or
+// there is no such directory. Other errors: the reason why the run could not
+// start.
 Result<std::string> FindNext(World& world, const std::string& directory);
 
 // Both are directories of checkpoints, of any state of lineage, and must

@@ -101,7 +101,7 @@ std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
     const char* block = text.data() + at;
     std::array<char, kBlock + kPiece> last;
     if (text.size() - at < last.size()) {
-      // What is behind the text is not printable.
+      // Pads the text with '\0', which is not printable.
       last.fill('\0');
       std::memcpy(last.data(), block, std::min(kBlock, text.size() - at));
       block = last.data();

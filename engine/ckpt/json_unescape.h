@@ -10,10 +10,10 @@
 
 namespace gauntlet {
 
-// What a JSON string says that begins before `text`, whose opening quote has
-// been taken. Returns how much of the text is the string's, its closing quote
-// with it. nullopt: it does not end, or holds other characters than printable
-// ASCII or other escapes than \" and \\; `out` is then of no use.
+// Decodes a JSON string into `out`; `text` begins after its opening quote.
+// Returns the string's length in `text`, closing quote included. Returns
+// nullopt if the string does not end, or holds characters other than printable
+// ASCII or escapes other than \" and \\; `out` is then unusable.
 std::optional<size_t> UnescapeString(std::string_view text, std::string& out);
 
 }  // namespace gauntlet

@@ -1,12 +1,13 @@
-// Knows the digests of training states that were digested before, by their
+// Looks up the digests of training states that were digested before, by their
 // fingerprints.
 //
-// Where the same job is trained over and over, and by several workers at once,
-// the same states come again. A digest is put together tensor by tensor, block
-// by block, as formats and readers need it (state_digest.h); a fingerprint is
-// 128 bits that the state's owner comes by sooner, from the same names, types,
-// shapes and bytes in whatever order they lie, or from digests of those bytes.
-// It may tell more apart than the digest does, such as NaNs, and never less.
+// When the same job is trained repeatedly, and by several workers at once, the
+// same states occur again. A digest is computed tensor by tensor, block by
+// block, as formats and readers need it (state_digest.h). A fingerprint is 128
+// bits that the state's owner computes faster, from the same names, types,
+// shapes and bytes in any order, or from digests of those bytes. It may
+// distinguish more states than the digest does, such as those with different
+// NaNs, and never fewer.
 #ifndef GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 #define GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 

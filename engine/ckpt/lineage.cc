@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// What is due after an epoch's last step comes before the next epoch: a state
-// in an epoch is the latest of its step.
+// Orders the states of one step. Work due after an epoch's last step comes
+// before the next epoch, so a state within an epoch is the latest of its step.
 auto Moment(uint64_t step, Phase phase) {
   const int rank = phase == Phase::kEvaluationDue  ? 0
                    : phase == Phase::kCallbacksDue ? 1

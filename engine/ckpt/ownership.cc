@@ -36,7 +36,7 @@ Result<std::string> MakeLaunchName(World& world, const std::string& directory) {
 
 Status CheckNextGeneration(const StoreScan& scan,
                            const std::string& directory) {
-  // What a number of JSON holds exactly.
+  // JSON numbers are exact up to this one.
   constexpr uint64_t kMaxGeneration = uint64_t{1} << 53;
   if (scan.highest_generation < kMaxGeneration) return OkStatus();
   const auto taken = std::ranges::find(

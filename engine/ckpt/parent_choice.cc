@@ -67,7 +67,7 @@ std::string IgnoredStateFile(const StoreScan& scan) {
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice) {
   std::vector<std::string> lines;
-  // What a person went back from may be gone.
+  // A person who goes back to a checkpoint may have removed newer ones.
   if (!choice.parent || scan.state_file.edit) return lines;
   const ScannedCheckpoint& parent = scan.checkpoints[*choice.parent];
   const auto is_there = [&](const CheckpointName& name) {
@@ -242,7 +242,8 @@ std::string NoneIsValid(const std::string& directory,
                      directory, fmt::join(traces, "; "));
 }
 
-// Of those that the state file lists, none of which is there.
+// Returns the newest checkpoint that the state file lists, for a directory that
+// holds none of them.
 std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
   std::optional<ParentRecord> newest;
   for (const std::string& name : scan.state_file.all) {
@@ -256,7 +257,8 @@ std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
   return newest;
 }
 
-// Of which there is a name, however damaged it is or gone.
+// Returns the newest checkpoint of which any name is left, even if the
+// checkpoint is damaged or gone.
 std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
   if (scan.lineage.members.empty()) {
     const auto newest = scan.parents.rbegin();

@@ -84,7 +84,7 @@ Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
   RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRename, {}));
   Status renamed = world.storage.Rename(from, to);
   if (renamed.code() == Code::kAlreadyExists) {
-    // Of an earlier removal that was interrupted.
+    // An interrupted earlier removal left this name behind.
     RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
     renamed = world.storage.Rename(from, to);
   }

@@ -10,8 +10,9 @@
 namespace gauntlet {
 namespace {
 
-// Whether each was seen to be unlike the others, by a table with places for
-// twice as many. Names that crowd in few places are not looked through.
+// Returns true if all names are found to differ, by a table with places for
+// twice as many. Returns false without a full search if names crowd in few
+// places.
 bool AllDiffer(std::span<const std::string_view> names) {
   const size_t places = std::bit_ceil(2 * names.size() + 1);
   size_t looks_left = 4 * places;

@@ -36,8 +36,8 @@ Status WriteMetadata(World& world, const std::string& path,
                             .digest = written.digest,
                             .tensors = {}});
   const std::string text = EncodeManifest(manifest);
-  // What cannot be read back must not be committed: a shard named twice or a
-  // missing one shows here.
+  // A manifest that cannot be read back must not be committed: a shard that is
+  // named twice or missing shows here.
   RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), path));
   return WriteInBlocks(
              world, path + "/" + std::string(kManifestName), text,

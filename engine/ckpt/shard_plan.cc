@@ -12,7 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// Of two names whose beginnings differ, the smaller has the smaller one.
+// Returns the first eight bytes of a name as a number. If these differ between
+// two names, the smaller name has the smaller number.
 uint64_t BeginningOf(std::string_view name) {
   static_assert(std::endian::native == std::endian::little,
                 "the first character is the lowest byte");

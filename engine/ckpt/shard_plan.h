@@ -12,7 +12,8 @@
 
 namespace gauntlet {
 
-// Whether the tensors are in byte order of their names, which differ.
+// Returns true if the tensors are in byte order of their names and all names
+// differ.
 bool InNameOrder(std::span<const TensorView> tensors);
 
 // The tensor of that name; null: there is none. REQUIRES: InNameOrder.
@@ -22,12 +23,12 @@ const TensorView* FindTensor(std::span<const TensorView> tensors,
 // Indices of the tensors in byte order of their names. REQUIRES: names differ.
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
 
-// For each tensor which of `shards` shards it goes into. Whole tensors, the
-// largest first (then by name), each to the shard with the fewest bytes so far
+// Returns the shard of each tensor. Tensors stay whole. The largest comes first
+// (then by name), and each goes into the shard with the fewest bytes so far
 // (then the lowest index): longest processing time first, at most 4/3 of the
 // best balance (Graham 1969). A shard may be empty. Depends on names and sizes
-// only, not on the order of the tensors given. REQUIRES: shards >= 1, names
-// differ.
+// only, not on the order of the tensors given.
+// REQUIRES: shards >= 1, names differ.
 std::vector<size_t> PartitionTensors(std::span<const TensorView> tensors,
                                      int shards);
 

@@ -28,19 +28,19 @@ constexpr size_t DigestBlocksOf(size_t bytes) {
 // are those of dtype and shape.
 Digest StateDigest(std::span<const TensorView> tensors);
 
-// Of a tensor's blocks, in their order.
+// Digests of a tensor's blocks, in their order.
 using BlockDigests = std::vector<Digest>;
 BlockDigests BlockDigestsOf(const TensorView& tensor);
 
-// The digest of one state again and again. What its tensors are called and how
-// they are shaped is written down once and kept while their sizes stay.
+// Computes the digest of one state repeatedly. The description of its tensors,
+// names and shapes, is written once and kept while their sizes stay the same.
 class StateDigester {
  public:
   // As StateDigest. REQUIRES: the tensors are in the order of their names; from
-  // one call to the next names and types stay, and a shape changes only where
-  // the size does. `elsewhere` has for each tensor the digests of its blocks
-  // where somebody else has its newest values, and none where its bytes are the
-  // newest; empty: they are all.
+  // one call to the next names and types stay, and a shape changes only if the
+  // size does. `elsewhere` has the digests of a tensor's blocks if its newest
+  // values are elsewhere, and none if its bytes here are the newest; empty: all
+  // bytes here are.
   Digest Compute(std::span<const TensorView> tensors,
                  std::span<const BlockDigests> elsewhere = {});
 
@@ -61,7 +61,7 @@ struct TensorDigest {
   Digest digest;  // of the tensor's entry in the list
 };
 
-// By name: for finding out where two states differ.
+// Digests by name, to find where two states differ.
 std::vector<TensorDigest> TensorDigests(std::span<const TensorView> tensors);
 
 }  // namespace gauntlet

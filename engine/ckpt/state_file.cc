@@ -154,7 +154,8 @@ class EditReader {
     }
   }
 
-  // Of a file of which each line is understood.
+  // Decides whether a person edited the file. REQUIRES: each line is
+  // understood.
   void Conclude() {
     const bool unchanged =
         digest_line_ > 0 &&
@@ -188,8 +189,8 @@ class EditReader {
   std::string_view digest_;
 };
 
-// Of a file that broke off, as it seems. One that ends with the whole of
-// `latest` is also what a person leaves who removed the names behind it.
+// Reads a file that seems to be cut off. If it ends with the whole of `latest`,
+// a person may also have removed the names behind that line.
 StateFile ReadCut(std::string_view text) {
   StateFile file;
   std::string_view rest = text;

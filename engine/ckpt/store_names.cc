@@ -159,7 +159,7 @@ EntryName ParseEntryName(std::string_view name) {
     entry.kind = EntryKind::kRejected;
   }
   const auto checkpoint = CheckpointName::Parse(rest);
-  // What is on its way in is neither set aside nor on its way out.
+  // A save in progress is neither set aside nor being removed.
   const bool odd = tmp && entry.kind != EntryKind::kSaveTmp;
   if (!checkpoint || odd) return {.kind = EntryKind::kOther, .checkpoint = {}};
   entry.checkpoint = *checkpoint;

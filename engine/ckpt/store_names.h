@@ -58,7 +58,7 @@ inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 struct CheckpointName {
   uint64_t step = 0;
   std::optional<Phase> phase;  // only where it is part of the name
-  uint64_t generation = 0;     // that wrote it
+  uint64_t generation = 0;     // generation that wrote it
   bool says_in_epoch = false;  // for "finished", as earlier versions wrote it
 
   std::string ToString() const;
@@ -81,12 +81,12 @@ enum class EntryKind : uint8_t {
   kOther,  // the state file, and what is not the engine's
 };
 
-// What a name says, whatever stands behind it.
+// An entry's name, parsed; the entry itself may be anything.
 struct EntryName {
   EntryKind kind = EntryKind::kOther;
-  CheckpointName checkpoint;  // of what is, was or becomes one
-  uint64_t generation = 0;    // of the claim, else the checkpoint's suffix
-  // kDeleting: the generation that removes it; 0: an earlier version did.
+  CheckpointName checkpoint;  // that the entry is, was or becomes
+  uint64_t generation = 0;    // claim's, else the checkpoint's suffix
+  // kDeleting: generation that removes it; 0: an earlier version did.
   uint64_t removed_by = 0;
   bool was_rejected = false;  // kDeleting: set aside before
 };

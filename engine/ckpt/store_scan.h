@@ -1,4 +1,4 @@
-// What a checkpoint directory holds at one moment, as far as names, claims and
+// Contents of a checkpoint directory at one moment, as far as names, claims and
 // manifests tell; no tensor is read.
 #ifndef GAUNTLET_ENGINE_CKPT_STORE_SCAN_H_
 #define GAUNTLET_ENGINE_CKPT_STORE_SCAN_H_
@@ -22,7 +22,7 @@ struct ScannedCheckpoint {
   std::string name;
   CheckpointName parsed;
   Status status;                     // why there is no manifest
-  std::optional<Manifest> manifest;  // of the step in the name
+  std::optional<Manifest> manifest;  // its step is the name's
 
   uint64_t WrittenBy() const;
   Phase GetPhase() const;
@@ -40,14 +40,14 @@ struct StoreScan {
   RecordedParents parents;          // from claims, else from manifests
   uint64_t highest_claim = 0;       // 0: none
   uint64_t highest_generation = 0;  // in any name: never to be used again
-  std::string latest_launch;        // of all claims; "": none has one
+  std::string latest_launch;        // in any claim; "": none has one
   StateFile state_file;             // damage "missing" beside checkpoints
   Lineage lineage;                  // of `checkpoints`
-  // Why no run may start here: a link or a directory, say, in the place of the
-  // state file, a claim or a checkpoint, which no run puts there.
-  // kInvalidArgument names the first one and says what to do.
+  // Reason why no run may start here, such as a link or a directory in the
+  // place of the state file, a claim or a checkpoint: no run puts it there.
+  // kInvalidArgument names the first one and the remedy.
   Status obstacle;
-  std::string obstacle_name;  // of its entry; "": there is none
+  std::string obstacle_name;  // entry that is the obstacle; "": none
 };
 
 // kNotFound: there is no such directory. Starts again, a bounded number of

@@ -1,4 +1,4 @@
-// Where two training states differ, and by how much.
+// Finds where two training states differ, and by how much.
 #ifndef GAUNTLET_ENGINE_CKPT_TENSOR_DIFFERENCE_H_
 #define GAUNTLET_ENGINE_CKPT_TENSOR_DIFFERENCE_H_
 
@@ -21,8 +21,8 @@ struct TensorDifference {
   uint64_t first_element = 0;
   std::string first_hex;  // of that element, "3f800000"
   std::string second_hex;
-  // Between its two values, counted in float32 numbers from one to the other
-  // (-0 and +0 are one apart); none for integers and NaNs.
+  // Distance between the two values, in float32 numbers (-0 and +0 are one
+  // apart); none for integers and NaNs.
   std::optional<uint64_t> ulps;
 };
 
