@@ -26,16 +26,17 @@ struct SaveFrequency {
 };
 
 struct BackupOptions {
-  // Of this run alone. Two copies are kept in it: one to fall back to.
+  // Directory of this run alone. It holds two copies: one to fall back to.
   std::string backup_dir;
   SaveFrequency save_freq;
   // kAsync: training goes on while a copy is written. kZeroCopy: while the
   // state itself is written, which is held twice.
   SaveMode mode = SaveMode::kSync;
-  // Whether the backup goes once training is done. What fails keeps it.
+  // If true, the backup is deleted once training is done. A run that fails
+  // keeps it.
   bool delete_checkpoint = true;
-  // Whether a termination notice is answered with a save at the next boundary
-  // that all workers have in common. Without it they leave as they are.
+  // If true, a termination notice is answered with a save at the next boundary
+  // that all workers share. Otherwise they leave without a save.
   bool save_before_preemption = false;
 };
 

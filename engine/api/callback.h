@@ -1,9 +1,9 @@
-// What a program hangs into Sequential::Fit.
+// Callbacks that a program passes to Sequential::Fit.
 //
 // Callbacks run on every worker, in the order of their list, at the same
-// boundaries. Where one of them changes something that training depends on
-// (weights, its own state, the wish to stop) it has to do so from what all
-// workers know alike: the metrics, the state.
+// boundaries. If one of them changes something that training depends on
+// (weights, its own state, the wish to stop), the change must follow from data
+// that is the same on all workers: the metrics, the state.
 #ifndef GAUNTLET_ENGINE_API_CALLBACK_H_
 #define GAUNTLET_ENGINE_API_CALLBACK_H_
 
@@ -23,7 +23,7 @@
 
 namespace gauntlet {
 
-// Of one epoch, over all workers. What was not validated is NaN.
+// Metrics of one epoch, over all workers; NaN without a validation.
 struct EpochMetrics {
   float loss = 0.0f;
   double accuracy = 0.0;
@@ -31,33 +31,33 @@ struct EpochMetrics {
   double val_accuracy = std::numeric_limits<double>::quiet_NaN();
 };
 
-// Of the history's entry `index`. REQUIRES: there is one.
+// Returns the metrics of the history's entry `index`. REQUIRES: it exists.
 EpochMetrics MetricsOf(const History& history, size_t index);
 
-// Which of them a callback looks at, and whether more of it is better.
+// Metric that a callback observes.
 enum class Monitor : uint8_t { kLoss, kAccuracy, kValLoss, kValAccuracy };
-// As a callback keeps it. kInvalidArgument: it is of validation rows, and there
-// are none.
+// Returns the metric as a callback keeps it. kInvalidArgument: it is one of
+// validation rows, and there are none.
 Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor);
 bool MoreIsBetter(Monitor monitor);
 std::string MonitorName(Monitor monitor);  // "val_loss"
 
-// Where a run stands.
+// Position of a run.
 struct Progress {
   World& world;
   bool chief = false;
-  // Complete ones; in OnEpochBegin that is the number of the one that begins.
+  // Complete epochs; in OnEpochBegin the number of the epoch that begins.
   uint64_t epoch = 0;
-  uint64_t step = 0;  // complete ones
+  uint64_t step = 0;  // complete steps
 };
 
 // A boundary at which a callback may take part in the run.
 struct Boundary : Progress {
-  std::span<const ParameterInfo> parameters;  // what the weights are
+  std::span<const ParameterInfo> parameters;  // of the weights
   std::span<float> weights;
-  // What the replicas keep for themselves, each tensor of all of them.
+  // State that the replicas keep for themselves: each tensor for all replicas.
   std::span<float> replica_state;
-  // The callback's own numbers: in every checkpoint, and back after a restart.
+  // The callback's own numbers: saved in every checkpoint and restored with it.
   std::span<float> state;
   // Writes the trained model's values (weights_file.h).
   std::function<Status(const std::string& path)> write_weights;

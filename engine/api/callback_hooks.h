@@ -30,7 +30,7 @@ class CallbackHooks final : public LoopHooks {
 
   // Name of the first callback that wants to stop; "": none does.
   std::string StoppedBy() const;
-  // What a callback ended the run with; Ok if none did.
+  // Error with which a callback ended the run; Ok if none did.
   const Status& failure() const { return failure_; }
 
  private:

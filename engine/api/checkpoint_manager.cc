@@ -153,7 +153,8 @@ Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
   return OkStatus();
 }
 
-// Who keeps no list learns it from the chief, who does.
+// Only the chief keeps a list of paths; the other workers get it from the
+// chief.
 Status CheckpointManager::LearnPaths() {
   std::vector<std::string> paths;
   for (const CommittedCheckpoint& checkpoint : store_.lineage()) {

@@ -57,22 +57,22 @@ class CheckpointManager {
   static Result<std::unique_ptr<CheckpointManager>> Create(
       CustomTraining& training, const CheckpointManagerOptions& options);
 
-  // Whether there was a checkpoint: its values are then the training's. One
-  // that is damaged is set aside and the next older one taken.
-  // kFailedPrecondition: there are checkpoints and none is good; kOtherJob:
-  // they are of another job: says what differs. To be called once, before the
-  // first save.
+  // Returns true if there was a checkpoint; its values are then the training's.
+  // A damaged checkpoint is set aside and the next older one loaded.
+  // kFailedPrecondition: there are checkpoints and none is valid. kOtherJob:
+  // they belong to another job; the message names the differences. Call it
+  // once, before the first save.
   Result<bool> RestoreOrInitialize();
 
-  // Saves what the future of the training depends on, and returns the
-  // checkpoint's path: its name has the step. A step that is there already is
+  // Saves all that the future of the training depends on, and returns the
+  // checkpoint's path: its name has the step. A step that is saved already is
   // not saved again. kIoError, kResourceExhausted: not saved, and nothing else
-  // has changed; training may go on. REQUIRES: RestoreOrInitialize was Ok.
+  // has changed; training may continue. REQUIRES: RestoreOrInitialize was Ok.
   Result<std::string> Save();
-  // Saves where the step is a multiple of the interval; "" where it is not.
+  // Saves if the step is a multiple of the interval; else returns "".
   Result<std::string> SaveIfDue();
 
-  // Paths of what can be restored, oldest first.
+  // Paths of the checkpoints that can be restored, oldest first.
   const std::vector<std::string>& checkpoints() const { return paths_; }
   // "" if there is none.
   std::string latest_checkpoint() const;
@@ -80,11 +80,11 @@ class CheckpointManager {
   // The listener outlives the manager.
   void AddListener(SaveListener& listener) { listeners_.push_back(&listener); }
 
-  // Whether the last Save refused the state as not finite, on all workers
-  // alike.
+  // True if the last Save refused the state as not finite; equal on all
+  // workers.
   bool RefusedNotFinite() const { return save_ && save_->refused(); }
 
-  // What failed without doing harm since the last call, a line each.
+  // Returns the harmless failures since the last call, one line each.
   std::vector<std::string> TakeWarnings() { return store_.TakeWarnings(); }
 
  private:

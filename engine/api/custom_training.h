@@ -63,11 +63,11 @@ class CustomTraining {
   Result<float> Step(const Trainer::Requests& requests = nullptr);
   uint32_t agreed() const { return agreed_; }
 
-  // Of this epoch; 0: its rows are used up.
+  // Steps left in this epoch; 0: its rows are used up.
   uint64_t steps_left() const {
     return schedule_->StepsLeft(state_->position.sample);
   }
-  // Whether the rows of this epoch are used up.
+  // Returns true if the rows of this epoch are used up.
   bool EpochDone() const;
   // Validates, and closes the epoch. REQUIRES: EpochDone.
   Result<EpochMetrics> EndEpoch();
@@ -102,9 +102,9 @@ class CustomTraining {
   const ClusterOptions& cluster() const { return options_.cluster; }
   const WorkerSpec& place() const { return options_.place; }
   uint64_t generation() const { return session_->decision().generation; }
-  // What each worker says, by rank.
+  // Sends `said` to all workers and returns the texts of all, by rank.
   Result<std::vector<std::string>> Tell(const std::string& said);
-  // Remembers an error with which the others may be gone.
+  // Remembers an error after which the other workers may be gone.
   Status Noted(Status status);
 
  private:

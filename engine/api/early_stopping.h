@@ -16,15 +16,15 @@ struct EarlyStoppingOptions {
   Monitor monitor = Monitor::kValLoss;
   // Less of a change is none. At least 0.
   double min_delta = 0.0;
-  // How many epochs in a row may be no better. The one option that may change
-  // between two runs: where a run stopped and the new patience would not have
-  // stopped it there, the next run goes on, with the same bits as if the new
-  // patience had been told from the start.
+  // Epochs in a row that may be no better. Only this option may change between
+  // two runs: if the new patience would not have stopped the last run, the next
+  // one resumes, with the same bits as if that patience had been set from the
+  // start.
   uint32_t patience = 0;
-  // What the first epochs have to beat.
+  // Value that the first epochs must beat.
   std::optional<double> baseline;
   uint64_t start_from_epoch = 0;
-  // Whether the weights of the best epoch are what training ends with.
+  // If true, training ends with the weights of the best epoch.
   bool restore_best_weights = false;
 };
 

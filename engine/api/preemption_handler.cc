@@ -16,8 +16,8 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
   watch_.Start();
 }
 
-// What the caller does behind an epoch's last step counts as an evaluation,
-// behind another one as a part of the step.
+// The caller's work after an epoch's last step counts as an evaluation, after
+// any other step as part of the step.
 uint32_t PreemptionCheckpointHandler::Ask() {
   constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
   constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation,

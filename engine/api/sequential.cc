@@ -17,7 +17,7 @@
 namespace gauntlet {
 namespace {
 
-// What the last layer gives; 0: it gives no classes.
+// Outputs of the last dense layer; 0: there is none.
 uint32_t ClassesOf(const ModelSpec& model) {
   for (auto layer = model.layers.rbegin(); layer != model.layers.rend();
        ++layer) {
@@ -167,7 +167,7 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
                                         place, reporter);
   const WorkerExit exit = trained.end.exit;
   if (!EndOf(exit)) {
-    // What could not be saved is still here.
+    // A state that could not be saved is still in memory.
     if (exit == WorkerExit::kStartLater && trained.state) TakeOver(trained);
     return ErrorOf(trained.end, hooks.failure());
   }

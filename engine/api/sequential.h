@@ -42,7 +42,7 @@ struct CompileOptions {
 struct FitOptions {
   // Absolute: what was interrupted in the fifth of ten epochs has six to go.
   uint64_t epochs = 1;
-  uint64_t initial_epoch = 0;         // where there is no backup to go on from
+  uint64_t initial_epoch = 0;         // if there is no backup
   std::optional<uint64_t> max_steps;  // absolute
   int batch = 32;                     // rows a replica takes in a step
   int replicas = 0;                   // 0: one for each worker
@@ -115,7 +115,8 @@ class Sequential {
   }
 
   Status SaveWeights(World& world, const std::string& path) const;
-  // Where training begins from then on: another start is another job.
+  // Sets the weights that training starts with; a different start is a
+  // different job.
   Status LoadWeights(World& world, const std::string& path,
                      PartialWeights partial = PartialWeights::kRefuse);
 

@@ -15,7 +15,7 @@ std::string StoreOf(const SupervisorOptions& options) {
   return fmt::format("{}/{}", options.logdir, options.checkpoint_basename);
 }
 
-// Whether a generation has claimed there.
+// Returns true if a generation has claimed the directory.
 bool IsStore(Storage& storage, const std::string& directory) {
   const Result<std::vector<DirectoryEntry>> entries = storage.List(directory);
   return entries.ok() && std::ranges::any_of(*entries, [](const auto& entry) {
@@ -23,7 +23,8 @@ bool IsStore(Storage& storage, const std::string& directory) {
          });
 }
 
-// That it is a name, and that no checkpoints are left behind by another one.
+// Checks that the name is a folder's, and that a new one does not leave the
+// checkpoints of another one behind.
 Status CheckBaseName(Storage& storage, const SupervisorOptions& options) {
   const std::string& name = options.checkpoint_basename;
   if (name.empty() || name == "." || name == ".." ||
@@ -93,7 +94,8 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
   RETURN_IF_ERROR(StartServices());
-  // Of a session that was not prepared nobody would end the look-out.
+  // Started last: nothing would end the watch of a session that failed to
+  // prepare.
   watch_.Start();
   return OkStatus();
 }
@@ -197,7 +199,7 @@ void ManagedSession::Loop(std::string name, Duration period,
 
 uint64_t ManagedSession::step() const { return training_->step(); }
 
-// What this worker asks of all.
+// Returns this worker's requests to all workers.
 uint32_t ManagedSession::Requests() {
   // Each epoch is closed with its last step.
   std::vector<Operation> ahead;

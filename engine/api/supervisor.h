@@ -30,38 +30,38 @@
 
 namespace gauntlet {
 
-// Where readiness is asked for.
+// Moment at which readiness is checked.
 enum class ReadyWhen : uint8_t { kBeforeLoad, kAfterLoad };
 
-// Ok: the training may go on; the message of an error says what is missing.
+// Ok: training may continue; the message of an error says what is missing.
 using ReadyCheck = std::function<Status(const CustomTraining&, ReadyWhen)>;
 
-// No weight is infinite or no number.
+// Fails if a weight is infinite or NaN.
 Status WeightsAreFinite(const CustomTraining& training, ReadyWhen when);
 
 struct SupervisorOptions {
-  // Made where it is missing. "": neither checkpoints nor summaries.
+  // Created if missing. "": neither checkpoints nor summaries.
   std::string logdir;
   Duration save_model_every = std::chrono::seconds(600);  // 0: off
   int max_to_keep = 5;
-  // The folder of the checkpoints in logdir; the step is in the names of those
-  // in it. Where it has none and another folder of logdir has, the name may
-  // have been changed by mistake: nothing begins anew unless cold_start says
-  // so.
+  // Folder of the checkpoints in logdir; their names have the step. If it holds
+  // none and another folder of logdir does, the name may have been changed by
+  // mistake: training then starts afresh only if cold_start allows it.
   std::string checkpoint_basename = "model.ckpt";
-  // What is saved; see CheckpointManagerOptions.
+  // Variables to save; see CheckpointManagerOptions.
   std::vector<std::string> save_variables;
   ColdStart cold_start = ColdStart::kRefuse;
-  // Loss and speed for TensorBoard, and what SummaryComputed was told; 0: off.
+  // Loss, speed and the scalars of SummaryComputed, for TensorBoard; 0: off.
   Duration save_summaries_every = std::chrono::seconds(120);
   Duration count_steps_every = std::chrono::seconds(120);  // 0: off
-  // Before anything is loaded, in every life.
+  // Called before anything is loaded, in every incarnation.
   std::function<Status(CustomTraining&)> local_init;
-  // In place of a load, where there is nothing to recover: a warm start, say.
-  // With save_variables before a load too, for those that are not in it.
+  // Called in place of a load if there is nothing to recover, for example for a
+  // warm start. With save_variables also called before a load, for the
+  // variables that are not saved.
   std::function<Status(CustomTraining&)> init_fn;
-  ReadyCheck ready = WeightsAreFinite;  // null: nobody asks
-  // From a stop until services that do not end are given up.
+  ReadyCheck ready = WeightsAreFinite;  // null: no check
+  // Time from a stop until services that do not end are given up.
   Duration stop_grace = std::chrono::seconds(120);
   PreemptionOptions preemption;
   // kStop: ShouldStop is true once the loss is not finite, and such a state is
@@ -71,35 +71,35 @@ struct SupervisorOptions {
 
 class Supervisor;
 
-// One life of the training. Made by Supervisor::PrepareSession.
+// One incarnation of the training. Made by Supervisor::PrepareSession.
 class ManagedSession {
  public:
-  // Whether somebody, on any worker, wants all to stop: a service that failed,
-  // RequestStop, a termination notice. To be asked before each step.
+  // True if any worker wants all to stop: after a failed service, RequestStop
+  // or a termination notice. Check it before each step.
   bool ShouldStop() const { return stopping_; }
 
-  // One step of all workers; closes the epoch where it was the last one of it,
-  // and saves where a save is due or a stop was agreed on. Returns the loss.
+  // Runs one step of all workers. Closes the epoch after its last step, and
+  // saves if a save is due or a stop was agreed on. Returns the loss.
   Result<float> Step();
 
   uint64_t step() const;
-  // Steps of the last stretch of count_steps_every; 0: none is over yet.
+  // Speed over the last interval of count_steps_every; 0: none is over yet.
   double steps_per_second() const { return steps_per_second_; }
-  // Whether this life goes on from a checkpoint.
+  // True if this incarnation resumed from a checkpoint.
   bool recovered() const { return recovered_; }
-  // Whether a termination notice to any worker is why: the program is to exit
-  // with WorkerExit::kStopped.
+  // True if the stop is due to a termination notice to any worker: the program
+  // must then exit with WorkerExit::kStopped.
   bool preempted() const { return preempted_; }
-  // Whether a loss or state that is not finite is why: the program is to exit
-  // with WorkerExit::kNotFinite.
+  // True if the stop is due to a loss or state that is not finite: the program
+  // must then exit with WorkerExit::kNotFinite.
   bool not_finite() const { return not_finite_; }
 
   // Scalars of the user's own, at the present step: written by the summary
   // service. On the chief; elsewhere, or without that service, nothing.
   void SummaryComputed(std::vector<Scalar> scalars);
 
-  // Calls `body` on this worker, now and then every `period`, in a task of its
-  // own, as Coordinator::Loop.
+  // Calls `body` on this worker, at once and then every `period`, in its own
+  // task, like Coordinator::Loop.
   void Loop(std::string name, Duration period, std::function<Status()> body);
   // Makes ShouldStop true on all workers after the next step.
   void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
@@ -147,8 +147,8 @@ class ManagedSession {
   std::atomic<uint64_t> steps_done_ = 0;
   std::atomic<float> loss_ = 0.0f;  // of the newest step
   std::atomic<double> steps_per_second_ = 0.0;
-  uint64_t summarized_step_ = 0;  // of the summary service alone
-  // Of the counting service alone.
+  uint64_t summarized_step_ = 0;  // used by the summary service alone
+  // Used by the counting service alone.
   uint64_t counted_steps_ = 0;
   std::optional<Time> counted_at_;
 };

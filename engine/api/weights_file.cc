@@ -24,7 +24,7 @@ namespace {
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
 constexpr uint64_t kMaxDescription = uint64_t{1} << 20;
 
-// What a source holds, by name; the views point into one of the others.
+// Tensors of a source, by name; the views point into one of the other fields.
 struct Source {
   std::string file;
   LoadedCheckpoint checkpoint;
@@ -55,7 +55,8 @@ Status ReadCheckpointInto(World& world, const std::string& path,
   return OkStatus();
 }
 
-// Who has only the weights of an export has no word on them.
+// Checks the weights against the export's description. It may be missing: a
+// user may have copied only the weights.
 Status CheckExport(World& world, const std::string& directory,
                    const Source& source) {
   const std::string file = fmt::format("{}/{}", directory, kExportDescription);
@@ -88,8 +89,8 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
   return ReadFileInto(world, path, source);
 }
 
-// Of a checkpoint, where each replica keeps a tensor of its own: makes one for
-// all of them, as an export has it.
+// Combines the tensors that each replica of a checkpoint keeps for itself into
+// one for all replicas, as in an export.
 void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
     const TensorView* const all =

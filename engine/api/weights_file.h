@@ -15,24 +15,24 @@
 
 namespace gauntlet {
 
-// Of names, shapes and bits. Here and below `parameters` may be all of a
-// model's TrainedValues.
+// Digest of the names, shapes and bits. Here and below `parameters` may be all
+// of a model's TrainedValues.
 Digest WeightsDigest(std::span<const ParameterInfo> parameters,
                      std::span<const float> weights);
 
-// Written beside it, synced and renamed: `path` is the old file or the new one,
-// whatever happens. The directory has to be there.
+// Writes, syncs and renames a temporary file: at any time `path` is the old
+// file or the new one. The directory must exist.
 Status WriteWeights(World& world, const std::string& path,
                     std::span<const ParameterInfo> parameters,
                     std::span<const float> weights);
 
-// Reads into `weights`, which is as it was after an error. `path` is a file of
-// WriteWeights, an export's directory, or that of one checkpoint, which is
-// verified; what it holds beside the parameters is passed over, and what its
-// replicas keep is combined. Returns how many parameters it gave; kDataLoss:
-// the file is no such thing, or an export's weights are not those that it says,
-// kInvalidArgument: a directory that is neither, kRefuse and one is missing, or
-// kAllow and all are.
+// Reads into `weights`, which stays as it was after an error. `path` is a file
+// of WriteWeights, an export's directory, or the directory of one checkpoint,
+// which is verified; tensors other than the parameters are ignored, and the
+// replicas' own ones are combined. Returns the number of parameters read.
+// kDataLoss: the file is none of these, or an export's weights do not match its
+// description. kInvalidArgument: the directory is neither, or parameters are
+// missing: any with kRefuse, all with kAllow.
 Result<size_t> ReadWeights(World& world, const std::string& path,
                            std::span<const ParameterInfo> parameters,
                            std::span<float> weights, PartialWeights partial);

@@ -1,7 +1,8 @@
-// What a process says of itself while it runs: the raw material of a record.
+// Events that a process emits while it runs: the raw material of a record.
 //
-// An event that Emit returned from is kept even if the process is killed at the
-// next instruction, and is never on the storage that faults are put into.
+// Once Emit has returned, its event is kept even if the process is killed at
+// the next instruction. Events are never on the storage that faults are put
+// into.
 #ifndef GAUNTLET_ENGINE_WORLD_EVENT_LOG_H_
 #define GAUNTLET_ENGINE_WORLD_EVENT_LOG_H_
 
@@ -63,7 +64,7 @@ enum class EventKind : uint8_t {
   // is not finite: generation, step, epoch, loss; detail: what it is.
   kNotFinite,
 
-  // What a worker is about to do, said before anything of it.
+  // Next action of a worker, emitted before it begins.
   kClaimBegin,   // count: the generation that it tries for
   kRetireBegin,  // path
   kRejectBegin,  // path
@@ -72,7 +73,7 @@ enum class EventKind : uint8_t {
   kLeaving,      // generation: its connections are about to be closed
   kFaultAgain,   // as kFaultFired, of a fault that has fired in this process
 
-  // What a launcher says. about: a worker; incarnation: its newest.
+  // Events of a launcher. about: a worker; incarnation: its newest.
   kLauncherBegin,
   kStarted,  // about, incarnation; count: rank
   // about, incarnation: a notice was passed on; reason: kUnreachable if the
@@ -91,7 +92,7 @@ enum class EventKind : uint8_t {
   kResultReceived,  // about; step
   kLauncherEnd,     // count: exit code
 
-  // What a simulated machine does: nobody on it could say so.
+  // Actions of a simulated machine, which no process on it could report.
   kProcessEnded,  // as kExited
   kPowerCut,      // path: host; detail: its disk; count: 1: of that host only
   kFrameLate,     // detail: the fault that makes it late; limit: by how much
@@ -137,28 +138,28 @@ enum class Reason : uint8_t {
   kWorkerLeft,  // a worker has left with an error
   kWorkerDied,
   kResult,         // the result has come
-  kChiefSilent,    // no sign of the chief for as long as it had said
+  kChiefSilent,    // the chief sent nothing for the time it announced
   kNotStarted,     // a worker could not be started
   kTooManyLosses,  // the restart budget, or the membership
   kInterrupted,    // a second interrupt
-  kGraceOver,      // of who was to end by then
+  kGraceOver,      // time of a worker that had to end is over
   kAttemptOver,    // the attempt has ended with this worker still there
   kNoSign,         // after a loss, of a worker that was to meet the others
-  // Why it gives up.
+  // Reasons for giving up.
   kRestartsUsedUp,
   kNoProgress,
   kTooFewWorkers,
-  // Why a checkpoint stays beside the newest ones.
+  // Reason why a checkpoint is kept beside the newest ones.
   kKeptForGood,
 };
 
-// "closed", "restarts_used_up" …: the names in event files.
-// What a worker that ends, or leaves a generation, with that error could not go
-// on from. kNone for kOk.
+// Returns why a worker that ends, or leaves a generation, with that error could
+// not continue. kNone for kOk.
 Reason ReasonOf(Code code);
-// Of a wait for another rank that failed.
+// Returns why a wait for another rank failed.
 Reason ReasonOfWait(const Status& status);
 
+// "closed", "restarts_used_up" …: the names in event files.
 std::string_view ReasonName(Reason reason);
 std::optional<Reason> FindReason(std::string_view name);
 

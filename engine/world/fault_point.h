@@ -97,7 +97,7 @@ enum class HitRate : uint8_t {
   kEachFile,     // for each file of a checkpoint
 };
 
-// What a set-up must have for the point to be reached at all.
+// Set-up that a run needs to reach the point at all.
 enum class PointNeeds : uint8_t {
   kNothing,
   kCompany,     // at least two workers
@@ -144,10 +144,9 @@ std::optional<Point> FindPoint(std::string_view name);
 // file, which a claim does as well.
 bool IsOfSave(Point point);
 
-// What the engine knows at a point. At the points of HitRate::kEachBlock one
-// hit comes before each block: `block` is its number in the file, from 0,
-// `offset` is where in the file it goes, and `size` is what the whole file will
-// have, both in bytes.
+// Context of a hit. Points of HitRate::kEachBlock are hit once before each
+// block: `block` is its number in the file, from 0, `offset` its place in the
+// file, and `size` the final size of the whole file, both in bytes.
 struct PointContext {
   uint64_t step = 0;
   uint64_t epoch = 0;
@@ -156,7 +155,7 @@ struct PointContext {
   uint64_t block = 0;
 };
 
-// Deliberate defects for canaries: each must be caught by an invariant.
+// Deliberate defects for mutation tests: each must be caught by an invariant.
 enum class PlantedBug : uint8_t {
   kLoseRngKey,               // A restore does not bring back the RNG key.
   kLosePosition,             // A restore starts the epoch's data anew.
@@ -167,7 +166,7 @@ enum class PlantedBug : uint8_t {
   kForgetAtRejoin,           // Survivors of a loss give their state up.
   kDieInAStep,               // A worker ends without a word, once in a job.
   kWriteLiveState,           // A save beside the training writes no copy.
-  kTrustAFailedDevice,       // What a failed device brings is taken for real.
+  kTrustAFailedDevice,       // Results of a failed device are trusted.
   kRemoveWhileFenced,        // A removal does not look for newer claims.
 };
 
@@ -182,11 +181,12 @@ std::optional<PlantedBug> FindPlantedBug(std::string_view name);
 class FaultPoints {
  public:
   virtual ~FaultPoints() = default;
-  // Reached the point. Ok, or the error that the operation there is to report;
-  // may also never return, or return late. Points of RunPart::kTraining set the
-  // position that later hits of this process are counted under.
+  // Called as the point is reached. Returns Ok, or the error that the operation
+  // there must report; may return late or never. Points of RunPart::kTraining
+  // set the position under which later hits of this process are counted.
   virtual Status Hit(Point point, const PointContext& context) = 0;
-  // Whether the defect is switched on. False outside canaries.
+  // Returns true if the defect is switched on. Always false outside mutation
+  // tests.
   virtual bool Planted(PlantedBug bug) const = 0;
 };
 

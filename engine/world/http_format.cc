@@ -39,8 +39,8 @@ bool IsHexDigit(char c) {
          (c >= 'A' && c <= 'F');
 }
 
-// Of groups of up to four hexadecimal digits between colons, where the last may
-// be an IPv4 address, which counts as two; nullopt: there is another thing.
+// Counts groups of up to four hexadecimal digits between colons. The last group
+// may be an IPv4 address, which counts as two. nullopt: anything else.
 std::optional<int> GroupsIn(std::string_view text) {
   int groups = 0;
   while (!text.empty()) {
@@ -111,7 +111,7 @@ Status NoHttp(std::string_view expected, std::string_view found) {
                               found.substr(0, kQuotedBytes)));
 }
 
-// What a header's lines say of the body.
+// Framing of the body, by the lines of the header.
 struct Framing {
   std::optional<uint64_t> length;
   bool chunked = false;
@@ -178,7 +178,7 @@ MaybeBody ReadChunks(std::string_view rest, HttpStream stream) {
   while (true) {
     const size_t end = rest.find(kEndOfLine);
     if (end == rest.npos) return MoreOrCut(stream);
-    // What follows a ';' is for others.
+    // A chunk's extensions, after a ';', are ignored.
     const std::string_view line = rest.substr(0, end);
     const auto size = DigitsOf(Trimmed(line.substr(0, line.find(';'))), 16);
     if (!size || *size > kMaxHttpAnswerBytes) {
@@ -296,7 +296,7 @@ Result<std::optional<HttpAnswer>> ReadHttpAnswer(std::string_view bytes,
   bytes = bytes.substr(0, kMaxHttpAnswerBytes);
   const Status endless = DataLoss(fmt::format(
       "answer: expected less than {} bytes, found more", kMaxHttpAnswerBytes));
-  // What is no HTTP is told apart as soon as its first bytes are there.
+  // An answer that is not HTTP is rejected as soon as its first bytes arrive.
   constexpr std::string_view kStart = "HTTP/1.";
   const std::string_view start = bytes.substr(0, kStart.size());
   if (start != kStart.substr(0, start.size())) {

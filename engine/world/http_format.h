@@ -23,7 +23,7 @@
 
 namespace gauntlet {
 
-// Of a whole answer, header and body.
+// Limit of a whole answer, header and body.
 inline constexpr size_t kMaxHttpAnswerBytes = 65536;
 
 struct HttpUrl {
@@ -31,7 +31,7 @@ struct HttpUrl {
   std::string host;  // an address, without brackets, or a name
   HostKind kind = HostKind::kIpv4;
   int port = 80;
-  std::string path = "/";  // with what stands behind a '?'
+  std::string path = "/";  // with the query
 };
 // "http://169.254.169.254/latest/meta-data/spot/instance-action",
 // "http://[fd00:ec2::254]/", "http://metadata.google.internal/".
@@ -46,14 +46,14 @@ struct HttpHeader {
   std::string value;  // printable ASCII
 };
 
-// A PUT puts nothing: what it asks for is in its headers.
+// A PUT has no body: its headers state the request.
 struct HttpQuestion {
   HttpUrl url;
   HttpMethod method = HttpMethod::kGet;
-  std::vector<HttpHeader> headers = {};  // beside those that each one has
+  std::vector<HttpHeader> headers = {};  // beside those of all requests
 };
 
-// What is sent for it.
+// Text of the request, as it is sent.
 std::string HttpRequestText(const HttpQuestion& question);
 
 struct HttpAnswer {
@@ -61,8 +61,8 @@ struct HttpAnswer {
   std::string body;
 };
 enum class HttpStream : uint8_t { kOpen, kClosed };
-// Of the bytes that have come so far: the answer, nullopt where more has to
-// come, or kDataLoss that says why it is none.
+// Reads the bytes received so far. Returns the answer, nullopt if more bytes
+// must come, or kDataLoss if the bytes are no answer.
 Result<std::optional<HttpAnswer>> ReadHttpAnswer(std::string_view bytes,
                                                  HttpStream stream);
 

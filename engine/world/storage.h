@@ -55,9 +55,9 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
-// What a name in a directory stands for. A link to a file is a file; a link to
-// a directory is neither, as what is in there is somebody else's. The target of
-// a dangling link does not exist.
+// Kind of a directory entry. A link to a file counts as a file. A link to a
+// directory is neither, as its contents belong to someone else. The target of a
+// dangling link does not exist.
 enum class FileKind {
   kFile,
   kDirectory,
