@@ -153,7 +153,7 @@ MaybeClaim ReadSlurm(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// Where mpirun put the chief, as far as a process can know.
+// Finds the chief's host and port under mpirun, as far as a process can tell.
 Status ReadMpiChief(const Environment& environment, ClaimReader& reader) {
   ClusterClaim& claim = reader.claim();
   ASSIGN_OR_RETURN(const auto here,

@@ -1,5 +1,5 @@
-// What each launcher's variables say of this process, one by one: the material
-// that ResolveCluster judges.
+// Claims of each launcher's variables about this process, one by one: the input
+// of ResolveCluster.
 #ifndef GAUNTLET_ENGINE_CLUSTER_CLUSTER_CLAIMS_H_
 #define GAUNTLET_ENGINE_CLUSTER_CLUSTER_CLAIMS_H_
 
@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-// A number and the words in which it was told: "RANK=1".
+// A number and its source: "RANK=1".
 struct Told {
   int value = 0;
   std::string words;
@@ -25,17 +25,17 @@ struct ClusterClaim {
   std::optional<Told> rank;
   std::optional<Told> size;
   std::vector<std::string> from;  // in the order in which they were read
-  // Of the chief, as far as the rule knows; empty, 0: it does not.
+  // Address of the chief; empty and 0 if the rule does not have it.
   std::string chief_host;
   int chief_port = 0;
-  std::string why_no_host;  // what would have told it, or why it did not
-  std::optional<ClusterPlace> place;  // all that there is to know (TF_CONFIG)
+  std::string why_no_host;            // for the error that there is none
+  std::optional<ClusterPlace> place;  // the whole place (TF_CONFIG)
   std::optional<int> local_rank;
   // True iff the launcher says that all workers run here.
   bool all_on_this_host = false;
-  // Its launcher left a mark that it started this very process.
+  // True if the launcher left a mark that it started this very process.
   bool started_this = false;
-  // Of Slurm: the batch script, which is no task of a step.
+  // Slurm: this process is the batch script, which is no task of a step.
   bool batch_script = false;
 };
 
@@ -43,7 +43,7 @@ struct ClusterClaim {
 std::optional<std::string_view> FindVariable(const Environment& environment,
                                              std::string_view name);
 
-// As a whole number; the words are "NAME=value".
+// The variable as a whole number; the words are "NAME=value".
 Result<std::optional<Told>> FindNumber(const Environment& environment,
                                        std::string_view name, int low,
                                        int high);

@@ -71,8 +71,8 @@ Status Resolver::Read() {
   return OkStatus();
 }
 
-// Whether its variables are of a launcher that the one which started this
-// process runs in.
+// Returns true if the launcher of these variables runs around the one that
+// started this process.
 bool Resolver::IsAround(const ClusterClaim& claim) const {
   const ClusterClaim* const torchrun = Find(ClusterRule::kTorchrun);
   const bool in_agent = torchrun != nullptr && torchrun->started_this;

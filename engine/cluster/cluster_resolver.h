@@ -70,9 +70,10 @@ enum class ClusterRule : uint8_t {
 // "none", "flags", "torchrun", "tf-config", "slurm", "mpi", "kubernetes".
 std::string_view ClusterRuleName(ClusterRule rule);
 
-// What the command line says of it.
+// Cluster options of the command line.
 struct ClusterFlags {
-  // Only this rule is asked, and nothing is compared with it; nullopt: all are.
+  // Only this rule is used, and not compared with others; nullopt: all are
+  // used.
   std::optional<ClusterRule> rule;
   std::optional<int> rank;  // the rule is kFlags
   std::optional<int> size;
@@ -83,18 +84,18 @@ struct ClusterFlags {
 
 struct ResolvedCluster {
   ClusterRule rule = ClusterRule::kNone;
-  // What was read for it: "RANK=1", "--rendezvous=host:4711".
+  // Sources of the result: "RANK=1", "--rendezvous=host:4711".
   std::vector<std::string> from;
-  // What was passed over: the variables of launchers around this one.
+  // Ignored variables: those of launchers around this one.
   std::vector<std::string> passed_over;
   // Addresses that are not known yet are empty; rank 0's is known.
   ClusterPlace place;
   std::optional<int> local_rank;  // among the workers of this host
-  // 1 and the restarts that torchrun and Slurm count.
+  // 1 plus the restarts that torchrun and Slurm count.
   int life = 1;
   // True iff the launcher says that all workers run here.
   bool all_on_this_host = false;
-  // Host to listen on. "": where the others were told to find this worker.
+  // Host to listen on. "": the address of this worker that the others have.
   std::string listen;
 };
 

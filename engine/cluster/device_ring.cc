@@ -95,7 +95,8 @@ Status DeviceRing::Await(Look look, const Wait& wait) {
   }
 }
 
-// Of what was asked for last.
+// Waits until the last operation is accepted, and after kMostAccepted of them
+// until all are finished.
 Status DeviceRing::AwaitAccepted(const Wait& wait) {
   RETURN_IF_ERROR(Await(parts_.api.poll, wait));
   if (accepted_ < kMostAccepted) return OkStatus();
@@ -198,8 +199,8 @@ Status DeviceRing::Sum(const ExchangeKey& key,
   Status summed = Reduce(reduction);
   if (summed.ok()) summed = PassTotals(reduction);
   if (summed.ok()) summed = Await(parts_.api.finished, reduction.wait);
-  // What a device gave that has failed is no sum, and some of it has gone to
-  // others: they must not go on with it, and wait for this rank's word.
+  // A failed device's results are no sum, and other ranks have received some of
+  // them. Those ranks must not continue with them: they wait for this rank.
   if (summed.ok()) summed = parts_.kernels.status();
   accepted_ = 0;
   if (!summed.ok()) Break();

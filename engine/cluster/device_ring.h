@@ -59,7 +59,7 @@ class DeviceRing {
              std::span<float> total, Duration timeout);
 
  private:
-  // What is waited for, for the message.
+  // Description of a wait, for its error message.
   struct Wait {
     std::string what;
     Duration timeout;

@@ -33,7 +33,7 @@ struct Communicator {
   Frame to_send;           // empty: nothing is left to send
   float* comes = nullptr;  // on the device; null: the id of the one before
   size_t comes_bytes = 0;  // 0: nothing is left to come
-  bool pass_on = false;    // what comes
+  bool pass_on = false;    // sends what it receives to the next rank
   uint32_t sent = 0;
   uint32_t received = 0;
   DeviceText failed;

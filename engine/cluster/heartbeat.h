@@ -67,7 +67,7 @@ class Heartbeat {
  private:
   struct Line {
     ControlChannel control;
-    std::unique_ptr<std::atomic<uint64_t>> beats;  // that have come
+    std::unique_ptr<std::atomic<uint64_t>> beats;  // received so far
     std::unique_ptr<Event> bye;  // the other end said it, or is gone
     std::unique_ptr<Task> receiver;
   };

@@ -15,7 +15,8 @@ Status Malformed(std::string_view what, std::string_view found) {
       fmt::format("host list: {}, found {}", what, QuotedText(found)));
 }
 
-// What stands before the next `separator`; takes both off the front.
+// Takes the text before the next `separator`, and the separator, off the front.
+// Returns the text.
 std::string_view TakeUntil(std::string_view& text, char separator) {
   const size_t at = text.find(separator);
   const std::string_view taken = text.substr(0, at);
@@ -74,7 +75,7 @@ Result<HostListHead> ReadPart(std::string_view part) {
   return head;
 }
 
-// Where the part that begins `text` ends: at a comma outside of brackets.
+// Returns the end of the first part of `text`: a comma outside of brackets.
 size_t EndOfPart(std::string_view text) {
   bool inside = false;
   for (size_t at = 0; at < text.size(); ++at) {

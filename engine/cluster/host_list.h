@@ -16,8 +16,8 @@
 
 namespace gauntlet {
 
-// What a cluster needs of such a list; it is never written out in full, so
-// that a short text cannot ask for a lot of memory.
+// First host and size of such a list. The list is never written out in full, so
+// that a short text cannot request a lot of memory.
 struct HostListHead {
   std::string first;
   uint64_t hosts = 0;

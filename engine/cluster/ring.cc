@@ -74,7 +74,7 @@ Result<Frame> Ring::Receive(Duration timeout) {
   return frame;
 }
 
-// What comes of an end that is known already is no news.
+// Emits the first loss only: later failures are its consequences.
 void Ring::NoteLoss(int rank, const Status& status, Duration timeout) {
   if (broken_.exchange(true)) return;
   world_->events.Emit({.kind = EventKind::kWorkerLost,

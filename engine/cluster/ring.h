@@ -57,13 +57,13 @@ class Ring {
                    std::span<const std::span<const float>> local,
                    std::span<float> total, Tally& tally, Duration timeout);
 
-  // The same as one part of an exchange whose begin and end are somebody
-  // else's to tell the fault points.
+  // Like AllReduce, as a part of an exchange whose begin and end the caller
+  // reports to the fault points.
   Status Reduce(const ExchangeKey& key,
                 std::span<const std::span<const float>> local,
                 std::span<float> total, Tally& tally, Duration timeout);
 
-  // What every rank said, by rank.
+  // Sends `said` to all ranks and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const ExchangeKey& key,
                                              const std::string& said,
                                              Duration timeout);
@@ -74,14 +74,15 @@ class Ring {
                                 std::string bytes, uint64_t limit,
                                 Duration timeout);
 
-  // To be called before this rank closes connections to the others: says that
-  // they are about to lose it. Once; nothing where the ring is broken.
+  // Announces to the other ranks that they are about to lose their connections
+  // to this one. Call it once, before closing them. Does nothing if the ring is
+  // broken.
   void SayLeaving();
   // Breaks both channels: whatever waits ends with kUnavailable.
   void Abort();
 
-  // Whether a channel failed, or was broken here: a neighbour may be lost. From
-  // any task.
+  // True if a channel failed or was broken here: a neighbour may be lost.
+  // Callable from any task.
   bool is_broken() const { return broken_; }
 
   int rank() const { return place_.rank; }
@@ -98,15 +99,16 @@ class Ring {
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
 
   Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
-  // To the next rank, from the one before. A failure breaks the ring.
+  // Sends to the next rank; receives from the one before. A failure breaks the
+  // ring.
   Status Send(Frame frame, Duration timeout);
   Result<Frame> Receive(Duration timeout);
   void NoteLoss(int rank, const Status& status, Duration timeout);
-  // What is done to a chunk before it is sent, and what its sending came to.
+  // Completes a chunk before it is sent; names this rank if sending it failed.
   Status PrepareChunk(const ChunkHeader& header, Frame& frame);
   Status SentChunk(Status sent);
-  // The header of the frame that came from the rank before, if it is the one
-  // that was to come.
+  // Returns the header of the frame from the rank before, if it is the expected
+  // one.
   Result<ChunkHeader> Expect(const Result<Frame>& came, ChunkKind kind,
                              const ExchangeKey& key, uint32_t chunk);
   ChunkHeader HeaderFor(ChunkKind kind, const ExchangeKey& key,

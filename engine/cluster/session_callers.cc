@@ -11,9 +11,9 @@ namespace {
 
 constexpr uint32_t kChief = 0;
 
-// Of workers between two generations: a launcher gives up long before.
+// Starts of a worker between two generations; a launcher gives up long before.
 constexpr uint64_t kMaxStartsPerWorker = 64;
-// Nothing that forms once in a millisecond gets there in a month.
+// A cluster that forms once per millisecond does not reach it in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
 // Heartbeats after a late hello that prove that the rank's worker runs. One may
 // have been under way before.
@@ -162,8 +162,8 @@ Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   return role == ChannelRole::kControl ? CheckControlHello(hello) : OkStatus();
 }
 
-// What a hello claims must be possible: a number out of all reason would keep
-// the rank's own worker out, or be the last number that there is.
+// Rejects a hello with impossible numbers: one that is far too large would keep
+// the rank's own worker out, or be the largest number that there is.
 Status Session::CheckControlHello(const Hello& hello) const {
   if (hello.rank == kChief) {
     return InvalidArgument("rank 0 is this chief: expected another rank");

@@ -98,7 +98,8 @@ Result<Task> ReadTask(const Json& json) {
   return task;
 }
 
-// That the cluster has this task. TensorFlow leaves evaluators out of it.
+// Checks that the cluster has this task. TensorFlow leaves evaluators out of
+// the cluster.
 Status CheckTask(const Task& task, const Cluster& cluster) {
   const auto job = cluster.find(task.type);
   if (job == cluster.end()) {

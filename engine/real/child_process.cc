@@ -92,7 +92,7 @@ struct Preparation {
   int input = -1;
   int output = -1;  // -1: leave 1 and 2
   int socket = -1;
-  int failure = -1;  // where errno goes if this does not come to exec
+  int failure = -1;  // gets errno if exec is not reached
   const std::vector<int>* kept = nullptr;
   sigset_t blocked = {};
   pid_t parent = 0;
@@ -182,7 +182,7 @@ int ReadFailure(int fd) {
   return error;
 }
 
-// What a child's standard output and error are; both invalid: this process's.
+// Opens a child's standard output and error; both ends invalid: this process's.
 Result<Pipe> OutputOf(const ChildProgram& program) {
   Pipe output;
   if (!program.log_file.empty()) {

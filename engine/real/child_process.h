@@ -12,14 +12,14 @@
 
 namespace gauntlet {
 
-// Signals that may be notices (SignalsThatMayBeNotices), from the child's first
-// moment: they do what they always do, or they wait until the program has made
-// up its mind about them (HoldSignals).
+// Treatment of signals that may be notices (SignalsThatMayBeNotices) from the
+// child's first moment: they have their usual effect, or wait until the program
+// has decided about them (HoldSignals).
 enum class SignalsAtStart : uint8_t { kOpen, kHeld };
 
-// Where a child's standard output and error go: to those of this process, or
-// into a pipe of its own, in which what finds no room is lost, so that no child
-// waits for its reader.
+// Destination of a child's standard output and error: those of this process, or
+// a pipe. Output that finds no room in the pipe is lost, so that no child waits
+// for its reader.
 enum class ChildOutput : uint8_t { kInherited, kPiped };
 
 struct ChildProgram {

@@ -12,15 +12,15 @@
 
 namespace gauntlet {
 
-// Where this program lies, and libgauntlet_cuda.so beside it.
+// Directory of this program, with libgauntlet_cuda.so beside it.
 std::string ProgramDirectory();
 
 // kNotFound: libcuda.so.1 does not load. Loads nothing else.
 Status FindCudaDriver();
 
-// The table out of a library like libgauntlet_cuda.so, which stays open until
-// the process ends. kNotFound: it does not open; kInvalidArgument: it is no
-// such library, or of another build.
+// Returns the table of a library like libgauntlet_cuda.so, which stays open
+// until the process ends. kNotFound: it does not open; kInvalidArgument: it is
+// no such library, or of another build.
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
 
 // NCCL's table out of the same library. kNotFound: it was built without, or

@@ -67,10 +67,10 @@ class Link {
   virtual bool MayReadAfterEnd() const = 0;
   virtual void Cancel() = 0;
 
-  // The stream is about to start: `self` lives until OnGone. False if the
-  // network is going down and it must not.
+  // Called before the stream starts: `self` lives until OnGone. Returns false
+  // if the network is shutting down and the stream must not start.
   bool Adopt(std::shared_ptr<Link> self);
-  // What gRPC reports.
+  // Called when gRPC reports the event.
   void OnRead(bool ok);
   void OnWritten(bool ok);
   void OnGone(std::string reason);

@@ -109,7 +109,7 @@ class ClientLink final
     if (!read_lost_) StartWritesDone();
     RemoveHold();
   }
-  // What the other end has sent comes before the end of its stream.
+  // Frames that the other end has sent arrive before the end of its stream.
   bool MayReadAfterEnd() const override { return true; }
   void Cancel() override { context_.TryCancel(); }
   bool MustNotEndInGrpcThread() const override { return true; }

@@ -53,7 +53,7 @@ Result<Descriptor> ConnectTo(const SocketAddress& address, const HttpUrl& url,
               address.size) == 0) {
     return fd;
   }
-  // What a signal interrupts goes on all the same.
+  // A connect that a signal interrupts continues in the background.
   if (errno != EINPROGRESS && errno != EINTR) {
     return Failed(url, "connect", errno);
   }

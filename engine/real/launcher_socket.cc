@@ -265,7 +265,7 @@ Result<std::unique_ptr<LauncherSocket>> LauncherSocket::Open(int fd) {
 }
 
 bool LauncherSocket::HasRoomFor(const WorkerProgress& progress) const {
-  int unread = 0;  // what it takes of the buffer
+  int unread = 0;  // bytes of the buffer in use
   if (ioctl(fd_.get(), SIOCOUTQ, &unread) != 0) return false;
   const int share =
       ActsOn(progress) ? buffer_bytes_ / 8 * 7 : buffer_bytes_ / 2;

@@ -1,6 +1,6 @@
-// Whether a shared library is as long as it says. The loader does not ask: it
-// maps what is there, and a library that was cut off ends the program at the
-// first page that is not.
+// Checks that a shared library is as long as its header says. The loader does
+// not: it maps what is there, and a library that was cut off ends the program
+// at the first missing page.
 #ifndef GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
 #define GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
 
@@ -11,8 +11,8 @@
 namespace gauntlet {
 
 // kNotFound: a library that is shorter than its ELF header says (System V ABI,
-// chapter 4), or no regular file. OK also where there is no such file, or no
-// ELF header: the loader says so itself.
+// chapter 4), or no regular file. OK also if there is no such file, or no ELF
+// header: the loader reports that itself.
 Status CheckLibraryFile(const std::string& file);
 
 }  // namespace gauntlet

@@ -39,7 +39,7 @@ Time Now() { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
 
 bool HasCome(Time deadline) { return Now() >= deadline; }
 
-// What is left until then, nothing once the time has come; nullopt: for ever.
+// Returns the time left until the deadline, zero after it; nullopt: for ever.
 std::optional<timespec> TimeLeft(Time deadline) {
   if (deadline == kNever) return std::nullopt;
   const auto left = std::max(deadline - Now(), Duration::zero());
@@ -48,8 +48,9 @@ std::optional<timespec> TimeLeft(Time deadline) {
                   .tv_nsec = (left - seconds).count()};
 }
 
-// Bytes that can be read now. Of an ended worker: all that it has written and
-// nobody has read, even if another process keeps its end open.
+// Returns the bytes that can be read now. For an ended worker these are all
+// bytes that it has written and nobody has read, even if another process keeps
+// its end open.
 size_t ReadableBytes(const Descriptor& from) {
   int bytes = 0;
   if (ioctl(from.get(), FIONREAD, &bytes) != 0) return 0;

@@ -20,12 +20,14 @@ namespace gauntlet {
 struct LocalWorkerOptions {
   std::string program;                 // its path
   std::vector<std::string> arguments;  // "worker", "--options", FILE …
-  // Where each life gets its worker-<w>-life-<l>.jsonl; empty: no events.
+  // Directory for each incarnation's worker-<w>-life-<l>.jsonl; empty: no
+  // events.
   std::string events_directory;
-  // Where each life's standard output and error go, worker-<w>-life-<l>.log;
-  // empty: their lines become progress, as this process may print it.
+  // Directory for each incarnation's standard output and error,
+  // worker-<w>-life-<l>.log; empty: their lines become progress, which this
+  // process may print.
   std::string logs_directory;
-  // "NAME=value", beside what this process has; see WorkerEnvironment.
+  // "NAME=value", added to this process's own; see WorkerEnvironment.
   std::vector<std::string> environment;
   // Inherited by each worker beside locks, as ChildProgram's.
   std::vector<int> kept_descriptors;
@@ -58,7 +60,7 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   void Acknowledge(int worker) override;
 
  private:
-  // What comes from a worker, line by line.
+  // Bytes from a worker, read line by line.
   struct Lines {
     Descriptor from;
     std::string unread;  // the beginning of a line
@@ -66,7 +68,7 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   struct Running {
     ChildProcess process;
     Lines socket;
-    Lines output;  // of none, where it goes to a file
+    Lines output;  // invalid if it goes to a file
   };
   using TakeLine = void (LocalWorkerProcesses::*)(int worker,
                                                   std::string_view line);

@@ -97,7 +97,7 @@ Result<std::vector<SocketAddress>> NameLookup::Find(const std::string& name,
   if (!addresses) {
     return DeadlineExceeded(name + ": resolve: no answer in time");
   }
-  // What a name means may change: the next question is a new one.
+  // A name's addresses may change: the next call looks them up again.
   const std::lock_guard lock(pending_->mutex);
   const auto known = pending_->lookups.find({name, port});
   if (known != pending_->lookups.end() && known->second == lookup) {

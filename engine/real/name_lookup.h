@@ -39,8 +39,8 @@ class NameLookup {
   const std::unique_ptr<Pending> pending_;
 };
 
-// Of an IPv4 or IPv6 address, without a look at the network. kInvalidArgument
-// if it is neither.
+// Returns the address of an IPv4 or IPv6 number, without using the network.
+// kInvalidArgument if `host` is neither.
 Result<SocketAddress> AddressOfNumber(const std::string& host, int port);
 
 }  // namespace gauntlet

@@ -185,7 +185,7 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// What the entry is, following links; nullopt if it has just gone.
+// Returns the entry's kind, following links; nullopt if it has just vanished.
 Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                        const std::string& path) {
   if (entry.d_type == DT_REG) return std::optional(FileKind::kFile);

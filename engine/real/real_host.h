@@ -12,16 +12,17 @@
 
 namespace gauntlet {
 
-// What may turn out to be a termination notice: SIGINT and NoticeSignals().
+// Signals that may turn out to be termination notices: SIGINT and
+// NoticeSignals().
 sigset_t SignalsThatMayBeNotices();
 
-// For main() of a program that trains, first of all: those signals wait until
-// it is known what they mean, and none of them ends the process before that.
+// Called first in main() of a program that trains: those signals wait until
+// their meaning is decided, and none of them ends the process before that.
 void HoldSignals();
 
-// Once and before a thread starts: from then on SIGTERM, SIGINT and (unless it
-// is ignored) SIGHUP are termination notices, also those that were held, and a
-// write to a broken pipe or past the file size limit is an error of that write
+// Called once, before a thread starts. From then on SIGTERM, SIGINT and (unless
+// it is ignored) SIGHUP are termination notices, including held ones. A write
+// to a broken pipe or past the file size limit becomes an error of that write
 // instead of the end of the process.
 void InstallSignalHandlers();
 
@@ -32,13 +33,13 @@ void InstallNoticeSignal(std::string_view name);
 // a command that shuts down in order at the first SIGINT.
 void ExitOnSecondInterrupt(int code);
 
-// What is held still means what it always does.
+// Lets the held signals have their usual effect.
 void ReleaseSignals();
 
 class RealHost final : public Host {
  public:
   std::string Name() const override;
-  // Of all that came since the handlers were installed; nothing without them.
+  // Notices since the handlers were installed; none without handlers.
   int TerminationNotices() const override;
   std::optional<Time> FirstNotice() const override;
   int Interrupts() const override;

@@ -57,7 +57,7 @@ Result<Certificates> ReadCertificates(std::string_view flag,
              PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)) {
     sk_X509_push(read.get(), next);
   }
-  // What ends the loop is an error, of which one kind is the end of the text.
+  // The loop ends with an error; one kind of error is the end of the text.
   const bool at_end =
       ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();

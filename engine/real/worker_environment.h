@@ -15,7 +15,7 @@ std::vector<std::string> WorkerEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& added);
 
-// Of this process.
+// Environment of this process.
 std::vector<std::string> ProcessEnvironment();
 
 }  // namespace gauntlet
