@@ -21,12 +21,12 @@ struct CollectiveLinks;  // engine/cluster/emulated_collective.h
 
 namespace gauntlet::gpu {
 
-// Of this table and of all that its functions take.
+// Version of this table and of all types that its functions take.
 inline constexpr uint32_t kCollectiveAbi = 1;
 
-struct Communicator;  // whoever made the table knows what it is
+struct Communicator;  // defined by the maker of the table
 
-// What one rank makes up and all are told: which communicator they are of.
+// Identity of a communicator: one rank makes it and sends it to all.
 struct CommunicatorId {
   char bytes[128] = {};
 };
@@ -35,11 +35,11 @@ struct CommunicatorPlace {
   CommunicatorId id;
   int rank = 0;
   int size = 1;
-  CollectiveLinks* links = nullptr;  // where needs_links; outlive it
+  CollectiveLinks* links = nullptr;  // if needs_links; outlives it
 };
 
-// Both at once, with the ranks beside this one. A count of 0: nothing goes, or
-// nothing comes.
+// Sends and receives at the same time, with the neighbouring ranks. A count of
+// 0: sends, or receives, nothing.
 struct ArrayExchange {
   const float* to_next = nullptr;
   size_t send_count = 0;
@@ -55,30 +55,33 @@ enum class CollectiveUse : uint32_t { kAlways, kWhereAskedFor };
 struct CollectiveApi {
   uint32_t abi;         // kCollectiveAbi, or the table is not to be read
   const char* name;     // "nccl", "emulated"
-  size_t chunk_floats;  // what it moves well at a time
+  size_t chunk_floats;  // best size of a transfer
   CollectiveUse use;
-  bool needs_links;  // it has no way of its own to the other workers
+  bool needs_links;  // it cannot reach the other workers by itself
 
-  // "2.28.9", or ""; false, and why there is none.
+  // Returns "2.28.9", or ""; on failure false and the reason.
   bool (*version)(DeviceText* version, DeviceText* why);
-  // Which device of all that workers may be on, whatever name it has elsewhere;
-  // "": one that no other worker can be on. False, and why it cannot be told.
+  // Returns the identity of a device among all that workers may use, whatever
+  // name it has elsewhere; "": no other worker can use it. On failure returns
+  // false and the reason.
   bool (*identify)(int index, DeviceText* identity, DeviceText* why);
   bool (*make_id)(CommunicatorId* id, DeviceText* why);
 
-  // Null, and why. It is there once `poll` says so. The device outlives it.
+  // On failure returns null and the reason. The communicator is usable once
+  // `poll` is ready. The device outlives it.
   Communicator* (*begin)(Device*, const CommunicatorPlace&, DeviceText* why);
-  // Of what was asked for last: whether more may be asked for; or why it
-  // failed, or another rank did.
+  // Ready if another request may follow the last one; else the reason why that
+  // one, or another rank, failed.
   CollectiveProgress (*poll)(Communicator*, DeviceText* why);
-  // Likewise, and whether all of it, and all operations of the device, are
-  // done.
+  // Like `poll`, but ready once all requests, and all operations of the device,
+  // are done.
   CollectiveProgress (*finished)(Communicator*, DeviceText* why);
   void (*exchange)(Communicator*, const ArrayExchange&);
-  // The root's values to all others.
+  // Sends the root's values to all other ranks.
   void (*broadcast)(Communicator*, float* values, size_t count, int root);
-  // Ends it, whatever is under way: the only end that it has. The device goes
-  // on with what comes after. Other ranks may or may not notice.
+  // Ends the communicator, whatever is under way; there is no other way to end
+  // it. The device continues with later operations. Other ranks may or may not
+  // notice.
   void (*abort)(Communicator*);
 };
 

@@ -1,4 +1,4 @@
-// What the files of libgauntlet_cuda.so know of each other's Device.
+// Functions that the files of libgauntlet_cuda.so use on each other's Device.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_DEVICE_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_DEVICE_H_
 
@@ -8,7 +8,7 @@
 
 namespace gauntlet::gpu {
 
-// All its operations so far are on it, and are done in this order.
+// Stream of all the device's operations so far, which run in this order.
 cudaStream_t StreamOf(Device* device);
 
 // Makes it this thread's device.

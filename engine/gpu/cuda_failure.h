@@ -1,4 +1,4 @@
-// What failed first of all that was asked of a CUDA device.
+// First failure of a CUDA device, among all that was requested of it.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_FAILURE_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_FAILURE_H_
 

@@ -36,7 +36,8 @@ class CudaLauncher {
                                               node.sharedMemBytes, stream_));
   }
 
-  // That there is none is no failure: CUDA's word of it is taken back.
+  // A graph that cannot be built is no failure of the device, so CUDA's error
+  // is cleared.
   Graph* Build(const KernelLaunch* launches, size_t count) {
     if (!failure_.none()) return nullptr;
     auto* const graph = static_cast<Graph*>(std::calloc(1, sizeof(Graph)));

@@ -20,15 +20,14 @@ namespace gauntlet::gpu {
 
 namespace {
 
-// What is smaller moves as fast through CUDA's own buffers.
+// Smaller arrays move as fast through CUDA's own buffers.
 constexpr size_t kLeastPinnedBytes = size_t{64} << 10;
 
-// What is fetched comes in pieces: a small move of the operations' in the same
-// direction takes its turn between two of them.
+// A fetch is split into pieces: a small move of an operation in the same
+// direction can take its turn between two of them.
 constexpr size_t kFetchBytes = size_t{4} << 20;
 
-// The part of a device's memory that nothing is given of that can be done
-// without.
+// AllocateIfRoom leaves this part of the device's memory free: 1 / kSpareShare.
 constexpr size_t kSpareShare = 16;
 
 // A piece of the host's memory that CUDA keeps in place.
@@ -146,8 +145,8 @@ struct Device {
     }
   }
 
-  // That it cannot be is no failure of the device: CUDA's word of it is taken
-  // back.
+  // Memory that cannot be pinned is no failure of the device, so CUDA's error
+  // is cleared.
   void Pin(void* memory, size_t bytes) {
     if (bytes < kLeastPinnedBytes || !Use()) return;
     void* const place = std::malloc(sizeof(PinnedPiece));
@@ -178,7 +177,7 @@ struct Device {
     fetch_begun = BeginFetch(to, from, bytes);
     if (fetch_begun) return;
     fetch_failed = failed.text;
-    // What has begun of it is to leave the host's memory alone.
+    // Pieces under way must no longer write to the host's memory.
     cudaStreamSynchronize(fetch_stream);
   }
   bool BeginFetch(char* to, const char* from, size_t bytes) {
@@ -281,7 +280,7 @@ Device* Open(int index, DeviceText* why) {
                                                       cudaStreamNonBlocking)) &&
       device->Check("CUDA", cudaEventCreateWithFlags(&device->before_fetch,
                                                      cudaEventDisableTiming)) &&
-      // Who waits for it sleeps: the processor is wanted for other things.
+      // A thread that waits for it sleeps: other threads need the processor.
       device->Check("CUDA", cudaEventCreateWithFlags(
                                 &device->fetched, cudaEventDisableTiming |
                                                       cudaEventBlockingSync));
@@ -344,7 +343,7 @@ DeviceApi Table() {
   api.allocate_if_room = [](Device* device, size_t bytes) {
     return device->AllocateIfRoom(bytes);
   };
-  // What was asked for before may still be under way on it.
+  // Earlier operations may still use the memory.
   api.release = [](Device* device, void* memory) {
     if (device->UseStream() &&
         device->Check("release", cudaStreamSynchronize(device->stream))) {

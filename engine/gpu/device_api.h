@@ -1,11 +1,11 @@
-// What a device offers: a table of plain functions, so that it may come out of
-// a library that is opened at run time (engine/real/cuda_plugin.h).
+// Functions of a device, in a table, so that they may come from a library that
+// is opened at run time (engine/real/cuda_plugin.h).
 //
-// Arrays are the device's own. Operations are done in the order in which they
-// are asked for and return before they are done; `download` waits. What fails
-// (an operation, a device that is lost, memory that there is none of) is kept:
-// from then on nothing is done, downloads bring +0, and `failure` says what it
-// was. Sizes may be 0. Not for two tasks at once, but for `await_fetch`.
+// Arrays are in the device's memory. Operations run in the order of their
+// calls, which return before the operations are done; `download` waits. The
+// first failure (of an operation, a lost device, a lack of memory) is kept:
+// from then on nothing is done, downloads give +0, and `failure` returns the
+// reason. Sizes may be 0. Not for two tasks at once, except `await_fetch`.
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 
@@ -18,10 +18,10 @@
 
 namespace gauntlet::gpu {
 
-// Of this table and of all that its functions take.
+// Version of this table and of all types that its functions take.
 inline constexpr uint32_t kDeviceAbi = 4;
 
-struct Device;  // whoever made the table knows what it is
+struct Device;  // defined by the maker of the table
 
 struct DeviceText {
   char text[256] = {};
@@ -33,8 +33,8 @@ struct DeviceInfo {
   uint32_t capability = 0;  // 90: 9.0
 };
 
-// Of another library, whose bits are its own. kTensorFloat32: of factors that
-// are cut to 10 bits behind the point.
+// Products of another library, with bits of its own. kTensorFloat32 cuts the
+// factors to 10 bits after the point.
 enum class LibraryProducts : uint8_t { kFloat32, kTensorFloat32 };
 
 struct ConvolutionArrays {
@@ -57,7 +57,7 @@ struct InputGradientArrays {
   float* dx = nullptr;
 };
 struct LossArrays {
-  float* losses = nullptr;     // of a row
+  float* losses = nullptr;     // one per row
   float* gradients = nullptr;  // rows x classes
 };
 struct ChannelMeans {
@@ -78,39 +78,42 @@ struct DeviceApi {
   uint32_t numerics;  // numerics::kVersion
   const char* name;   // "cuda", "emulated"
 
-  // How many devices there are; -1, and why none can be told.
+  // Returns the number of devices; -1, and the reason, if it cannot be
+  // determined.
   int (*count)(DeviceText* why);
-  // False, and why.
+  // On failure returns false and the reason.
   bool (*describe)(int index, DeviceInfo* info, DeviceText* why);
-  // Null, and why.
+  // On failure returns null and the reason.
   Device* (*open)(int index, DeviceText* why);
   void (*close)(Device*);
-  // What failed first; empty: nothing. Waits for all that was asked for.
+  // Waits for all operations. Returns the first failure; empty: none.
   const char* (*failure)(Device*);
 
   // Aligned to 256 bytes; null without memory.
   void* (*allocate)(Device*, size_t bytes);
-  // The same for what can be done without: null, which is no failure, where it
-  // would take the last of the memory.
+  // Like `allocate`, for memory that the caller can do without: returns null,
+  // which is no failure, rather than take the last of the memory.
   void* (*allocate_if_room)(Device*, size_t bytes);
   void (*release)(Device*, void*);
-  // The host's memory is kept in place, for moves at full speed, until it is
-  // taken back: before it is freed. Where that cannot be, moves are slower.
+  // Keeps the host's memory in place, so that moves run at full speed, until
+  // `unpin`, which must come before the memory is freed. Moves are slower if
+  // this fails.
   void (*pin)(Device*, void* memory, size_t bytes);
   void (*unpin)(Device*, void* memory);
   void (*upload)(Device*, void* to, const void* from, size_t bytes);
   void (*download)(Device*, void* to, const void* from, size_t bytes);
-  // What the operations before it leave in `from` is moved to the host beside
-  // those that come later, which leave `from` alone until it has come. One at a
-  // time.
+  // Moves the values that earlier operations leave in `from` to the host, while
+  // later operations run. These must not change `from` until the values have
+  // arrived. One fetch at a time.
   void (*fetch)(Device*, void* to, const void* from, size_t bytes);
-  // Waits for that; one task may, beside the one that uses the device. False,
-  // and why: it did not come.
+  // Waits for the fetch; another task than the device's may call it. If the
+  // fetch failed, returns false and the reason.
   bool (*await_fetch)(Device*, DeviceText* why);
   void (*copy)(Device*, void* to, const void* from, size_t bytes);
   void (*clear)(Device*, void* to, size_t bytes);  // +0
 
-  // From now on mat_mul is another library's. False, and why: there is none.
+  // Lets mat_mul use another library from now on. Returns false and the reason
+  // if there is none.
   bool (*use_library)(Device*, LibraryProducts, DeviceText* why);
 
   // The operations of Kernels (engine/math/kernels.h).

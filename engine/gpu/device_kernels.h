@@ -31,10 +31,10 @@ Device* Open(const DevicePlace& place, DeviceText* why);
 Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
                                             Math math = Math::kCanonical);
 
-// On a device that `api` has opened; the kernels close it.
+// Kernels on a device that `api` has opened; they close it.
 std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device);
 
-// What they compute on; null: no device.
+// Returns the device of the kernels; null: they use none.
 Device* DeviceOf(const Kernels& kernels);
 
 }  // namespace gauntlet::gpu

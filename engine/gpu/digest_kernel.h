@@ -28,7 +28,7 @@ inline constexpr DigestSecret kDigestSecret = {{
     0xce31d07ad1b8f88fu, 0x280416958f3acb45u, 0x7e404bbbcafbd7afu,
 }};
 
-// Where a tensor's blocks lie, and where their digests go.
+// Blocks of a tensor, and the destination of their digests.
 struct DigestBlocks {
   const uint32_t* words = nullptr;  // the tensor
   size_t bytes = 0;                 // a multiple of 4
@@ -143,7 +143,7 @@ struct DigestKernel {
     return blocks.canonical_nans && nan ? 0x7fc00000u : word;
   }
 
-  // What eight bytes add to their own lane and to its neighbour.
+  // Computes the share of eight bytes in their own lane and in its neighbour.
   GAUNTLET_KERNEL void Take(size_t byte, uint64_t key, uint64_t& own,
                             uint64_t& other) const {
     const uint64_t value = WordAt(byte) | WordAt(byte + 4) << 32;
@@ -157,7 +157,7 @@ struct DigestKernel {
     return ((acc ^ acc >> 47) ^ key) * kSmallPrime1;
   }
 
-  // The two halves of the product of 64 bits each, one upon the other.
+  // XORs the two 64-bit halves of the product.
   GAUNTLET_KERNEL static uint64_t Folded(uint64_t a, uint64_t b) {
 #ifdef __CUDACC__
     return a * b ^ __umul64hi(a, b);

@@ -93,7 +93,7 @@ struct Device {
   KernelQueue<Launcher> queue{launcher};
   float* scratch = nullptr;
   size_t scratch_floats = 0;
-  // What is on its way to the host; it comes as late as it may.
+  // The fetch under way; it arrives as late as it may.
   struct {
     void* to = nullptr;
     const void* from = nullptr;

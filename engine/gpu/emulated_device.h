@@ -12,8 +12,8 @@ namespace gauntlet::gpu {
 // One device of this kind, always there.
 const DeviceApi& EmulatedDevice();
 
-// Where its arrays lie, for who wants to see that nobody else follows their
-// pointers: between two operations the memory is closed.
+// Memory for the device's arrays. Tests pass their own to see that nothing else
+// follows its pointers: between two operations the memory is closed.
 struct EmulatedMemory {
   void* context = nullptr;
   void* (*allocate)(void* context, size_t bytes) = nullptr;  // null: none left
@@ -25,12 +25,12 @@ EmulatedMemory HostMemoryOfDevice();
 
 struct EmulatedOptions {
   EmulatedMemory memory = HostMemoryOfDevice();
-  // What products are cut by: as many as an H100 has.
+  // Products are split by this number: as many as an H100 has.
   unsigned multiprocessors = 132;
   RunOrder order = RunOrder::kForward;
 };
-// As EmulatedDevice().open(0, …), for tests. What the options point to outlives
-// the device.
+// Like EmulatedDevice().open(0, …), for tests. The objects that the options
+// point to outlive the device.
 Device* OpenEmulated(const EmulatedOptions& options);
 
 }  // namespace gauntlet::gpu

@@ -68,7 +68,7 @@ struct KernelLaunch {
 //   bool Change(Graph*, size_t index, const KernelLaunch&);  // new values
 //   void LaunchGraph(Graph*);
 //   void Destroy(Graph*);
-// What fails is the backend's to keep; it outlives the queue.
+// The backend records its failures; it outlives the queue.
 template <typename Backend>
 class KernelQueue {
  public:

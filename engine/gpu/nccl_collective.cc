@@ -149,8 +149,8 @@ bool Version(DeviceText* version, DeviceText* why) {
   return IsUsable(why);
 }
 
-// What NCCL itself goes by, which refuses two ranks on one device: the machine,
-// whatever a container calls it, and the place on its bus.
+// A device is named as NCCL names it, which refuses two ranks on one device: by
+// the machine, whatever a container calls it, and the place on its bus.
 void NameMachine(char* name, size_t size) {
   std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r");
   const bool read = file != nullptr &&

@@ -1,5 +1,5 @@
-// What a product multiplies, as its kernel reads it: a matrix, or the patches
-// of a convolution, which are never written out.
+// Operand of a product, as its kernel reads it: a matrix, or the patches of a
+// convolution, which are never written out.
 //
 // An operand has `extent` rows (of a: m; of b: n, its columns) of `k` terms. It
 // brings a slice of a tile of them into shared memory: element (i, k) of the
@@ -13,12 +13,12 @@
 
 namespace gauntlet::gpu {
 
-// Which part of an operand a slice is.
+// Part of an operand that a slice covers.
 struct SlicePlace {
   size_t first = 0;     // row
   size_t k = 0;         // term
   size_t k_end = 0;     // no terms from here on
-  unsigned thread = 0;  // who brings its share
+  unsigned thread = 0;  // which copies its share
 };
 
 // The operand's rows lie side by side: element (i, k) is data[k * stride + i].
@@ -91,7 +91,8 @@ struct MatrixPlaces {
   GAUNTLET_KERNEL size_t OfTerm(size_t k) const { return k; }
 };
 
-// Of x's float that a tap covers, from the first one under the kernel.
+// Offset of the float of x that a tap covers, from the first one under the
+// kernel.
 GAUNTLET_KERNEL size_t OffsetOfTap(const numerics::ConvolutionShape& s,
                                    size_t tap) {
   const auto channels = static_cast<uint32_t>(s.channels);

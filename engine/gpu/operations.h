@@ -114,7 +114,7 @@ class Operations {
   }
 
  private:
-  // What is computed, and where it goes.
+  // Product to compute, and its destination.
   struct Shape {
     numerics::ProductShape product;
     float* c;
@@ -122,7 +122,7 @@ class Operations {
     const float* bias;
   };
 
-  // Bytes that the chunks' sums of one product may take.
+  // Floats that the chunks' sums of one product may take.
   static constexpr size_t kScratchFloats = size_t{1} << 25;
   static constexpr size_t kMostChunks = 65535;  // blocks along z
 

@@ -43,14 +43,14 @@ struct TileShape {
   static constexpr unsigned kSlices = 2 * (kSliceA + kSliceB);
 };
 
-// Where results go.
+// Destination of the results.
 struct TileOutput {
   float* c;
   size_t ldc;
   const float* bias;  // or null
   bool wide;          // four at a time may be stored
-  // Blocks along z have a chunk each, and their sums lie so far apart. 0: there
-  // is one block for all chunks.
+  // Each block along z has one chunk, and their sums are this far apart. 0: one
+  // block has all chunks.
   size_t chunk_stride;
 };
 
@@ -60,7 +60,7 @@ struct TileProduct {
   static constexpr unsigned kBlocksAtOnce = 2;
   static constexpr unsigned kEachM = Tile::kEachM;
   static constexpr unsigned kEachN = Tile::kEachN;
-  // What is read at once: a thread's rows come in groups of so many.
+  // Elements of one read: a thread's rows come in groups of this size.
   static constexpr unsigned kVectorM = kEachM < 4 ? kEachM : 4;
   static constexpr unsigned kVectorN = kEachN < 4 ? kEachN : 4;
 
@@ -157,7 +157,7 @@ struct TileProduct {
     return {warp / Tile::kWarpsN * Tile::kWarpM + row * kVectorM,
             warp % Tile::kWarpsN * Tile::kWarpN + column * kVectorN};
   }
-  // Of the thread's element in the tile, from its place.
+  // Row of the thread's element i in the tile, counted from the thread's place.
   GAUNTLET_KERNEL static constexpr unsigned RowOf(unsigned i) {
     return i / kVectorM * (4 * kVectorM) + i % kVectorM;
   }
