@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// What a rank says at the end: the chief's outcome, and how long its tasks were
-// at it.
+// Last message of a rank: the save's outcome, of which the chief's counts, and
+// the durations of its tasks.
 struct LastWord {
   Status status;
   Duration write{0};
@@ -38,7 +38,7 @@ Result<LastWord> DecodeWord(std::string_view bytes) {
                   .commit = Duration(*commit)};
 }
 
-// Those within `whole` are taken from the live state, where the planted bug is.
+// Plants a bug: takes the tensors within `whole` from the live state.
 void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
               std::vector<TensorView>& tensors) {
   for (size_t i = 0; i < tensors.size(); ++i) {

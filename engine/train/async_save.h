@@ -29,18 +29,18 @@
 
 namespace gauntlet {
 
-// Bits that ride beside the requests of notice_requests.h: somebody's task is
-// at work; somebody's part has failed, or takes longer than a save may.
+// Bits beside the requests of notice_requests.h: a rank's task is running; a
+// rank's part has failed, or takes longer than a save may.
 inline constexpr uint32_t kSaveUnderWay = 8;
 inline constexpr uint32_t kSaveToBeEnded = 16;
 inline constexpr uint32_t kSaveBits = kSaveUnderWay | kSaveToBeEnded;
 
-// How a save came out, alike on all ranks.
+// Outcome of a save, equal on all ranks.
 struct SaveOutcome {
   uint64_t step = 0;
   Phase phase = Phase::kInEpoch;
   Status status;  // as CollectiveSave::Save
-  // What it would have taken had training waited.
+  // Duration of the save had training waited for it.
   Duration took{0};
 };
 
@@ -57,29 +57,32 @@ class AsyncSave {
   uint64_t step() const { return attempt_.head.step; }
   Phase phase() const { return attempt_.head.phase; }
 
-  // What this rank adds to the integer of the exchange that comes next.
+  // Bits that this rank adds to the integer of the next exchange.
   uint32_t Bits() const;
 
   // Every rank calls Begin and Advance at one boundary.
   //
-  // The copy, or the state itself, is being written, or there is such a
-  // checkpoint already and nothing is under way. Errors as of
+  // Starts to write the copy, or the state itself. If this checkpoint exists
+  // already, nothing is under way afterwards. Errors as of
   // CollectiveSave::Save. `waited` is for the event. REQUIRES: nothing is under
   // way.
   Status Begin(const TrainState& state, const std::string& waited);
-  // From one stage to the next: all have written, or committed. Waits for what
-  // has not ended, unless MayAdvance says so of what all ranks said in the
-  // newest exchange. The outcome, once there is one. REQUIRES: is_under_way.
+  // Moves to the next stage: all have written, or committed. Waits for tasks
+  // that have not ended. Returns the outcome once there is one.
+  // REQUIRES: is_under_way.
   std::optional<SaveOutcome> Advance();
+  // True if no rank's task runs any more, or a rank wants the save to end, by
+  // the integer of the newest exchange.
   bool MayAdvance(uint32_t agreed) const;
 
   // Waits for this rank's task, no longer than a save may take: the training
-  // task's last act in a generation that is lost. False: it hangs.
+  // task's last action in a generation that is lost. Returns false if the task
+  // hangs.
   bool EndTask();
   // Waits for as long as it takes.
   void JoinTask();
 
-  // What the copy takes up.
+  // Size of the copy's buffer, in bytes.
   uint64_t copy_capacity() const { return copy_.capacity(); }
   // Null: each save takes a copy.
   const SpareArrays* spare() const { return spare_; }
@@ -87,8 +90,8 @@ class AsyncSave {
  private:
   enum class Stage : uint8_t { kNone, kWriting, kCommitting };
 
-  // Takes the copy, or keeps the state's arrays as they are. Returns what is to
-  // be written.
+  // Takes the copy, or keeps the state's arrays as they are. Returns the
+  // tensors to write.
   Result<std::vector<TensorView>> Hold(const TrainState& state);
   void StartWriting(std::vector<TensorView> own);
   // The state's arrays may be written in place again.
@@ -97,7 +100,7 @@ class AsyncSave {
   std::optional<SaveOutcome> EndWriting();
   SaveOutcome EndCommit();
   SaveOutcome End(const Status& status);
-  // Of the task that runs; kDeadlineExceeded names the stage that hangs.
+  // Waits for the running task; kDeadlineExceeded names the stage that hangs.
   Status WaitForTask();
   bool IsOverdue() const;
 
@@ -110,9 +113,9 @@ class AsyncSave {
 
   Stage stage_ = Stage::kNone;
   SaveAttempt attempt_;
-  std::vector<std::string> reports_;  // of all ranks, behind kWriting
+  std::vector<std::string> reports_;  // of all ranks, after kWriting
   Time task_began_{};
-  // What the tasks leave: to be read once they are through.
+  // Results of the tasks: read only after the tasks have ended.
   Result<WrittenPart> own_part_ = WrittenPart();
   std::optional<Digest> own_digest_;  // DigestTime::kBeside
   std::atomic<bool> own_failed_ = false;

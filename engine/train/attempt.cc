@@ -30,7 +30,7 @@ WorkerExit ExitForStatus(const std::string& status) {
   return status == "stopped" ? WorkerExit::kStopped : WorkerExit::kNotFinite;
 }
 
-// Of the program: a second interrupt ended it.
+// Exit code of the program after a second interrupt.
 constexpr int kInterrupted = 130;
 
 }  // namespace
@@ -210,7 +210,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     launch_.observer.Progress(progress);
   } else {
     if (progress.of_itself) failed_themselves_.insert(worker);
-    // What it says after that of what followed is worth less.
+    // Later reports, about the consequences, do not replace the first one.
     if (progress.of_itself || !failed_themselves_.contains(worker)) {
       failures_[worker] = progress.failure;
     }
@@ -256,15 +256,15 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
-// Whether a worker that is lost may be started again beside the others. Where
-// all have to leave on a notice they still have to agree on a save.
+// Returns true if a lost worker may be restarted while the others run. A notice
+// to all does not forbid it: they still have to agree on a save.
 bool Attempt::MayRegroup() const {
   return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
          !ending_ && !launch_.interrupted_twice;
 }
 
-// Takes a loss that is known in full into account: whose fault it was, and
-// whether one more is allowed. Where not, the attempt ends.
+// Counts a loss that is known in full: decides who caused it, and whether
+// another one is allowed. If not, the attempt ends.
 void Attempt::NoteRegroup() {
   if (!regroup_.TakeNote()) return;
   const std::string reason =
@@ -311,7 +311,7 @@ void Attempt::ExpectChief(Duration patience) {
   hangs_at_ = world_.clock.Now() + patience;
 }
 
-// Where all hang, or the only one, nobody else notices.
+// If all workers hang, or the only one, no other worker notices it.
 void Attempt::WatchChief(Time now) {
   if (now < hangs_at_ || !running_[chief()]) return;
   if (!processes_.Hears(chief())) {
@@ -359,8 +359,8 @@ void Attempt::Attend() {
   }
 }
 
-// What the losses since the last time came from, and what follows of it for the
-// worker that is to blame.
+// Returns the cause of the losses since the last call, with the consequence for
+// the worker that is to blame.
 std::string Attempt::ReasonOfLosses() {
   const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
   const bool somebody_failed = std::ranges::any_of(news, FailedItself);
@@ -410,7 +410,7 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
         WorkerExit::kFailed, WorkerExit::kNotFinite, WorkerExit::kStartLater}) {
-    // What the chief decides ends the others too.
+    // A decision of the chief also ends the others, so its exit comes first.
     const Loss* said = nullptr;
     for (const Loss& loss : losses_) {
       if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {
@@ -427,7 +427,7 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
     return LaunchEnd{.exit_code = kInterrupted, .reason = "interrupted twice"};
   }
   if (launch_.told_to_stop) {
-    // What was done since the last save is lost.
+    // The work since the last save is lost.
     return LaunchEnd{.exit_code = ExitCode(WorkerExit::kLostWorker),
                      .reason = "told to stop, and nothing was saved: " +
                                (losses_.empty() ? "no worker reported a result"

@@ -28,10 +28,10 @@ class Attempt {
   // An error: not all workers could be started, and those that were are gone.
   Status Run();
 
-  // What it came to, once it is over: none where the job has to start again.
+  // Outcome of an attempt that is over; none if the job has to start again.
   std::optional<LaunchEnd> Conclude() const;
-  // Why it has to. Takes what follows for the worker that is to blame into
-  // account; to be called once.
+  // Reason why the job has to start again. Also decides the consequence for the
+  // worker that is to blame, so call it once.
   std::string WhyItEnded();
 
  private:
@@ -42,13 +42,13 @@ class Attempt {
   void ExpectChief(Duration patience);
   void WatchChief(Time now);
   void AllowForPause(Time now);
-  // Of the worker's newest incarnation.
+  // Returns an event about the worker's newest incarnation.
   LogEvent About(EventKind kind, int worker) const;
   void Kill(int worker, Reason why);
   void KillAll(Reason why);
   // No worker starts again from here on. Only the first reason counts.
   void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
-  // Likewise, and those that are left are killed.
+  // Likewise, and kills the workers that are left.
   void End(Reason why, std::optional<int> worker = std::nullopt);
   void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
@@ -86,10 +86,10 @@ class Attempt {
   size_t losses_before_result_ = 0;  // how many came before it
   Time kill_at_ = kNever;
   Time looked_at_{};        // at the workers, the last time
-  bool heard_all_ = false;  // that was said so far
-  Duration patience_{0};    // with the chief, as it said last
+  bool heard_all_ = false;  // no notice is left unread
+  Duration patience_{0};    // of the chief, by its last message
   Time hangs_at_ = kNever;  // the chief, if it says nothing until then
-  std::string hang_;        // what was found then
+  std::string hang_;        // description of the chief's hang
 };
 
 }  // namespace gauntlet

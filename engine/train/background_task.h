@@ -20,13 +20,13 @@ class BackgroundTask {
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
-  // REQUIRES: nothing runs. What `work` refers to outlives it.
+  // REQUIRES: nothing runs. The objects that `work` refers to outlive it.
   void Start(std::function<void()> work);
   // Started, and not yet waited for to its end.
   bool runs() const { return task_ != nullptr; }
-  // Whether the work is done: no wait, nor a place where others may run.
+  // Returns true if the work is done. Neither waits nor lets other tasks run.
   bool is_done() const { return done_; }
-  // Waits for the end, and takes the task back. False: it has not come.
+  // Waits for the end, and takes the task back. Returns false at the deadline.
   bool WaitUntil(Time deadline);
 
  private:

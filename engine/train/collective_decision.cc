@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kOnTheCpu = "computes on the CPU";
 
-// What keeps these ranks from an exchange between devices; empty: nothing.
+// Returns the reason why these ranks cannot exchange between devices; empty:
+// they can.
 std::string ObstacleOf(std::span<const CollectiveOffer> offers) {
   std::map<std::string, size_t> owners;
   for (size_t rank = 0; rank < offers.size(); ++rank) {
@@ -136,7 +137,7 @@ Result<CollectiveDecision> DecideCollective(
     decision.line.clear();
     return decision;
   }
-  // Who is alone has nobody to exchange anything with.
+  // A single rank has no exchange.
   if (offers.size() == 1 || AllOnTheCpu(offers)) return CollectiveDecision();
   if (!obstacle.empty()) return RingBecause(obstacle);
   for (const CollectiveOffer& offer : offers) {

@@ -18,42 +18,43 @@
 
 namespace gauntlet {
 
-// What a worker has for an exchange between devices.
+// Means of a worker for an exchange between devices.
 struct CollectiveOffer {
-  // Why it can take no part; empty: it can.
+  // Reason why it cannot take part; empty: it can.
   std::string unavailable_reason;
   std::string version;  // "nccl 2.28.9": all ranks need the same
-  // Its device, by a name that no other device has; empty: one that no other
-  // worker can be on.
+  // Its device, by a name that no other device has; empty: no other worker can
+  // be on this device.
   std::string device;
   gpu::CollectiveUse use = gpu::CollectiveUse::kAlways;
 
   bool operator==(const CollectiveOffer&) const = default;
 };
 
-// Of a worker that computes on that kind of device, there.
+// Returns the offer of a worker that computes on that kind of device, there.
 CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place);
 
-// For the way to the chief. kDataLoss if malformed.
+// Encodes an offer for the chief. kDataLoss if malformed.
 std::string EncodeOffer(const CollectiveOffer& offer);
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes);
 
 struct CollectiveDecision {
   // None: the ring, in the host's memory.
   std::optional<gpu::CommunicatorId> communicator;
-  // One line for people; empty where there was nothing to choose from.
+  // One line for people; empty if there was no choice.
   std::string line;
 };
 
-// By rank; at least one. The id of a communicator is yet to be made.
-// kInvalidArgument: NCCL was asked for and cannot be had, and why.
+// Decides from the offers by rank; at least one. The id of a communicator is
+// not made yet. kInvalidArgument: NCCL was requested and is not available, with
+// the reason.
 Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers);
 
-// In place of what cannot be had.
+// Replaces a communicator that is not available.
 CollectiveDecision RingBecause(const std::string& why);
 
-// For the way to the other ranks. kDataLoss if malformed.
+// Encodes a decision for the other ranks. kDataLoss if malformed.
 std::string EncodeCollective(const CollectiveDecision& decision);
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes);
 

@@ -42,8 +42,8 @@ std::string TextOf(const std::optional<Digest>& digest) {
   return digest ? digest->ToString() : "";
 }
 
-// Of an encoded shard: the first tensor that training goes on from and that is
-// not finite, or nothing; and the first of the names of all tensors.
+// Fields of an encoded shard: the first tensor that training continues from and
+// that is not finite, or nothing; and the first of the names of all tensors.
 constexpr size_t kNotFiniteField = 3;
 constexpr size_t kFirstTensor = 4;
 // A name from the network becomes a path. Empty: nothing is to be saved.

@@ -31,29 +31,30 @@ struct SaveAttempt {
   DigestTime digest_time = DigestTime::kAtOnce;
   // Digest of all of this rank's state; none: not taken yet.
   std::optional<Digest> whole;
-  // Those of the checkpoint that this rank writes; views into the state.
+  // Tensors of the checkpoint that this rank writes; views into the state.
   std::vector<TensorView> own;
-  int shards = 1;  // of the checkpoint, one of each of the first ranks
+  int shards = 1;  // one for each of the first ranks
   ExchangeKey key;
-  // The chief's name for it, the same on all ranks; empty: nothing is to be
-  // done, as a checkpoint of this very state is there.
+  // The chief's name for the save, the same on all ranks; empty: nothing is to
+  // be done, as a checkpoint of this very state exists.
   std::string name;
-  // What the manifest says where the state turns out not to be finite.
+  // For the manifest, if the state turns out not to be finite.
   uint64_t not_finite_since = 0;
-  // The chief made room after this save had failed to begin for want of it.
+  // The chief made room after this save had failed to begin for lack of it.
   bool room_freed = false;
-  // What kept this rank from beginning. It takes part all the same and says
-  // so in its report: a rank that left an exchange out would break the ring.
+  // Error that kept this rank from beginning. The rank takes part all the same
+  // and reports it: a rank that left out an exchange would break the ring.
   Status ready;
 };
 
-// The shard that a rank wrote of a checkpoint; none: it writes none.
+// Shard of a checkpoint that a rank wrote; none: it writes none.
 using WrittenPart = std::optional<ShardFile>;
 inline uint64_t BytesOf(const Result<WrittenPart>& part) {
   return part.ok() && *part ? (*part)->bytes : 0;
 }
 
-// Whether a save was begun that will not come out, and nothing newer is saved.
+// Tells whether a save was begun that will not complete, and nothing newer is
+// saved.
 enum class SaveDebt : uint8_t { kNone, kOwed };
 
 class CollectiveSave {
@@ -62,10 +63,10 @@ class CollectiveSave {
                  std::string job_json, uint64_t generation, Duration timeout);
 
   // From now on a state that is not finite, or whose loss is not, is not saved
-  // (kFailedPrecondition, refused()). To be called on every rank alike.
+  // (kFailedPrecondition, refused()). Call it on every rank alike.
   void RefuseNotFinite() { refuses_not_finite_ = true; }
-  // From now on at most so many ranks write a shard; 0: all may. To be called
-  // on every rank alike.
+  // From now on at most so many ranks write a shard; 0: all may. Call it on
+  // every rank alike.
   void LimitShards(int most) { most_shards_ = most; }
 
   // REQUIRES: every rank calls it at the same boundary.
@@ -83,20 +84,20 @@ class CollectiveSave {
               std::span<const std::string> of_parameters = {},
               const std::function<void()>& before_try = {});
 
-  // What Save consists of, in this order, for who lets something else happen in
-  // between. Those that exchange something need every rank at one boundary.
+  // Steps of Save, in this order, for callers that do other work in between.
+  // Steps with an exchange need every rank at one boundary.
   //
-  // Exchanges: whether all states agree (kAtOnce), and the chief's word on its
+  // Exchanges whether all states agree (kAtOnce), and the chief's decision to
   // begin. The state's newest values stay where they are.
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
-  // Returns those of the state's tensors that are of this rank's part.
+  // Returns the tensors of the state that are in this rank's part.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
   // Writes and syncs the tensors of this rank's part, if it writes a shard.
-  // From any task. `times` is of that task.
+  // Callable from any task; `times` is of that task.
   Result<WrittenPart> WritePart(const SaveAttempt& attempt,
                                 std::span<const TensorView> tensors,
                                 TimeSplit& times);
-  // Exchanges: how it went, of every rank, for Commit and WhyVoid.
+  // Exchanges the results of all ranks, for Commit and WhyVoid.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<WrittenPart> own);
   // Returns the error of the first rank whose part failed, else of ranks whose
@@ -106,22 +107,22 @@ class CollectiveSave {
   // A tensor that training goes on from and that has values that are not
   // finite, as the last exchange of parts told all ranks; empty: there is none.
   const std::string& not_finite() const { return not_finite_; }
-  // After that exchange: kFailedPrecondition where the save is to be refused.
+  // After that exchange: kFailedPrecondition if the save is to be refused.
   Status Refusal(const SaveAttempt& attempt);
-  // Whether the last save was refused, on all ranks alike.
+  // True if the last save was refused; equal on all ranks.
   bool refused() const { return refused_; }
-  // The chief: commits, or clears up what is void, and makes room if there was
-  // none. From any task, while no other one uses the store.
-  // `times` is of that task.
+  // The chief: commits, or removes the remains of a failed save, and makes room
+  // if there was none. Callable from any task, while no other one uses the
+  // store. `times` is of that task.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports, TimeSplit& times);
-  // The chief: clears up what is void, says why in the event, and makes room
-  // if there was none.
+  // The chief: removes the remains of a failed save, gives the reason in the
+  // event, and makes room if there was none.
   Status Abandon(const SaveAttempt& attempt, const Status& why_void);
-  // Exchanges: what each rank says.
+  // Exchanges a text of each rank.
   Result<std::vector<std::string>> Tell(const SaveAttempt& attempt,
                                         const std::string& said);
-  // Once the outcome is known to be Ok.
+  // Called once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
 
   // Time for which training waits for the current save.
@@ -146,8 +147,8 @@ class CollectiveSave {
   // finite; empty: there is none. REQUIRES: no task uses the store.
   std::string NewestFinite() const;
 
-  // What went wrong in saves without doing harm (a state file, a retirement),
-  // a line each, since the last call. On the chief; elsewhere empty.
+  // Harmless failures in saves (a state file, a retirement) since the last
+  // call, one line each. Empty except on the chief.
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
@@ -158,13 +159,13 @@ class CollectiveSave {
   };
   // Fills `bytes`, and sets `room_freed` if a retry has more room.
   Status TrySave(Tried& tried);
-  // The chief: removes a checkpoint after a save that failed with `why`, if
-  // that was for want of room. What fails in that stands for the save's error.
+  // The chief: removes a checkpoint if the save failed with `why` for lack of
+  // room. An error of the removal replaces that of the save.
   Status MakeRoomAfter(Status why);
-  // Whether it did so since the last begin, for the other ranks; "": no.
+  // Tells the other ranks whether it did so since the last begin; "": no.
   std::string RoomFreed() const { return room_freed_ ? "room freed" : ""; }
-  // Before the others know of it. REQUIRES: with `of_parameters`, the newest
-  // values are here.
+  // Made before the other ranks are informed. REQUIRES: with `of_parameters`,
+  // the newest values are here.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
                          std::span<const std::string> of_parameters) const;
   bool HasCheckpointOf(const Position& position) const;
@@ -174,7 +175,7 @@ class CollectiveSave {
   World* world_;
   CheckpointStore* store_;
   Ring* ring_;
-  // Of the ring, which a task may outlive.
+  // Copied from the ring, which a task may outlive.
   int rank_;
   int size_;
   std::string job_json_;
@@ -189,10 +190,10 @@ class CollectiveSave {
   std::vector<TimedSave> timed_;
 };
 
-// Whether a save's error leaves the run as it was on every rank.
+// Returns true if a save's error leaves the run as it was on every rank.
 bool MayGoOnAfter(const Status& save);
 
-// A Status as bytes, for the way from rank to rank.
+// Encodes a Status as bytes, to send it from rank to rank.
 std::string EncodeStatus(const Status& status);
 // The status in `bytes`; kDataLoss (with itself as the message) if torn.
 Status DecodeStatus(std::string_view bytes);

@@ -1,5 +1,5 @@
-// What all workers of a run have to be told alike. Where each is started by
-// hand, or by a cluster's own means, nobody else sees to it.
+// Settings that must be equal on all workers of a run. If each worker is
+// started by hand, or by a cluster's own means, nothing else checks this.
 #ifndef GAUNTLET_ENGINE_TRAIN_COMMON_SETTINGS_H_
 #define GAUNTLET_ENGINE_TRAIN_COMMON_SETTINGS_H_
 
@@ -12,16 +12,17 @@
 
 namespace gauntlet {
 
-// Equal bytes where the job, and all that decides how it is worked out and what
-// is exchanged when, are equal.
+// Returns equal bytes if the job, and all that decides how it is computed and
+// what is exchanged when, are equal.
 std::string EncodeCommonSettings(const TrainOptions& options,
                                  const std::string& job_json);
 
-// kDataLoss or kInvalidArgument unless they can be compared with others.
+// Checks that the settings can be compared with others: kDataLoss or
+// kInvalidArgument if not.
 Status CheckSettings(std::string_view encoded);
 
-// What the chief was told and what a rank was. kInvalidArgument names the rank
-// and the differences; kUnavailable: what came from the rank is no settings.
+// Compares the settings of the chief and of a rank. kInvalidArgument names the
+// rank and the differences; kUnavailable: the rank's bytes are no settings.
 Status CompareSettings(std::string_view chief, std::string_view other,
                        size_t rank);
 

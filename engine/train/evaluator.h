@@ -28,7 +28,7 @@
 
 namespace gauntlet {
 
-// What a checkpoint's model is worth on the validation rows.
+// Result of a checkpoint's model on the validation rows.
 struct Evaluation {
   std::string checkpoint;  // its name
   uint64_t step = 0;
@@ -71,11 +71,11 @@ class Evaluator {
 
   // The last call found that there is no checkpoint.
   bool has_none() const { return has_none_; }
-  // The last call found the store, which was there before, gone: its run is
-  // finished.
+  // The last call found that the store, which existed before, is gone: its run
+  // is finished.
   bool store_deleted() const { return deleted_; }
 
-  // What was passed over as damaged or unreadable since the last call, a line
+  // Checkpoints skipped as damaged or unreadable since the last call, one line
   // each and only once.
   std::vector<std::string> TakeWarnings() {
     return std::exchange(warnings_, {});
@@ -95,7 +95,7 @@ class Evaluator {
   Source source_;
   std::optional<EvaluatedJob> job_;  // none: no checkpoint was found yet
   JobModel built_;
-  std::set<Digest> evaluated_;     // of states
+  std::set<Digest> evaluated_;     // digests of states
   std::set<std::string> damaged_;  // names
   std::set<std::string> said_;
   std::vector<std::string> warnings_;
@@ -105,7 +105,7 @@ class Evaluator {
 };
 
 enum class EvaluatorEnd : uint8_t {
-  kReachedLast,   // what `until` names was evaluated
+  kReachedLast,   // the checkpoint that `until` names was evaluated
   kLookedOnce,    // all that was there was
   kStoreDeleted,  // by its finished run
   kToldToGo,      // a termination notice

@@ -1,10 +1,11 @@
-// Whether a run's numbers are finite: neither infinite nor NaN.
+// Tests whether a run's numbers are finite: neither infinite nor NaN.
 //
-// A loss that is not comes out of the forward pass. Parameters, slots or
-// waiting gradients that are not come out of an update; they show in the loss
-// of a later step, or never (an infinite second moment of Adam's). The loss is
-// looked at after each step. The state is scanned where its bytes are touched
-// anyway: in a save, at the end, and where a run that is to stop begins.
+// A loss that is not finite comes from the forward pass. Parameters, slots or
+// waiting gradients that are not finite come from an update; they show in the
+// loss of a later step, or never (an infinite second moment of Adam's). The
+// loss is tested after each step. The state is scanned where its bytes are
+// touched anyway: in a save, at the end, and at the start of a run that is to
+// stop then.
 #ifndef GAUNTLET_ENGINE_TRAIN_FINITENESS_H_
 #define GAUNTLET_ENGINE_TRAIN_FINITENESS_H_
 

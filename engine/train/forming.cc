@@ -279,7 +279,7 @@ Status Forming::Load(const CheckpointRef& parent) {
   return OkStatus();
 }
 
-// Where the state stands that training goes on from.
+// Event with the position of the state that training starts from.
 LogEvent Forming::StartEvent(EventKind kind) const {
   const Position& position = parts_.state->position;
   return {.kind = kind,
@@ -343,13 +343,15 @@ void Forming::SayCarriedOn(const std::string& from) {
   SayStart("rejoined", fmt::format(" ({})", from));
 }
 
-// What each worker says, by rank, before the first step.
+// Sends `said` to all workers before the first step. Returns the texts of all,
+// by rank.
 Result<std::vector<std::string>> Forming::Tell(const std::string& said) {
   return parts_.session->ring().AllGather(
       {}, said, parts_.options().cluster.save_timeout);
 }
 
-// What all ranks see is every rank's error: none goes before the others know.
+// An error that all ranks see is every rank's: none leaves before the others
+// have seen it.
 Status Forming::Refuse(Status why) {
   parts_.session->Leave();
   return why;

@@ -30,31 +30,31 @@ class Forming {
   Status Meet(Time meet_by);
   // Fills in the state.
   Status Resume();
-  // All ranks start from one state of one job, or not at all; and with a way
-  // between their devices, where that was decided.
+  // All ranks start from one state of one job, or not at all. If it was
+  // decided, they also have a connection between their devices.
   Status AgreeOnStart();
 
-  // What the worker's state is now, wholly, goes into the next meeting.
+  // Offers the worker's present state, which is whole, at the next meeting.
   void HoldState();
   void HoldNothing() { held_.reset(); }
 
-  // The rank that was silent for too long, -1 for none: said at the next
+  // Rank that was silent for too long, -1 for none: reported at the next
   // meeting.
   void NoteSilence(int rank);
 
-  // Of the newest generation that this worker belonged to; 0: of none.
+  // Newest generation that this worker belonged to; 0: none.
   uint64_t last_generation() const { return last_generation_; }
-  // From memory, not from the store.
+  // True if training continues from memory, not from the store.
   bool carries_on() const { return carries_on_; }
-  // Before anything else: there is no valid checkpoint.
+  // True if a save must come first: there is no valid checkpoint.
   bool saves_first() const { return saves_first_; }
-  // Nothing in memory is good for another meeting.
+  // True if nothing in memory can be used at another meeting.
   bool state_is_void() const { return state_is_void_; }
   std::optional<uint64_t> resumed_from() const { return resumed_from_; }
 
  private:
   SessionOptions MeetingOptions(Time meet_by) const;
-  // What the ranks say of themselves, by rank.
+  // Messages of the ranks about themselves, by rank.
   struct Heard {
     std::vector<std::optional<HeldState>> held;
     std::vector<CollectiveOffer> offers;

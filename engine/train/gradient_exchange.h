@@ -1,12 +1,12 @@
-// What the workers of a step sum up, and where it lies: a replica's gradients
-// in the kernels' memory, and beside them what the host computes (the state
-// that replicas keep for themselves, the loss).
+// Sums the gradients of a step over the workers: a replica's gradients are in
+// the kernels' memory, and beside them are values that the host computes (the
+// state that replicas keep for themselves, the loss).
 //
 // By the ring both travel together through the host's memory. From device to
-// device the gradients never leave it; what is beside them, and the integers
-// that ride along, still go by the ring, behind the gradients: who has them
-// knows that all ranks have the gradients, and stops and saves are agreed on in
-// one way.
+// device the gradients never leave the devices' memory. The values beside them,
+// and the integers that ride along, still go by the ring, after the gradients.
+// A rank that has received these knows that all ranks have the gradients, and
+// stops and saves are agreed on in one way.
 #ifndef GAUNTLET_ENGINE_TRAIN_GRADIENT_EXCHANGE_H_
 #define GAUNTLET_ENGINE_TRAIN_GRADIENT_EXCHANGE_H_
 
@@ -42,20 +42,21 @@ class GradientExchange {
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
-  // Where the replica's gradients go, in the kernels' memory: one replica after
-  // the other, each of them Taken before the next.
+  // Room for the replica's gradients, in the kernels' memory. Replicas come one
+  // after the other, and each is Taken before the next.
   std::span<float> RoomOf(size_t replica);
   void Take(size_t replica);
-  // Whether the replica's gradients may be such that somebody keeps: where they
-  // go by the ring from the host's memory, and beside them nothing but a loss.
+  // True if the replica's gradients may be kept ones (KeptGradients): they go
+  // by the ring from the host's memory, with nothing but a loss beside them.
   bool TakesKept() const;
-  // In place of Take. Keeps them until the replica's next.
+  // Replaces Take. Keeps the gradients until the replica's next ones.
   void TakeKept(size_t replica, KeptGradients gradients);
-  // What goes beside them, in the host's memory; +0 at first, kept from step to
-  // step.
+  // Values beside the gradients, in the host's memory; initially +0, kept from
+  // step to step.
   std::span<float> Beside(size_t replica);
 
-  // The sums over all replicas of all ranks. Codes as of Ring::AllReduce.
+  // Computes the sums over all replicas of all ranks. Codes as of
+  // Ring::AllReduce.
   Status Sum(const ExchangeKey& key, Tally& tally, Duration timeout);
 
   // In the kernels' memory. May be written to, once read.
@@ -63,7 +64,7 @@ class GradientExchange {
   std::span<float> TotalBeside() {
     return total_here().subspan(gradients_here());
   }
-  // In the host's memory, for somebody to look at and to change, before Total.
+  // The total in the host's memory, to be read and changed before Total.
   std::span<float> FetchTotal();
   void PutTotalBack();
 
@@ -74,13 +75,13 @@ class GradientExchange {
   static Way WayOf(const Parts& parts);
   // Replicas that have a place on the device at a time.
   size_t rooms() const { return way_ == Way::kDevices ? sizes_.replicas : 1; }
-  // Of the arrays on the host: gradients go first in them, by the ring.
+  // Gradients in the arrays on the host, where they come first: by the ring.
   size_t gradients_here() const {
     return way_ == Way::kRing ? sizes_.gradients : 0;
   }
   size_t length_here() const { return gradients_here() + sizes_.beside; }
-  // The sum takes the place of the first replica's array. Not where replicas
-  // keep a state: their arrays are +0 where the others' states go.
+  // True if the sum replaces the first replica's array. It cannot if replicas
+  // keep a state: their arrays are +0 in place of the others' states.
   bool sums_in_place() const {
     return way_ == Way::kRing && sizes_.beside == 1;
   }
@@ -99,7 +100,7 @@ class GradientExchange {
   std::vector<KeptGradients> kept_;  // by replica; null: those that are here
   std::vector<std::span<const float>> here_views_;
   std::vector<float> total_;  // unless sums_in_place
-  std::vector<Pinned> pins_;  // of what goes through the host
+  std::vector<Pinned> pins_;  // of the arrays on the host
   // In the kernels' memory: all replicas', between devices; else of one
   // replica, where that is another memory than the host's.
   MemoryArray<float> there_;

@@ -1,5 +1,5 @@
-// What workers hold in memory when they meet, and which of it a generation goes
-// on from.
+// States that workers hold in memory when they meet, and the choice of the one
+// that a generation resumes from.
 #ifndef GAUNTLET_ENGINE_TRAIN_HELD_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_HELD_STATE_H_
 
@@ -25,8 +25,8 @@ struct HeldState {
   bool operator==(const HeldState&) const = default;
 };
 
-// Whether training comes to the moment of `a` before that of `b`. Of one step,
-// what is due at an epoch's end comes before the next epoch.
+// Returns true if training reaches `a` before `b`. Within one step, the work
+// due at an epoch's end comes before the next epoch.
 bool IsBefore(const HeldState& a, const HeldState& b);
 bool IsSameMoment(const HeldState& a, const HeldState& b);
 
@@ -34,22 +34,22 @@ bool IsSameMoment(const HeldState& a, const HeldState& b);
 std::string EncodeHeld(const std::optional<HeldState>& held);
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
 
-// What all ranks of a generation go on from: a checkpoint, or (`from_memory`)
-// the state that a rank holds, or neither: a cold start.
+// State that all ranks of a generation resume from: a checkpoint, or
+// (`from_memory`) the state that a rank holds, or neither: a cold start.
 struct StartDecision {
   std::optional<CheckpointRef> checkpoint;
   struct Memory {
     HeldState state;
     int holder = 0;          // the lowest rank that holds it
-    bool is_needed = false;  // somebody else does not
-    // No checkpoint is valid: one of this state comes before anything else.
+    bool is_needed = false;  // another rank does not hold it
+    // No checkpoint is valid: a save of this state comes before anything else.
     bool is_only_copy = false;
   };
   std::optional<Memory> from_memory;
 };
 
-// The most advanced of what the ranks hold and the parent that was claimed;
-// what is as far as the parent is kept.
+// Chooses the most advanced of the ranks' states and the claimed parent. A
+// state that is as far as the parent is kept.
 StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
                           const std::optional<CheckpointRef>& parent,
                           const std::optional<HeldState>& parent_state);

@@ -1,4 +1,4 @@
-// What computes a job: its model and its optimizer, on their kernels.
+// Model and optimizer of a job, on their kernels.
 #ifndef GAUNTLET_ENGINE_TRAIN_JOB_MODEL_H_
 #define GAUNTLET_ENGINE_TRAIN_JOB_MODEL_H_
 
@@ -17,7 +17,7 @@ namespace gauntlet {
 
 struct JobModel {
   std::unique_ptr<Kernels> kernels;       // outlive the other two
-  std::unique_ptr<Kernels> host_kernels;  // where those are a device's
+  std::unique_ptr<Kernels> host_kernels;  // if those are a device's
   std::unique_ptr<Model> model;
   std::unique_ptr<Optimizer> optimizer;
 

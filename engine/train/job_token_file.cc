@@ -17,12 +17,12 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kLookEvery = std::chrono::milliseconds(100);
-// Between two changes of the directory by one rank, of which there may be
+// Pause between two changes of the directory by one rank, of which there may be
 // thousands: the first pause, which doubles, and the longest.
 constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
 constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 
-// What a user may do about a file that cannot be used.
+// Advice to the user about a file that cannot be used.
 std::string Remedy() {
   return fmt::format(
       "remove it while no worker of the job runs, or set {} for all workers",

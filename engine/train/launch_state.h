@@ -1,4 +1,4 @@
-// What a launch keeps from one attempt at its job to the next.
+// State that a launch keeps from one attempt at its job to the next.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_
 
@@ -35,11 +35,12 @@ struct LaunchState {
   std::optional<uint64_t> not_finite_since;
   std::string why_give_up;  // "" while another restart may be
 
-  // Of the whole job, or of workers that rejoin. False: it may not be.
+  // Counts a restart of the whole job, or of workers that rejoin. Returns false
+  // if it is not allowed.
   bool CountRestart(const std::string& reason);
-  // Who was to blame for the last loss, if anybody was.
+  // Worker to blame for the last loss, if any.
   std::optional<int> blamed;
-  // Takes note of that step; false: it was known, and said.
+  // Notes that step. Returns false if it was known, and reported.
   bool NoteNotFinite(uint64_t since);
 };
 

@@ -20,7 +20,7 @@ LaunchEnd Failed(std::string reason) {
           .reason = std::move(reason)};
 }
 
-// What keeps the launcher itself from going on.
+// Ends a launch after an error of the launcher itself.
 LaunchEnd FailedBy(const Status& status) {
   LaunchEnd end = Failed(status.message());
   // A later start may find room.

@@ -47,9 +47,9 @@ struct LauncherOptions {
   Duration start_timeout = std::chrono::minutes(10);
   // How long workers may take to save and leave after a notice.
   Duration stop_grace = std::chrono::seconds(30);
-  int first_life = 1;  // of the workers' lives; later attempts count on
-  // What is a notice beside the host's while no worker runs: of a worker that
-  // runs it is the worker's to see.
+  int first_life = 1;  // of the workers; later attempts count on
+  // Sources of notices beside the host's while no worker runs. A worker that
+  // runs watches them itself.
   PreemptionOptions notices;
   // The checkpoint directory, locked while the job runs; empty: none.
   std::string checkpoint_directory;

@@ -1,10 +1,10 @@
-// What a program hangs into the training loop: called on every worker at the
+// Hooks that a program adds to the training loop: called on every worker at the
 // same boundaries, with the state of the run.
 //
-// What a hook keeps from one call to the next is part of the run's future, so
-// it lives in the state (TrainState::hook_state), is in every checkpoint and
-// under every digest, and comes back with a restore. A hook may be called again
-// for a boundary that a restart redoes.
+// Data that a hook keeps from one call to the next are part of the run's
+// future. So they are in the state (TrainState::hook_state), in every
+// checkpoint and under every digest, and a restore brings them back. A hook may
+// be called again for a boundary that a restart recomputes.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_HOOKS_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_HOOKS_H_
 
@@ -20,16 +20,16 @@ namespace gauntlet {
 
 struct StepOutcome;
 
-// What the loop is to do next, as far as a hook is concerned.
+// Request of a hook for the loop's next action.
 enum class LoopWish : uint8_t { kGoOn, kFinish };
 
-// An error ends the run on this worker: the others notice that it is gone.
-// Where a state may be changed, every worker has to change it alike.
+// An error ends the run on this worker: the others notice that it is gone. A
+// hook that may change a state has to change it alike on every worker.
 class LoopHooks {
  public:
   virtual ~LoopHooks() = default;
 
-  // Where the hooks' own numbers are in hook_state, in this order.
+  // Places of the hooks' own numbers in hook_state, in this order.
   virtual std::vector<HookState> states(const ModelExtent&) const { return {}; }
   virtual Status TrainBegin(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochBegin(TrainState& /*state*/) { return OkStatus(); }
@@ -37,7 +37,7 @@ class LoopHooks {
   virtual Status StepEnd(TrainState& /*state*/, const StepOutcome&) {
     return OkStatus();
   }
-  // Behind the save that was due after the step, if one was.
+  // After the save that was due after the step, if one was.
   virtual Status StepSettled(const TrainState& /*state*/) { return OkStatus(); }
   // The epoch's metrics are the last of the history.
   virtual Status EpochEnd(TrainState& /*state*/) { return OkStatus(); }

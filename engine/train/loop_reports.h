@@ -1,5 +1,5 @@
-// What the training loop tells of its progress: to people, and to the launcher,
-// who waits for signs of life.
+// Reports of the training loop on its progress: to people, and to the launcher,
+// which waits for signs of life.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_REPORTS_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_REPORTS_H_
 
@@ -21,9 +21,10 @@ class LoopReports {
   LoopReports(World& world, const TrainOptions& options,
               const TrainState& state);
 
-  // Progress; the chief's alone is of interest.
+  // Sends progress to the reporter; only the chief's is of interest.
   void To(ProgressReporter& reporter, uint64_t steps_per_epoch);
-  // Who waits for this worker is told of its saves, which may be long.
+  // Also reports this worker's saves, which may be long, to those who wait for
+  // it.
   void TellOfSaves(ProgressReporter& reporter) { saves_told_ = &reporter; }
 
   bool is_heard() const { return reporter_ != nullptr; }
@@ -35,10 +36,10 @@ class LoopReports {
   void Step(const StepOutcome& outcome);
   // The epoch that has just ended.
   void Epoch(const StepOutcome& outcome);
-  // Tells the launcher that what begins now ends within the bound, but for the
-  // time that the others take to notice first that it does not.
+  // Tells the launcher that the part that begins now ends within the bound,
+  // plus the time in which the others notice first that it does not.
   void Expect(Duration bound);
-  // That a save keeps this worker for so long at most; 0: no more.
+  // Reports that a save keeps this worker for so long at most; 0: it is over.
   void TellOfSave(Duration bound);
 
  private:
@@ -51,7 +52,7 @@ class LoopReports {
   ProgressReporter* saves_told_ = nullptr;
   uint64_t steps_per_epoch_ = 0;
   Time last_report_;
-  Duration expected_{0};  // what the launcher was told last, and when
+  Duration expected_{0};  // last bound sent to the launcher, and its time
   Time last_sign_{};
 };
 

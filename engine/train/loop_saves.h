@@ -110,22 +110,22 @@ class LoopSaves {
   // those whose save has come out; empty: there is none.
   const std::string& newest_finite() const { return newest_finite_; }
 
-  // What saves took of the training's time since the last call.
+  // Time that saves took from training since the last call.
   Duration TakeTime() { return std::exchange(time_, Duration::zero()); }
 
   bool took_time() const { return time_ != Duration::zero(); }
 
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
-  // A loss was found in a save, which others may still be in.
+  // True if a loss was found in a save: other workers may still be in it.
   bool is_in_save() const { return in_save_ || is_under_way(); }
-  // Of what was under way and has not come out: where the loop ends in an error
-  // it will not.
+  // Debt of a save that was under way and has not completed: if the loop ends
+  // in an error, it never will.
   SaveDebt debt() const {
     return lost_one_ || is_under_way() ? SaveDebt::kOwed : SaveDebt::kNone;
   }
-  // What any rank owes from the generation before, where saves are written
-  // beside the training: exchanges it.
+  // Exchanges the ranks' debts from the generation before, if saves are
+  // asynchronous. Returns kOwed if any rank has one.
   Result<SaveDebt> AnyDebt(SaveDebt own);
 
  private:

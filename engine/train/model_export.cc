@@ -26,8 +26,8 @@ std::string_view LayerOf(const ParameterInfo& info) {
   return std::string_view(info.name).substr(0, info.name.find('/'));
 }
 
-// Whether a layer of that kind has names as "dense1": its kind, or the start of
-// it, and a number.
+// Returns true if a layer of that kind has names like "dense1": its kind, or
+// the start of it, and a number.
 bool MayBeNamed(std::string_view kind, std::string_view name) {
   const size_t digits = name.find_first_of("0123456789");
   return digits != 0 && kind.starts_with(name.substr(0, digits));
@@ -274,7 +274,7 @@ Status ExportModel(World& world, const std::string& directory,
     return moved;
   }
   RETURN_IF_ERROR(storage.SyncDirectory(place.parent));
-  // What is left of it does no harm, and the next export tries again.
+  // Remains of it do no harm, and the next export tries again.
   static_cast<void>(RemoveExportIfThere(storage, place.earlier));
   return OkStatus();
 }

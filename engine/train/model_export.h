@@ -53,21 +53,20 @@ struct TrainedModel {
 // model.json's text. kInvalidArgument: the job is not one.
 Result<std::string> DescribeModel(const TrainedModel& trained);
 
-// Whether a model.json is of these weights. kDataLoss: they are others, or it
-// is no JSON; one that says no digest is of any.
+// Checks that a model.json belongs to these weights. kDataLoss: it belongs to
+// others, or is no JSON. A model.json without a digest belongs to any.
 Status CheckExportedWeights(std::string_view description,
                             std::span<const TensorView> weights);
 
 // Before the training: makes the directories that an export needs, and tries
-// whether one may go there. kInvalidArgument names what is there instead of
-// nothing, an empty folder or an earlier export, or what the disk refuses.
+// whether an export can go there. kInvalidArgument names what is there other
+// than nothing, an empty folder or an earlier export, or the disk's error.
 Status PrepareExport(Storage& storage, const std::string& directory);
 
 // Writes the folder beside its place, all of it durable, and renames it there;
 // an earlier export is replaced. A link to a directory stays, and the directory
-// is replaced. Whatever comes in between, there is a whole export under that
-// name or none; after an error nothing half written is left, where the disk
-// allows it to be removed.
+// is replaced. At any time there is a whole export under that name or none.
+// After an error nothing half written is left, if the disk allows its removal.
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained);
 

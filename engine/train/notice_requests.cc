@@ -14,7 +14,7 @@ uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
     world_->events.Emit(
         {.kind = EventKind::kNotice, .generation = generation, .step = step});
   }
-  // Where nothing is to be saved there is nothing to wait for.
+  // If nothing is to be saved, there is nothing to wait for.
   if (leave_with_ == LeaveWith::kNothing) return kRequestStop;
   switch (timing_.Ask(now, ahead)) {
     case StopAdvice::kGoOn:

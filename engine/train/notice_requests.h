@@ -1,4 +1,4 @@
-// What a termination notice makes a worker ask of the others.
+// Requests that a worker makes to the others after a termination notice.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_REQUESTS_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_REQUESTS_H_
 
@@ -14,12 +14,13 @@ namespace gauntlet {
 // the same ones at the same boundary.
 inline constexpr uint32_t kRequestSave = 1;
 inline constexpr uint32_t kRequestStop = 2;
-// Of a Supervisor: a service failed, or somebody has enough. No notice asks it.
+// Set by a Supervisor: a service failed, or a stop was requested. No notice
+// sets it.
 inline constexpr uint32_t kRequestEnd = 4;
 
-// What leaving is preceded by, which takes its time: a save; or, where training
-// goes on beside saves, one that another may have to wait for, that one, and
-// the last.
+// Work that precedes leaving, and takes time: a save; or, if saves are
+// asynchronous, three: the one under way, another one, and the last; or
+// nothing.
 enum class LeaveWith : uint8_t { kSave, kThreeSaves, kNothing };
 
 class NoticeRequests {

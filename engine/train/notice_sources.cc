@@ -56,7 +56,7 @@ bool NoticeSources::SaysSo(Source& source, Time deadline) {
   const Time patience = world_.clock.Now() + kPatience;
   const Result<bool> seen = (this->*source.look)(std::min(deadline, patience));
   if (seen.ok()) return *seen;
-  // Who had less time than it may take has not failed.
+  // A source that had less time than it may take has not failed.
   const bool hurried =
       deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
   if (!hurried && !std::exchange(source.told, true)) {

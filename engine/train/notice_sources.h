@@ -18,20 +18,21 @@ namespace gauntlet {
 
 class NoticeSources {
  public:
-  // For people.
+  // Shows a line to people.
   using Say = std::function<void(std::string line)>;
 
-  // What `world` refers to outlives it. Without `say` nothing is said.
+  // The objects that `world` refers to outlive it. Without `say` nothing is
+  // reported.
   NoticeSources(const World& world, PreemptionOptions options, Say say);
 
   bool none() const { return sources_.empty(); }
 
-  // Whether one of them says so now. Blocks for a second where a service hangs,
-  // and never beyond the deadline.
+  // Returns true if a source gives a notice now. Blocks for a second if a
+  // service hangs, and never beyond the deadline.
   bool OneSaysSo(Time deadline);
 
  private:
-  // What is looked at, and whether its failure has been told.
+  // A source, and whether its failure has been reported.
   struct Source {
     std::string name;
     Result<bool> (NoticeSources::*look)(Time deadline);

@@ -21,18 +21,18 @@ namespace gauntlet {
 
 class NoticeWatch final : public Host {
  public:
-  // What `world` refers to outlives it. `say` is called from the watch's own
-  // task; without it nothing is said.
+  // The objects that `world` refers to outlive it. `say` is called from the
+  // watch's own task; without it nothing is reported.
   NoticeWatch(const World& world, const PreemptionOptions& options,
               NoticeSources::Say say = nullptr);
 
   // The world that was given, with this in place of its host.
   World& world() { return watched_; }
 
-  // Looks from now on, where there is anything to look at.
+  // Starts to watch the sources, if there are any.
   void Start();
-  // No more. Waits for the look under way: a second, where a service hangs.
-  // REQUIRES: called before the end, unless the process is going away.
+  // Stops the watch. Waits for the check under way: a second, if a service
+  // hangs. REQUIRES: called before the end, unless the process is going away.
   void Stop();
 
   std::string Name() const override { return base_.host.Name(); }

@@ -322,8 +322,8 @@ Result<KernelOptions> KernelsFromJson(const Json& json) {
   return kernels;
 }
 
-// What the data holds is not known here, and no worker takes it from here: it
-// reads the data itself.
+// Digest of data that is not known here. No worker uses it: each reads the data
+// itself.
 constexpr Digest kUnknownData;
 
 std::string Dump(const Json& json) {
@@ -390,7 +390,7 @@ std::string TrainOptionsToJson(const TrainOptions& options) {
   Json json = {{"job", std::move(job).value()},
                {"horizon", HorizonToJson(options.horizon)},
                {"checkpoint", CheckpointToJson(options.checkpoint)}};
-  // What nobody asked for is not in the text.
+  // Options that are not set are left out of the text.
   if (!options.start.weights.empty()) {
     json["start"] = StartToJson(options.start);
   }

@@ -1,4 +1,4 @@
-// What a model says of rows.
+// Predictions of a model.
 #ifndef GAUNTLET_ENGINE_TRAIN_PREDICT_H_
 #define GAUNTLET_ENGINE_TRAIN_PREDICT_H_
 

@@ -1,4 +1,4 @@
-// Where a worker says how far it is and what its run came to.
+// Takes a worker's reports on its progress, and the result of its run.
 #ifndef GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 #define GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 
@@ -22,13 +22,13 @@ class ProgressReporter {
   // the deadline; kUnavailable if the launcher is gone. Ok at once if no
   // launcher of this program started the worker.
   virtual Status AwaitAcknowledgement(Time /*deadline*/) { return OkStatus(); }
-  // Whether anybody reads the lines for people.
+  // True if anyone reads the lines for people.
   virtual bool reads_lines() const { return true; }
-  // What is to look into the worker's steps; null: nothing.
+  // Probe for the worker's steps; null: none.
   virtual StepProbe* probe() { return nullptr; }
 };
 
-// For workers that nobody watches.
+// Reporter of workers that are not watched.
 class NoProgressReporter final : public ProgressReporter {
  public:
   void Progress(const WorkerProgress&) override {}

@@ -40,7 +40,7 @@ void Regroup::Died(int worker, Time now) {
   meeting_.erase(worker);
   saves_until_.erase(worker);
   silent_.erase(worker);
-  // Those that die before the first is started again belong to one loss.
+  // Workers that die before the first one is restarted belong to one loss.
   if (!open_ || (dead_.empty() && !news_)) Open(now);
   noted_before_ = false;
   dead_.insert(worker);
@@ -48,7 +48,7 @@ void Regroup::Died(int worker, Time now) {
 
 void Regroup::Meets(int worker, uint64_t left, std::optional<int> silent,
                     Time now) {
-  // A life that is new has left none.
+  // A new incarnation has left no generation.
   const bool is_new = open_ && left == 0;
   if (left < formed_ && !is_new) return;
   if (!open_) Open(now);
@@ -60,7 +60,7 @@ void Regroup::Meets(int worker, uint64_t left, std::optional<int> silent,
   silent_.try_emplace(*silent, Silence{.since = now, .left = left});
 }
 
-// Who says anything does not stand still any more.
+// A worker that sends a message does not hang any more.
 void Regroup::Saves(int worker, Time until) {
   saves_until_[worker] = until;
   silent_.erase(worker);

@@ -1,11 +1,12 @@
-// The big arrays of a TrainState where training works on them: in the state
-// itself, or, where operations have memory of their own, in one piece of that,
-// where they stay from step to step.
+// The large arrays of a TrainState where training works on them: in the state
+// itself, or, if operations have memory of their own, in one piece of that
+// memory, where they stay from step to step.
 //
-// What is newest is in one of the two places. Training asks here, and brings
-// over what somebody changed in the state; whoever looks at the state (a save,
-// a probe) makes it bring back what training changed. A digest is taken where
-// the newest values are, and so is the copy of a save beside the training.
+// The newest values are in one of the two places. Training asks here, and
+// brings over the values that were changed in the state; a reader of the state
+// (a save, a probe) makes it bring back those that training changed. A digest
+// is computed where the newest values are, and so is the copy of an
+// asynchronous save.
 #ifndef GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 
@@ -26,8 +27,8 @@ class ResidentState final : public TrainState::Keeper {
   // All outlive it, and the state neither moves nor changes its sizes.
   ResidentState(TrainState& state, const Kernels& kernels,
                 const FaultPoints& faults);
-  // What is newer there and was not brought back is lost: nobody may look at
-  // the state any more.
+  // Newer values there that were not brought back are lost: the state must not
+  // be read any more.
   ~ResidentState();
   ResidentState(const ResidentState&) = delete;
   ResidentState& operator=(const ResidentState&) = delete;
@@ -36,17 +37,17 @@ class ResidentState final : public TrainState::Keeper {
 
   // In the kernels' memory, as are all below.
   std::span<float> parameters() { return Newest().front(); }
-  // The same arrays, as an update changes them: TrainState::NextOf. What was
-  // asked above is then of what was.
+  // The same arrays, as an update changes them: TrainState::NextOf. Results of
+  // the functions above then have the previous values.
   UpdatedArray NextParameters() { return Next(0); }
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(there_.size() - 1); }
-  // What is there was changed, or is about to be before anybody looks.
+  // Called when values there were changed, or will be before they are read.
   void Changed() {
     newest_there_ = true;
     state_.ArraysChanged();
   }
-  // The digest of the parameters' bytes there, where it is known.
+  // Digest of the parameters' bytes there, if it is known.
   std::optional<Digest> parameters_digest() const {
     return on_host() ? state_.ParametersDigest() : std::nullopt;
   }
@@ -59,23 +60,24 @@ class ResidentState final : public TrainState::Keeper {
   std::span<const std::byte> NewestOf(const TensorView& tensor) const override;
 
  private:
-  // What of a tensor is digested where it is, and what is too short for that.
+  // The part of a tensor that is digested in place, and the rest that is too
+  // short.
   struct Digested {
     std::span<const float> blocks;
     std::span<const float> rest;
   };
 
-  // What is taken of all of them.
+  // Results of all tensors.
   struct Taken {
     std::vector<uint64_t> halves;  // of the blocks' digests
     std::vector<float> rests;
   };
 
-  // Where this part of the state is there; empty: nowhere.
+  // Returns the place there of this part of the state; empty: it has none.
   std::span<const float> There(std::span<const std::byte> here) const;
   Digested Split(const TensorView& tensor) const;
   Result<Taken> Take(std::span<const Digested> tensors);
-  // Whether what has just been brought is what was there.
+  // Checks that the values just brought are those that were there.
   Status Check() const;
   std::span<const std::span<float>> Newest();
   UpdatedArray Next(size_t index);
@@ -89,9 +91,9 @@ class ResidentState final : public TrainState::Keeper {
   std::vector<std::span<float>> here_;
   std::vector<std::span<float>> there_;
   std::vector<UpdatedArray> next_slots_;
-  std::vector<Pinned> pins_;  // of what is here
+  std::vector<Pinned> pins_;  // of here_
   MemoryArray<float> arena_;
-  // Of DigestsOf, in the order of the tensors.
+  // Results of DigestsOf, in the order of the tensors.
   MemoryArray<uint64_t> digests_;
   MemoryArray<float> rests_;
   bool newest_here_ = true;

@@ -22,20 +22,20 @@ class RestartBudget {
   // Returns why no restart may follow; "" if one may, which is then counted.
   std::string Spend();
 
-  // The restart that was counted last did not come.
+  // Takes back the restart that was counted last: it did not happen.
   void TakeBack() { --spent_; }
 
   int spent() const { return spent_; }
-  // Whether no restart is left, whatever they bring.
+  // True if no restart is left, whatever progress they bring.
   bool is_spent() const {
     return options_.restart == RestartPolicy::kNone ||
            spent_ >= options_.max_restarts;
   }
-  // Restarts in a row that no new step came after.
+  // Restarts in a row without a new step.
   int fruitless() const {
     return furthest_ > furthest_before_ ? 0 : fruitless_;
   }
-  // Before the restart that was counted last.
+  // Pause before the restart that was counted last.
   Duration pause() const { return pause_; }
 
  private:

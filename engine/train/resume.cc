@@ -13,7 +13,7 @@ Status LoadState(World& world, const LoadSource& source,
     world.events.Emit({.kind = EventKind::kLoadFailed,
                        .path = store.PathOf(parent),
                        .reason = ReasonOf(code)});
-    // Whether another one is left is the next claim's to find out.
+    // The next claim finds out whether another checkpoint is left.
     return Unavailable(fmt::format("{} went bad after it was chosen: {}",
                                    parent.name, loaded.status().message()));
   }

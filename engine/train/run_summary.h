@@ -52,7 +52,7 @@ class RunSummary {
   World* world_;
   const SummaryOptions* options_;
   std::unique_ptr<SummaryWriter> writer_;  // null: it could not be opened
-  // Where speed is measured from.
+  // Start of the interval in which speed is measured.
   uint64_t measured_step_;
   Time measured_at_;
   std::vector<PartTime> took_;  // since then

@@ -53,8 +53,8 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
   }
 }
 
-// What is there comes first in the buffer, in one piece. False: the keeper's
-// memory has no room.
+// Copies the values there to the start of the buffer, in one piece. Returns
+// false if the keeper's memory has no room.
 Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
   Memory& memory = keeper.memory();
   std::vector<std::span<const std::byte>> newest;

@@ -1,10 +1,10 @@
-// Some tensors of a state as they stood at one moment, in a buffer of their
-// own: what a save writes while training changes the state.
+// Some tensors of a state as they were at one moment, in a buffer of their own:
+// a save writes them while training changes the state.
 //
-// Of what is newest on a device, a copy is taken there and fetched from that
-// beside the training; the first one makes room, which takes longer. Where the
-// device has no room to spare, training waits until all of the state has been
-// brought here.
+// Values that are newest on a device are copied there, and the copy is fetched
+// during training; the first one makes room, which takes longer. If the device
+// has no spare room, training waits until all of the state has been brought
+// here.
 //
 // Tensors in arrays that have spare ones (TrainState::spare) are not copied:
 // updates leave them where they are.
@@ -51,7 +51,7 @@ class StateCopy {
   std::span<const TensorView> tensors() const { return tensors_; }
   // Number of bytes that were copied.
   uint64_t bytes() const { return bytes_; }
-  // What the buffer takes up.
+  // Size of the buffer, in bytes.
   uint64_t capacity() const { return buffer_.capacity(); }
 
  private:
@@ -64,7 +64,7 @@ class StateCopy {
   std::optional<MemoryArray<std::byte>> there_;
   Memory* fetching_ = nullptr;  // null: nothing is on its way
   std::vector<TensorView> tensors_;
-  std::vector<BlockDigests> expected_;  // of each that was copied elsewhere
+  std::vector<BlockDigests> expected_;  // of each tensor copied there
   uint64_t bytes_ = 0;
 };
 

@@ -9,17 +9,18 @@
 
 namespace gauntlet {
 
-// What one rank brings to it.
+// Contribution of one rank to the transfer.
 struct StateShare {
   const StartDecision::Memory& memory;
   bool holds_it = false;
   Duration timeout;
 };
 // Every rank takes part: the holder sends, others pass on, and those that do
-// not hold it restore what came. `state` is then the one decided, by
-// its digest. REQUIRES: on the holder it is already.
-// kDataLoss: what came is not that state; `state` is then void. Other errors
-// are the ring's, and leave it as it was.
+// not hold the state restore it. `state` is then the one decided, by its
+// digest.
+// REQUIRES: on the holder it is already. kDataLoss: the bytes received are not
+// that state; `state` is then void. Other errors are the ring's, and leave
+// `state` as it was.
 Status ShareState(World& world, Ring& ring, const StateShare& share,
                   TrainState& state);
 

@@ -19,19 +19,19 @@
 
 namespace gauntlet {
 
-// What lies between two boundaries. A request rides with the first two.
+// Work between two boundaries. A request rides with the first two.
 enum class Operation : uint8_t { kStep, kEvaluation, kEpochEnd };
 
-// What a notice asks for at a boundary between two operations.
+// Advice after a notice, at a boundary between two operations.
 enum class StopAdvice { kGoOn, kSaveAndGoOn, kStop };
 
 class StopTiming {
  public:
-  // Beside the save: the way out, and a save that takes longer than the others.
+  // Time beside the save: for leaving, and for a save longer than the others.
   static constexpr Duration kMargin = std::chrono::seconds(1);
 
-  // From a notice until the process is killed; 0: not known. So many saves come
-  // one behind another before the way out.
+  // `grace` is the time from a notice until the process is killed; 0: not
+  // known. `saves` follow one another before the worker leaves.
   explicit StopTiming(Duration grace, int saves = 1)
       : grace_(grace), saves_(saves) {}
 

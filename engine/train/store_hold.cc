@@ -25,7 +25,7 @@ void RemoveIfDeleted(Storage& storage, const std::string& directory,
   if (hold.lock == nullptr) return;
   const Result<std::vector<DirectoryEntry>> left = storage.List(directory);
   if (!left.ok() || left->size() != 1 || left->front().name != "lock") return;
-  // What cannot be removed does no harm: it is an empty store.
+  // A failed removal does no harm: the store is empty.
   if (storage.Remove(directory + "/lock", FileKind::kFile).ok()) {
     static_cast<void>(storage.Remove(directory, FileKind::kDirectory));
   }

@@ -1,4 +1,4 @@
-// What all workers of a run share.
+// Inputs that all workers of a run share.
 #ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_INPUTS_H_
 #define GAUNTLET_ENGINE_TRAIN_TRAIN_INPUTS_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// What it refers to outlives the workers.
+// The objects that it refers to outlive the workers.
 struct TrainInputs {
   const TrainOptions& options;
   const DataSplit& data;
@@ -21,10 +21,10 @@ struct TrainInputs {
   const std::string& job_json;
   TrainMemo* memo = nullptr;   // null: every pass is computed
   LoopHooks* hooks = nullptr;  // null: none
-  // What the model's TrainedValues begin as where the job's start has weights:
-  // their digest is in it.
+  // Initial values of the model's TrainedValues if the job's start has weights:
+  // their digest is in the job.
   std::span<const float> weights = {};
-  // Opened by the process where the options say a device.
+  // Opened by the process if the options name a device.
   gpu::DevicePlace device = {};
 };
 

@@ -11,8 +11,9 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-// Of the batch's rows: of their numbers in the identity's training data where
-// it says those, and nothing in the second place, else of what they hold.
+// Digests of the batch's rows: of their numbers in the identity's training
+// data, with nothing in the second place, if the batch has them; else of their
+// contents.
 std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
   if (batch.rows == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),
@@ -90,8 +91,8 @@ class RememberedModel final : public Model {
   ReplicaResult Gradients(std::span<const float> parameters,
                           const ReplicaBatch& batch,
                           std::span<float> gradients) override {
-    // Who looks into a pass wants it made; and a key does not cover a replica's
-    // own state.
+    // A probe needs the pass computed, and a key does not cover a replica's own
+    // state.
     if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }
@@ -125,14 +126,14 @@ class RememberedModel final : public Model {
   }
 
  private:
-  // What lies in the kernels' memory, where this may look at it.
+  // Returns values of the kernels' memory where the host can read them.
   std::span<const float> Here(std::span<const float> there) {
     if (memory_.kind() == MemoryKind::kHost) return there;
     here_.resize(there.size());
     memory_.Download(here_.data(), there.data(), there.size_bytes());
     return here_;
   }
-  // What a device that fails came to is no result.
+  // Results of a failed device are not kept.
   void Put(const Digest& key, TrainMemo::Pass pass) {
     if (kernels_.status().ok()) memo_.Put(key, std::move(pass));
   }

@@ -46,7 +46,7 @@ class TrainMemo {
 
   KnownStates& states() { return states_; }
 
-  // Of the passes and orders.
+  // Numbers of passes and orders, and their bytes.
   uint64_t found() const { return found_; }
   uint64_t computed() const { return computed_; }
   size_t bytes() const { return bytes_; }
@@ -54,7 +54,7 @@ class TrainMemo {
  private:
   static constexpr size_t kStates = size_t{1} << 16;
 
-  // Forgets everything where so many bytes more are too many.
+  // Forgets everything if so many more bytes are too many.
   void MakeRoom(size_t bytes);
 
   size_t capacity_bytes_;

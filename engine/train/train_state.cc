@@ -299,8 +299,8 @@ std::vector<TensorView> TrainState::TensorsOf(
   return tensors;
 }
 
-// Of the values that are here, as they lie. Types are those of the arrays, and
-// a shape that changes does so with its array's size.
+// Fingerprint of the values here, in the order of the arrays. Types are those
+// of the arrays, and a shape changes only with its array's size.
 Digest TrainState::Fingerprint(Arrays arrays) const {
   constexpr size_t kFewValues = 8;
   // The parameters and the slots, which ForArrays has first.
@@ -334,7 +334,7 @@ Digest TrainState::Fingerprint(Arrays arrays) const {
   return DigestOf(std::as_bytes(std::span(words).first(count)));
 }
 
-// Of the values that are here.
+// Digest of the values here.
 Digest TrainState::DigestHere(Arrays arrays) const {
   if (known_ == nullptr) return digester_.Compute(View());
   const Digest fingerprint = Fingerprint(arrays);

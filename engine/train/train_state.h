@@ -31,7 +31,7 @@ namespace gauntlet {
 
 class SpareArrays;
 
-// Where a run stands, between two operations.
+// Position of a run, between two operations.
 struct Position {
   // Steps so far: global batches whose gradients the optimizer was given. With
   // gradient accumulation it makes an update of every `accumulate`-th, so that
@@ -45,14 +45,14 @@ struct Position {
   Phase phase_of() const { return static_cast<Phase>(phase); }
 };
 
-// Of the epoch under way.
+// Metrics of the epoch under way.
 struct RunningMetrics {
   float loss_sum = 0.0f;  // sum over steps of (mean loss * rows)
   int64_t correct = 0;
   int64_t rows = 0;
 };
 
-// One entry an epoch; the validation's comes before the training's.
+// One entry per epoch; the validation's comes before the training's.
 struct History {
   std::vector<float> loss;
   std::vector<int64_t> correct;
@@ -83,7 +83,7 @@ struct ModelExtent {
   size_t replica_state = 0;  // of all replicas
 };
 
-// Where a state's parameters come from.
+// Source of a state's parameters.
 enum class StartFrom : uint8_t {
   kInitialParameters,
   kCheckpoint,  // zero until Restore brings them
@@ -91,31 +91,31 @@ enum class StartFrom : uint8_t {
 
 class TrainState {
  public:
-  // Keeps newer values of parameters, slots and accumulated gradients than the
-  // state has.
+  // Keeps values of parameters, slots and accumulated gradients that are newer
+  // than the state's.
   class Keeper {
    public:
     virtual ~Keeper() = default;
-    // Brings them into the state. An error: they are lost.
+    // Brings the newer values into the state. An error: they are lost.
     virtual Status BringBack() = 0;
-    // The same; and then the state's are the newest.
+    // The same; afterwards the state's values are the newest.
     virtual Status StateChanges() = 0;
-    // For each tensor of the state the digests of its blocks, taken where its
-    // newest values are; none for one of which the state's are. An error: they
+    // Returns the digests of the blocks of each tensor of the state, taken
+    // where its newest values are; none if the state has them. An error: they
     // are lost.
     virtual Result<std::vector<BlockDigests>> DigestsOf(
         std::span<const TensorView> tensors) = 0;
     virtual Memory& memory() const = 0;
-    // Where in that memory the newest values of this tensor of the state are;
-    // empty: they are the state's.
+    // Returns the place of the tensor's newest values in that memory; empty:
+    // the state has them.
     virtual std::span<const std::byte> NewestOf(
         const TensorView& tensor) const = 0;
   };
-  // Null: nobody does. REQUIRES: the state stays where it is meanwhile.
+  // Null: no keeper. REQUIRES: the state stays where it is meanwhile.
   void KeptBy(Keeper* keeper) { keeper_ = keeper; }
   Keeper* keeper() const { return keeper_; }
-  // Whose digests need not be computed, and who is told of those that are.
-  // Null: nobody. Outlives the state.
+  // Takes digests from `known` instead of computing them, and puts computed
+  // ones there. Null: none. Outlives the state.
   void KnownBy(KnownStates* known) { known_ = known; }
   // The large arrays, by number: parameters, each slot, accumulated gradients.
   size_t large_arrays() const { return optimizer.slots.size() + 2; }
@@ -147,47 +147,47 @@ class TrainState {
   // shape (an epoch ends, a restore), moves, or is asked again. Not for two
   // tasks at once.
   const std::vector<TensorView>& Tensors() const;
-  // The same of the values that are here: what a keeper has is not brought.
+  // The same for the values that are here: a keeper's are not brought.
   const std::vector<TensorView>& View() const;
   Digest ComputeDigest() const;
-  // Whether an array whose digest was taken before is digested anew.
+  // Tells whether an array whose digest was taken before is digested anew.
   enum class Arrays : uint8_t { kAnew, kAsTheyWere };
-  // The same without bringing here what a keeper has. An error as of Settle.
+  // The same without bringing a keeper's values here. An error as of Settle.
   Result<Digest> NewestDigest(Arrays arrays = Arrays::kAnew) const;
-  // Said by who has written to parameters or slots from outside: digests that
-  // were taken of them are of what they were.
+  // Called after a write to parameters or slots from outside: digests that were
+  // taken of them are outdated.
   void ArraysChanged() { array_digests_.clear(); }
-  // Of the parameters' bytes, where a digest of the state had to take it since
+  // Digest of the parameters' bytes, if a digest of the state took it since
   // they changed.
   std::optional<Digest> ParametersDigest() const {
     if (array_digests_.empty()) return std::nullopt;
     return array_digests_.front();
   }
-  // Those of these parameters, with their slots and waiting gradients, and
-  // those that are of no parameter. Empty: all. What a keeper has is not
-  // brought here for it.
+  // Tensors of these parameters, with their slots and waiting gradients, and
+  // the tensors of no parameter. Empty: all. A keeper's values are not brought
+  // here.
   std::vector<TensorView> TensorsOf(
       std::span<const std::string> of_parameters) const;
 
-  // Takes over what a checkpoint holds, its tensors in the order of their
-  // names. kDataLoss names a tensor that is missing, superfluous, or of another
-  // type or shape, kOtherJob a callback of which that is true; the state is
-  // then void. The planted bugs that lose a part of
-  // it are asked of `faults`. With `of_parameters` the checkpoint is one of
-  // TensorsOf: the others stay as they are.
+  // Takes over the tensors of a checkpoint, in the order of their names.
+  // kDataLoss names a tensor that is missing, superfluous, or of another type
+  // or shape, kOtherJob a callback with such a tensor; the state is then void.
+  // `faults` switches on the planted bugs that lose a part of the state. With
+  // `of_parameters` the checkpoint has only those of TensorsOf: the others stay
+  // as they are.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
                  std::span<const std::string> of_parameters = {});
 
   std::vector<float> parameters;
   OptimizerState optimizer;
-  // The sum of the gradients that wait for their update, in the order of their
-  // steps; +0 where none does. Empty without gradient accumulation.
+  // Sum of the gradients that wait for their update, in the order of their
+  // steps; +0 if none waits. Empty without gradient accumulation.
   std::vector<float> accumulated;
-  // What each replica keeps for itself: for each of the model's replica_state()
-  // replicas x size floats, in ascending order of replicas. Every rank has all
-  // of it, whichever replicas it hosts. Empty as a rule.
+  // State that each replica keeps for itself: for each of the model's
+  // replica_state() replicas x size floats, in ascending order of replicas.
+  // Every rank has all of it, whichever replicas it hosts. Usually empty.
   std::vector<float> replica_state;
-  // Of all hooks, one after another; +0 at first. Empty as a rule.
+  // State of all hooks, one after another; initially +0. Usually empty.
   std::vector<float> hook_state;
   uint64_t rng_key = 0;
   Position position;
@@ -200,12 +200,12 @@ class TrainState {
  private:
   static constexpr size_t kAll = SIZE_MAX;
   static constexpr size_t kNoParameter = SIZE_MAX;
-  // Where a tensor lies: a part of one of the arrays below.
+  // Place of a tensor: a part of one of the arrays below.
   struct Place {
     size_t array = 0;
     size_t offset = 0;  // bytes
     size_t bytes = 0;   // kAll: the whole array, in one dimension
-    // Where in the tensor's name that of its parameter begins.
+    // Offset of its parameter's name in the tensor's name.
     size_t parameter_at = kNoParameter;
     template <typename Byte>
     std::span<Byte> In(std::span<Byte> of_array) const {
@@ -229,7 +229,7 @@ class TrainState {
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
   Digest DigestHere(Arrays arrays) const;
   Digest Fingerprint(Arrays arrays) const;
-  // Whether the tensor is of one of these parameters, or of none.
+  // Returns true if the tensor belongs to one of these parameters, or to none.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
   Status CheckNotLost() const;
   Status Superfluous(std::span<const TensorView> tensors,
@@ -242,11 +242,11 @@ class TrainState {
   Status CheckHistory() const;
 
   mutable std::vector<TensorView> tensors_;  // in name order
-  std::vector<Place> places_;                // of each
+  std::vector<Place> places_;                // of each tensor
   Digest layout_;  // of the tensors' names, first shapes and places
   mutable StateDigester digester_;
-  // Of the parameters and each slot, as the last fingerprint took them; none
-  // where they changed since.
+  // Digests of the parameters and each slot, by the last fingerprint; none if
+  // they changed since.
   mutable std::vector<Digest> array_digests_;
   Keeper* keeper_ = nullptr;
   KnownStates* known_ = nullptr;
@@ -254,23 +254,23 @@ class TrainState {
   bool lost_ = false;
 };
 
-// Takes out of a checkpoint's tensors those that are none of the state's: what
-// hooks kept, which says nothing of the model.
+// Removes from a checkpoint's tensors those that are not the state's: tensors
+// of hooks, which do not concern the model.
 void DropHookState(const TrainState& state, std::vector<TensorView>& tensors);
 
 // The TrainedValues of a model in that state.
 std::vector<float> ValuesOf(const Model& model, const TrainState& state);
 
-// Takes a model's TrainedValues for the parameters, and for what each replica
-// keeps. REQUIRES: as many values.
+// Copies a model's TrainedValues to the parameters, and to the state that each
+// replica keeps. REQUIRES: as many values.
 void StartFromValues(const Model& model, std::span<const float> values,
                      TrainState& state);
 
-// What an evaluation goes by where each replica keeps something for itself: the
-// mean over replicas, in their order, laid out as the model's replica_state().
+// State that an evaluation uses if each replica keeps its own: the mean over
+// replicas, in their order, laid out as the model's replica_state().
 std::vector<float> CombinedReplicaState(const Model& model,
                                         const TrainState& state);
-// The same of one tensor: the replicas' values one after another, into one's.
+// The same for one tensor: the replicas' values, one after another, give `one`.
 void CombineReplicas(std::span<const float> of_replicas, std::span<float> one);
 
 }  // namespace gauntlet

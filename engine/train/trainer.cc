@@ -51,7 +51,7 @@ EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
 
 namespace {
 
-// What replicas send: see Trainer::exchange_.
+// Sizes of the arrays that replicas send: see Trainer::exchange_.
 GradientExchange::Sizes SizesOf(const Trainer::Parts& parts,
                                 const ReplicaBlock& block) {
   return {.replicas = static_cast<size_t>(block.count),
@@ -97,7 +97,7 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
 
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
-    // Where that fails, so does the device, as who goes on will see.
+    // If this fails, so has the device, and the next operation reports it.
     if (resident_) static_cast<void>(resident_->BringBack());
     resident_.reset();
     resident_.emplace(state, *kernels_, world_->faults);
@@ -138,7 +138,7 @@ void Trainer::ChooseRows(const TrainState& state, uint32_t replica,
 }
 
 StepProbe* Trainer::ProbeFor(const TrainState& state) const {
-  // Where the device has failed, who computes is told so.
+  // If the device has failed, the operation itself reports it.
   if (probe_ == nullptr || !state.Settle().ok()) return nullptr;
   const bool wanted = probe_->Begin(state.position.step,
                                     state.position.phase_of(), state.Tensors());

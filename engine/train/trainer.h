@@ -27,12 +27,12 @@
 
 namespace gauntlet {
 
-// What one operation did, for the log.
+// Result of one operation, for the log.
 struct StepOutcome {
   uint64_t first_position = 0;  // of the step's rows in the epoch's order
   float loss = 0.0f;            // mean over all rows of all replicas
   Tally tally;                  // the cluster's
-  // What this worker used: dataset rows, or RowSchedule::UseOf them.
+  // Samples that this worker used: dataset rows, or RowSchedule::UseOf them.
   std::vector<uint32_t> samples;
 };
 
@@ -44,7 +44,7 @@ struct ReplicaBlock {
 };
 ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 
-// How many of the validation rows an evaluation takes.
+// Number of validation rows that an evaluation takes.
 uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows);
 
 // The evaluation of some replicas' parts of the validation rows.
@@ -83,16 +83,17 @@ class Trainer {
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
 
-  // What this worker asks of the others: called right before an exchange, so
-  // that it knows of all that came while the worker was busy. Null: nothing.
+  // Returns this worker's requests to the others: called right before an
+  // exchange, so that it covers all requests made while the worker was busy.
+  // Null: none.
   using Requests = std::function<uint32_t()>;
 
-  // One step: the gradients of a global batch, and the update that they, or the
-  // accumulated ones of several steps, give (Position). What all workers
-  // together asked for is in the outcome's tally.
-  // The step that fault points and frames speak of is the number of the one
-  // under way, from 1. After an error the worker has to leave: the others may
-  // have made the step. REQUIRES: state.position is in an epoch with rows left.
+  // Makes one step: the gradients of a global batch, and the update that they,
+  // or the accumulated ones of several steps, give (Position). The requests of
+  // all workers together are in the outcome's tally. The step in fault points
+  // and frames is the number of the one under way, from 1. After an error the
+  // worker has to leave: the others may have made the step. REQUIRES:
+  // state.position is in an epoch with rows left.
   Result<StepOutcome> Step(TrainState& state, const Requests& requests,
                            Duration timeout);
 
@@ -105,7 +106,8 @@ class Trainer {
   // REQUIRES: the phase is kCallbacksDue.
   Status EndEpoch(TrainState& state) const;
 
-  // Whether at least one worker wishes it, this one included. All have to ask.
+  // Returns true if at least one worker wishes to finish, this one included.
+  // All workers have to call it.
   Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
                                  Duration timeout);
 
@@ -116,8 +118,8 @@ class Trainer {
   const RowSchedule& schedule() const { return *schedule_; }
 
  private:
-  // Takes those of a replica in the step out of this state into rows_, and adds
-  // what the log calls them.
+  // Takes the rows of a replica in the step out of this state into rows_, and
+  // adds their names in the log to `samples`.
   void ChooseRows(const TrainState& state, uint32_t replica,
                   std::vector<uint32_t>& samples);
   ResidentState& Resident(TrainState& state);

@@ -60,7 +60,7 @@ void TrainingLoop::Remember(const LoopMemory& memory) {
   times_ = memory.times;
 }
 
-// What ended where the state stands.
+// Returns the boundary at which the state is.
 TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
   switch (state_->position.phase_of()) {
     case Phase::kEvaluationDue:
@@ -90,7 +90,7 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
       RETURN_IF_ERROR(Settle());
       debt_ = SaveDebt::kNone;
     } else {
-      // What was asked for within it is not known any more.
+      // Requests made within the execution are no longer known.
       agreed_ |= kRequestSave;
     }
   }
@@ -315,7 +315,8 @@ bool TrainingLoop::ExecutionEnds() const {
          AtHorizon();
 }
 
-// Whether the execution under way, or about to begin, is its epoch's last one.
+// Returns true if the execution under way, or about to begin, is its epoch's
+// last one.
 bool TrainingLoop::ExecutionEndsEpoch() const {
   const Position& position = state_->position;
   const uint64_t in_execution = options_->steps_per_execution -

@@ -24,16 +24,16 @@
 
 namespace gauntlet {
 
-// kNotFinite: as OnNotFinite::kStop wants it; nothing was saved of that state.
+// kNotFinite: as OnNotFinite::kStop requires; that state was not saved.
 enum class LoopEnd { kFinished, kStopped, kNotFinite };
 
-// What a worker that goes on in another generation takes with it.
+// State a worker carries into its next generation.
 struct LoopMemory {
   NoticeRequests notices;
   Time last_save;
   bool all_said = true;  // every operation that the state went through
-  bool in_save = false;  // which somebody else may still be in
-  // One was under way beside the training, and will not come out.
+  bool in_save = false;  // other workers may still be in it
+  // An asynchronous save was under way, and will not complete.
   SaveDebt debt = SaveDebt::kNone;
   TimeTotals times;
 };
@@ -60,18 +60,18 @@ class TrainingLoop {
     saves_.WriteOut(summary);
   }
 
-  // What is called at each boundary; without them nothing is.
+  // Hooks to call at each boundary; none by default.
   void CallAt(LoopHooks& hooks) { hooks_ = &hooks; }
 
-  // Until the horizon or the hooks' wish (kFinished), an agreed stop (kStopped)
-  // or numbers that are not finite (kNotFinite), with the last state saved
-  // where there is a store, or unsaved() saying why it is not. Errors end the
+  // Runs until the horizon or the hooks' wish (kFinished), an agreed stop
+  // (kStopped) or numbers that are not finite (kNotFinite). The last state is
+  // saved if there is a store; if not, unsaved() has the reason. Errors end the
   // run on this worker; a save that fails does not.
   Result<LoopEnd> Run(uint64_t generation);
   const Status& unsaved() const { return saves_.unsaved(); }
 
-  // The same from a state in memory: what was due at its boundary, and may have
-  // been cut short, comes first; a save too where there is no checkpoint left.
+  // The same from a state in memory. Work due at its boundary, which may have
+  // been cut short, comes first; so does a save if no checkpoint is left.
   enum class FirstSave : uint8_t { kWhenDue, kAtOnce };
   Result<LoopEnd> GoOn(uint64_t generation, FirstSave first_save);
 
@@ -112,17 +112,18 @@ class TrainingLoop {
   void DieOnce();
   Status RunEvaluation();
   Status EndEpoch();
-  // What is due after an operation joins what the workers agreed on.
+  // Adds the work due after an operation to the requests that the workers
+  // agreed on.
   void NoteDue(Boundary boundary);
-  // What all workers asked for in an exchange.
+  // Takes the requests of all workers from an exchange.
   void Heard(uint32_t requests);
-  // The saves and stops that are due by now.
+  // Makes the saves and stops that are due by now.
   Status Settle();
   Status SettleRequests();
   bool Ends() const { return stopped_ || watch_.stops(); }
   Result<LoopEnd> EndEarly();
   Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
-  // What the summary could not write.
+  // Reports the points that the summary could not write.
   void SaySummaryWarnings();
   bool DigestDue() const;
 

@@ -59,7 +59,7 @@ class Worker {
   std::optional<LoopMemory> loop_memory_;
   Status unsaved_;  // why the state that training ended with is not saved
   std::optional<SpareArrays> spare_;
-  // Of the newest generation; what it writes may outlive its loop.
+  // Saves of the newest generation; their tasks may outlive its loop.
   std::optional<CollectiveSave> save_;
   std::optional<AsyncSave> beside_;
 };
@@ -86,11 +86,11 @@ SpareArrays* Worker::Spare() {
   return &*spare_;
 }
 
-// What is being written in a generation that is lost is void, or acknowledged,
-// before this worker says that it has left. False: it hangs.
+// Ends a save in a lost generation: it is void, or acknowledged, before this
+// worker reports that it has left. Returns false if it hangs.
 bool Worker::EndSave() {
   if (!beside_ || !beside_->is_under_way()) return true;
-  // The others need not wait for it to learn that this worker goes.
+  // The others need not wait for the save to notice that this worker leaves.
   if (parts_.session) parts_.session->Abandon();
   const Duration bound = options_.cluster.save_timeout;
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
@@ -149,10 +149,10 @@ Result<LoopEnd> Worker::Train() {
                                   : loop.Run(generation);
   loop_memory_ = loop.memory();
   unsaved_ = loop.unsaved();
-  // What only a device has goes with the trainer otherwise.
+  // Otherwise values that only a device has would be lost with the trainer.
   const Status kept = state.Settle();
   if (end.ok() && kept.ok()) return end;
-  // Settle has waited for the device where that had anything to do.
+  // Settle has waited for the device if there was anything to do.
   parts_.device_failure = built.kernels->status().message();
   if (end.ok()) return kept;
   return end;
@@ -173,9 +173,9 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
                             .times = loop_memory_->times});
 }
 
-// Whether the others may be met again after this error. A worker that was
-// fenced has successors, and leaves; so does one whose own doing failed, or
-// that has not said what it did last.
+// Returns true if the others may be met again after this error. A worker that
+// was fenced has successors, and leaves; so does one whose own action failed,
+// or that has not reported its last operation.
 bool Worker::MayRejoin(const Status& status) {
   const bool lost = (status.code() == Code::kUnavailable ||
                      status.code() == Code::kDeadlineExceeded) &&
@@ -185,7 +185,7 @@ bool Worker::MayRejoin(const Status& status) {
       world_.clock.Now() >= meet_by_) {
     return false;
   }
-  // With a device goes what it kept of the state.
+  // A failed device takes the state that it kept with it.
   parts_.device_failure = parts_.built.kernels->status().message();
   return parts_.device_failure.empty();
 }
@@ -209,7 +209,7 @@ Status Worker::LeaveGeneration(const Status& why) {
                         .reason = ReasonOf(why.code())});
   }
   if (formed) {
-    // Who is in a save notices the loss when that is over.
+    // A worker in a save notices the loss only after the save.
     meet_by_ = now + options_.cluster.rendezvous_timeout;
     if (loop_memory_ && loop_memory_->in_save) {
       meet_by_ += options_.cluster.save_timeout;
@@ -219,7 +219,7 @@ Status Worker::LeaveGeneration(const Status& why) {
       forming_.HoldNothing();
     }
   } else {
-    // Another attempt at what has just failed.
+    // Try again what has just failed.
     world_.clock.SleepUntil(now + options_.cluster.heartbeat_every);
   }
   RETURN_IF_ERROR(world_.faults.Hit(Point::kRejoin, {.step = parts_.step()}));
@@ -267,11 +267,11 @@ WorkerEnd Worker::Live() {
   WorkerEnd end = Run();
   const bool of_itself = !parts_.device_failure.empty();
   if (of_itself && end.exit == WorkerExit::kLostWorker) {
-    // To the others it looks as if it were one of them.
+    // The exit code alone would say that another worker failed.
     parts_.reporter.Progress(
         {.failure = parts_.device_failure, .of_itself = true});
   } else if (beside_ && beside_->is_under_way()) {
-    // Who has to wait for that may not come to say it afterwards.
+    // The wait for the save may keep this worker from reporting it later.
     parts_.reporter.Progress({.failure = end.reason});
   }
   static_cast<void>(EndSave());

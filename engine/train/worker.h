@@ -24,10 +24,10 @@ struct WorkerEnd {
   uint64_t unsaved_step = 0;  // of the state that could not be saved; 0: none
 };
 
-// What a worker leaves to the program that it was called from.
+// Result of a worker for the program that called it.
 struct TrainedWorker {
   WorkerEnd end;
-  // Where it got to; none: it never began.
+  // The state that it reached; none: training never began.
   std::optional<TrainState> state;
   std::optional<uint64_t> resumed_from;  // step
 };
@@ -37,9 +37,9 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter);
 
-// The same; tells `on_end` how it went, which ends the process with that exit
-// code, or at least all of its other tasks: nothing is waited for. If it comes
-// back, so does this, with the exit code.
+// The same, but calls `on_end` with the outcome, which ends the process with
+// that exit code, or at least all of its other tasks: nothing is waited for. If
+// it returns, so does this, with the exit code.
 int LiveAsWorker(World& world, const TrainInputs& inputs,
                  const WorkerSpec& place, ProgressReporter& reporter,
                  const std::function<void(const WorkerEnd&)>& on_end);

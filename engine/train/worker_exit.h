@@ -1,4 +1,4 @@
-// What the end of a worker means to who started it.
+// Meaning of a worker's exit for its launcher.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
 
@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// Which part of a run an error comes from decides how the worker ends.
+// Part of a run that an error comes from: it decides how the worker ends.
 enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);
@@ -22,7 +22,7 @@ WorkerExit OutsideOfTheJob(WorkerExit exit);
 // All codes by which a worker says how it ended, in ascending order.
 std::span<const int> AllWorkerExits();
 
-// Whether the code is one of them.
+// Returns true if the code is one of them.
 bool IsWorkerExit(int exit_code);
 
 }  // namespace gauntlet

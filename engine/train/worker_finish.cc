@@ -47,13 +47,12 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
   return result;
 }
 
-// What is not finite in the state that the run ends with; empty: nothing.
+// Returns the part of the final state that is not finite; empty: all is finite.
 std::string NotFiniteAtTheEnd(const TrainState& state) {
   return LossIsFinite(state) ? FindNotFinite(state) : "the loss";
 }
 
-// A model that is not finite is exported all the same, as the user's to look
-// at.
+// A model that is not finite is exported all the same, for the user to inspect.
 std::string ExportLine(const std::string& directory,
                        const std::string& not_finite) {
   const std::string line = fmt::format("exported the model to {}", directory);

@@ -12,27 +12,29 @@ namespace gauntlet {
 struct Loss {
   int worker = 0;
   WorkerExited exited;
-  std::string failure;    // what it said of it, if anything
+  std::string failure;    // its own report, if any
   bool put_down = false;  // the launcher killed it
-  // What it said is of its own device: for the others the same as its death.
+  // Its own device failed: for the others this is the same as its death.
   bool of_itself = false;
 };
 
-// Whether it died, rather than left with a word on why.
+// Returns true if it died, rather than left with a reason.
 bool Died(const WorkerExited& exited);
 
-// Whether it died or lost its device, rather than left because of others.
+// Returns true if it died or lost its device, rather than left because of
+// others.
 bool FailedItself(const Loss& loss);
 
 // "worker 1 was killed by signal 9".
 std::string Describe(const Loss& loss);
 
-// What began it: the word of the culprit, else of the first; who had to be put
-// down is named after that. REQUIRES: some.
+// Describes the cause of the losses: the culprit, else the first loss. A
+// culprit that the launcher killed comes after the first loss. REQUIRES: some.
 std::string DescribeAll(std::span<const Loss> losses);
 
-// Whose end began it: the first that died of itself or with its device, else
-// the only one that did not leave when the others did; null where nobody's did.
+// Returns the loss that began it: the first worker that died by itself or with
+// its device, else the only one that did not leave when the others did; null if
+// there is none.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

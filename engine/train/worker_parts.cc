@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// Of the model as this worker computes it.
+// Identity of the model as this worker computes it.
 Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   const Digest job = DigestOf(job_json);
   const uint64_t words[] = {job.high,
@@ -21,7 +21,8 @@ Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
-// What keeps a device from being opened keeps it from this life only.
+// An error that keeps a device from being opened holds for this incarnation
+// only.
 Status BeforeOpening(World& world) {
   const Status hit = world.faults.Hit(Point::kDeviceOpen, {});
   return hit.ok() ? hit : Unavailable("device: " + hit.message());

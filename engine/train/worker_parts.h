@@ -1,4 +1,4 @@
-// What a worker is made of, whichever generation it belongs to.
+// Parts of a worker, for all generations it belongs to.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_PARTS_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_PARTS_H_
 
@@ -34,10 +34,10 @@ struct WorkerParts {
   std::optional<CheckpointStore> store;  // none: no checkpoints
   std::optional<TrainState> state;       // none: no generation has begun
   std::unique_ptr<Session> session;      // of the generation it belongs to
-  // Of the same; null: the session's ring sums on the host.
+  // Ring of the same generation; null: the session's ring sums on the host.
   std::unique_ptr<DeviceRing> device_ring;
-  // Why this worker has no device any more, or got none; "": it has what it
-  // needs, as far as it was seen.
+  // Reason why this worker lost its device, or got none; "": it has what it
+  // needs, as far as known.
   std::string device_failure;
 
   const TrainOptions& options() const { return inputs.options; }

@@ -43,24 +43,24 @@ struct WorkerProgress {
   // With `line`: the first step at which loss or state was not finite, as far
   // as the chief knows. One launch shows that line once.
   std::optional<uint64_t> not_finite_since;
-  // For the launcher alone; where one of these is said, nothing else is. The
+  // For the launcher alone; a report with one of these has nothing else. The
   // chief has claimed this generation:
   uint64_t claimed = 0;
-  // Where nothing more is heard for so long, the chief hangs.
+  // If nothing more is received for so long, the chief hangs.
   Duration patience{0};
   // This worker waits for the others, having left this generation (0: it never
-  // had one). `step` is said with it.
+  // had one). `step` comes with it.
   std::optional<uint64_t> meeting;
   // With `meeting`: the rank that had been silent for too long.
   std::optional<int> silent_rank;
-  // This worker is in a save, which keeps it from noticing anything for so
-  // long at most; 0: it is through.
+  // This worker is in a save, and notices nothing for so long at most; 0: the
+  // save is over.
   std::optional<Duration> saving;
   // The chief: all workers of this generation train.
   uint64_t formed = 0;
-  // Why this worker is about to end in an error.
+  // Reason why this worker is about to end in an error.
   std::string failure;
-  // With `failure`: it is not another worker's, but that of its own device.
+  // With `failure`: this worker's own device failed, not another worker.
   bool of_itself = false;
 };
 
@@ -92,8 +92,8 @@ class WorkerProcesses {
   // Confirms to the worker that its result has arrived. Never blocks; a worker
   // that is gone already is fine.
   virtual void Acknowledge(int worker) = 0;
-  // Whether what the worker says can be heard now: its silence means nothing
-  // otherwise.
+  // True if the worker's messages can be received now: otherwise its silence
+  // means nothing.
   virtual bool Hears(int /*worker*/) const { return true; }
 };
 
