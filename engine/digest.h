@@ -13,7 +13,7 @@
 namespace gauntlet {
 
 struct Digest {
-  static constexpr size_t kDigits = 32;  // of its text, hexadecimal
+  static constexpr size_t kDigits = 32;  // length of its text, hexadecimal
 
   uint64_t high = 0;
   uint64_t low = 0;

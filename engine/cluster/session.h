@@ -201,7 +201,7 @@ class Session {
   struct LateConnection {
     Caller caller;
     uint64_t beats = 0;        // heartbeats of that worker by then
-    bool may_replace = false;  // that worker may be lost
+    bool may_replace = false;  // the rank's present worker may be lost
   };
   std::map<uint32_t, LateConnection> late_;  // used by the heartbeat task
   std::unique_ptr<Heartbeat> heartbeat_;

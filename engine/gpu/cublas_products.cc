@@ -12,7 +12,7 @@ namespace {
 // A matrix of rows x columns, stored by rows, is its transpose stored by
 // columns.
 struct Stored {
-  CublasApi::Operation operation;  // that makes it the transpose of the matrix
+  CublasApi::Operation operation;  // turns it into the matrix's transpose
   size_t leading;
 };
 

@@ -105,7 +105,7 @@ class KernelQueue {
 
  private:
   static constexpr size_t kMost = 64;  // launches in a row
-  static constexpr size_t kLeast = 4;  // of a graph: fewer gain nothing
+  static constexpr size_t kLeast = 4;  // in a graph: fewer gain nothing
   static constexpr size_t kRows = 64;  // remembered
 
   struct Row {

@@ -18,7 +18,7 @@ struct SlicePlace {
   size_t first = 0;     // row
   size_t k = 0;         // term
   size_t k_end = 0;     // no terms from here on
-  unsigned thread = 0;  // which copies its share
+  unsigned thread = 0;  // number of the thread that copies its share
 };
 
 // The operand's rows lie side by side: element (i, k) is data[k * stride + i].

@@ -96,7 +96,7 @@ struct TileProduct {
       BringSlice(corner, {0, begin, end, t}, slices, copies[t]);
       copies[t].Wait();
     });
-    unsigned half = 0;  // of the slices' memory: the one that is there
+    unsigned half = 0;  // index of the half of `slices` in use
     for (size_t k = begin; k < end; k += Tile::kDepth, half = 1 - half) {
       const size_t next = k + Tile::kDepth;
       const float* const here = slices + half * (Tile::kSlices / 2);

@@ -51,7 +51,7 @@ struct CollectiveDecision {
 Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers);
 
-// Replaces a communicator that is not available.
+// Decides for the ring, with this reason.
 CollectiveDecision RingBecause(const std::string& why);
 
 // Encodes a decision for the other ranks. kDataLoss if malformed.

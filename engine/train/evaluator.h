@@ -105,8 +105,8 @@ class Evaluator {
 };
 
 enum class EvaluatorEnd : uint8_t {
-  kReachedLast,   // the checkpoint that `until` names was evaluated
-  kLookedOnce,    // all that was there was
+  kReachedLast,   // until_epoch or until_step was evaluated
+  kLookedOnce,    // every checkpoint present was evaluated
   kStoreDeleted,  // by its finished run
   kToldToGo,      // a termination notice
 };

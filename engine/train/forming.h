@@ -83,7 +83,7 @@ class Forming {
   CollectiveDecision collective_;  // of the newest generation
   std::string collective_line_;    // as it was said last
   uint64_t last_generation_ = 0;
-  uint64_t latest_incarnation_ = 0;  // of any worker, as the chief has met them
+  uint64_t latest_incarnation_ = 0;  // largest that the chief has met
   std::optional<HeldState> held_;    // a state that a generation agreed on
   std::optional<int> silent_rank_;
   bool carries_on_ = false;

@@ -117,7 +117,8 @@ class LoopSaves {
 
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
-  // True if a loss was found in a save: other workers may still be in it.
+  // True if a loss was found in a save, or one is under way: other workers may
+  // still be in it.
   bool is_in_save() const { return in_save_ || is_under_way(); }
   // Debt of a save that was under way and has not completed: if the loop ends
   // in an error, it never will.

@@ -39,7 +39,7 @@ class SpareArrays {
 
   TrainState& state_;
   std::vector<std::vector<float>> arrays_;
-  std::vector<bool> frozen_;  // of the state's
+  std::vector<bool> frozen_;  // by number of the state's array
 };
 
 }  // namespace gauntlet

@@ -230,7 +230,7 @@ void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
                                  std::span<const Place> places) {
   tensors_.reserve(tensors.size());
   places_.reserve(tensors.size());
-  constexpr size_t kUsualBytes = 96;  // of each
+  constexpr size_t kUsualBytes = 96;  // per tensor
   std::string layout;
   layout.reserve(tensors.size() * kUsualBytes);
   const auto describe = [&layout](std::span<const uint64_t> words) {

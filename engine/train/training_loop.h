@@ -140,7 +140,7 @@ class TrainingLoop {
   bool stop_step_reached_ = false;
   NoticeRequests notices_;
   bool stopped_ = false;
-  Position said_;  // of the newest state that the events tell of
+  Position said_;  // of the newest state in the events
   TimeTotals times_;
   LoopReports reports_;
   LoopSaves saves_;

@@ -29,7 +29,7 @@ struct WorkerSpec {
   // listens on loopback only, unless `insecure`.
   std::optional<JobToken> token;
   bool insecure = false;  // anybody who reaches this worker may join the job
-  Tenure tenure;          // of who started it
+  Tenure tenure;          // of the launcher
 };
 
 // How far the run is, for people. From the chief, at most a few times a second;
