@@ -83,14 +83,17 @@ void FileCalls::NoteIfHidden(Caller caller) const {
                   caller.process.id));
 }
 
+int32_t RankOf(TracedProcess& process) {
+  if (!process.rank) process.rank = RankOfProcess(process.id);
+  return *process.rank;
+}
+
 FileOperation FileCalls::OwnOperation(Caller caller, OperationKind kind) {
-  if (!caller.process.rank)
-    caller.process.rank = RankOfProcess(caller.process.id);
   FileOperation operation;
   operation.kind = kind;
   operation.process = caller.process.id;
   operation.thread = caller.thread;
-  operation.rank = *caller.process.rank;
+  operation.rank = RankOf(caller.process);
   return operation;
 }
 

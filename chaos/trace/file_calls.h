@@ -37,7 +37,11 @@ struct TracedProcess {
   pid_t id = 0;                 // of the thread group
   std::optional<int32_t> rank;  // nullopt: not asked for yet
   std::set<uint64_t> mapped;    // files that it may change by memory
+  bool is_frozen = false;       // its threads stay in their stops
 };
+
+// Asks once.
+int32_t RankOf(TracedProcess& process);
 
 struct Caller {
   pid_t thread = 0;
@@ -103,6 +107,8 @@ class FileCalls {
   // Says so if the process' /proc cannot be read, so that its calls are not
   // seen.
   void NoteIfHidden(Caller caller) const;
+  // `text`: a path that the call gave; `directory`: a descriptor, or AT_FDCWD.
+  void NoteOutside(Caller caller, int directory, const std::string& text) const;
   std::string PathOf(Caller caller, int directory, uint64_t text) const;
 
   // data_calls.cc

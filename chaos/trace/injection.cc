@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kLargestErrno = 4095;  // of what a system call can return
 
+}  // namespace
+
 bool Matches(const OperationPattern& pattern, const FileOperation& operation) {
   if (!IsCrashPoint(operation.kind)) return false;
   if (pattern.kind && *pattern.kind != operation.kind) return false;
@@ -20,8 +22,6 @@ bool Matches(const OperationPattern& pattern, const FileOperation& operation) {
   return has(operation.name) ||
          (!operation.to.path.empty() && has(operation.to));
 }
-
-}  // namespace
 
 Status CheckInjection(const Injection& injection) {
   if (injection.at.occurrence == 0)

@@ -15,13 +15,20 @@
 namespace gauntlet {
 
 enum class InjectionKind : uint8_t {
-  kKillBefore,  // SIGKILL to all traced processes; the operation does not
-                // happen
+  kKillBefore,  // SIGKILL; the operation does not happen
   kKillAfter,   // the same, once the operation has happened
   kTornWrite,   // only the first bytes of a write reach the file, then the same
   kFail,        // the call fails with an errno and changes nothing
   kPause,       // SIGSTOP to the process, and SIGCONT after a time
   kTerminate,   // SIGTERM to the program, and SIGKILL to all after a grace
+};
+
+// Processes that a kill takes.
+enum class KillScope : uint8_t {
+  kAll,
+  // Those of the rank that does the operation. They stop there, the others go
+  // on until they wait for them, and then the rank is killed: so it repeats.
+  kRank,
 };
 
 // Operations that match are counted from 1, of all processes in their order.
@@ -37,13 +44,17 @@ struct OperationPattern {
   uint64_t occurrence = 1;
 };
 
+// The occurrence aside.
+bool Matches(const OperationPattern& pattern, const FileOperation& operation);
+
 struct Injection {
   OperationPattern at;
   InjectionKind kind = InjectionKind::kKillBefore;
   // kTornWrite: so many bytes; at most a write's length. A write by O_DIRECT
   // gets whole blocks of 4096.
   uint64_t torn_bytes = 0;
-  int error = 0;         // kFail: an errno
+  KillScope scope = KillScope::kAll;  // of the first three
+  int error = 0;                      // kFail: an errno
   bool repeats = false;  // kFail: from the occurrence on, not only there
   Duration duration{};   // kPause: how long; kTerminate: the grace
 };

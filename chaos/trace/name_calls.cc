@@ -87,6 +87,21 @@ std::string PathTo(const Place& place) {
 
 }  // namespace
 
+void FileCalls::NoteOutside(Caller caller, int directory,
+                            const std::string& text) const {
+  const std::string base =
+      text.starts_with('/') ? ""
+      : directory == AT_FDCWD
+          ? ReadLinkText(fmt::format("/proc/{}/cwd", caller.thread)) + "/"
+          : ReadLinkText(DescriptorPath(caller.thread, directory)) + "/";
+  const std::string path = base + text;
+  // Python keeps compiled modules beside their sources.
+  const bool is_of_no_matter =
+      path.starts_with("/proc/") || path.starts_with("/dev/") ||
+      path.starts_with("/sys/") || path.find("__pycache__/") != path.npos;
+  if (!is_of_no_matter) recorder_.NoteOutside(path);
+}
+
 std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
                                              const SystemCall& call) {
   const auto open = OpenArgumentsOf(caller.thread, call);
@@ -113,6 +128,11 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
                     ? files_.Locate(path)
                     : files_.LocateFollowing(
                           path, fmt::format("/proc/{}/root", caller.thread));
+  const bool makes_or_empties =
+      place.status ? (open->flags & O_TRUNC) != 0 && IsRegular(place.status)
+                   : (open->flags & O_CREAT) != 0;
+  if (makes_or_empties && !place.name)
+    NoteOutside(caller, open->path.directory, *text);
   if (!place.status) {
     if ((open->flags & O_CREAT) == 0) return std::nullopt;
     return Making(caller, call, OperationKind::kCreate, std::move(place));

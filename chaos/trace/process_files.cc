@@ -4,6 +4,7 @@
 #include <charconv>
 #include <climits>
 #include <cstdio>
+#include <ctime>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -147,7 +148,7 @@ int32_t RankOfProcess(pid_t process) {
   const std::string text =
       '\0' + ReadProcFile(fmt::format("/proc/{}/environ", process));
   for (const std::string_view name :
-       {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+       {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     const std::string key = fmt::format("{}{}=", '\0', name);
     const size_t at = text.find(key);
     if (at == std::string::npos) continue;
@@ -161,6 +162,23 @@ int32_t RankOfProcess(pid_t process) {
 pid_t ProcessOfThread(pid_t thread) {
   const std::string text = ReadProcFile(fmt::format("/proc/{}/status", thread));
   return FieldOf<pid_t>(text, "\nTgid:").value_or(thread);
+}
+
+char StateOfThread(pid_t process, pid_t thread) {
+  const std::string text =
+      ReadProcFile(fmt::format("/proc/{}/task/{}/stat", process, thread));
+  // The name before it may have brackets too.
+  const size_t name_end = text.rfind(") ");
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return 'X';
+  return text[name_end + 2];
+}
+
+int64_t ProcessorTimeOf(pid_t process) {
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(process, &clock) != 0) return 0;
+  if (clock_gettime(clock, &time) != 0) return 0;
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 pid_t TracerOf(pid_t process) {

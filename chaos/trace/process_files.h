@@ -51,6 +51,10 @@ int32_t RankOfProcess(pid_t process);
 // The process that a thread belongs to; the thread's own number if it has
 // ended.
 pid_t ProcessOfThread(pid_t thread);
+// The letter of its state: S sleeps, R runs (man 5 proc); X if it has ended.
+char StateOfThread(pid_t process, pid_t thread);
+// Nanoseconds that all threads of the process have run so far.
+int64_t ProcessorTimeOf(pid_t process);
 // 0 if nobody traces the process.
 pid_t TracerOf(pid_t process);
 

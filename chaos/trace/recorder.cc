@@ -3,8 +3,13 @@
 #include <ctime>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace gauntlet {
 namespace {
+
+constexpr size_t kMostOutside = 1000;
+constexpr size_t kShownOutside = 3;
 
 int64_t Nanoseconds(clockid_t clock) {
   timespec now = {};
@@ -52,6 +57,25 @@ void Recorder::AddWithBytes(FileOperation operation, const ByteReader& source) {
 
 void Recorder::Note(const std::string& line) {
   if (noted_.insert(line).second) notes_.push_back(line);
+}
+
+void Recorder::NoteOutside(const std::string& path) {
+  if (outside_.size() < kMostOutside) outside_.insert(path);
+}
+
+std::vector<std::string> Recorder::TakeNotes() {
+  if (!outside_.empty()) {
+    std::string text = "files outside are not watched, and shared by all runs:";
+    size_t shown = 0;
+    for (const std::string& path : outside_) {
+      if (shown++ == kShownOutside) break;
+      text += (shown == 1 ? " " : ", ") + path;
+    }
+    if (outside_.size() > kShownOutside)
+      text += fmt::format(" and {} more", outside_.size() - kShownOutside);
+    Note(text);
+  }
+  return std::move(notes_);
 }
 
 }  // namespace gauntlet

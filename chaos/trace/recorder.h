@@ -39,7 +39,9 @@ class Recorder {
 
   // One line for people, once.
   void Note(const std::string& line);
-  std::vector<std::string> TakeNotes() { return std::move(notes_); }
+  // A file that is none of the watched ones was made or emptied.
+  void NoteOutside(const std::string& path);
+  std::vector<std::string> TakeNotes();
 
  private:
   Duration SinceStart() const;
@@ -53,6 +55,7 @@ class Recorder {
   uint64_t moments_ = 0;
   std::vector<std::string> notes_;  // in the order in which they came
   std::set<std::string> noted_;
+  std::set<std::string> outside_;  // at most kMostOutside
 };
 
 }  // namespace gauntlet

@@ -98,6 +98,16 @@ bool TracedThreads::IsAnyInOrderedCall() const {
   });
 }
 
+std::map<int32_t, std::map<pid_t, pid_t>> TracedThreads::ThreadsByRank() {
+  std::map<int32_t, std::map<pid_t, pid_t>> threads;
+  for (const auto& [id, thread] : threads_) {
+    TracedProcess& process = *thread.process;
+    const int32_t rank = RankOf(process);
+    if (rank != kUnknownRank) threads[rank].emplace(id, process.id);
+  }
+  return threads;
+}
+
 std::set<pid_t> TracedThreads::Processes() const {
   std::set<pid_t> processes;
   for (const auto& [id, thread] : threads_)

@@ -17,8 +17,9 @@ namespace gauntlet {
 enum class ThreadState : uint8_t {
   kRunning,  // or in a stop that is handled now
   kHeld,     // stopped before a call, until another thread's call has ended
-  kPaused,   // stopped before a call, until the end of a pause
-  kInCall,   // in a recorded call; its end stops again
+  kWaitsForTurn,  // likewise, until lower ranks wait
+  kPaused,        // stopped before a call, until the end of a pause
+  kInCall,        // in a recorded call; its end stops again
 };
 
 struct TracedThread {
@@ -29,6 +30,7 @@ struct TracedThread {
   std::optional<ShortenedWrite> shortened;  // kInCall: of a torn write
   std::optional<size_t> kill_after;         // kInCall: of that injection
   bool is_leaving = false;                  // at its PTRACE_EVENT_EXIT
+  bool has_turn = false;  // its rank's, for the call that comes
 
   Caller caller() { return {.thread = id, .process = *process}; }
 };
@@ -58,6 +60,8 @@ class TracedThreads {
   bool IsLastOfProcess(const TracedThread& thread) const;
   bool IsAnyInOrderedCall() const;
   std::set<pid_t> Processes() const;
+  // By rank, where there is one: threads, and the process of each.
+  std::map<int32_t, std::map<pid_t, pid_t>> ThreadsByRank();
 
  private:
   std::map<pid_t, TracedThread> threads_;

@@ -14,6 +14,7 @@
 #include "chaos/trace/file_calls.h"
 #include "chaos/trace/process_files.h"
 #include "chaos/trace/ptrace_requests.h"
+#include "chaos/trace/rank_turns.h"
 #include "chaos/trace/recorder.h"
 #include "chaos/trace/syscall_filter.h"
 #include "chaos/trace/syscall_numbers.h"
@@ -30,6 +31,10 @@ namespace {
 
 // The signal that waitpid reports at the end of a call (TRACESYSGOOD).
 constexpr int kCallStop = SIGTRAP | 0x80;
+
+constexpr Duration kTimeBetweenLooks = std::chrono::milliseconds(5);
+// A rank that is to die waits so long, at most, until all others wait for it.
+constexpr Duration kLongestFreeze = std::chrono::seconds(10);
 
 int64_t MonotonicNow() {
   timespec now = {};
@@ -74,6 +79,12 @@ class Tracer {
     }
     RETURN_IF_ERROR(recorder_.status());
     if (!has_started_) RETURN_IF_ERROR(program_.FailureToStart());
+    for (const int32_t rank : turns_.polling()) {
+      recorder_.Note(fmt::format(
+          "rank {} polls while it waits for others: the order of operations of "
+          "the ranks may differ from run to run",
+          rank));
+    }
     outcome_.notes = recorder_.TakeNotes();
     return std::move(outcome_);
   }
@@ -105,6 +116,7 @@ class Tracer {
 
   // Threads.
   void Continue(TracedThread& thread, int signal = 0) {
+    if (thread.process->is_frozen) return;
     Request(thread.state == ThreadState::kInCall ? PTRACE_SYSCALL : PTRACE_CONT,
             thread.id, signal);
   }
@@ -125,6 +137,8 @@ class Tracer {
       early_[id] = status;
       return;
     }
+    const bool ends = event == 0 || event == PTRACE_EVENT_EXIT;
+    if (thread->process->is_frozen && !ends) return;
     switch (event) {
       case 0:
         if (signal != kCallStop) return Continue(*thread, signal);
@@ -245,6 +259,7 @@ class Tracer {
     if (is_killing_) return;
     is_killing_ = true;
     held_.clear();
+    waiting_.clear();
     for (const pid_t process : threads_.Processes()) kill(process, SIGKILL);
     for (const auto& [id, status] : early_) kill(id, SIGKILL);
   }
@@ -293,6 +308,7 @@ class Tracer {
                       ? calls_.BeginUnmap(thread.caller(), call)
                       : calls_.Begin(thread.caller(), call);
     if (!thread.call) return Continue(thread);
+    if (MustWaitForTurn(thread)) return WaitForTurn(thread);
     StartCall(thread);
   }
 
@@ -305,6 +321,8 @@ class Tracer {
     FileOperation& operation = thread.call->operation;
     operation.call = recorder_.NextCall();
     operation.begin = recorder_.NextMoment();
+    thread.has_turn = false;
+    turns_.OnOperation(operation.rank);
     thread.state = ThreadState::kInCall;
     if (thread.call->is_possible && !thread.call->is_elsewhere) {
       if (const auto due = injector_.Due(operation))
@@ -337,27 +355,77 @@ class Tracer {
     if (!has_happened) return;
     const auto kill_after = std::exchange(thread.kill_after, std::nullopt);
     const auto shortened = std::exchange(thread.shortened, std::nullopt);
-    if (kill_after && *has_happened) {
-      outcome_.is_killed = true;
-      return KillAll();
-    }
+    if (kill_after && *has_happened) return Kill(thread, *kill_after);
     // Also a call that starts again after a signal has failed until then.
     if (shortened) shortened->Undo(thread.id);
     Continue(thread);
     ReleaseHeld();
   }
 
-  void Unhold(pid_t id) { std::erase(held_, id); }
+  void Unhold(pid_t id) {
+    std::erase(held_, id);
+    std::erase_if(waiting_, [&](const Waiting& one) { return one.id == id; });
+  }
 
   // The first of those that wait has its turn.
   void ReleaseHeld() {
     while (!is_killing_ && !held_.empty() && !threads_.IsAnyInOrderedCall()) {
       TracedThread* const thread = threads_.Find(held_.front());
       held_.pop_front();
-      if (thread == nullptr) continue;
+      if (thread == nullptr || thread->process->is_frozen) continue;
       thread->state = ThreadState::kRunning;
       OnTrap(*thread);
     }
+  }
+
+  // Turns of ranks.
+  bool MustWaitForTurn(const TracedThread& thread) {
+    const FileCall& call = *thread.call;
+    const bool changes_files = call.is_possible && !call.is_elsewhere &&
+                               IsCrashPoint(call.operation.kind);
+    const bool may_be_early = options_.ranks_take_turns && changes_files &&
+                              call.operation.rank > 0 && !thread.has_turn;
+    if (!may_be_early) return false;
+    const int64_t now = MonotonicNow();
+    turns_.Look(threads_, now);
+    return !turns_.HasTurn(call.operation.rank, now);
+  }
+
+  void WaitForTurn(TracedThread& thread) {
+    waiting_.push_back({.rank = thread.call->operation.rank,
+                        .since = MonotonicNow(),
+                        .id = thread.id});
+    thread.call.reset();
+    thread.state = ThreadState::kWaitsForTurn;
+    LookLater();
+  }
+
+  void LookLater() {
+    if (std::exchange(look_is_due_, true)) return;
+    At(kTimeBetweenLooks, [this] {
+      look_is_due_ = false;
+      if (!is_killing_) LookAtRanks();
+    });
+  }
+
+  void LookAtRanks() {
+    turns_.Look(threads_, MonotonicNow());
+    GiveTurn();
+    if (dying_) KillDyingRank();
+    if (!waiting_.empty() || dying_) LookLater();
+  }
+
+  // To the first thread of the lowest rank that waits.
+  void GiveTurn() {
+    const auto first = std::ranges::min_element(waiting_, {}, &Waiting::rank);
+    if (first == waiting_.end() || !turns_.HasTurn(first->rank, first->since))
+      return;
+    TracedThread* const thread = threads_.Find(first->id);
+    waiting_.erase(first);
+    if (thread == nullptr || thread->process->is_frozen) return;
+    thread->has_turn = true;
+    thread->state = ThreadState::kRunning;
+    OnTrap(*thread);
   }
 
   // Injections.
@@ -398,8 +466,44 @@ class Tracer {
 
   void KillBefore(TracedThread& thread, size_t index) {
     NoteInjected(index, thread.call->operation);
+    thread.call.reset();
+    thread.state = ThreadState::kPaused;
+    Kill(thread, index);
+  }
+
+  void Kill(TracedThread& thread, size_t index) {
+    if (injector_.injection(index).scope == KillScope::kRank)
+      return FreezeRank(thread);
     outcome_.is_killed = true;
     KillAll();
+  }
+
+  // The thread is in a stop, and stays there.
+  void FreezeRank(TracedThread& thread) {
+    const int32_t rank = RankOf(*thread.process);
+    dying_ = DyingRank{.rank = rank, .since = MonotonicNow()};
+    dying_->processes.insert(thread.process->id);
+    thread.process->is_frozen = true;
+    const auto ranks = threads_.ThreadsByRank();
+    const auto own = ranks.find(rank);
+    if (own != ranks.end()) {
+      for (const auto& [id, process] : own->second) {
+        threads_.Find(id)->process->is_frozen = true;
+        dying_->processes.insert(process);
+        Request(PTRACE_INTERRUPT, id);
+      }
+    }
+    LookLater();
+    ReleaseHeld();
+  }
+
+  void KillDyingRank() {
+    const int64_t now = MonotonicNow();
+    const bool others_go_on =
+        !waiting_.empty() || !turns_.DoOthersWait(dying_->rank, dying_->since);
+    if (others_go_on && now - dying_->since < kLongestFreeze.count()) return;
+    for (const pid_t process : dying_->processes) kill(process, SIGKILL);
+    dying_.reset();
   }
 
   void Tear(TracedThread& thread, size_t index) {
@@ -443,6 +547,20 @@ class Tracer {
   std::deque<pid_t> held_;  // in the order in which they came
   std::multimap<int64_t, std::function<void()>> due_;  // by MonotonicNow
   WakeUp wake_up_;
+  RankTurns turns_;
+  struct Waiting {
+    int32_t rank = 0;
+    int64_t since = 0;
+    pid_t id = 0;  // of the thread
+  };
+  std::vector<Waiting> waiting_;  // for the turn of their rank
+  bool look_is_due_ = false;
+  struct DyingRank {
+    int32_t rank = kUnknownRank;
+    int64_t since = 0;
+    std::set<pid_t> processes;
+  };
+  std::optional<DyingRank> dying_;
   TraceOutcome outcome_;
   bool has_started_ = false;
   bool is_killing_ = false;

@@ -32,6 +32,8 @@ struct TraceOptions {
   OperationLog* log = nullptr;
   bool record_reads = false;  // kOpenToRead too
   std::vector<Injection> injections;
+  // The operations of several ranks come in an order that repeats (RankTurns).
+  bool ranks_take_turns = false;
   // Processes that outlive the program are killed after it.
   Duration background_grace = std::chrono::seconds(2);
   // All are killed after it; zero: no limit.
@@ -49,7 +51,7 @@ struct TraceOutcome {
   // The program's own end.
   int exit_code = 0;
   int signal = 0;                // not 0: it was ended by this signal
-  bool is_killed = false;        // by an injection
+  bool is_killed = false;        // all of it, by an injection
   bool is_timed_out = false;     // killed at the time limit
   int background_processes = 0;  // outlived the program, and were killed
   std::vector<InjectedFault> injected;

@@ -256,6 +256,16 @@ TEST_F(RecordingTest, EntersFilesThatWereThere) {
   run.ExpectReplayed();
 }
 
+TEST_F(RecordingTest, NotesFilesMadeOutside) {
+  TracedRun run;
+  const TraceOutcome outcome = run.Run({"one", run.aside()});
+  EXPECT_EQ(run.CountOf(OperationKind::kCreate), 0U) << run.Text();
+  EXPECT_TRUE(Contains(outcome.notes,
+                       "files outside are not watched, and shared by all "
+                       "runs: " +
+                           run.aside() + "/one"));
+}
+
 TEST_F(RecordingTest, TellsRanksApart) {
   TracedRun run;
   const auto outcome =

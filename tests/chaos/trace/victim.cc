@@ -1,15 +1,19 @@
 // A program to be traced: each command does one thing with the files of a
 // directory, its first argument.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -802,6 +806,77 @@ class Script {
   int slots_[3] = {-1, -1, -1};
 };
 
+// Ranks that meet at a barrier after each round. The order in which they come
+// to their files differs from run to run; one barrier takes them all.
+constexpr int kRounds = 3;
+
+void WriteRankFile(const std::string& dir, const std::string& rank, int round) {
+  const std::string path = dir + "/" + rank + "-" + std::to_string(round);
+  const int file = open(path.c_str(), O_CREAT | O_WRONLY, 0644);
+  if (write(file, "data", 4) != 4) _exit(3);
+  close(file);
+}
+
+// Arguments: directory, descriptors to say "here" and to be let on, and "polls"
+// for one that does not sleep in the barrier.
+int Rank(const Arguments& arguments) {
+  const int here = std::stoi(arguments[1]);
+  const int go = std::stoi(arguments[2]);
+  if (arguments[3] == "polls") fcntl(go, F_SETFL, O_NONBLOCK);
+  std::mt19937 random(static_cast<unsigned>(getpid() ^ time(nullptr)));
+  for (int round = 1; round <= kRounds; ++round) {
+    const auto end = std::chrono::steady_clock::now() +
+                     std::chrono::milliseconds(random() % 15);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    WriteRankFile(arguments[0], getenv("RANK"), round);
+    char byte = 0;
+    if (write(here, "x", 1) != 1) return 4;
+    ssize_t count = -1;
+    while (count < 0) count = read(go, &byte, 1);
+    if (count == 0) return 5;
+  }
+  return 0;
+}
+
+// Arguments: directory, number of ranks, "sleeps" or "polls". Like a launcher,
+// it ends all ranks if one dies.
+int Ranks(const Arguments& arguments) {
+  const int count = std::stoi(arguments[1]);
+  std::vector<std::array<int, 2>> here(static_cast<size_t>(count));
+  std::vector<std::array<int, 2>> go(static_cast<size_t>(count));
+  std::vector<pid_t> ranks;
+  for (size_t i = 0; i < here.size(); ++i) {
+    if (pipe2(here[i].data(), O_CLOEXEC) != 0) return 6;
+    if (pipe2(go[i].data(), O_CLOEXEC) != 0) return 6;
+    const pid_t child = fork();
+    if (child == 0) {
+      const int mine[] = {dup(here[i][1]), dup(go[i][0])};
+      setenv("RANK", std::to_string(i).c_str(), 1);
+      execl(self.c_str(), self.c_str(), "rank", arguments[0].c_str(),
+            std::to_string(mine[0]).c_str(), std::to_string(mine[1]).c_str(),
+            arguments[2].c_str(), nullptr);
+      _exit(7);
+    }
+    ranks.push_back(child);
+    close(here[i][1]);
+    close(go[i][0]);
+  }
+  for (int round = 1; round <= kRounds; ++round) {
+    for (const auto& pipe : here) {
+      char byte = 0;
+      if (read(pipe[0], &byte, 1) == 1) continue;
+      for (const pid_t rank : ranks) kill(rank, SIGTERM);
+      return 1;
+    }
+    for (const auto& pipe : go) {
+      if (write(pipe[1], "x", 1) != 1) return 1;
+    }
+  }
+  for (const pid_t rank : ranks) waitpid(rank, nullptr, 0);
+  return 0;
+}
+
 int RunScript(const Arguments& arguments) {
   Script script(arguments[0]);
   std::ifstream lines(arguments[1]);
@@ -853,6 +928,8 @@ const std::map<std::string, std::function<int(const Arguments&)>> kCommands = {
     {"other-calls", OtherCalls},
     {"chrooted", Chrooted},
     {"blocks", Blocks},
+    {"rank", Rank},
+    {"ranks", Ranks},
     {"script", RunScript},
 };
 

@@ -1,0 +1,78 @@
+#include "chaos/trace/rank_turns.h"
+
+#include <algorithm>
+
+#include "chaos/trace/process_files.h"
+
+namespace gauntlet {
+namespace {
+
+// A message that is on its way wakes its receiver sooner than this.
+constexpr int64_t kAsleepFor = 20'000'000;
+// A rank that is awake and leaves the files alone for so long polls.
+constexpr int64_t kAwakeLimit = 1'000'000'000;
+constexpr int64_t kKnownPollerLimit = 100'000'000;
+// Processor time between two looks that counts as sleep: heartbeats.
+constexpr int64_t kHeartbeat = 500'000;
+
+bool IsAsleep(char state) {
+  return state == 'S' || state == 'Z' || state == 'X';
+}
+
+}  // namespace
+
+void RankTurns::Look(TracedThreads& threads, int64_t now) {
+  now_ = now;
+  if (!first_look_) first_look_ = now;
+  for (auto& [number, rank] : ranks_) rank.is_alive = false;
+  for (const auto& [number, ids] : threads.ThreadsByRank()) {
+    Rank& rank = ranks_[number];
+    rank.is_alive = true;
+    bool sleeps = true;
+    int64_t processor_time = 0;
+    std::set<pid_t> processes;
+    for (const auto& [thread, process] : ids) {
+      sleeps = sleeps && IsAsleep(StateOfThread(process, thread));
+      if (processes.insert(process).second)
+        processor_time += ProcessorTimeOf(process);
+    }
+    const int64_t used = processor_time - rank.processor_time;
+    rank.processor_time = processor_time;
+    if (!sleeps || used > kHeartbeat) {
+      rank.asleep_since.reset();
+    } else if (!rank.asleep_since) {
+      rank.asleep_since = now;
+    }
+  }
+}
+
+void RankTurns::OnOperation(int32_t rank) { ranks_[rank].asleep_since.reset(); }
+
+bool RankTurns::Waits(int32_t rank, int64_t since) {
+  const auto found = ranks_.find(rank);
+  // One that is still to be started, or that runs elsewhere.
+  if (found == ranks_.end()) return now_ - *first_look_ >= kAwakeLimit;
+  const Rank& known = found->second;
+  if (!known.is_alive) return true;
+  if (known.asleep_since && now_ - *known.asleep_since >= kAsleepFor)
+    return true;
+  const bool polls = polling_.contains(rank);
+  if (now_ - since < (polls ? kKnownPollerLimit : kAwakeLimit)) return false;
+  polling_.insert(rank);
+  return true;
+}
+
+bool RankTurns::HasTurn(int32_t rank, int64_t since) {
+  for (int32_t lower = 0; lower < rank; ++lower) {
+    if (!Waits(lower, since)) return false;
+  }
+  return true;
+}
+
+bool RankTurns::DoOthersWait(int32_t rank, int64_t since) {
+  return std::ranges::all_of(ranks_, [&](const auto& entry) {
+    return entry.first == rank || Waits(entry.first, since);
+  });
+}
+
+}  // namespace gauntlet

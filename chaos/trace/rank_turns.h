@@ -1,0 +1,53 @@
+// Turns of the ranks of a distributed program at watched files: the lowest rank
+// goes first, so that the order of operations is the same in each run.
+//
+// A rank has its turn when every lower rank waits: all of its threads sleep and
+// use no processor for a while, as in a barrier or a collective. A rank that
+// polls never sleeps; after a limit, it counts as one that waits.
+#ifndef GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
+#define GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "chaos/trace/traced_threads.h"
+
+namespace gauntlet {
+
+class RankTurns {
+ public:
+  // Times are nanoseconds of CLOCK_MONOTONIC.
+
+  // Looks at what the processes of all ranks do.
+  void Look(TracedThreads& threads, int64_t now);
+  // An operation of the rank begins.
+  void OnOperation(int32_t rank);
+  // As of the last look. `since`: the rank has waited for its turn from then
+  // on.
+  bool HasTurn(int32_t rank, int64_t since);
+  // True if all ranks but this one wait, likewise.
+  bool DoOthersWait(int32_t rank, int64_t since);
+
+  // Ranks that were taken for ones that wait although they did not sleep.
+  const std::set<int32_t>& polling() const { return polling_; }
+
+ private:
+  struct Rank {
+    bool is_alive = false;  // at the last look
+    std::optional<int64_t> asleep_since;
+    int64_t processor_time = 0;  // nanoseconds
+  };
+  bool Waits(int32_t rank, int64_t since);
+
+  std::map<int32_t, Rank> ranks_;
+  std::set<int32_t> polling_;
+  std::optional<int64_t> first_look_;
+  int64_t now_ = 0;  // of the last look
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
