@@ -19,12 +19,34 @@ namespace {
 // Times that something is done before it is nothing new.
 constexpr uint64_t kEarly = 2;
 
+// Points of the whole log that come first of all.
+constexpr uint64_t kSpreadPoints = 8;
+
+enum class Round : uint8_t { kSpread, kFirstTimes, kOther };
+
 struct PassOrder {
-  bool is_first_round;
+  Round round;
   int level;
 };
-constexpr std::array<PassOrder, 6> kPasses = {
-    {{true, 0}, {true, 1}, {false, 0}, {false, 1}, {true, 2}, {false, 2}}};
+constexpr std::array<PassOrder, 7> kPasses = {{{Round::kSpread, 0},
+                                               {Round::kFirstTimes, 0},
+                                               {Round::kFirstTimes, 1},
+                                               {Round::kOther, 0},
+                                               {Round::kOther, 1},
+                                               {Round::kFirstTimes, 2},
+                                               {Round::kOther, 2}}};
+
+// The cuts next after places that part the log evenly.
+std::set<uint64_t> SpreadPoints(const OperationLog& log) {
+  const uint64_t count = log.operations().size();
+  std::set<uint64_t> points;
+  for (uint64_t i = 1; i <= kSpreadPoints; ++i) {
+    uint64_t point = count * i / (kSpreadPoints + 1);
+    while (point <= count && !IsCut(log, point)) ++point;
+    if (point <= count) points.insert(point);
+  }
+  return points;
+}
 
 std::string WithoutDigits(const std::string& path) {
   std::string text;
@@ -108,6 +130,7 @@ CrashStateList::CrashStateList(const OperationLog& log,
     : log_(log),
       options_(std::move(options)),
       digests_(log),
+      spread_(SpreadPoints(log)),
       is_early_(EarlyPoints(log.operations())),
       walk_(log) {
   counts_.mapped_writes = static_cast<uint64_t>(
@@ -118,6 +141,15 @@ CrashStateList::Level CrashStateList::level() const {
   return static_cast<Level>(kPasses[pass_].level);
 }
 
+bool CrashStateList::IsOfPass(uint64_t point) const {
+  const bool is_spread = spread_.contains(point);
+  const Round round = kPasses[pass_].round;
+  if (round == Round::kSpread) return is_spread;
+  // Its likely states came in the pass before.
+  if (is_spread && level() == Level::kLikely) return false;
+  return is_early_[point] == (round == Round::kFirstTimes);
+}
+
 // To the next point of the log at which a crash may come.
 Result<bool> CrashStateList::GoToNextPoint() {
   const uint64_t end =
@@ -126,10 +158,7 @@ Result<bool> CrashStateList::GoToNextPoint() {
     next_ = std::max(next_, options_.first_point);
     while (next_ <= end) {
       const uint64_t point = next_++;
-      if (is_early_[point] != kPasses[pass_].is_first_round ||
-          !IsCut(log_, point)) {
-        continue;
-      }
+      if (!IsOfPass(point) || !IsCut(log_, point)) continue;
       RETURN_IF_ERROR(walk_->AdvanceTo(point));
       return true;
     }

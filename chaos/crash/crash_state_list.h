@@ -1,11 +1,11 @@
 // The states in which a crash may leave the watched directories of a log, each
 // distinct one once, those that find most first.
 //
-// The order. Points of the log come in two rounds: first those at which
-// something happens for the first or second time (a kind of operation on a
-// name, digits in it not counted: the second checkpoint is like the first),
-// then all others. In a round the states come by level, and within a level by
-// point:
+// The order. The likely states of a few points, spread over the whole log, come
+// first. Then points come in two rounds: first those at which something happens
+// for the first or second time (a kind of operation on a name, digits in it not
+// counted: the second checkpoint is like the first), then all others. In a
+// round the states come by level, and within a level by point:
 //  1. kills; writes torn in half; under ext4, all names there but all unsynced
 //     data lost, or that of one of the newest files.
 //  2. other torn writes; under ext4, one of the newest files short, or the only
@@ -93,6 +93,7 @@ class CrashStateList {
  private:
   enum class Level : uint8_t { kLikely, kCommon, kCombined };
 
+  bool IsOfPass(uint64_t point) const;
   Result<bool> GoToNextPoint();
   Status ListPoint();
   Status ListTorn();
@@ -113,6 +114,7 @@ class CrashStateList {
   const OperationLog& log_;
   const CrashListOptions options_;
   ContentDigests digests_;
+  std::set<uint64_t> spread_;   // points that come first
   std::vector<bool> is_early_;  // of each number of operations
   size_t pass_ = 0;
   uint64_t next_ = 0;            // number of operations to look at next

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -149,6 +151,18 @@ TEST(CrashStateListTest, LikelyStatesComeFirst) {
   EXPECT_LT(last_likely, common);
   EXPECT_LT(common, std::ssize(listed.ids))
       << testing::PrintToString(listed.ids);
+}
+
+TEST(CrashStateListTest, PointsOfWholeLogComeFirst) {
+  WrittenLog log;
+  for (int i = 0; i < 30; ++i) SaveWithoutSync(log, "a" + std::to_string(i));
+  const Listed kills = List(log, Only(CrashStateKind::kKill));
+  EXPECT_THAT(std::vector(kills.ids.begin(), kills.ids.begin() + 9),
+              ElementsAre("kill-10", "kill-20", "kill-30", "kill-40", "kill-50",
+                          "kill-60", "kill-70", "kill-80", "kill-0"));
+  // Each is listed once all the same.
+  EXPECT_EQ(std::set(kills.ids.begin(), kills.ids.end()).size(),
+            kills.ids.size());
 }
 
 TEST(CrashStateListTest, FirstTwoTimesComeBeforeAllOthers) {
