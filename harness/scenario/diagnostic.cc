@@ -104,7 +104,7 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
   }
   constexpr size_t kMost = 3;
   std::vector<std::string> nearest;
-  // Of a word of three letters two are another word.
+  // Two edits turn a word of three letters into any other.
   size_t best = mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
   for (const std::string& name : names) {
     const size_t distance = EditDistance(mistyped, name);

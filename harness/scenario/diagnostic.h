@@ -1,4 +1,4 @@
-// What is wrong with a scenario file, and where.
+// Errors and warnings about a scenario file, with their places.
 #ifndef GAUNTLET_HARNESS_SCENARIO_DIAGNOSTIC_H_
 #define GAUNTLET_HARNESS_SCENARIO_DIAGNOSTIC_H_
 
@@ -56,7 +56,7 @@ class Diagnostics {
   void Error(Place place, std::string message, std::string hint = "");
   // The file is read all the same.
   void Warning(Place place, std::string message, std::string hint = "");
-  // Of the errors.
+  // These two count errors only.
   bool empty() const { return list_.empty(); }
   size_t size() const { return list_.size(); }
   // In the order of the file.

@@ -89,7 +89,7 @@ void CheckBlock(const MapReader& at, const FaultSite& site,
 }
 
 void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
-  // What comes after another fault often comes after a restart.
+  // A fault after another one often happens after a restart.
   site.life = after.empty() ? 1 : kAnyLife;
   ReadWorker(at, site.worker);
   ReadLife(at, site.life);

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
 void RefuseKeysOfHarness(const YamlNode& document, Diagnostics& diagnostics) {
   const std::vector<std::string> known = KeysOf("");
   for (const YamlEntry& entry : document.entries) {
-    // What no scenario has either is refused as an unknown key.
+    // Keys that scenarios do not have either are reported as unknown.
     if (std::ranges::find(known, entry.key) == known.end()) continue;
     if (std::ranges::find(kTopKeys, entry.key) != kTopKeys.end()) continue;
     diagnostics.Error(

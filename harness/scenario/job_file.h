@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// What is said elsewhere in place of what the file says.
+// Options of the command line that replace keys of the file.
 struct JobFileOverrides {
   std::optional<std::string> preset;  // of `preset`
   std::optional<int> workers;
@@ -23,7 +23,7 @@ struct JobFileOverrides {
 struct JobFile {
   TrainOptions train;
   ClusterSetup cluster;
-  // What was said of them, there or elsewhere.
+  // Given by the file or by an override; nullopt: by neither.
   std::optional<int> workers;
   std::optional<int> replicas;
   std::optional<uint64_t> epochs;

@@ -82,6 +82,8 @@ Json SchemaOfType(const KeySpec& key) {
       return SchemaOfMap(key.path);
     case KeyType::kText:
       return Json{{"type", "string"}};
+    case KeyType::kTexts:
+      return ListOf(Json{{"type", "string"}});
     case KeyType::kChoice:
       return Choice(key);
     case KeyType::kCount:

@@ -14,6 +14,7 @@ namespace gauntlet {
 enum class KeyType : uint8_t {
   kMap,         // its keys are the rows whose paths go on from this one
   kText,        // any text
+  kTexts,       // a list of texts
   kChoice,      // one of `choices`
   kCount,       // a whole number from `low` to `high`
   kNumber,      // a finite number
@@ -34,7 +35,7 @@ enum class KeyType : uint8_t {
   kAxes,        // dotted paths of other keys, each with a list of values
 };
 
-// Where the names of kChoice and kNames come from.
+// Source of the names that kChoice and kNames accept.
 enum class Names : uint8_t {
   kListed,   // the row's `listed`, separated by '|'
   kPresets,  // of jobs
@@ -52,7 +53,7 @@ struct KeySpec {
   std::string_view fallback;  // the default, as a scenario would write it
   Names names = Names::kListed;
   std::string_view listed;
-  // Of counts; `low` also of durations, in nanoseconds.
+  // Bounds of counts. `low` bounds durations too, in nanoseconds.
   uint64_t low = 0;
   uint64_t high = uint64_t{1} << 53;  // what JSON numbers hold exactly
 };
@@ -63,10 +64,10 @@ std::span<const KeySpec> AllKeys();
 const KeySpec* FindKey(std::string_view path);
 // The names of the keys of the map at a path ("" for the document itself).
 std::vector<std::string> KeysOf(std::string_view map_path);
-// What a kChoice or kNames may be.
+// Returns the names that a kChoice or kNames accepts; empty: any.
 std::vector<std::string> ChoicesOf(const KeySpec& key);
 
-// What a world can have beyond the ordinary, for `requires: {features: …}`.
+// A feature that only one world has, for `requires: {features: …}`.
 struct FeatureInfo {
   std::string_view name;
   std::string_view description;

@@ -17,7 +17,8 @@ constexpr size_t kMaxName = 100;
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-// What must be well before the rest of a document is worth reading.
+// Reads schema and name. Returns false, with errors, if the rest of the
+// document is not worth reading.
 bool ReadHead(const YamlNode& document, Scenario& scenario,
               Diagnostics& diagnostics) {
   const size_t errors = diagnostics.size();
@@ -64,7 +65,7 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
   LoadedFile loaded;
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
-  // Where the form is broken, what seems to be said is not worth a word.
+  // Broken YAML gives no further errors: they would be misleading.
   if (!diagnostics.empty()) documents.clear();
   if (documents.empty() && diagnostics.empty()) {
     diagnostics.Error({}, "expected a scenario, found nothing");

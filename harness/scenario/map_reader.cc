@@ -49,7 +49,8 @@ std::string_view TopicOf(Names names) {
   }
 }
 
-// What an unknown name may stand for, or where the known ones are listed.
+// Returns a suggestion for an unknown name, or the command that lists the known
+// ones.
 std::string HintOnName(const KeySpec& row, const std::string& name,
                        std::vector<std::string> known) {
   const std::string_view renamed = NewNameOfValue(row.path, name);
@@ -195,11 +196,11 @@ bool MapReader::OneNumber(const YamlNode& node, float& out) const {
 }
 
 template <typename T, typename Reader>
-bool MapReader::List(std::string_view key, std::vector<T>& out,
-                     const Reader& read) const {
+bool MapReader::List(std::string_view key, std::string_view expected,
+                     std::vector<T>& out, const Reader& read) const {
   const YamlNode* node = Find(key);
   if (node == nullptr) return false;
-  if (node->kind != YamlKind::kList) return Wrong(*node, "a list of numbers");
+  if (node->kind != YamlKind::kList) return Wrong(*node, expected);
   std::vector<T> values;
   for (const YamlNode& item : node->items) {
     if (!read(item, values.emplace_back())) return false;
@@ -208,18 +209,30 @@ bool MapReader::List(std::string_view key, std::vector<T>& out,
   return true;
 }
 
+bool MapReader::TextList(std::string_view key,
+                         std::vector<std::string>& out) const {
+  return List(key, "a list of texts", out,
+              [&](const YamlNode& item, std::string& value) {
+                if (item.kind != YamlKind::kScalar) return Wrong(item, "text");
+                value = item.scalar;
+                return true;
+              });
+}
+
 bool MapReader::CountList(std::string_view key,
                           std::vector<uint64_t>& out) const {
-  return List(key, out, [&](const YamlNode& item, uint64_t& value) {
-    return OneCount(Row(key), item, value);
-  });
+  return List(key, "a list of numbers", out,
+              [&](const YamlNode& item, uint64_t& value) {
+                return OneCount(Row(key), item, value);
+              });
 }
 
 bool MapReader::NumberList(std::string_view key,
                            std::vector<float>& out) const {
-  return List(key, out, [&](const YamlNode& item, float& value) {
-    return OneNumber(item, value);
-  });
+  return List(key, "a list of numbers", out,
+              [&](const YamlNode& item, float& value) {
+                return OneNumber(item, value);
+              });
 }
 
 bool MapReader::Count(std::string_view key, uint64_t& out) const {

@@ -30,7 +30,8 @@ class MapReader {
 
   // The value of a key; nullptr if it is not there.
   const YamlNode* Find(std::string_view key) const;
-  // Where to point at for a key: its value, else the map.
+  // Returns the place that an error about the key points at: its value, else
+  // the map.
   Place PlaceOf(std::string_view key) const;
   // The reader of a map within this one.
   MapReader Map(std::string_view key) const;
@@ -39,6 +40,7 @@ class MapReader {
 
   // Each of these: true if the key is there and well.
   bool Text(std::string_view key, std::string& out) const;
+  bool TextList(std::string_view key, std::vector<std::string>& out) const;
   bool Count(std::string_view key, uint64_t& out) const;
   bool Count(std::string_view key, int& out) const;
   bool Count(std::string_view key, std::optional<uint64_t>& out) const;
@@ -77,10 +79,11 @@ class MapReader {
 
  private:
   const KeySpec& Row(std::string_view key) const;
-  // Each item of a list, as the reader of one has it.
+  // Each item of a list, as the reader of one has it. `expected`: "a list of
+  // numbers".
   template <typename T, typename Reader>
-  bool List(std::string_view key, std::vector<T>& out,
-            const Reader& read) const;
+  bool List(std::string_view key, std::string_view expected,
+            std::vector<T>& out, const Reader& read) const;
   bool ChoiceList(std::string_view key, std::vector<size_t>& places) const;
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;

@@ -16,8 +16,8 @@ struct Axis {
   std::vector<YamlNode> values;
 };
 
-// What may vary: all of job, cluster and checkpoint that is one value. (A layer
-// of several has no path of its own.)
+// Returns the paths that a matrix may vary: each single value of job, cluster
+// and checkpoint. (Layers have no paths of their own.)
 std::vector<std::string> AxisPaths() {
   std::vector<std::string> paths;
   for (const KeySpec& key : AllKeys()) {

@@ -12,11 +12,12 @@
 namespace gauntlet {
 namespace {
 
-// What is slow may be taken for hung, and an error of the disk, or what is
-// found damaged, may end a process.
+// A slow process may be taken for a hung one, and a disk error or damaged file
+// may end one.
 bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
 
-// Whether the job may have to be started again by others than its launcher.
+// Returns true if somebody other than the launcher may have to start the job
+// again.
 bool EndsTheJob(const Fault& fault) {
   return fault.kind == FaultKind::kPreempt ||
          fault.kind == FaultKind::kKillLauncher ||
@@ -315,7 +316,7 @@ class Checker {
     const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);
     const bool deletes =
         case_.train.checkpoint.at_success == AtSuccess::kDeleteCheckpoints;
-    // What fails or restarts elsewhere may leave something to remove.
+    // Other faults may leave something to remove.
     if (*saves != 0 && *saves <= keep && !deletes &&
         std::all_of(faults_.begin(), faults_.end(), retires)) {
       Never(placed, "point",

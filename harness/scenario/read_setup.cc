@@ -16,7 +16,7 @@ Status CheckLayersFit(const JobSpec& job) {
   const std::optional<Dataset> rows = RowsKnownOf(job.data);
   if (!rows) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
-  // That this machine cannot train is nothing of the scenario's.
+  // A machine that cannot train is no error of the scenario.
   if (!kernels.ok()) return OkStatus();
   return Model::Build(job.model, rows->shape(), rows->classes, **kernels)
       .status();
@@ -68,7 +68,7 @@ void ReadSchedule(const MapReader& schedule, ScheduleSpec& out) {
   schedule.NumberList("values", out.values);
 }
 
-// What the algorithm has no use for is not to be ignored.
+// Reports parameters that the algorithm does not use.
 void CheckOptimizer(const MapReader& optimizer, OptimizerKind kind) {
   const bool adam = kind == OptimizerKind::kAdam;
   for (const char* key : {"momentum", "beta1", "beta2", "epsilon"}) {

@@ -1,5 +1,5 @@
-// What a scenario and a job file have in common: what is trained, where, and
-// how it is saved.
+// Reads the keys that scenarios and job files share: job, cluster and
+// checkpoint.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READ_SETUP_H_
 #define GAUNTLET_HARNESS_SCENARIO_READ_SETUP_H_
 

@@ -30,7 +30,7 @@ bool LacksDeviceForNccl(const Case& one) {
 
 namespace {
 
-// What the case's workers compute on, and what happens to it.
+// Returns the reason to skip the case for want of a device; empty: none.
 std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
   const bool cuda = ComputesOn(one.train.kernels, DeviceKind::kCuda);
   if (cuda && here.world == WorldKind::kSimulated) {
@@ -68,6 +68,8 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
 }  // namespace
 
 std::string WhyNotHere(const Case& one, const Capabilities& here) {
+  if (one.trainer && here.world == WorldKind::kSimulated)
+    return "a training program of your own runs in real processes only";
   if (one.needs.gpus > here.gpus) {
     return fmt::format(
         "needs {}, found {}",

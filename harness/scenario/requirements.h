@@ -1,4 +1,4 @@
-// Whether a case can be run here, and why not.
+// Requirements of a case, held against the machine and the world.
 #ifndef GAUNTLET_HARNESS_SCENARIO_REQUIREMENTS_H_
 #define GAUNTLET_HARNESS_SCENARIO_REQUIREMENTS_H_
 
@@ -16,7 +16,7 @@ enum class WorldKind : uint8_t { kReal, kSimulated };
 // "real" or "sim", as commands and records write it.
 std::string_view WorldKindName(WorldKind world);
 
-// What the machine and the world have.
+// Resources of the machine, and features of the world.
 struct Capabilities {
   WorldKind world = WorldKind::kReal;
   int gpus = 0;
@@ -24,13 +24,15 @@ struct Capabilities {
   std::vector<std::string> features;  // of AllFeatures()
 };
 
-// What the world has wherever it is; the machine's part is left to the caller.
+// Returns the features of the world. The caller fills in the machine's
+// resources.
 Capabilities CapabilitiesOf(WorldKind world);
 
-// Whether NCCL is asked for, and a life has no device to sum on.
+// Returns true if the case asks for NCCL and some life of its workers has no
+// device.
 bool LacksDeviceForNccl(const Case& one);
 
-// What is missing for the case: the reason of a SKIP. "" if nothing is.
+// Returns the reason to skip the case here, one line; empty: it can run.
 std::string WhyNotHere(const Case& one, const Capabilities& here);
 
 }  // namespace gauntlet

@@ -8,6 +8,7 @@
 #include "harness/scenario/reachable.h"
 #include "harness/scenario/read_launches.h"
 #include "harness/scenario/read_setup.h"
+#include "harness/scenario/read_trainer.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/time_limits.h"
@@ -177,7 +178,7 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
                   diagnostics);
-  // What the plan's own rules still find, for example too long a duration.
+  // The plan's own rules: for example, a duration that is too long.
   if (const Status status = Validate(one.plan); !status.ok()) {
     const YamlNode* node = document.Find("faults");
     diagnostics.Error(node == nullptr ? document.place : node->place,
@@ -198,6 +199,10 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   const MapReader document(&combination.document, "", diagnostics);
   document.Count("seed", one.seed);
   ReadRest(document, one);
+  if (document.Find("trainer") != nullptr) {
+    ReadTrainer(document, combination.document, one);
+    return one;
+  }
   one.train.horizon.epochs = 3;
   ReadSetup(document, one, diagnostics);
   CheckCollective(combination.document, one, diagnostics);

@@ -93,7 +93,7 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
   const bool known = steps && an_epoch != 0;
   if (one.store == StoreChoice::kNone) return 0;
-  // Where the run's end is no moment that the trigger has saved already.
+  // Adds the save at the end of the run, unless the trigger made it already.
   const auto with_end = [&](uint64_t saves, bool saved) {
     const bool saves_it =
         checkpoint.at_success == AtSuccess::kKeepCheckpoints && !saved;
@@ -128,8 +128,9 @@ uint64_t SaveIntervalSteps(const Case& one) {
   switch (trigger.unit) {
     case SaveUnit::kSteps: {
       if (trigger.every % length == 0) return trigger.every;
-      // Where epochs cut no execution short, all saves are at multiples of its
-      // length. Else one may be at its own step and the next wait to an end.
+      // If epochs cut no execution short, all saves are at multiples of its
+      // length. Otherwise one save may be at its own step, and the next may
+      // wait for the end of an execution.
       const bool whole = an_epoch != 0 && an_epoch % length == 0;
       return whole ? (trigger.every / length + 1) * length
                    : trigger.every + length - 1;

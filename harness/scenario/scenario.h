@@ -19,12 +19,14 @@
 #include "engine/world/clock.h"
 #include "harness/record/record.h"
 #include "harness/scenario/diagnostic.h"
+#include "harness/scenario/trainer_setup.h"
 #include "harness/scenario/upgrade.h"
 #include "harness/scenario/yaml_tree.h"
 
 namespace gauntlet {
 
-// What the machine and the world must have for a case; unmet: SKIP.
+// Requirements of a case on the machine and the world. If one is not met, the
+// case is skipped.
 struct Requirements {
   int gpus = 0;
   uint64_t disk_bytes = 0;
@@ -40,8 +42,8 @@ struct Timeouts {
 
 enum class TransportChoice : uint8_t { kAuto, kGrpc };
 
-// Where the workers' processes are: on the launcher's host, or each on one of
-// its own, with the store on storage that they share.
+// Hosts of the workers: the launcher's, or one for each worker, with the store
+// on shared storage.
 enum class HostsChoice : uint8_t { kOne, kSeparate };
 
 // A job stores its checkpoints in a directory of the run, or nowhere.
@@ -55,15 +57,15 @@ struct OutputSetup {
   bool operator==(const OutputSetup&) const = default;
 };
 
-// Whether a power loss takes one host alone: those of a cluster are apart, and
-// their disk is a file server's. Else it takes the machine that all are on.
+// Returns true if a power loss stops one host only: hosts are separate, and the
+// disk is a file server's. Otherwise it stops the machine that all run on.
 constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
   return hosts == HostsChoice::kSeparate && disk == DurabilityProfile::kShared;
 }
 
-// Whether there is anybody whom a network fault of that kind may keep from a
-// worker: another one, or a launcher on another host, whose way is cut, but
-// neither slow nor lossy.
+// Returns true if a network fault of that kind has somebody to separate a
+// worker from: another worker, or a launcher on another host. The link to the
+// launcher can be cut, but not slowed down, and it loses no frames.
 constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
                                    HostsChoice hosts) {
   const bool cuts =
@@ -107,7 +109,7 @@ struct LaunchSetup {
   std::optional<uint64_t> epochs;
   std::optional<uint64_t> max_steps;
   std::optional<uint64_t> stop_at_step;
-  // Of another job, which the engine must refuse.
+  // These two make it another job, which the engine must refuse.
   std::optional<float> learning_rate;
   std::optional<int> batch;
 
@@ -121,7 +123,8 @@ TrainOptions OptionsOfLaunch(const TrainOptions& train,
                              const LaunchSetup& launch);
 
 // One run. `train` lacks only the directories of checkpoints and outputs: who
-// runs it fills those in.
+// runs it fills those in. Of a case with a trainer, only what comes before the
+// cluster counts, and runs.
 struct Case {
   std::string name;      // "kill[workers=2,mode=sync]"
   std::string scenario;  // "kill"
@@ -131,6 +134,8 @@ struct Case {
   uint64_t seed = 1;
   Requirements needs;
   Timeouts timeouts;
+  // Crashed in place of a job of ours, in real processes.
+  std::optional<TrainerSetup> trainer;
   std::optional<EarlierSetup> before;
   ClusterSetup cluster;
   DurabilityProfile disk = DurabilityProfile::kExt4;  // simulated only
@@ -153,9 +158,9 @@ struct Scenario {
   YamlNode document;
 };
 
-// The cases of a scenario: one, or one for each combination of its matrix.
-// What is wrong in any of them goes to `diagnostics`; the cases count only if
-// there is nothing.
+// Returns the cases of a scenario: one, or one for each combination of its
+// matrix. Errors go to `diagnostics`; the cases are valid only if there are
+// none.
 std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics);
 
 struct LoadedFile {
@@ -182,8 +187,8 @@ std::string RenderWarnings(const LoadedFile& loaded, std::string_view file,
 // them; "" if it has none.
 std::string RenderOldSpellings(const LoadedFile& loaded, std::string_view file);
 
-// Whether the case's workers compute on a device, in some life at least. What
-// auto comes to is not known to be one.
+// Returns true if the case's workers compute on a device in some life. `auto`
+// does not count, as its choice is not known yet.
 bool HasDevice(const Case& one);
 
 // How many steps an epoch has and how many rows these use; 0: not known before

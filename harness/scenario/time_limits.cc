@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kLeastHang = std::chrono::seconds(15);
 constexpr Duration kLeastTotal = std::chrono::seconds(120);
-// Of a machine that has other things to do.
+// Margin for a busy machine.
 constexpr Duration kMargin = std::chrono::seconds(5);
 constexpr Duration kBesideAHang = std::chrono::seconds(60);
 
@@ -23,15 +23,16 @@ bool BringsToAStand(FaultKind kind) {
          IsOfNetwork(kind);
 }
 
-// While workers meet, claim, save or load, what is waited for is not a step.
+// Returns false while workers meet, claim, save or load: then nobody waits for
+// a step.
 bool IsOfAStep(Point point) {
   const RunPart part = InfoOf(point).part;
   return part == RunPart::kTraining || part == RunPart::kExchange ||
          part == RunPart::kHeartbeat;
 }
 
-// For which the engine itself waits: for a step in any case, since on a busy
-// machine one may take that long, and for what the plan brings to a stand.
+// Returns the longest silence that the engine itself tolerates: of a step,
+// which may take that long on a busy machine, and of the planned faults.
 Duration LongestSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);
@@ -49,8 +50,8 @@ Duration LongestSilence(const Case& one) {
   return Duration(longest);
 }
 
-// Of one that hangs for good, or longer than the engine waits at the least; 0:
-// none does.
+// Returns the silence of a worker that hangs for good, or longer than the
+// engine waits at least; 0: no fault makes one.
 Duration SureSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);

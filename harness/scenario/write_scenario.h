@@ -24,8 +24,9 @@ struct ScenarioHeader {
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header);
 
-// What differs between what two cases run and expect, in one line: "seed: 1,
-// then 2"; "" if nothing does. Names, files and places are not compared.
+// Returns the first difference in what two cases run and expect, in one line:
+// "seed: 1, then 2"; empty if there is none. Names, files and places are not
+// compared.
 std::string DescribeCaseDifference(const Case& a, const Case& b);
 
 }  // namespace gauntlet
