@@ -36,6 +36,10 @@ JobSpec StateJob(uint64_t bytes, int replicas) {
   // Epochs that end often would blur the steps.
   job.data.samples = 8192;
   job.data.validation_samples = 32;
+  // Weights that hardly move keep all steps alike. In a trained model units are
+  // dead and moments of Adam decay to subnormal numbers, with which a processor
+  // takes several times as long.
+  job.optimizer.learning_rate = 1e-6F;
   job.replicas = replicas;
   return job;
 }
