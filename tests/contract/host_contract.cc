@@ -15,17 +15,6 @@ TEST_P(HostContract, BeginsWithoutATerminationNotice) {
   });
 }
 
-TEST_P(HostContract, EmitsEventsFromAnyTask) {
-  InWorld([](World& world) {
-    const auto emit = [&] {
-      world.events.Emit({.kind = EventKind::kStep, .step = 3});
-    };
-    emit();
-    const auto task = world.tasks.Spawn("emitter", emit);
-    task->Join();
-  });
-}
-
 TEST_P(HostContract, HasNoPlantedBugWhereNothingIsPlanned) {
   InWorld([](World& world) {
     EXPECT_TRUE(world.faults.Hit(Point::kStepBegin, {.step = 1}).ok());

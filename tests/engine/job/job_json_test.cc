@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "engine/digest.h"
 #include "engine/job/job.h"
+#include "engine/numerics.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -335,8 +338,11 @@ TEST(JobDigestTest, DoesNotDependOnWhereTheDataLies) {
   EXPECT_EQ(digest, JobDigest(JobToJson(job, kContent)));
 }
 
-TEST(JobDigestTest, OfATextThatIsNotAJobIsStillADigest) {
-  EXPECT_NE(JobDigest("not JSON"), JobDigest("nor this"));
+TEST(JobDigestTest, TextThatIsNoJob_IsDigestedAsItIs) {
+  for (const std::string text : {"not JSON", "\"path\": no job"}) {
+    EXPECT_EQ(JobDigest(text), DigestOf(fmt::format("{}\nnumerics {}", text,
+                                                    numerics::kVersion)));
+  }
 }
 
 TEST(JobJsonTest, WhatCheckpointsHoldIsPartOfTheJobWhereItIsNotAll) {

@@ -1,5 +1,7 @@
 #include "engine/math/thread_pool.h"
 
+#include <filesystem>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -26,7 +28,17 @@ TEST(ThreadPoolTest, OneThreadIsTheCaller) {
   EXPECT_EQ(id, std::this_thread::get_id());
 }
 
-TEST(ThreadPoolTest, EndsWithoutEverHavingRun) { ThreadPool pool(4); }
+ptrdiff_t ThreadsOfThisProcess() {
+  namespace fs = std::filesystem;
+  return std::distance(fs::directory_iterator("/proc/self/task"),
+                       fs::directory_iterator());
+}
+
+TEST(ThreadPoolTest, EndsItsThreads_WithoutEverHavingRun) {
+  const ptrdiff_t before = ThreadsOfThisProcess();
+  { const ThreadPool pool(4); }
+  EXPECT_EQ(ThreadsOfThisProcess(), before);
+}
 
 }  // namespace
 }  // namespace gauntlet

@@ -273,7 +273,7 @@ TEST_F(GrpcNetworkTest, ANetworkIsDestroyedThoughTheOtherEndHangs) {
 }
 
 // Each network is the only user of gRPC in the process, so that its end is the
-// end of gRPC's threads too.
+// end of gRPC's threads too. Fails only by a crash or a hang.
 TEST(GrpcNetworkLifeTest, NetworksAreDestroyedWhileTheirStreamsEnd) {
   for (int i = 0; i < 200; ++i) {
     const Place place;

@@ -59,9 +59,11 @@ TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
       testing::Not(testing::Contains(testing::HasSubstr("exits with 75"))));
 }
 
-TEST(JudgeTest, IsPure) {
+TEST(JudgeTest, VerdictDependsOnItsRecordAlone) {
   const Record record = RefusedRun().record();
-  EXPECT_EQ(Judge(record), Judge(record));
+  const Verdict first = Judge(record);
+  EXPECT_NE(Judge(RunOffTheReference().record()), first);
+  EXPECT_EQ(Judge(record), first);
 }
 
 TEST(JudgeTest, NamesEachBrokenInvariant) {
