@@ -61,6 +61,9 @@ SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
 
 # Of real processes, for bugs in what the simulation does not run.
 REAL_SUITES = ("launcher",)
+# Its syncs are those that a power loss in a crash test asks for.
+POSIX_STORAGE = "engine/real/posix_storage.cc"
+CRASH_TEST_S = 60
 
 
 class Stage:
@@ -104,6 +107,20 @@ class UnitTests:
                 "--gtest_brief=1"]
 
 
+class CrashTest:
+    """A crash test of the program by itself, like anybody's training program."""
+    base, mode, name = "crash-test", "", "crash test"
+    limit = ENDS_LATE_S
+
+    def command(self, program, scratch, planted):
+        del planted
+        return [program, "crash-test", "--json", "--out", scratch / "test",
+                "--time", f"{CRASH_TEST_S}s", "--checkpoint", "ckpt/step-*",
+                "--result-cmd", "sha256sum < {out}/model/model.safetensors", "--",
+                program, "train", "--preset", "tiny", "--epochs", "1", "--ckpt",
+                "{out}/ckpt", "--save-every", "8", "--export", "{out}/model"]
+
+
 # Programs in the build's tests/, run for mechanical mutants only. Each takes
 # 10 s at most.
 UNIT_TESTS = (UnitTests("engine/ckpt/engine_ckpt_test", 1000),
@@ -118,6 +135,8 @@ def stages_of(mutant, limit):
     explored = [Stage(base, mode, part * unit) for base, mode, part in EXPLORED
                 if (mutant["base"], "random") != (base, mode)]
     suites = [Stage(suite) for suite in SUITES]
+    if mutant["file"] == POSIX_STORAGE:
+        return [CrashTest()]
     if mutant["file"].startswith("engine/real/"):
         return [Stage(suite, world="real") for suite in REAL_SUITES]
     if mutant["planted"]:
@@ -209,7 +228,7 @@ class Runner:
         def look_at(stage):
             with tempfile.TemporaryDirectory() as scratch:
                 # Twice the time, to reach all that a run with a mutant can.
-                longer = (stage if isinstance(stage, UnitTests) else
+                longer = (stage if isinstance(stage, (UnitTests, CrashTest)) else
                           Stage(stage.base, stage.mode, 2 * stage.seconds,
                                 stage.world))
                 ran = self.run(longer, nothing, pathlib.Path(scratch))
@@ -271,7 +290,17 @@ def read_outcome(stage, ran):
         # An exploration exits with 1 if its base does not complete undisturbed.
         return {"how": "base" if stage.mode and ran.code == 1 else "error",
                 "by": f"exit code {ran.code}: {last_line(ran.errors)}"}
+    if isinstance(stage, CrashTest):
+        return read_crash_test(result)
     return read_finding(result) if stage.mode else read_suite(result)
+
+
+def read_crash_test(result):
+    if not result["findings"]:
+        return {}
+    finding = result["findings"][0]
+    return {"how": "crash test", "by": finding["title"][:100],
+            "message": finding["reason"][:300]}
 
 
 def read_tests(ran):
