@@ -415,12 +415,19 @@ lint() {
   # What these return, a subrange of libstdc++ 12, clang 14 does not compile.
   local returns='std::ranges::(unique|(stable_)?partition|remove(_if)?|rotate'
   returns+='|search(_n)?|find_end|equal_range)\b'
+  # A comment begins with its subject or a verb; these words have neither.
+  local openers='^ *// (What|Whether|Who|Of|Where|That)\b'
   setup
   find engine chaos harness reports tests -name '*.h' -o -name '*.cc' \
        -o -name '*.cu' | sort | xargs -r clang-format --dry-run -Werror
   if grep -rnE "$returns" engine chaos harness reports tests \
        --include='*.h' --include='*.cc' --include='*.cu' >&2; then
     echo "lint: not with clang 14: take the algorithm of namespace std" >&2
+    return 1
+  fi
+  if grep -rnE "$openers" engine chaos harness reports tests \
+       --include='*.h' --include='*.cc' --include='*.cu' >&2; then
+    echo "lint: expected comments that name their subject or begin with a verb" >&2
     return 1
   fi
   echo "lint: format is clean"
