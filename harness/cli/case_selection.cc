@@ -84,7 +84,12 @@ class Selector {
     std::vector<SuiteItem> items;
     for (const Case& one : cases) {
       if (!Wanted(one)) continue;
-      for (const WorldKind world : worlds) Add(one, world, items);
+      for (const WorldKind world : worlds) {
+        // Its one world is the real one, unless the other alone is asked for.
+        const bool is_elsewhere =
+            one.trainer && worlds.size() > 1 && world == WorldKind::kSimulated;
+        if (!is_elsewhere) Add(one, world, items);
+      }
     }
     // A shard's own run says what failed there: the filter comes second.
     items = Shard(items);

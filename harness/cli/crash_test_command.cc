@@ -10,16 +10,14 @@
 
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
+#include "harness/cli/crash_test_files.h"
 #include "harness/cli/crash_test_text.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/status_line.h"
-#include "harness/run/text_file.h"
 #include "harness/trainer/crash_test.h"
 #include "harness/trainer/crash_test_json.h"
 #include "reports/counted.h"
-#include "reports/crash_test/crash_junit.h"
-#include "reports/crash_test/crash_page.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -72,14 +70,6 @@ fs::path ShownPath(const fs::path& folder) {
   return is_below ? relative : folder;
 }
 
-Status WriteResults(const CrashTestResult& result, const std::string& json,
-                    const fs::path& folder) {
-  RETURN_IF_ERROR(WriteTextFile(folder / kResultFileName, json));
-  RETURN_IF_ERROR(
-      WriteTextFile(folder / kReportFileName, RenderCrashPage(result)));
-  return WriteTextFile(folder / kJunitFileName, RenderCrashJunit(result));
-}
-
 ExitCode ExitFor(const Status& status) {
   switch (status.code()) {
     case Code::kInvalidArgument:
@@ -128,10 +118,9 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
     fs::remove_all(*folder, ignored);
     return refuse(result.status());
   }
-  const std::string json = CrashTestResultToJson(*result);
-  const Status written = WriteResults(*result, json, *folder);
+  const Status written = WriteCrashTestFiles(*result, *folder);
   console.out << (command.output == OutputFormat::kJson
-                      ? json
+                      ? CrashTestResultToJson(*result)
                       : CrashTestResultToText(*result, ShownPath(*folder)));
   console.Settle();
   if (!written.ok()) {

@@ -134,8 +134,8 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
               ReadStepPattern(plan.resumed_step));
   flags.Section("Faults");
   flags.Value({"--faults", "NAME,…",
-               "torn, power, enospc, eio, sigterm, pause; kill is always "
-               "tried (kill,torn,power)."},
+               "torn, power, enospc, eio, sigterm, pause, rank; kill is always "
+               "tried (kill,torn,power,rank)."},
               ReadList(plan.faults, ParseFault));
   flags.Value({"--grace", "TIME", "From SIGTERM to SIGKILL (5s)."},
               ReadLongTime(plan.grace));

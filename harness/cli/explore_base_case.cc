@@ -38,6 +38,13 @@ std::vector<Case> Fitting(const std::vector<Case>& cases,
 LoadedBase PickBase(const LoadedFile& loaded, const std::string& name,
                     const std::string& filter) {
   const std::vector<Case> fitting = Fitting(loaded.cases, filter);
+  if (fitting.size() == 1 && fitting.front().trainer) {
+    return NoBase(
+        fmt::format("{}: expected a job of ours, found the training program of "
+                    "{}; gauntlet crash-test explores it",
+                    name, fitting.front().name),
+        ExitCode::kUsage);
+  }
   if (fitting.size() == 1) return {.one = fitting.front(), .problem = ""};
   if (fitting.empty()) {
     return NoBase(

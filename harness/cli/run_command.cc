@@ -19,6 +19,7 @@
 #include "harness/cli/build_id.h"
 #include "harness/cli/case_list.h"
 #include "harness/cli/case_selection.h"
+#include "harness/cli/crash_test_files.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/github_outputs.h"
 #include "harness/cli/old_runs.h"
@@ -197,6 +198,7 @@ class Runner {
          .interrupted = [this] { return host_.TerminationNotices() > 0; },
          .disk_full = [this] { disk_full_ = true; },
          .explain = Explain,
+         .run_trainer = RunTrainerCase,
          .retries = command_.retries,
          .flaky = command_.flaky},
         [this](const CaseResult& one) { Show(one); });
@@ -237,7 +239,8 @@ class Runner {
                       : "enough cases had failed";
   }
 
-  // What was left has no verdict: --last-failed takes it up.
+  // Adds the items that did not run, without a verdict; --last-failed runs
+  // them.
   void AddThoseLeft(const std::string& why,
                     std::vector<CaseResult>& cases) const {
     std::set<std::pair<std::string, std::string>> ran;
@@ -268,7 +271,7 @@ class Runner {
                        limit, NameWidth(items_)));
   }
 
-  // Of the cases, the first `ran` have a story.
+  // Prints the results. Only the first `ran` cases have a timeline.
   void Conclude(const RunResult& result, size_t ran) {
     if (!text_) {
       console_.out << ResultToJson(result);

@@ -58,6 +58,7 @@ Status CaseDataChecker::CheckJob(const JobSpec& job) {
 }
 
 Status CaseDataChecker::Check(const Case& one) {
+  if (one.trainer) return OkStatus();
   const RunPlan plan = PlanOf(one);
   const auto place = [&one](std::string_view key) {
     return fmt::format("{}:{}: case {}: {}", one.file, one.line, one.name, key);

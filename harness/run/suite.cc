@@ -118,8 +118,11 @@ CaseOutcome Suite::RunTry(const SuiteItem& item, int number) {
       return Explain(one, record);
     };
   }
-  return RunCase(item.one, place, CapabilitiesFor(item, options_.directory),
-                 references_);
+  const Capabilities here = CapabilitiesFor(item, options_.directory);
+  const bool runs_trainer = item.one.trainer && options_.run_trainer &&
+                            WhyNotHere(item.one, here).empty();
+  if (runs_trainer) return options_.run_trainer(item.one, place);
+  return RunCase(item.one, place, here, references_);
 }
 
 bool Suite::NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome) {
@@ -146,7 +149,7 @@ std::vector<CaseOutcome> Suite::RunItem(size_t index) {
     if (outcome.disk_full && !disk_full_.exchange(true)) options_.disk_full();
     if (outcome.disk_full &&
         outcome.result.verdict.kind != VerdictKind::kFail) {
-      // What it left is of no use, and the results need the room.
+      // Its files are of no use, and the results need the room.
       std::error_code ignored;
       std::filesystem::remove_all(outcome.result.directory, ignored);
       break;

@@ -43,6 +43,8 @@ struct SuiteOptions {
   std::function<void()> disk_full = [] {};
   // CasePlace::explain, which runs a case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
+  // Runs a case with a trainer; null: it is an error.
+  std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
   // Limit of calls to `explain`. Later failures name the command to run.
   int explain_most = 20;
   // A case of the real world that failed or is inconclusive is run again, at

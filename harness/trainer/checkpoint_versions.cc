@@ -237,6 +237,16 @@ std::string CheckpointVersions::MadeAgain(const std::vector<FileRead>& made,
   return "";
 }
 
+std::vector<uint64_t> CheckpointVersions::Ends() const {
+  std::set<uint64_t> ends;
+  for (const auto& [file, versions] : versions_) {
+    if (!IsCheckpoint(file)) continue;
+    for (const auto& [content, version] : versions)
+      ends.insert(version.operation);
+  }
+  return {ends.begin(), ends.end()};
+}
+
 std::optional<CheckpointVersion> CheckpointVersions::VersionOf(
     const std::vector<FileRead>& reads, const FileContents& contents) const {
   std::vector<std::pair<Version, std::string>> found;

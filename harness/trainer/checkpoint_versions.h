@@ -41,6 +41,9 @@ class CheckpointVersions {
   static Result<CheckpointVersions> Of(
       const OperationLog& log, const std::vector<std::string>& patterns);
 
+  // The last operation of each version of a file, ascending.
+  std::vector<uint64_t> Ends() const;
+
   // The newest version that a run read which started with these contents; its
   // files are the newest first. Contents that the recording never had whole
   // are skipped. nullopt: the run read only such contents.

@@ -81,7 +81,7 @@ std::vector<TrainerFinding> GroupFindings(
   std::map<Key, TrainerFinding> groups;
   for (size_t i = 0; i < trials.size(); ++i) {
     const RecoveryVerdict verdict = verdicts[i].verdict;
-    if (!IsFinding(verdict)) continue;
+    if (!IsFinding(verdict) || trials[i].is_for_judging) continue;
     // A message tells causes apart better than the place of the crash does, and
     // a program whose every resume differs has one cause.
     std::string message = ExceptionClass(trials[i].last_line);

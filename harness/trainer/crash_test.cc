@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/trainer/checkpoint_versions.h"
+#include "harness/trainer/chosen_crashes.h"
 #include "harness/trainer/crash_controls.h"
 #include "harness/trainer/crash_findings.h"
 #include "harness/trainer/crash_trials.h"
@@ -97,6 +98,8 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.compared = check.Compared();
   result.no_verdict = std::move(controls.no_verdict);
   if (!result.no_verdict.empty()) return result;
+  const bool resumes =
+      controls.stop_and_resume && !controls.stop_and_resume->end.reads.empty();
   progress.OnStage("fork server");
   ASSIGN_OR_RETURN(
       const ForkServerChoice fork,
@@ -123,7 +126,9 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.verdicts = JudgeTrials(result.trials, result.operations);
   result.findings =
       GroupFindings(result.trials, result.verdicts, controls.resume);
-  result.no_verdict = ReasonForNoVerdict(result);
+  // A crash that is named may be one before the first checkpoint.
+  if (!NamesCrashes(plan) || !resumes)
+    result.no_verdict = ReasonForNoVerdict(result);
   const Status written = WriteFindings(setting, result, folder);
   if (!written.ok())
     result.notes.push_back("findings are not written: " + written.message());

@@ -20,6 +20,8 @@ Json TrialOf(const CrashTrial& trial, const CrashVerdict& verdict) {
                {"exit_code", trial.end.exit_code},
                {"signal", trial.end.signal},
                {"seconds", trial.end.seconds}};
+  if (trial.rank != kUnknownRank) json["rank"] = trial.rank;
+  if (trial.is_for_judging) json["for_judging"] = true;
   if (!trial.lost.empty()) json["lost"] = trial.lost;
   if (!trial.differences.empty()) json["differences"] = trial.differences;
   if (!trial.last_line.empty()) json["last_line"] = trial.last_line;

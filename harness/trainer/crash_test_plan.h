@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chaos/sim/durability_profile.h"
+#include "chaos/trace/injection.h"
 #include "chaos/trace/operation_log.h"
 #include "engine/world/clock.h"
 #include "harness/trainer/crash_trial.h"
@@ -15,6 +16,14 @@
 #include "harness/trainer/trial.h"
 
 namespace gauntlet {
+
+// Crashes at one operation of the program.
+struct CrashPlace {
+  std::string name;  // in messages: "faults[0]"
+  CrashFault fault = CrashFault::kKill;
+  OperationPattern at;
+  std::optional<DurabilityProfile> profile;  // of a power loss; nullopt: all
+};
 
 struct CrashTestPlan {
   std::vector<std::string> command;         // with "{out}"
@@ -27,14 +36,18 @@ struct CrashTestPlan {
   std::string result_command;
   std::optional<StepPattern> resumed_step;
   std::vector<CrashFault> faults = {CrashFault::kKill, CrashFault::kTornWrite,
-                                    CrashFault::kPowerLoss};
+                                    CrashFault::kPowerLoss,
+                                    CrashFault::kRankDeath};
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
   std::optional<Duration> time = std::chrono::minutes(10);
   std::optional<uint64_t> most_trials;
   std::vector<std::string> options;  // as they were given, for scripts
   std::string version;               // of gauntlet
-  std::string only;  // the id of the one crash to try; empty: all
+  // The crashes to try: that of an id, or those at some operations. Neither:
+  // all.
+  std::string only;
+  std::vector<CrashPlace> places;
   int jobs = 1;
   // Time limit of one run; zero: ten times the recorded run's, at least 20 s.
   Duration trial_limit{};

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chaos/trace/file_operation.h"
 #include "harness/trainer/trial.h"
 
 namespace gauntlet {
@@ -22,9 +23,10 @@ enum class CrashFault : uint8_t {
   kIoError,    // EIO at one operation
   kSigterm,    // SIGTERM, and SIGKILL after a grace
   kPause,      // SIGSTOP for a while
+  kRankDeath,  // SIGKILL to one rank; the others go on as they do
 };
-inline constexpr std::array<std::string_view, 7> kCrashFaultNames = {
-    "kill", "torn", "power", "enospc", "eio", "sigterm", "pause"};
+inline constexpr std::array<std::string_view, 8> kCrashFaultNames = {
+    "kill", "torn", "power", "enospc", "eio", "sigterm", "pause", "rank"};
 constexpr std::string_view CrashFaultName(CrashFault fault) {
   return kCrashFaultNames[static_cast<size_t>(fault)];
 }
@@ -77,7 +79,11 @@ struct CrashTrial {
   uint64_t operation = 0;
   std::string point;              // "after rename of a.tmp to a", for people
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
+  int32_t rank = kUnknownRank;    // that did the operation
   std::vector<std::string> lost;  // by a power loss, a line each
+  // A kill that shows which checkpoints are complete, beside the crashes that
+  // were asked for: its verdict is no finding.
+  bool is_for_judging = false;
   // True if the run met the fault and ended well by itself; nothing was
   // resumed.
   bool goes_on = false;

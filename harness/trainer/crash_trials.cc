@@ -13,6 +13,7 @@
 #include "chaos/crash/crash_state_list.h"
 #include "chaos/crash/directory_builder.h"
 #include "harness/run/text_file.h"
+#include "harness/trainer/chosen_crashes.h"
 #include "harness/trainer/name_pattern.h"
 #include "harness/trainer/program_output.h"
 #include <fmt/format.h>
@@ -65,13 +66,22 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
 }
 
 // True if the operation of the fault happens.
-bool IsDone(const FaultRun& fault) { return fault.fault == CrashFault::kPause; }
+bool IsDone(const FaultRun& fault) {
+  return fault.fault == CrashFault::kPause ||
+         fault.fault == CrashFault::kRankDeath;
+}
 
-// Next work of a thread: a crash state or a run with a fault.
+std::string PointText(const FaultRun& fault, const FileOperation& operation) {
+  const std::string text = DescribeFileOperation(operation);
+  return fault.fault == CrashFault::kRankDeath
+             ? fmt::format("rank {} killed after {}", operation.rank, text)
+             : fmt::format("{} at {}", CrashFaultName(fault.fault), text);
+}
+
+// Next work of a thread.
 struct Task {
   uint64_t number = 0;
-  std::optional<CrashState> state;
-  std::optional<FaultRun> fault;
+  ChosenCrash crash;
 };
 
 class Trials {
@@ -84,6 +94,10 @@ class Trials {
         begin_(SteadyClock::now()) {}
 
   Result<CrashTrials> Run() {
+    if (NamesCrashes(setting_.plan)) {
+      ASSIGN_OR_RETURN(chosen_, ChooseCrashes(setting_.plan, setting_.recording,
+                                              setting_.versions));
+    }
     RETURN_IF_ERROR(MakeDirectories(setting_.recording.ContentsFolder()));
     const int jobs =
         setting_.runs.isolation() == Isolation::kNone ? 1 : setting_.plan.jobs;
@@ -95,7 +109,6 @@ class Trials {
       done_.is_complete = false;
       done_.notes.push_back("the test ended early: " + error_.message());
     }
-    RETURN_IF_ERROR(CheckOnly());
     const CrashListCounts& counts = states_.counts();
     done_.equal_states = counts.equal;
     done_.bounded_states = static_cast<double>(counts.torn_left_out) +
@@ -126,64 +139,44 @@ class Trials {
     return is_out_of_time || is_out_of_trials;
   }
 
-  // The one crash that was wanted is among those that were tried.
-  Status CheckOnly() const {
-    const std::string& only = setting_.plan.only;
-    const bool is_there =
-        only.empty() || !done_.is_complete || done_.is_interrupted ||
-        std::ranges::find(done_.trials, only, &CrashTrial::id) !=
-            done_.trials.end();
-    if (is_there) return OkStatus();
-    return InvalidArgument(fmt::format(
-        "--only: expected the id of a crash of this program, such as kill-{}, "
-        "found {}",
-        setting_.recording.CrashPoints().front(), only));
-  }
-
-  // Without the kills, it is not known what must be recovered.
-  bool IsWanted(const std::string& id, const CrashState* state) const {
-    return setting_.plan.only.empty() || setting_.plan.only == id ||
-           (state != nullptr && state->kind == CrashStateKind::kKill);
-  }
-
   // nullopt: there are no more.
-  Result<std::optional<CrashState>> NextState() {
-    while (true) {
-      ASSIGN_OR_RETURN(std::optional<CrashState> state, states_.Next());
-      if (!state || IsWanted(CrashStateId(*state), &*state)) return state;
-    }
-  }
-  std::optional<FaultRun> NextFault() {
-    while (fault_ < faults_.size()) {
-      const FaultRun& run = faults_[fault_++];
-      if (IsWanted(FaultRunId(run), nullptr)) return run;
-    }
-    return std::nullopt;
+  std::optional<ChosenCrash> NextFault() {
+    if (fault_ == faults_.size()) return std::nullopt;
+    return ChosenCrash{.state = {}, .fault = faults_[fault_++]};
   }
 
   // A run with a fault, then four crash states, and so on.
-  std::optional<Task> Next() {
+  Result<std::optional<ChosenCrash>> NextOfAll() {
     constexpr uint64_t kStatesForFault = 4;
+    if (taken_ % (kStatesForFault + 1) == 0) {
+      std::optional<ChosenCrash> fault = NextFault();
+      if (fault) return fault;
+    }
+    ASSIGN_OR_RETURN(std::optional<CrashState> state, states_.Next());
+    if (state) return std::optional(ChosenCrash{.state = std::move(state)});
+    return NextFault();
+  }
+
+  Result<std::optional<ChosenCrash>> NextCrash() {
+    if (!chosen_) return NextOfAll();
+    if (taken_ == chosen_->size()) return std::optional<ChosenCrash>();
+    return std::optional((*chosen_)[taken_]);
+  }
+
+  std::optional<Task> Next() {
     const std::lock_guard lock(mutex_);
     if (!error_.ok() || done_.is_interrupted) return std::nullopt;
-    Task task{.number = taken_};
-    if (taken_ % (kStatesForFault + 1) == 0) task.fault = NextFault();
-    if (!task.fault) {
-      Result<std::optional<CrashState>> state = NextState();
-      if (!state.ok()) {
-        error_ = state.status();
-        return std::nullopt;
-      }
-      task.state = std::move(*state);
+    Result<std::optional<ChosenCrash>> crash = NextCrash();
+    if (!crash.ok()) {
+      error_ = crash.status();
+      return std::nullopt;
     }
-    if (!task.state && !task.fault) task.fault = NextFault();
-    if (!task.state && !task.fault) return std::nullopt;
+    if (!*crash) return std::nullopt;
     if (IsOver()) {
       done_.is_complete = false;
       return std::nullopt;
     }
-    ++taken_;
-    return task;
+    return Task{.number = taken_++, .crash = std::move(**crash)};
   }
 
   void Work() {
@@ -208,10 +201,12 @@ class Trials {
     ASSIGN_OR_RETURN(
         const RunFolder folder,
         setting_.runs.NewFolder(fmt::format("trial-{}", task.number)));
-    Result<CrashTrial> trial = task.state
-                                   ? TryState(*task.state, folder, builder)
-                                   : TryFault(*task.fault, folder);
+    const ChosenCrash& crash = task.crash;
+    Result<CrashTrial> trial = crash.state
+                                   ? TryState(*crash.state, folder, builder)
+                                   : TryFault(*crash.fault, folder);
     TrainerRuns::Remove(folder);
+    if (trial.ok()) trial->is_for_judging = crash.is_for_judging;
     return trial;
   }
 
@@ -225,10 +220,9 @@ class Trials {
                      DescribeCrashState(log, state));
     trial.point = words.front();
     trial.lost.assign(words.begin() + 1, words.end());
-    SetFilePattern(state.kind == CrashStateKind::kTornWrite
-                       ? state.operations + 1
-                       : state.operations,
-                   trial);
+    SetPlace(state.kind == CrashStateKind::kTornWrite ? state.operations + 1
+                                                      : state.operations,
+             trial);
     RETURN_IF_ERROR(builder.Build(
         state, {folder.out().string(), folder.temporary().string()}));
     RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));
@@ -242,9 +236,8 @@ class Trials {
         .id = FaultRunId(fault),
         .fault = fault.fault,
         .operation = IsDone(fault) ? fault.operation : fault.operation - 1,
-        .point = fmt::format("{} at {}", CrashFaultName(fault.fault),
-                             DescribeFileOperation(operation))};
-    SetFilePattern(fault.operation, trial);
+        .point = PointText(fault, operation)};
+    SetPlace(fault.operation, trial);
     ASSIGN_OR_RETURN(
         TrialEnd end,
         setting_.runs.Run(
@@ -254,7 +247,11 @@ class Trials {
              .time_limit = TrialLimit(setting_.plan, setting_.recording.end) +
                            setting_.plan.pause + setting_.plan.grace}));
     trial.has_happened = !end.injected_at.empty();
-    const bool goes_on = EndedWell(end) || end.is_timed_out;
+    // Ranks that wait for a dead one are ended by somebody else, as a rule.
+    const bool is_rank_death = fault.fault == CrashFault::kRankDeath;
+    if (is_rank_death && end.is_timed_out)
+      trial.point += "; the others did not end, and were killed";
+    const bool goes_on = EndedWell(end) || (end.is_timed_out && !is_rank_death);
     if (goes_on) {
       trial.end = std::move(end);
       trial.goes_on = true;
@@ -272,11 +269,12 @@ class Trials {
     return trial;
   }
 
-  void SetFilePattern(uint64_t number, CrashTrial& trial) const {
+  void SetPlace(uint64_t number, CrashTrial& trial) const {
     if (number == 0) return;
     const FileOperation& operation =
         setting_.recording.log.operations()[number - 1];
     trial.file_pattern = NamePattern(operation.name.path);
+    trial.rank = operation.rank;
   }
 
   const TrialSetting& setting_;
@@ -285,6 +283,7 @@ class Trials {
   CrashStateList states_;
   std::vector<FaultRun> faults_;
   size_t fault_ = 0;
+  std::optional<std::vector<ChosenCrash>> chosen_;  // nullopt: all
   uint64_t taken_ = 0;
   CrashTrials done_;
   Status error_;

@@ -10,7 +10,6 @@
 
 #include "harness/trainer/name_pattern.h"
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 namespace gauntlet {
 namespace {
@@ -20,8 +19,8 @@ constexpr std::array kAllocating = {
     OperationKind::kCreate, OperationKind::kWrite, OperationKind::kAllocate,
     OperationKind::kMakeDirectory};
 
-// The n-th operation of its kind on files of its pattern: also a run whose
-// names of temporary files differ comes to it.
+}  // namespace
+
 OperationPattern PatternOf(const OperationLog& log, uint64_t number) {
   const FileOperation& operation = log.operations()[number - 1];
   OperationPattern pattern{.path = NamePattern(operation.name.path),
@@ -30,18 +29,12 @@ OperationPattern PatternOf(const OperationLog& log, uint64_t number) {
   if (operation.rank != kUnknownRank) pattern.rank = operation.rank;
   for (uint64_t i = 0; i < number; ++i) {
     const FileOperation& other = log.operations()[i];
-    if (other.implied || other.kind != operation.kind) continue;
-    if (pattern.rank && other.rank != *pattern.rank) continue;
-    const auto matches = [&](const std::string& path) {
-      return fnmatch(pattern.path.c_str(), path.c_str(), 0) == 0;
-    };
-    if (matches(other.name.path) ||
-        (!other.to.path.empty() && matches(other.to.path))) {
-      ++pattern.occurrence;
-    }
+    if (!other.implied && Matches(pattern, other)) ++pattern.occurrence;
   }
   return pattern;
 }
+
+namespace {
 
 // From the operation on nothing finds room.
 std::vector<Injection> DiskFull(const OperationLog& log, uint64_t number) {
@@ -60,11 +53,21 @@ std::vector<Injection> DiskFull(const OperationLog& log, uint64_t number) {
   return injections;
 }
 
+bool HasSeveralRanks(const OperationLog& log) {
+  std::set<int32_t> ranks;
+  for (const FileOperation& operation : log.operations())
+    ranks.insert(operation.rank);
+  ranks.erase(kUnknownRank);
+  return ranks.size() > 1;
+}
+
 // None for a fault that the operation cannot have.
 std::vector<Injection> InjectionsFor(CrashFault fault,
                                      const CrashTestPlan& plan,
                                      const OperationLog& log, uint64_t number) {
   const OperationKind kind = log.operations()[number - 1].kind;
+  const bool is_of_rank = log.operations()[number - 1].rank != kUnknownRank;
+  if (fault == CrashFault::kRankDeath && !is_of_rank) return {};
   if (fault == CrashFault::kDiskFull) {
     const bool allocates =
         std::ranges::find(kAllocating, kind) != kAllocating.end();
@@ -79,6 +82,10 @@ std::vector<Injection> InjectionsFor(CrashFault fault,
     case CrashFault::kSigterm:
       injection.kind = InjectionKind::kTerminate;
       injection.duration = plan.grace;
+      break;
+    case CrashFault::kRankDeath:
+      injection.kind = InjectionKind::kKillAfter;
+      injection.scope = KillScope::kRank;
       break;
     case CrashFault::kPause:
       injection.kind = InjectionKind::kPause;
@@ -99,6 +106,15 @@ std::set<CrashFault> FaultsToTry(const CrashTestPlan& plan) {
   return faults;
 }
 
+std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
+                                   const OperationLog& log, CrashFault fault,
+                                   uint64_t number) {
+  std::vector<Injection> injections = InjectionsFor(fault, plan, log, number);
+  if (injections.empty()) return std::nullopt;
+  return FaultRun{
+      .fault = fault, .operation = number, .injections = std::move(injections)};
+}
+
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording) {
   using Class = std::tuple<int32_t, OperationKind, std::string>;
@@ -108,26 +124,28 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     classes[{operation.rank, operation.kind, NamePattern(operation.name.path)}]
         .push_back(number);
   }
-  // By round: the first of each class, the last, the middle one.
-  std::array<std::set<uint64_t>, 3> rounds;
+  // By round: the first of each class, the last, the middle one, all others.
+  std::array<std::set<uint64_t>, 4> rounds;
   for (const auto& [unused, numbers] : classes) {
     rounds[0].insert(numbers.front());
     rounds[1].insert(numbers.back());
     rounds[2].insert(numbers[numbers.size() / 2]);
+    rounds[3].insert(numbers.begin(), numbers.end());
   }
-  const std::set<CrashFault> faults = FaultsToTry(plan);
+  std::set<CrashFault> faults = FaultsToTry(plan);
+  if (!HasSeveralRanks(recording.log)) faults.erase(CrashFault::kRankDeath);
   std::vector<FaultRun> runs;
   std::set<uint64_t> taken;
   for (const std::set<uint64_t>& round : rounds) {
+    const bool is_last = &round == &rounds.back();
     for (const uint64_t number : round) {
       if (!taken.insert(number).second) continue;
       for (const CrashFault fault : faults) {
-        std::vector<Injection> injections =
-            InjectionsFor(fault, plan, recording.log, number);
-        if (injections.empty()) continue;
-        runs.push_back({.fault = fault,
-                        .operation = number,
-                        .injections = std::move(injections)});
+        // Each place at which a rank dies leaves the others somewhere else.
+        if (is_last && fault != CrashFault::kRankDeath) continue;
+        std::optional<FaultRun> run =
+            FaultRunAt(plan, recording.log, fault, number);
+        if (run) runs.push_back(std::move(*run));
       }
     }
   }

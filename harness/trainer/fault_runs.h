@@ -3,11 +3,13 @@
 #define GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "chaos/trace/injection.h"
+#include "chaos/trace/operation_log.h"
 #include "harness/trainer/crash_test_plan.h"
 #include "harness/trainer/crash_trial.h"
 #include "harness/trainer/recording.h"
@@ -24,9 +26,20 @@ struct FaultRun {
   std::vector<Injection> injections;
 };
 
+// The n-th operation of its kind on files of its pattern: also a run whose
+// names of temporary files differ comes to it. `number`: from 1.
+OperationPattern PatternOf(const OperationLog& log, uint64_t number);
+
+// nullopt: a fault that needs no run of its own, or that the operation cannot
+// have.
+std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
+                                   const OperationLog& log, CrashFault fault,
+                                   uint64_t number);
+
 // The faults of the plan that need a run of their own. Of the operations of one
 // kind on files of one name pattern the first, the last and the middle one are
-// taken; the first of each come first.
+// taken; the first of each come first. A rank dies after each of its
+// operations, if the recording has several ranks.
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording);
 

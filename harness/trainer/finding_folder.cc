@@ -10,6 +10,7 @@
 #include "chaos/crash/directory_builder.h"
 #include "harness/run/shell_word.h"
 #include "harness/run/text_file.h"
+#include "harness/trainer/finding_scenario.h"
 #include "harness/trainer/trainer_command.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
@@ -118,9 +119,12 @@ std::string IssueDraft(const TrialSetting& setting,
       setting.runs);
 }
 
+// `number`: of the finding, from 1.
 Status WriteFinding(const TrialSetting& setting, const CrashTestResult& result,
-                    const TrainerFinding& finding, DirectoryBuilder& builder,
-                    const fs::path& folder) {
+                    size_t number, DirectoryBuilder& builder,
+                    const fs::path& findings) {
+  const fs::path folder = findings / std::to_string(number);
+  const TrainerFinding& finding = result.findings[number - 1];
   const CrashTrial& trial = result.trials[finding.trials.front()];
   RETURN_IF_ERROR(MakeDirectories(folder));
   std::string script;
@@ -136,6 +140,10 @@ Status WriteFinding(const TrialSetting& setting, const CrashTestResult& result,
     script = FaultScript(setting, finding, trial);
   }
   RETURN_IF_ERROR(WriteTextFile(folder / "repro.sh", script));
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / "scenario.yaml",
+                    ScenarioOfFinding(setting.plan, setting.recording.log,
+                                      finding, trial, number)));
   return WriteTextFile(folder / "issue.md",
                        IssueDraft(setting, result, finding, trial));
 }
@@ -149,9 +157,9 @@ Status WriteFindings(const TrialSetting& setting, const CrashTestResult& result,
   RETURN_IF_ERROR(MakeDirectories(cache));
   DirectoryBuilder builder(setting.recording.log, {.cache = cache.string()});
   const size_t count = std::min(result.findings.size(), kMostFindingFolders);
-  for (size_t i = 0; i < count; ++i) {
-    RETURN_IF_ERROR(WriteFinding(setting, result, result.findings[i], builder,
-                                 folder / "findings" / std::to_string(i + 1)));
+  for (size_t number = 1; number <= count; ++number) {
+    RETURN_IF_ERROR(
+        WriteFinding(setting, result, number, builder, folder / "findings"));
   }
   return OkStatus();
 }

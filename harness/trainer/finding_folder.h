@@ -12,8 +12,9 @@ namespace gauntlet {
 
 // Writes folder/findings/1, 2, …: `before`, the directories as the crash left
 // them; `repro.sh`, which resumes from them and needs a shell and the program
-// only; `issue.md`, a draft for the program's maintainers. At most
-// kMostFindingFolders of them. Errors: those of the disk.
+// only; `scenario.yaml`, for `gauntlet run`; `issue.md`, a draft for the
+// program's maintainers. At most kMostFindingFolders of them. Errors: those of
+// the disk.
 Status WriteFindings(const TrialSetting& setting, const CrashTestResult& result,
                      const std::filesystem::path& folder);
 inline constexpr size_t kMostFindingFolders = 50;

@@ -38,9 +38,35 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
+// "[rank1]: ", which PyTorch puts before each line of a traceback; empty: none.
+std::string_view RankPrefix(std::string_view line) {
+  constexpr std::string_view kBegin = "[rank";
+  constexpr std::string_view kEnd = "]: ";
+  const size_t end = line.find(kEnd);
+  if (!line.starts_with(kBegin) || end == line.npos) return "";
+  return line.substr(0, end + kEnd.size());
+}
+
+// The output up to the exception of a rank, if torchrun's summary follows it.
+std::string_view WithoutSummary(std::string_view output) {
+  if (output.find("ChildFailedError") == output.npos) return output;
+  size_t length = output.size();
+  ForEachLine(output, [&](std::string_view line) {
+    const std::string_view text = line.substr(RankPrefix(line).size());
+    const bool is_message = text.size() < line.size() && !text.empty() &&
+                            text.front() != ' ' &&
+                            !text.starts_with("Traceback");
+    if (is_message)
+      length = static_cast<size_t>(line.data() - output.data()) + line.size();
+    return true;
+  });
+  return output.substr(0, length);
+}
+
 }  // namespace
 
 std::vector<std::string> LastLines(std::string_view output, size_t most) {
+  output = WithoutSummary(output);
   std::deque<std::string_view> lines;
   ForEachLine(output, [&](std::string_view line) {
     if (IsBlank(line)) return true;
@@ -54,8 +80,9 @@ std::vector<std::string> LastLines(std::string_view output, size_t most) {
 }
 
 std::string LastLine(std::string_view output) {
-  const std::vector<std::string> last = LastLines(output, 1);
-  return last.empty() ? "" : last.front();
+  std::vector<std::string> last = LastLines(output, 1);
+  if (last.empty()) return "";
+  return last.front().erase(0, RankPrefix(last.front()).size());
 }
 
 bool EndsInException(std::string_view output) {
@@ -72,6 +99,7 @@ bool EndsInException(std::string_view output) {
 }
 
 struct StepPattern::Compiled {
+  std::string text;
   std::regex expression;
 };
 
@@ -81,6 +109,7 @@ StepPattern::StepPattern(std::shared_ptr<const Compiled> compiled)
 Result<StepPattern> StepPattern::Parse(const std::string& expression) {
   try {
     auto compiled = std::make_shared<Compiled>();
+    compiled->text = expression;
     compiled->expression =
         std::regex(expression, std::regex::ECMAScript | std::regex::optimize);
     if (compiled->expression.mark_count() == 1) return StepPattern(compiled);
@@ -93,6 +122,8 @@ Result<StepPattern> StepPattern::Parse(const std::string& expression) {
         "expected a regular expression with one group: {}", error.what()));
   }
 }
+
+const std::string& StepPattern::text() const { return compiled_->text; }
 
 std::optional<int64_t> StepPattern::Find(std::string_view output) const {
   std::optional<int64_t> step;

@@ -14,7 +14,8 @@
 namespace gauntlet {
 
 // The last line that is not blank, without control characters, at most 300
-// bytes of it. Empty: there is none.
+// bytes of it. Where torchrun sums up, the exception of the rank that failed.
+// Empty: there is none.
 std::string LastLine(std::string_view output);
 // At most so many of the last lines.
 std::vector<std::string> LastLines(std::string_view output, size_t most);
@@ -30,6 +31,7 @@ class StepPattern {
   // kInvalidArgument.
   static Result<StepPattern> Parse(const std::string& expression);
   std::optional<int64_t> Find(std::string_view output) const;
+  const std::string& text() const;
 
  private:
   struct Compiled;

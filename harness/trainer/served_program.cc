@@ -36,6 +36,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::array kNamespaces = {"user", "mnt", "net", "pid"};
 constexpr size_t kDescriptors = kNamespaces.size() + 1;  // and the output
 constexpr auto kKillInterval = std::chrono::milliseconds(500);
+constexpr int kMostKills = 60;
 constexpr auto kBackgroundPoll = std::chrono::milliseconds(5);
 
 Status NotServed(std::string_view step) {
@@ -149,6 +150,15 @@ class Answer {
   std::string text_;
 };
 
+// Again and again, as the program may be about to start.
+Status KillServed(Answer& answer) {
+  for (int i = 0; i < kMostKills; ++i) {
+    kill(-1, SIGKILL);
+    if (answer.Await(SteadyClock::now() + kKillInterval)) return OkStatus();
+  }
+  return IoError("fork server: expected the end of a killed trial, found none");
+}
+
 // Processes of this namespace but the first, which is this one.
 int CountProcesses() {
   while (waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -187,9 +197,7 @@ Result<TraceOutcome> RunServedProgram(const TrainerTrial& trial, int output) {
   Answer answer(connection);
   if (!answer.Await(SteadyClock::now() + trial.time_limit)) {
     outcome.is_timed_out = true;
-    // Again, as the program may be about to start.
-    do kill(-1, SIGKILL);
-    while (!answer.Await(SteadyClock::now() + kKillInterval));
+    RETURN_IF_ERROR(KillServed(answer));
   }
   ASSIGN_OR_RETURN(const int status, answer.WaitStatus());
   outcome.background_processes = EndBackground(trial.background_grace);

@@ -93,6 +93,7 @@ Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
       .directories = {places.out, temporary_place().string()},
       .log_limits = log_limits_,
       .injections = choice.injections,
+      .ranks_take_turns = choice.records || !choice.injections.empty(),
       .time_limit = choice.time_limit};
   if (choice.records) {
     RETURN_IF_ERROR(MakeDirectories(folder.log()));

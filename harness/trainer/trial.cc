@@ -21,6 +21,7 @@ Json InjectionToJson(const Injection& injection) {
           {"torn_bytes", injection.torn_bytes},
           {"error", injection.error},
           {"repeats", injection.repeats},
+          {"scope", static_cast<int>(injection.scope)},
           {"duration", injection.duration.count()}};
 }
 
@@ -38,6 +39,7 @@ Injection InjectionFromJson(const Json& json) {
   json.at("torn_bytes").get_to(injection.torn_bytes);
   json.at("error").get_to(injection.error);
   json.at("repeats").get_to(injection.repeats);
+  injection.scope = static_cast<KillScope>(json.at("scope").get<int>());
   injection.duration = Duration(json.at("duration").get<int64_t>());
   return injection;
 }
@@ -80,6 +82,7 @@ TrainerTrial ReadTrial(const Json& json) {
   json.at("log_operations").get_to(trial.log_limits.operations);
   for (const Json& injection : json.at("injections"))
     trial.injections.push_back(InjectionFromJson(injection));
+  json.at("ranks_take_turns").get_to(trial.ranks_take_turns);
   trial.time_limit = Duration(json.at("time_limit").get<int64_t>());
   trial.background_grace = Duration(json.at("background_grace").get<int64_t>());
   json.at("fork_server").get_to(trial.fork_server);
@@ -138,6 +141,7 @@ Result<std::string> TrialToJson(const TrainerTrial& trial) {
       {"log_bytes", trial.log_limits.bytes},
       {"log_operations", trial.log_limits.operations},
       {"injections", std::move(injections)},
+      {"ranks_take_turns", trial.ranks_take_turns},
       {"time_limit", trial.time_limit.count()},
       {"background_grace", trial.background_grace.count()},
       {"fork_server", trial.fork_server},

@@ -52,6 +52,7 @@ struct TrainerTrial {
   std::string log_folder;  // of the operation log; empty: none is recorded
   LogLimits log_limits;
   std::vector<Injection> injections;
+  bool ranks_take_turns = false;  // see TraceOptions
   Duration time_limit = std::chrono::hours(1);
   Duration background_grace = std::chrono::seconds(2);
   // Folder of the fork server (fork_server.h) that runs the program; empty: it

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -52,6 +53,7 @@ Result<TraceOutcome> RunTraced(const TrainerTrial& trial,
                {.directories = trial.directories,
                 .log = log,
                 .injections = trial.injections,
+                .ranks_take_turns = trial.ranks_take_turns,
                 .background_grace = trial.background_grace,
                 .time_limit = trial.time_limit,
                 .keyboard = KeyboardSignals::kLeft});
@@ -91,6 +93,16 @@ Result<TrialEnd> RunHere(const TrainerTrial& trial) {
   return end;
 }
 
+// Libraries throw where memory or the disk is full.
+Result<TrialEnd> RunOrFail(const TrainerTrial& trial) {
+  try {
+    return RunHere(trial);
+  } catch (const std::exception& error) {
+    return ResourceExhausted(
+        fmt::format("the trial could not go on: {}", error.what()));
+  }
+}
+
 int WriteEnd(const std::string& folder, const Result<TrialEnd>& end) {
   const Status written = WriteTextFile(
       folder + "/" + std::string(kTrialEndFile), TrialEndToJson(end));
@@ -107,7 +119,7 @@ int RunTrialProcess(const std::string& folder) {
   const Result<TrainerTrial> trial =
       TrialFromJson(ReadTextFile(folder + "/" + std::string(kTrialFile)));
   if (!trial.ok()) return WriteEnd(folder, trial.status());
-  const auto run = [&] { return WriteEnd(folder, RunHere(*trial)); };
+  const auto run = [&] { return WriteEnd(folder, RunOrFail(*trial)); };
   if (trial->isolation == Isolation::kNone) return run();
   const Result<int> code = RunInNamespaces(trial->mounts, trial->network, run);
   return code.ok() ? *code : WriteEnd(folder, code.status());

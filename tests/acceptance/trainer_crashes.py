@@ -7,10 +7,14 @@ import pathlib
 import subprocess
 import sys
 
+import crash_test.ranks
 import crash_test.trainer
 from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 
 TRAINER = pathlib.Path(crash_test.trainer.__file__)
+RANKS = pathlib.Path(crash_test.ranks.__file__)
+NOBODY = 65534
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
 # By mistake: faults that are tried, the verdict, and the files of which one
 # must be named where it happens.
@@ -52,9 +56,17 @@ def trained(mistake="", *more):
             *more)
 
 
+def trained_on_ranks(mistake=""):
+    return (sys.executable, "-B", RANKS, "--out", "{out}", "--mistake", mistake)
+
+
 def result_of(run, *arguments, command, code):
+    return result_on(run, "final.json", *arguments, command=command, code=code)
+
+
+def result_on(run, pattern, *arguments, command, code):
     return json.loads(crash_test_of(
-        run, "--json", "-j2", "--result", "final.json", *arguments,
+        run, "--json", "-j2", "--result", pattern, *arguments,
         command=command, code=code).stdout)
 
 
@@ -119,7 +131,7 @@ def a_fault_is_repeated_by_its_script(run):
     expect("diverged: sigterm" in done.stdout, done.stdout)
 
 
-def one_crash_is_tried_with_the_kills(run):
+def one_crash_is_tried_again(run):
     arguments = ("--faults", "power", "--out")
     all_of_them = result_of(run, *arguments, "all",
                             command=trained("no-directory-sync"), code=1)
@@ -130,6 +142,116 @@ def one_crash_is_tried_with_the_kills(run):
     expect_equal("crashes", one["findings"][0]["crashes"], [lost])
     done = crash_test_of(run, "--only", "kill-9999", command=trained(), code=2)
     expect("--only: expected the id of a crash" in done.stderr, done.stderr)
+
+
+def rank_deaths(result):
+    """(rank, operation, verdict) of each."""
+    return [(trial["rank"], trial["operation"], trial["verdict"])
+            for trial in result["trials"] if trial["fault"] == "rank"]
+
+
+def each_rank_dies_at_each_of_its_operations(run):
+    tables = []
+    for number in range(3):
+        result = result_on(run, "final-*.json", "--faults", "rank",
+                           "--out", f"test-{number}",
+                           command=trained_on_ranks(), code=0)
+        tables.append(rank_deaths(result))
+        expect_equal("deaths", len(tables[-1]), result["recording"]["crash_points"])
+        expect_equal("ranks", {rank for rank, *_ in tables[-1]}, {0, 1})
+        expect_equal("verdicts", {verdict for *_, verdict in tables[-1]},
+                     {"recovered"})
+        expect_equal("table", tables[-1], tables[0])
+    return f"{len(tables[0])} deaths, three times the same"
+
+
+def mistakes_of_ranks_are_found(run):
+    found = {}
+    for mistake in crash_test.ranks.MISTAKES:
+        result = result_on(run, "final-*.json", "--faults", "rank", "--out", mistake,
+                           command=trained_on_ranks(mistake), code=1)
+        found[mistake] = {trial["fault"] for trial in result["trials"]
+                          if trial["verdict"] == "fails"}
+        expect("rank" in found[mistake], f"{mistake}: {found[mistake]}")
+    # A mistake that shows only if one rank outlives the other.
+    expect_equal("faults", found["mark-on-error"], {"rank"})
+
+
+def run_of(run, scenario, code, *arguments):
+    """The result of a run of scenarios, in JSON."""
+    done = subprocess.run(
+        [run.program, "run", scenario, "--json", *arguments], cwd=run.directory,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False)
+    expect_equal(f"exit code of run ({done.stderr[-500:]})", done.returncode, code)
+    return json.loads(done.stdout)
+
+
+# Mistakes whose findings are replayed: the fault that is tried, and the verdict
+# on the mended program, which may not come to that operation any more.
+REPLAYED = {"no-temporary-file": ("kill", "INCONCLUSIVE"),
+            "no-checksum": ("torn", "PASS"),
+            "no-directory-sync": ("power", "PASS"),
+            "momentum": ("kill", "PASS")}
+
+
+def a_finding_is_replayed_as_a_scenario(run):
+    for mistake, (fault, mended) in REPLAYED.items():
+        result = result_of(run, "--faults", fault, "--trials", 120, "--out", mistake,
+                           command=trained(mistake), code=1)
+        scenario = run.directory / mistake / "findings/1/scenario.yaml"
+        failed = run_of(run, scenario, 1)["cases"]
+        expect_equal("cases", len(failed), 1)
+        verdict = result["findings"][0]["verdict"]
+        expect(failed[0]["reason"].startswith(verdict), failed[0]["reason"])
+        scenario.write_text(scenario.read_text().replace(f"{mistake}]", "'']"))
+        again = run_of(run, scenario, 0 if mended == "PASS" else 3)["cases"]
+        expect_equal(f"{mistake}, mended: {again[0]['reason']}",
+                     again[0]["verdict"], mended)
+
+
+def a_scenario_that_does_not_fit_is_inconclusive(run):
+    scenario = run.directory / "trainer.yaml"
+    command = json.dumps([str(word) for word in trained()])
+    scenario.write_text(f"""schema: gauntlet/v2
+name: too-many
+trainer:
+  command: {command}
+  result: final.json
+  faults:
+    - {{do: kill, at: {{operation: rename, occurrence: 999}}}}
+expect: {{outcome: recovers}}
+""")
+    one = run_of(run, scenario, 3)["cases"][0]
+    expect("trainer.faults[0]: expected at least 999 (rename on *), found"
+           in one["reason"], one["reason"])
+    skipped = run_of(run, scenario, 0, "--world", "sim")["cases"][0]
+    expect_equal("in the simulated world", skipped["verdict"], "SKIP")
+
+
+def an_ordinary_user_finds_the_same(run):
+    if os.geteuid() != 0:
+        return "all of these checks run as one"
+    folder = run.directory / "home"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    run.directory.chmod(0o755)
+    run.directory.parent.chmod(0o755)
+    found = {}
+    for name, user in (("root", ()), ("nobody", AS_NOBODY)):
+        done = subprocess.run(
+            [*user, run.program, "crash-test", "--json", "--faults", "kill,torn",
+             "--result", "final.json", "--out", name, "--",
+             "/usr/bin/python3", *map(str, trained("no-temporary-file")[1:])],
+            cwd=folder, env={**os.environ, "HOME": str(folder)},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=DEADLINE_S, check=False)
+        expect_equal(f"exit code of {name} ({done.stderr[-500:]})",
+                     done.returncode, 1)
+        result = json.loads(done.stdout)
+        found[name] = [(trial["id"], trial["verdict"]) for trial in result["trials"]]
+    expect_equal("verdicts", found["nobody"], found["root"])
+    return f"{len(found['root'])} states"
 
 
 def no_verdict_on_a_program_that_does_not_repeat(run):
@@ -216,7 +338,12 @@ CHECKS = (
     *map(check_of, EXPECTED),
     a_finding_is_repeated_by_its_script,
     a_fault_is_repeated_by_its_script,
-    one_crash_is_tried_with_the_kills,
+    one_crash_is_tried_again,
+    each_rank_dies_at_each_of_its_operations,
+    mistakes_of_ranks_are_found,
+    a_finding_is_replayed_as_a_scenario,
+    a_scenario_that_does_not_fit_is_inconclusive,
+    an_ordinary_user_finds_the_same,
     no_verdict_on_a_program_that_does_not_repeat,
     no_verdict_on_a_program_that_never_resumes,
     no_false_finding_where_few_crashes_are_tried,

@@ -11,6 +11,21 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+TEST(ProgramOutputTest, SummaryOfTorchrunIsNoLastLine) {
+  const std::string output =
+      "[rank0]: Traceback (most recent call last):\n"
+      "[rank0]:   File \"train.py\", line 3\n"
+      "[rank0]: ValueError: no mark\n"
+      "W1127 torch/distributed: Sending process 8 closing signal SIGTERM\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
+      "====\n";
+  EXPECT_EQ(LastLine(output), "ValueError: no mark");
+  EXPECT_THAT(LastLines(output, 2),
+              ElementsAre("[rank0]:   File \"train.py\", line 3",
+                          "[rank0]: ValueError: no mark"));
+  EXPECT_EQ(LastLine("[rank0]: hello\nbye\n"), "bye");
+}
+
 TEST(ProgramOutputTest, LastLineIsNotBlankAndIsClean) {
   EXPECT_EQ(LastLine("one\ntwo\x1b[0m\n\n  \n"), "two?[0m");
   EXPECT_EQ(LastLine("progress 1\rprogress 2\r"), "progress 2");

@@ -1,0 +1,172 @@
+#include "harness/trainer/chosen_crashes.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "chaos/crash/crash_description.h"
+#include "chaos/crash/crash_state_list.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// So many of the last contents of checkpoint files before a crash are looked at
+// by a kill, and of the next ones after it: a checkpoint must be durable once
+// the next one is begun.
+constexpr size_t kKillsBefore = 8;
+constexpr size_t kKillsAfter = 4;
+
+std::string PatternText(const OperationPattern& pattern) {
+  return fmt::format(
+      "{}{} on {}", pattern.rank ? fmt::format("rank {}: ", *pattern.rank) : "",
+      pattern.kind ? OperationKindName(*pattern.kind) : "an operation",
+      pattern.path);
+}
+
+// Number of the operation in the recording.
+Result<uint64_t> FindPlace(const CrashPlace& place,
+                           const Recording& recording) {
+  uint64_t found = 0;
+  for (const uint64_t number : recording.CrashPoints()) {
+    const FileOperation& operation = recording.log.operations()[number - 1];
+    if (!Matches(place.at, operation)) continue;
+    if (++found == place.at.occurrence) return number;
+  }
+  return InvalidArgument(fmt::format(
+      "{}: expected at least {} ({}), found {} in the recorded run", place.name,
+      place.at.occurrence, PatternText(place.at), found));
+}
+
+class Chooser {
+ public:
+  Chooser(const CrashTestPlan& plan, const Recording& recording)
+      : plan_(plan), recording_(recording) {}
+
+  Status AddPlace(const CrashPlace& place) {
+    ASSIGN_OR_RETURN(const uint64_t number, FindPlace(place, recording_));
+    switch (place.fault) {
+      case CrashFault::kKill:
+        AddState({.kind = CrashStateKind::kKill, .operations = number});
+        return OkStatus();
+      case CrashFault::kTornWrite:
+        return AddStatesAt(CrashStateKind::kTornWrite, number - 1, place);
+      case CrashFault::kPowerLoss:
+        return AddStatesAt(CrashStateKind::kPowerLoss, number, place);
+      default:
+        break;
+    }
+    std::optional<FaultRun> run =
+        FaultRunAt(plan_, recording_.log, place.fault, number);
+    if (!run) {
+      return InvalidArgument(fmt::format(
+          "{}: expected an operation that {} can befall, found {}", place.name,
+          CrashFaultName(place.fault), PatternText(place.at)));
+    }
+    last_ = std::max(last_, number);
+    chosen_.push_back({.state = {}, .fault = std::move(run)});
+    return OkStatus();
+  }
+
+  Status AddId(const std::string& id) {
+    const Result<CrashState> state = ParseCrashStateId(id);
+    if (state.ok() && DescribeCrashState(recording_.log, *state).ok()) {
+      AddState(*state);
+      return OkStatus();
+    }
+    for (FaultRun& run : ListFaultRuns(plan_, recording_)) {
+      if (FaultRunId(run) != id) continue;
+      last_ = std::max(last_, run.operation);
+      chosen_.push_back({.state = {}, .fault = std::move(run)});
+      return OkStatus();
+    }
+    return InvalidArgument(fmt::format(
+        "--only: expected the id of a crash of this program, such as kill-{}, "
+        "found {}",
+        recording_.CrashPoints().front(), id));
+  }
+
+  // A kill at each named crash, and at the ends of the last versions before.
+  void AddKillsForJudging(const CheckpointVersions& versions) {
+    std::set<uint64_t> points;
+    for (const ChosenCrash& one : chosen_) {
+      points.insert(one.state ? one.state->operations : one.fault->operation);
+    }
+    const std::vector<uint64_t> ends = versions.Ends();
+    const auto after = std::ranges::upper_bound(ends, last_);
+    const auto before =
+        std::min<std::ptrdiff_t>(kKillsBefore, after - ends.begin());
+    const auto next = std::min<std::ptrdiff_t>(kKillsAfter, ends.end() - after);
+    points.insert(after - before, after + next);
+    for (const ChosenCrash& one : chosen_) {
+      if (one.state && one.state->kind == CrashStateKind::kKill)
+        points.erase(one.state->operations);
+    }
+    points.erase(0);
+    for (const uint64_t point : points) {
+      chosen_.push_back({.state = CrashState{.kind = CrashStateKind::kKill,
+                                             .operations = point},
+                         .fault = {},
+                         .is_for_judging = true});
+    }
+  }
+
+  std::vector<ChosenCrash> Take() { return std::move(chosen_); }
+
+ private:
+  void AddState(const CrashState& state) {
+    last_ = std::max(last_, state.operations);
+    chosen_.push_back({.state = state, .fault = {}});
+  }
+
+  Status AddStatesAt(CrashStateKind kind, uint64_t point,
+                     const CrashPlace& place) {
+    CrashStateList states(
+        recording_.log,
+        {.kinds = {kind},
+         .profiles = place.profile
+                         ? std::vector<DurabilityProfile>{*place.profile}
+                         : plan_.profiles,
+         .first_point = point,
+         .last_point = point,
+         .bounds = {},
+         .seed = plan_.seed});
+    const size_t before = chosen_.size();
+    while (true) {
+      ASSIGN_OR_RETURN(const std::optional<CrashState> state, states.Next());
+      if (!state) break;
+      AddState(*state);
+    }
+    if (chosen_.size() > before) return OkStatus();
+    return InvalidArgument(fmt::format(
+        "{}: expected an operation that a crash can leave in more than one "
+        "state, found {}",
+        place.name, PatternText(place.at)));
+  }
+
+  const CrashTestPlan& plan_;
+  const Recording& recording_;
+  std::vector<ChosenCrash> chosen_;
+  uint64_t last_ = 0;  // operation of a named crash
+};
+
+}  // namespace
+
+bool NamesCrashes(const CrashTestPlan& plan) {
+  return !plan.only.empty() || !plan.places.empty();
+}
+
+Result<std::vector<ChosenCrash>> ChooseCrashes(
+    const CrashTestPlan& plan, const Recording& recording,
+    const CheckpointVersions& versions) {
+  Chooser chooser(plan, recording);
+  for (const CrashPlace& place : plan.places)
+    RETURN_IF_ERROR(chooser.AddPlace(place));
+  if (!plan.only.empty()) RETURN_IF_ERROR(chooser.AddId(plan.only));
+  chooser.AddKillsForJudging(versions);
+  return chooser.Take();
+}
+
+}  // namespace gauntlet

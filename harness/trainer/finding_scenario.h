@@ -1,0 +1,23 @@
+// A finding as a scenario file, which `gauntlet run` replays.
+#ifndef GAUNTLET_HARNESS_TRAINER_FINDING_SCENARIO_H_
+#define GAUNTLET_HARNESS_TRAINER_FINDING_SCENARIO_H_
+
+#include <string>
+
+#include "chaos/trace/operation_log.h"
+#include "harness/trainer/crash_findings.h"
+#include "harness/trainer/crash_test_plan.h"
+#include "harness/trainer/crash_trial.h"
+
+namespace gauntlet {
+
+// The text of the file. `trial` is the simplest of the finding; `number`: of
+// the finding, from 1.
+std::string ScenarioOfFinding(const CrashTestPlan& plan,
+                              const OperationLog& log,
+                              const TrainerFinding& finding,
+                              const CrashTrial& trial, size_t number);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_FINDING_SCENARIO_H_

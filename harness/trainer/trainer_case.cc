@@ -1,0 +1,82 @@
+#include "harness/trainer/trainer_case.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+CrashPlace PlaceOf(const TrainerFault& fault, size_t index) {
+  CrashPlace place{.name = fmt::format("trainer.faults[{}]", index),
+                   .fault = FaultOfId(fault.kind).value_or(CrashFault::kKill),
+                   .at = {.path = fault.file, .occurrence = fault.occurrence}};
+  if (!fault.operation.empty())
+    place.at.kind = ParseOperationKind(fault.operation);
+  if (fault.rank) place.at.rank = static_cast<int32_t>(*fault.rank);
+  if (!fault.profile.empty()) {
+    place.profile = fault.profile == "weak" ? DurabilityProfile::kWeak
+                                            : DurabilityProfile::kExt4;
+  }
+  return place;
+}
+
+}  // namespace
+
+Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup) {
+  CrashTestPlan plan{.command = setup.command,
+                     .resume_command = setup.resume,
+                     .results = setup.results,
+                     .checkpoints = setup.checkpoints,
+                     .result_command = setup.result_command,
+                     .time = std::nullopt,
+                     .trial_limit = setup.trial_limit,
+                     .grace = setup.grace,
+                     .pause = setup.pause,
+                     .network = setup.has_shared_network
+                                    ? NetworkAccess::kShared
+                                    : NetworkAccess::kPrivate};
+  if (!setup.step_pattern.empty()) {
+    Result<StepPattern> pattern = StepPattern::Parse(setup.step_pattern);
+    if (!pattern.ok()) return Annotate(pattern.status(), "trainer.step_regex");
+    plan.resumed_step = std::move(*pattern);
+  }
+  for (size_t i = 0; i < setup.faults.size(); ++i)
+    plan.places.push_back(PlaceOf(setup.faults[i], i));
+  return plan;
+}
+
+Verdict VerdictOnTrainer(const CrashTestResult& result) {
+  Verdict verdict{.kind = VerdictKind::kPass};
+  std::string unknown = result.no_verdict;
+  for (size_t i = 0; i < result.trials.size(); ++i) {
+    const CrashTrial& trial = result.trials[i];
+    if (trial.is_for_judging) continue;
+    verdict.facts.faults_fired += trial.has_happened ? 1 : 0;
+    const bool is_known =
+        result.verdicts[i].verdict != RecoveryVerdict::kResumePointUnknown;
+    if (!is_known && unknown.empty())
+      unknown = trial.point + ": " + result.verdicts[i].reason;
+  }
+  if (!unknown.empty())
+    verdict = {.kind = VerdictKind::kError, .reason = unknown};
+  if (result.findings.empty()) return verdict;
+  verdict.kind = VerdictKind::kFail;
+  verdict.reason = result.findings.front().title;
+  for (const TrainerFinding& finding : result.findings) {
+    const CrashTrial& trial = result.trials[finding.trials.front()];
+    verdict.broken_expectations.push_back(
+        {.invariant = "expectation",
+         .name = std::string(RecoveryVerdictName(finding.verdict)),
+         .message = trial.point + ": " + finding.reason});
+    verdict.story.push_back(trial.point);
+    for (const std::string& line : trial.lost)
+      verdict.story.push_back("lost: " + line);
+    verdict.story.push_back(finding.reason);
+  }
+  return verdict;
+}
+
+}  // namespace gauntlet
