@@ -32,6 +32,10 @@ usage: ci/run.sh COMMAND
           virtual environment, build/peers, and measure Gauntlet beside them:
           training steps, two workers, saves, restores and recovery from
           kill -9. --help: its options. About half an hour on an idle machine
+  crash-test-bench  install frameworks and ckpt-chaos in a virtual environment,
+          build/survey, and measure crash-test: its recording beside untraced
+          runs, the tracer's calls a second, and the crash states that it judges
+          a minute beside ckpt-chaos. About an hour on an idle machine
   gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
           to the CPU's, recovery from device faults (scenarios/gpu), products in
           turn with cuBLAS, saves, compute-sanitizer; a RESULT line for each;
@@ -325,6 +329,19 @@ compare_peers() {  # OPTION...
   "$python" -B tests/peers/compare_peers.py --program "$program" "$@"
 }
 
+# The packages come from PyPI and stay in build/survey.
+crash_test_bench() {
+  local code=0 python=build/survey/bin/python
+  setup python3-venv
+  [ -x "$python" ] || python3 -m venv build/survey >&2
+  "$python" -m pip install --quiet --requirement tests/survey/requirements.txt >&2
+  build gauntlet trace_bench
+  build/release/tests/bench/trace_bench --benchmark_min_time=0.5 || code=1
+  "$python" -B tests/survey/recording_overhead.py --program "$program" || code=1
+  "$python" -B tests/survey/beside_ckpt_chaos.py --program "$program" || code=1
+  return "$code"
+}
+
 # The bug bank: with no mutant on, the program does what that of build/release
 # does; then each is hunted. Results stay in build/mutants/results.json.
 mutants() {  # ARGUMENTS...
@@ -488,6 +505,7 @@ main() {
       ;;
     test) run_tests "$@" ;;
     compare-peers) compare_peers "$@" ;;
+    crash-test-bench) crash_test_bench "$@" ;;
     gpu) gpu "$@" ;;
     gpu-bundle) gpu_bundle "$@" ;;
     -h | --help | help) usage ;;

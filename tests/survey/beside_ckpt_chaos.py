@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""Runs `gauntlet crash-test` beside ckpt-chaos (PyPI) on the same scripts.
+
+In each round both test a script, in turn and with equal -j: scripts that
+save plainly, and examples of ckpt-chaos. Printed are the crash states that each judged
+a minute, over its whole command; where each failing point of ckpt-chaos is among
+those of Gauntlet; and the findings of Gauntlet that only a power loss shows.
+
+A state is judged when the resumed run has ended. Gauntlet tries equal states
+once; ckpt-chaos's points are all counted.
+
+Exit code 0: done; 1: a test gave no verdict, or a failing point was not found;
+2: the call is wrong.
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import operation_list
+
+BENCH = pathlib.Path(__file__).resolve().parent / "bench"
+KILL_MODES = "before,torn"
+# Verdicts of Gauntlet that say what one of ckpt-chaos does.
+SAME = {"HARD_FAIL": ("fails", "refused", "hangs"),
+        "SILENT_DIVERGENCE": ("diverged",),
+        "LOST_WORK": ("lost-work",)}
+WRITERS = ("open", "torch.save", "safetensors.save_file", "h5py.File",
+           "tensorstore.write")
+KINDS = {"os.rename": operation_list.RENAME,
+         "os.remove": operation_list.UNLINK,
+         "os.mkdir": operation_list.MAKE_DIRECTORY,
+         "os.rmdir": operation_list.REMOVE_DIRECTORY}
+
+
+class NoVerdict(Exception):
+    """One line."""
+
+
+@dataclasses.dataclass
+class Example:
+    arguments: list  # of Python
+    result: str      # file below {out}
+    environment: dict = dataclasses.field(default_factory=dict)
+    checkpoint: str = ""
+    step_regex: str = ""
+
+
+def _package_example(name, **environment):
+    return Example([str(BENCH / "package_example.py"), name, "--out", "{out}"],
+                   "final_rank0.pt", environment)
+
+
+EXAMPLES = {
+    "json": Example([str(BENCH / "json_train.py"), "--out", "{out}"],
+                    "final.json", checkpoint="checkpoint-*.json",
+                    step_regex=r"resumed from step (\d+)"),
+    "torch.save": Example([str(BENCH / "torch_train.py"), "--out", "{out}"],
+                          "final.pt", checkpoint="checkpoint-*.pt",
+                          step_regex=r"resumed from step (\d+)"),
+    "loop_ddp direct": _package_example(
+        "loop_ddp", CKPT_CHAOS_STRATEGY="direct"),
+    "loop_ddp tmp_rename_rank0": _package_example(
+        "loop_ddp", CKPT_CHAOS_STRATEGY="tmp_rename_rank0"),
+    "hf_trainer": _package_example("hf_trainer", TRANSFORMERS_VERBOSITY="error",
+                                   HF_HUB_OFFLINE="1"),
+}
+
+
+@dataclasses.dataclass
+class Point:
+    """A crash point of ckpt-chaos."""
+    label: str
+    kind: str
+    name: str
+    occurrence: int  # of this kind and name, from 1
+    is_torn: bool
+    verdict: str
+
+
+@dataclasses.dataclass
+class Test:
+    """One run of a tool."""
+    seconds: float
+    judged: int
+
+    def per_minute(self):
+        return self.judged / self.seconds * 60
+
+
+@dataclasses.dataclass
+class ChaosTest(Test):
+    points: list
+
+
+@dataclasses.dataclass
+class CrashTest(Test):
+    result: dict
+    operations: list
+
+
+def run_ckpt_chaos(told, example, folder, modes):
+    options = ["--jobs", str(told.jobs), "--max-points", str(told.max_points),
+               "--modes", modes, "--work", str(folder), "--result-file",
+               "{out}/" + example.result]
+    if example.step_regex:
+        options += ["--step-regex", example.step_regex]
+    if example.checkpoint:
+        options += ["--checkpoint-glob", "{out}/" + example.checkpoint]
+    seconds, done = _run([told.python, "-m", "ckpt_chaos", "run", *options,
+                          "--", told.python, *example.arguments], example)
+    records = [json.loads(path.read_text())
+               for path in folder.glob("pt_*/result.json")]
+    if done.returncode not in (0, 1) or not records:
+        raise NoVerdict(f"ckpt-chaos: {_last_line(done)}")
+    points = _points(records, _events(folder), _verdicts(done.stdout))
+    return ChaosTest(seconds, len(points), points)
+
+
+def _events(folder):
+    """Kind and name of each, by number."""
+    lines = (folder / "reference/events.log.rank0").read_text().splitlines()
+    return [tuple(line.split("\t")[1:3]) for line in lines]
+
+
+def _verdicts(table):
+    """By label, from the table that it prints."""
+    verdicts = {}
+    for line in table.splitlines():
+        words = line.split()
+        for verdict in ("PASS", *SAME):
+            if line.startswith("#") and verdict in words:
+                label = line[:line.index("]") + 1]
+                verdicts[label] = verdict
+    return verdicts
+
+
+def _points(records, events, verdicts):
+    points = []
+    for record in sorted(records, key=lambda one: one["order"]):
+        if "point" not in record:
+            continue  # the control
+        number, mode = record["point"]
+        kind, name = events[number - 1]
+        points.append(Point(
+            record["label"], kind, name,
+            events[:number].count((kind, name)), mode == "torn",
+            verdicts[record["label"]]))
+    return points
+
+
+def run_crash_test(told, example, folder):
+    options = ["--json", f"-j{told.jobs}", "--time", told.time, "--out",
+               str(folder), "--result", example.result]
+    if example.step_regex:
+        options += ["--step-regex", example.step_regex]
+    if example.checkpoint:
+        options += ["--checkpoint", example.checkpoint]
+    seconds, done = _run([told.program, "crash-test", *options, "--",
+                          told.python, *example.arguments], example)
+    if done.returncode not in (0, 1):
+        raise NoVerdict(f"gauntlet: {_last_line(done)}")
+    result = json.loads(done.stdout)
+    judged = sum(one["verdict"] != "hangs" for one in result["trials"])
+    operations = operation_list.read(
+        folder / "runs" / "recording" / "log" / "operations")
+    return CrashTest(seconds, judged, result, operations)
+
+
+def _run(command, example):
+    begin = time.monotonic()
+    done = subprocess.run(command, env={**os.environ, **example.environment},
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+    return time.monotonic() - begin, done
+
+
+def _last_line(done):
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"exit code {done.returncode}, no output"
+
+
+def operation_of(point, operations):
+    """Number of the operation that the point stands at; None: not recorded."""
+    count = 0
+    for number, one in enumerate(operations, 1):
+        is_kind = (one.begins_file() if point.kind in WRITERS
+                   else one.kind == KINDS.get(point.kind))
+        if is_kind and os.path.basename(one.name) == point.name:
+            count += 1
+            if count == point.occurrence:
+                return number
+    return None
+
+
+def span_of(point, operations):
+    """The first and last number of operations after which a crash leaves what
+    one at the point leaves; a torn file may end anywhere in its writes."""
+    at = operation_of(point, operations)
+    if at is None:
+        return None
+    if not point.is_torn:
+        first = at - 1
+        while first > 0 and not operations[first - 1].changes():
+            first -= 1
+        return first, at - 1
+    file, last = operations[at - 1].file, at
+    for number in range(at, len(operations) + 1):
+        one = operations[number - 1]
+        if one.file == file and number > at and one.begins_file():
+            break
+        if one.file == file and one.kind == operation_list.WRITE:
+            last = number
+    return at, last - 1
+
+
+def twin_of(point, test):
+    """The trial that failed where the point did, as it did; None: not found."""
+    span = span_of(point, test.operations)
+    if span is None:
+        return None
+    for trial in test.result["trials"]:
+        if (trial["fault"] in ("kill", "torn")
+                and span[0] <= trial["operation"] <= span[1]
+                and trial["verdict"] in SAME[point.verdict]):
+            return trial
+    return None
+
+
+def power_findings(result):
+    """Those that no kill and no torn write shows."""
+    faults = {trial["id"]: trial["fault"] for trial in result["trials"]}
+    return [one for one in result["findings"]
+            if all(faults[crash] == "power" for crash in one["crashes"])]
+
+
+def _count(counts):
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+
+class Comparison:
+    """The rounds of one example."""
+
+    def __init__(self, name):
+        self.name = name
+        self.rounds = []  # of ckpt-chaos and of Gauntlet
+        self.unsynced = None
+
+    def add(self, theirs, ours):
+        self.rounds.append((theirs, ours))
+
+    def ratios(self):
+        return [ours.per_minute() / theirs.per_minute()
+                for theirs, ours in self.rounds]
+
+    def failing(self):
+        """Each failing point of the first round, and its twin."""
+        theirs, ours = self.rounds[0]
+        return [(point, twin_of(point, ours)) for point in theirs.points
+                if point.verdict != "PASS"]
+
+    def to_json(self):
+        theirs, ours = self.rounds[0]
+        return {
+            "example": self.name,
+            "points": len(theirs.points),
+            "ckpt_chaos": dict(collections.Counter(
+                point.verdict for point in theirs.points)),
+            "gauntlet": dict(collections.Counter(
+                trial["verdict"] for trial in ours.result["trials"])),
+            "complete": ours.result["complete"],
+            "notes": ours.result["notes"],
+            "seconds": [[one.seconds for one in pair] for pair in self.rounds],
+            "judged": [[one.judged for one in pair] for pair in self.rounds],
+            "ratios": self.ratios(),
+            "unsynced": self.unsynced,
+            "failing": [{"point": point.label, "verdict": point.verdict,
+                         "found": twin["id"] if twin else None}
+                        for point, twin in self.failing()],
+            "power_only": [one["title"]
+                           for one in power_findings(ours.result)]}
+
+    def lines(self):
+        figures = self.to_json()
+        ratios = figures["ratios"]
+        rates = [[one.per_minute() for one in side]
+                 for side in zip(*self.rounds)]
+        yield self.name
+        for tool, judged, rate, verdicts in zip(
+                ("ckpt-chaos", "gauntlet"), figures["judged"][0], rates,
+                (figures["ckpt_chaos"], figures["gauntlet"])):
+            yield (f"  {tool:10}  {judged:4} crash states, "
+                   f"{statistics.median(rate):6.1f} a minute: "
+                   f"{_count(verdicts)}")
+        yield (f"  gauntlet judges {statistics.median(ratios):.1f} times as "
+               f"many a minute ({min(ratios):.1f} to {max(ratios):.1f} in "
+               f"{len(ratios)} rounds)")
+        failing = figures["failing"]
+        found = sum(one["found"] is not None for one in failing)
+        yield f"  failing points of ckpt-chaos: {len(failing)}, found: {found}"
+        for one in failing:
+            yield (f"    {one['point']:44} {one['verdict']:17} "
+                   f"{one['found'] or 'NOT FOUND'}")
+        yield (f"  findings of power losses alone: "
+               f"{len(figures['power_only'])}; its mode unsynced: "
+               f"{_count(self.unsynced) if self.unsynced else 'no verdict'}")
+        for title in figures["power_only"]:
+            yield f"    {title}"
+
+
+def compare(told, name, folder):
+    example = EXAMPLES[name]
+    comparison = Comparison(name)
+    for number in range(told.rounds):
+        place = pathlib.Path(tempfile.mkdtemp(dir=folder))
+        theirs = run_ckpt_chaos(told, example, place / "theirs", KILL_MODES)
+        ours = run_crash_test(told, example, place / "ours")
+        comparison.add(theirs, ours)
+        if number == 0:
+            try:
+                unsynced = run_ckpt_chaos(told, example, place / "unsynced",
+                                          "unsynced")
+                comparison.unsynced = collections.Counter(
+                    point.verdict for point in unsynced.points)
+            except NoVerdict:
+                pass
+        shutil.rmtree(place)
+    return comparison
+
+
+def _positive(text):
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number from 1, found '{text}'")
+    return int(text)
+
+
+def _examples(text):
+    chosen = text.split(",")
+    for one in chosen:
+        if one not in EXAMPLES:
+            raise argparse.ArgumentTypeError(
+                f"expected some of {', '.join(EXAMPLES)}, found '{one}'")
+    return chosen
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="beside_ckpt_chaos.py", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--program", default="build/release/gauntlet",
+                        help="gauntlet (build/release/gauntlet)")
+    parser.add_argument("--python", default=sys.executable,
+                        help="Python that has ckpt-chaos and the frameworks "
+                        "(this one)")
+    parser.add_argument("--only", type=_examples, default=list(EXAMPLES),
+                        metavar="NAME,…",
+                        help=f"some of {', '.join(EXAMPLES)} (all)")
+    parser.add_argument("--rounds", type=_positive, default=3, metavar="N",
+                        help="rounds of each example (3)")
+    parser.add_argument("-j", "--jobs", type=_positive, default=2, metavar="N",
+                        help="trials at a time, of both (2)")
+    parser.add_argument("--max-points", type=_positive, default=40, metavar="N",
+                        help="most crash points of ckpt-chaos (40)")
+    parser.add_argument("--time", default="5m", metavar="TIME",
+                        help="time for the trials of Gauntlet (5m)")
+    parser.add_argument("--folder", metavar="DIR", default=os.getcwd(),
+                        help="where the tests run (the current folder)")
+    parser.add_argument("--out", metavar="FILE",
+                        help="write all figures as JSON, too")
+    told = parser.parse_args(arguments)
+    if not os.path.isdir(told.folder):
+        parser.error(f"--folder: expected a folder, found '{told.folder}'")
+    for name in "program", "python":
+        if not shutil.which(getattr(told, name)):
+            parser.error(f"--{name}: expected a program, found "
+                         f"'{getattr(told, name)}'")
+    return told
+
+
+def main():
+    told = parse(sys.argv[1:])
+    results, is_good = [], True
+    with tempfile.TemporaryDirectory(prefix="beside-ckpt-chaos-",
+                                     dir=os.path.abspath(told.folder)) as folder:
+        for name in told.only:
+            try:
+                comparison = compare(told, name, folder)
+            except NoVerdict as error:
+                print(f"beside_ckpt_chaos: {name}: {error}", file=sys.stderr)
+                is_good = False
+                continue
+            print("\n".join(comparison.lines()), "\n", sep="", flush=True)
+            results.append(comparison.to_json())
+            is_good &= all(twin for _, twin in comparison.failing())
+    if told.out:
+        pathlib.Path(told.out).write_text(json.dumps(results, indent=1) + "\n")
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
