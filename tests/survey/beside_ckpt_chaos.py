@@ -4,7 +4,7 @@
 In each round both test a script, in turn and with equal -j: scripts that
 save plainly, and examples of ckpt-chaos. Printed are the crash states that each judged
 a minute, over its whole command; where each failing point of ckpt-chaos is among
-those of Gauntlet; and the findings of Gauntlet that only a power loss shows.
+those of Gauntlet; and the power losses that fail where a kill recovers.
 
 A state is judged when the resumed run has ended. Gauntlet tries equal states
 once; ckpt-chaos's points are all counted.
@@ -19,6 +19,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import resource
 import shutil
 import statistics
 import subprocess
@@ -34,6 +35,8 @@ KILL_MODES = "before,torn"
 SAME = {"HARD_FAIL": ("fails", "refused", "hangs"),
         "SILENT_DIVERGENCE": ("diverged",),
         "LOST_WORK": ("lost-work",)}
+FINDINGS = ("fails", "hangs", "diverged", "lost-work")
+SHOWN = 3  # power losses that are named
 WRITERS = ("open", "torch.save", "safetensors.save_file", "h5py.File",
            "tensorstore.write")
 KINDS = {"os.rename": operation_list.RENAME,
@@ -91,10 +94,14 @@ class Point:
 class Test:
     """One run of a tool."""
     seconds: float
+    processor_seconds: float
     judged: int
 
     def per_minute(self):
         return self.judged / self.seconds * 60
+
+    def processor_seconds_each(self):
+        return self.processor_seconds / self.judged
 
 
 @dataclasses.dataclass
@@ -116,14 +123,14 @@ def run_ckpt_chaos(told, example, folder, modes):
         options += ["--step-regex", example.step_regex]
     if example.checkpoint:
         options += ["--checkpoint-glob", "{out}/" + example.checkpoint]
-    seconds, done = _run([told.python, "-m", "ckpt_chaos", "run", *options,
-                          "--", told.python, *example.arguments], example)
+    times, done = _run([told.python, "-m", "ckpt_chaos", "run", *options,
+                        "--", told.python, *example.arguments], example)
     records = [json.loads(path.read_text())
                for path in folder.glob("pt_*/result.json")]
     if done.returncode not in (0, 1) or not records:
         raise NoVerdict(f"ckpt-chaos: {_last_line(done)}")
     points = _points(records, _events(folder), _verdicts(done.stdout))
-    return ChaosTest(seconds, len(points), points)
+    return ChaosTest(*times, len(points), points)
 
 
 def _events(folder):
@@ -165,23 +172,30 @@ def run_crash_test(told, example, folder):
         options += ["--step-regex", example.step_regex]
     if example.checkpoint:
         options += ["--checkpoint", example.checkpoint]
-    seconds, done = _run([told.program, "crash-test", *options, "--",
-                          told.python, *example.arguments], example)
+    times, done = _run([told.program, "crash-test", *options, "--",
+                        told.python, *example.arguments], example)
     if done.returncode not in (0, 1):
         raise NoVerdict(f"gauntlet: {_last_line(done)}")
     result = json.loads(done.stdout)
     judged = sum(one["verdict"] != "hangs" for one in result["trials"])
     operations = operation_list.read(
         folder / "runs" / "recording" / "log" / "operations")
-    return CrashTest(seconds, judged, result, operations)
+    return CrashTest(*times, judged, result, operations)
+
+
+def _processor_seconds():
+    """Of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _run(command, example):
-    begin = time.monotonic()
+    """Seconds and processor seconds of the command, and the process, ended."""
+    begin, used = time.monotonic(), _processor_seconds()
     done = subprocess.run(command, env={**os.environ, **example.environment},
                           stdin=subprocess.DEVNULL, capture_output=True,
                           text=True)
-    return time.monotonic() - begin, done
+    return (time.monotonic() - begin, _processor_seconds() - used), done
 
 
 def _last_line(done):
@@ -236,15 +250,35 @@ def twin_of(point, test):
     return None
 
 
-def power_findings(result):
-    """Those that no kill and no torn write shows."""
-    faults = {trial["id"]: trial["fault"] for trial in result["trials"]}
-    return [one for one in result["findings"]
-            if all(faults[crash] == "power" for crash in one["crashes"])]
+def power_losses(result):
+    """Trials that fail after a power loss, where one that was killed at the same
+    operation recovers."""
+    kills = sorted((trial["operation"], trial["verdict"])
+                   for trial in result["trials"] if trial["fault"] == "kill")
+    failing = []
+    for trial in result["trials"]:
+        if trial["fault"] != "power" or trial["verdict"] not in FINDINGS:
+            continue
+        # A state that is equal to an earlier one is not tried again.
+        before = [verdict for operation, verdict in kills
+                  if operation <= trial["operation"]]
+        if before and before[-1] == "recovered":
+            failing.append(trial)
+    return failing
+
+
+def _kind(trial):
+    """"ext4 fails": the file system's rules, and the verdict."""
+    return f"{trial['id'].split('-')[0]} {trial['verdict']}"
 
 
 def _count(counts):
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+
+def _spread(ratios):
+    return (f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to "
+            f"{max(ratios):.1f})")
 
 
 class Comparison:
@@ -260,6 +294,10 @@ class Comparison:
 
     def ratios(self):
         return [ours.per_minute() / theirs.per_minute()
+                for theirs, ours in self.rounds]
+
+    def processor_ratios(self):
+        return [theirs.processor_seconds_each() / ours.processor_seconds_each()
                 for theirs, ours in self.rounds]
 
     def failing(self):
@@ -280,41 +318,51 @@ class Comparison:
             "complete": ours.result["complete"],
             "notes": ours.result["notes"],
             "seconds": [[one.seconds for one in pair] for pair in self.rounds],
+            "processor_seconds": [[one.processor_seconds for one in pair]
+                                  for pair in self.rounds],
             "judged": [[one.judged for one in pair] for pair in self.rounds],
             "ratios": self.ratios(),
             "unsynced": self.unsynced,
             "failing": [{"point": point.label, "verdict": point.verdict,
                          "found": twin["id"] if twin else None}
                         for point, twin in self.failing()],
-            "power_only": [one["title"]
-                           for one in power_findings(ours.result)]}
+            "power_only": [{"id": one["id"], "kind": _kind(one),
+                            "point": one["point"], "lost": one.get("lost", []),
+                            "reason": one["reason"]}
+                           for one in power_losses(ours.result)]}
 
     def lines(self):
         figures = self.to_json()
         ratios = figures["ratios"]
-        rates = [[one.per_minute() for one in side]
-                 for side in zip(*self.rounds)]
+        sides = list(zip(*self.rounds))
         yield self.name
-        for tool, judged, rate, verdicts in zip(
-                ("ckpt-chaos", "gauntlet"), figures["judged"][0], rates,
+        for tool, side, verdicts in zip(
+                ("ckpt-chaos", "gauntlet"), sides,
                 (figures["ckpt_chaos"], figures["gauntlet"])):
-            yield (f"  {tool:10}  {judged:4} crash states, "
-                   f"{statistics.median(rate):6.1f} a minute: "
+            rate = statistics.median(one.per_minute() for one in side)
+            each = statistics.median(one.processor_seconds_each()
+                                     for one in side)
+            yield (f"  {tool:10}  {side[0].judged:4} crash states, "
+                   f"{rate:6.1f} a minute, {each:5.2f} processor seconds each: "
                    f"{_count(verdicts)}")
-        yield (f"  gauntlet judges {statistics.median(ratios):.1f} times as "
-               f"many a minute ({min(ratios):.1f} to {max(ratios):.1f} in "
-               f"{len(ratios)} rounds)")
+        yield f"  gauntlet judges {_spread(ratios)} times as many a minute"
+        yield (f"  and {_spread(self.processor_ratios())} times as many a "
+               "processor second")
         failing = figures["failing"]
         found = sum(one["found"] is not None for one in failing)
         yield f"  failing points of ckpt-chaos: {len(failing)}, found: {found}"
         for one in failing:
             yield (f"    {one['point']:44} {one['verdict']:17} "
                    f"{one['found'] or 'NOT FOUND'}")
-        yield (f"  findings of power losses alone: "
-               f"{len(figures['power_only'])}; its mode unsynced: "
-               f"{_count(self.unsynced) if self.unsynced else 'no verdict'}")
-        for title in figures["power_only"]:
-            yield f"    {title}"
+        power = figures["power_only"]
+        kinds = collections.Counter(one["kind"] for one in power)
+        yield (f"  power losses that fail where a kill recovers: {len(power)}"
+               + (f" ({_count(kinds)})" if power else "")
+               + "; ckpt-chaos in its mode unsynced: "
+               + (_count(self.unsynced) if self.unsynced else "no verdict"))
+        for one in power[:SHOWN]:
+            yield f"    {one['point']}"
+            yield "      " + ": ".join([*one["lost"][-1:], one["reason"]])
 
 
 def compare(told, name, folder):
@@ -370,8 +418,8 @@ def parse(arguments):
                         help="trials at a time, of both (2)")
     parser.add_argument("--max-points", type=_positive, default=40, metavar="N",
                         help="most crash points of ckpt-chaos (40)")
-    parser.add_argument("--time", default="5m", metavar="TIME",
-                        help="time for the trials of Gauntlet (5m)")
+    parser.add_argument("--time", default="10m", metavar="TIME",
+                        help="time for the trials of Gauntlet (10m)")
     parser.add_argument("--folder", metavar="DIR", default=os.getcwd(),
                         help="where the tests run (the current folder)")
     parser.add_argument("--out", metavar="FILE",

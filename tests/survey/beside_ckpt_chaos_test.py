@@ -29,7 +29,7 @@ class BesideCkptChaosTest(unittest.TestCase):
         output, errors = io.StringIO(), io.StringIO()
 
         def stand_in(told, example, folder, modes):
-            return ChaosTest(60.0, len(points), list(points))
+            return ChaosTest(60.0, 40.0, len(points), list(points))
 
         with tempfile.TemporaryDirectory() as folder, \
                 mock.patch.object(beside_ckpt_chaos, "run_ckpt_chaos",
@@ -75,6 +75,18 @@ class BesideCkptChaosTest(unittest.TestCase):
         self.assertEqual((code, figures), (1, []))
         self.assertTrue(errors.startswith(
             "beside_ckpt_chaos: json: gauntlet: "), errors)
+
+    def test_power_loss_counts_where_a_kill_recovers(self):
+        def trial(name, operation, verdict):
+            fault = "kill" if name.startswith("kill") else "power"
+            return {"id": f"{name}-{operation}", "fault": fault,
+                    "operation": operation, "verdict": verdict}
+
+        trials = [trial("kill", 3, "recovered"), trial("kill", 5, "fails"),
+                  trial("ext4", 4, "fails"), trial("weak", 4, "recovered"),
+                  trial("weak", 5, "fails"), trial("weak", 1, "fails")]
+        found = beside_ckpt_chaos.power_losses({"trials": trials})
+        self.assertEqual([one["id"] for one in found], ["ext4-4"])
 
     def test_verdicts_are_read_from_the_table(self):
         table = ("crash point      newest ok  resume result    verdict\n"
