@@ -185,7 +185,7 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
   plan.options = OptionsForScripts(verb.arguments.first(own));
   plan.version = GAUNTLET_VERSION;
   RETURN_IF_ERROR(CheckTrainerCommand(plan.command));
-  if (!resume.empty()) plan.resume_command = {"/bin/sh", "-c", resume};
+  if (!resume.empty()) plan.resume_command = ArgumentsOfShellCommand(resume);
   RETURN_IF_ERROR(CheckPatterns("--result", plan.results));
   RETURN_IF_ERROR(CheckPatterns("--checkpoint", plan.checkpoints));
   if (!plan.results.empty() && !plan.result_command.empty()) {

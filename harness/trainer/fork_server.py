@@ -17,8 +17,10 @@ KIND is script, module or code, for the command lines `python TARGET`,
 import atexit
 import builtins
 import ctypes
+import gc
 import importlib
 import importlib.machinery
+import io
 import json
 import os
 import runpy
@@ -140,6 +142,25 @@ def run(kind, target, arguments):
         sys.excepthook(type(error), error, trace)
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
     raise SystemExit(status)
+
+
+def end_child(status):
+    """Ends as the interpreter does, but frees nothing: what the server has
+    imported would be copied page by page only to be freed."""
+    if status is not None and not isinstance(status, int):
+        print(status, file=sys.stderr)
+        status = 1
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    atexit._run_exitfuncs()
+    # Files that the program left open, which it would flush when it frees them.
+    for item in gc.get_objects():
+        if isinstance(item, io.IOBase) and not item.closed and item.writable():
+            item.flush()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)
+    os._exit((status or 0) & 255)
 
 
 # ---- list
@@ -294,6 +315,8 @@ class Server:
         self.listener.bind("socket")
         self.listener.listen(256)
         os.chdir(self.start_folder)
+        gc.collect()
+        gc.freeze()  # a child's collections leave the server's objects alone
         self.report({"modules": count, "skipped": skipped[:MOST_SKIPPED]})
         return True
 
@@ -368,4 +391,7 @@ if __name__ == "__main__":
     if not server.prepare():
         os._exit(0)
     request = server.serve()
-    run(request["kind"], request["target"], request["arguments"])
+    try:
+        run(request["kind"], request["target"], request["arguments"])
+    except SystemExit as end:
+        end_child(end.code)

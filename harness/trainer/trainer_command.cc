@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "engine/real/worker_environment.h"
 #include "harness/run/shell_word.h"
+#include "harness/trainer/python_command.h"
 
 namespace gauntlet {
 namespace {
@@ -55,6 +57,20 @@ std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
   for (const std::string& argument : arguments)
     filled.push_back(FillPlaces(argument, places));
   return filled;
+}
+
+std::vector<std::string> ArgumentsOfShellCommand(const std::string& command) {
+  // Characters that mean nothing to a shell; braces are those of places.
+  constexpr std::string_view kPlain = "-_./=:,@%+{} ";
+  const bool is_plain = std::ranges::all_of(command, [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           (c >= 'a' && c <= 'z') || kPlain.find(c) != kPlain.npos;
+  });
+  std::vector<std::string> words;
+  std::istringstream text(command);
+  for (std::string word; text >> word;) words.push_back(word);
+  if (is_plain && ParsePythonCommand(words).ok()) return words;
+  return {"/bin/sh", "-c", command};
 }
 
 std::string ShellCommand(const std::vector<std::string>& arguments) {

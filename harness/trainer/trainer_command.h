@@ -31,6 +31,10 @@ std::string FillPlaces(std::string text, const CommandPlaces& places);
 std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
                                     const CommandPlaces& places);
 
+// The arguments of a shell command: those of the shell; or, if it is a plain
+// call of Python, its own, so that a fork server can run it.
+std::vector<std::string> ArgumentsOfShellCommand(const std::string& command);
+
 // As a POSIX shell reads it.
 std::string ShellCommand(const std::vector<std::string>& arguments);
 

@@ -132,6 +132,9 @@ threading.Timer(0.1, print, ["thread"]).start()
       {"-c", "import sys; print(sys.argv, sys.path, __name__)", "a"},
       {"-c", "import sys; sys.exit('message')"},
       {"-c", "import sys; sys.exit(3)"},
+      {"-c", "import sys; sys.exit(-1)"},
+      {"-c", "import sys; sys.exit(None)"},
+      {"-c", "f = open(1, 'w', closefd=False); f.write('left open')"},
       {"-c", "import os; os._exit(4)"},
       {"-c", "import json, a_library; print(a_library.value)"},
   };

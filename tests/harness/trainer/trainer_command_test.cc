@@ -40,5 +40,18 @@ TEST(TrainerCommandTest, EnvironmentTakesChangesOnce) {
   EXPECT_THAT(environment, Contains(HasSubstr("PATH=")));
 }
 
+TEST(ArgumentsOfShellCommandTest, PlainCallOfPythonNeedsNoShell) {
+  EXPECT_THAT(
+      ArgumentsOfShellCommand("python3 -B train.py  --out {out} --resume"),
+      testing::ElementsAre("python3", "-B", "train.py", "--out", "{out}",
+                           "--resume"));
+  for (const std::string command :
+       {"python3 train.py $HOME", "python3 'a b'", "./train {out}",
+        "A=1 python3 train.py", "python3 train.py > log", "cd {out}"}) {
+    EXPECT_THAT(ArgumentsOfShellCommand(command),
+                testing::ElementsAre("/bin/sh", "-c", command));
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet
