@@ -36,6 +36,10 @@ usage: ci/run.sh COMMAND
           build/survey, and measure crash-test: its recording beside untraced
           runs, the tracer's calls a second, and the crash states that it judges
           a minute beside ckpt-chaos. About an hour on an idle machine
+  survey [OPTION...]  install other training libraries in a virtual environment,
+          build/survey, crash a small trainer of each by `gauntlet crash-test`,
+          and print what each recovers from. --help: its options. About an hour
+          and a half
   gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
           to the CPU's, recovery from device faults (scenarios/gpu), products in
           turn with cuBLAS, saves, compute-sanitizer; a RESULT line for each;
@@ -319,22 +323,28 @@ bench() {  # OPTION...
   echo "results: $results/results.json"
 }
 
-# The peers' packages come from PyPI and stay in build/peers.
-compare_peers() {  # OPTION...
-  local python=build/peers/bin/python
+# Packages come from PyPI and stay in the folder.
+make_virtual_environment() {  # FOLDER REQUIREMENTS
   setup python3-venv
-  [ -x "$python" ] || python3 -m venv build/peers >&2
-  "$python" -m pip install --quiet --requirement tests/peers/requirements.txt >&2
-  build gauntlet
-  "$python" -B tests/peers/compare_peers.py --program "$program" "$@"
+  [ -x "$1/bin/python" ] || python3 -m venv "$1" >&2
+  "$1/bin/python" -m pip install --quiet --requirement "$2" >&2
 }
 
-# The packages come from PyPI and stay in build/survey.
+compare_peers() {  # OPTION...
+  make_virtual_environment build/peers tests/peers/requirements.txt
+  build gauntlet
+  build/peers/bin/python -B tests/peers/compare_peers.py --program "$program" "$@"
+}
+
+survey() {  # OPTION...
+  make_virtual_environment build/survey tests/survey/requirements.txt
+  build gauntlet
+  build/survey/bin/python -B tests/survey/survey.py --program "$program" "$@"
+}
+
 crash_test_bench() {
   local code=0 python=build/survey/bin/python
-  setup python3-venv
-  [ -x "$python" ] || python3 -m venv build/survey >&2
-  "$python" -m pip install --quiet --requirement tests/survey/requirements.txt >&2
+  make_virtual_environment build/survey tests/survey/requirements.txt
   build gauntlet trace_bench
   build/release/tests/bench/trace_bench --benchmark_min_time=0.5 || code=1
   "$python" -B tests/survey/recording_overhead.py --program "$program" || code=1
@@ -500,7 +510,7 @@ main() {
   local command=${1:-}
   [ $# -eq 0 ] || shift
   case "$command" in
-    setup | demo | sim | fast | bench | lint | sanitize | mutants | fuzz)
+    setup | demo | sim | fast | bench | survey | lint | sanitize | mutants | fuzz)
       "$command" "$@"
       ;;
     test) run_tests "$@" ;;
