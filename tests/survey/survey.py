@@ -132,8 +132,8 @@ def summary(record):
         return f"no verdict: {record['no_verdict']}"
     result = record["result"]
     counts = collections.Counter(trial["verdict"] for trial in result["trials"])
-    return (f"{cell(counts)} crash states"
-            + ("" if result["complete"] else ", time ran out"))
+    return (f"crash states: {cell(counts)}"
+            + ("" if result["complete"] else "; time ran out"))
 
 
 def faults_of(records):

@@ -5,7 +5,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-EPOCHS = 4
+EPOCHS = 3
 STEPS_PER_EPOCH = 3
 BATCH = 8
 

@@ -1,7 +1,10 @@
 """Lightning: ModelCheckpoint after each epoch with save_last, resumed by
-fit(ckpt_path="last")."""
+fit(ckpt_path="last"). With `same-disk`, Lightning's temporary files are where
+the checkpoints are, not in TMPDIR."""
 
+import pathlib
 import sys
+import tempfile
 
 import lightning
 import torch
@@ -10,7 +13,7 @@ from safetensors.torch import save_file
 
 import torch_job as job
 
-STEPS_PER_EPOCH = 3
+STEPS_PER_EPOCH = 2
 
 
 class Regression(lightning.LightningModule):
@@ -32,6 +35,9 @@ class PrintStart(Callback):
 
 
 out = sys.argv[1]
+if sys.argv[2:] == ["same-disk"]:
+    tempfile.tempdir = f"{out}/tmp"
+    pathlib.Path(tempfile.tempdir).mkdir(exist_ok=True)
 lightning.seed_everything(1)
 model = Regression()
 loader = torch.utils.data.DataLoader(
@@ -40,7 +46,7 @@ loader = torch.utils.data.DataLoader(
 checkpoints = ModelCheckpoint(dirpath=f"{out}/checkpoints", filename="{step}",
                               save_top_k=-1, save_last=True)
 trainer = lightning.Trainer(
-    max_epochs=4, accelerator="cpu", logger=False, default_root_dir=out,
+    max_epochs=3, accelerator="cpu", logger=False, default_root_dir=out,
     callbacks=[PrintStart(), checkpoints], enable_progress_bar=False,
     enable_model_summary=False)
 trainer.fit(model, loader, ckpt_path="last")

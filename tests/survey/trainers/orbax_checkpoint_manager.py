@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import orbax.checkpoint as ocp
 
-STEPS = 12
-SAVE_EVERY = 3
+STEPS = 6
+SAVE_EVERY = 2
 
 
 def loss_of(parameters, features):

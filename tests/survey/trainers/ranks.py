@@ -18,7 +18,7 @@ def _start(function, rank, count, port):
 def run(function, count, port):
     """Ends with 1 once a rank has failed; the others are ended, as by torchrun."""
     if count == 1:
-        _start(function, 0, 1, port)
+        function()
         return
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=_start, args=(function, rank, count, port))
@@ -37,6 +37,10 @@ def run(function, count, port):
 
 
 def join():
-    """Makes the process group, with gloo."""
-    import torch.distributed
-    torch.distributed.init_process_group("gloo")
+    """Makes the process group, with gloo; a process without ranks is alone."""
+    import torch.distributed as distributed
+    if "RANK" in os.environ:
+        distributed.init_process_group("gloo")
+    else:
+        distributed.init_process_group("gloo", store=distributed.HashStore(),
+                                       rank=0, world_size=1)

@@ -5,8 +5,8 @@ import safetensors.torch
 import torch
 from torch import nn
 
-STEPS = 12
-SAVE_EVERY = 3
+STEPS = 6
+SAVE_EVERY = 2
 BATCH = 8
 FEATURES = 16
 

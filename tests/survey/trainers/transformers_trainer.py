@@ -33,7 +33,7 @@ def train(out):
         vocab_size=100, n_positions=16, n_embd=32, n_layer=1, n_head=2,
         bos_token_id=0, eos_token_id=0))
     arguments = TrainingArguments(
-        output_dir=out, max_steps=12, save_steps=4, save_total_limit=2,
+        output_dir=out, max_steps=9, save_steps=3, save_total_limit=2,
         per_device_train_batch_size=4, seed=1, use_cpu=True, report_to=[],
         logging_steps=1000, disable_tqdm=True, ddp_timeout=60)
     trainer = Trainer(model=model, args=arguments, train_dataset=Texts(),
