@@ -166,10 +166,12 @@ def table(records):
     lines = ["| " + " | ".join(cells) + " |" for cells in rows]
     versions = sorted({one["result"]["version"] for one in records
                        if "result" in one})
-    settings = sorted({f"{one['time']} for each trainer, {one['jobs']} trials "
-                       f"at a time, {one['cores']} cores" for one in records})
-    return "\n".join([*lines, "", f"Gauntlet {', '.join(versions)}; "
-                      f"{'; '.join(settings)}."])
+    def each(key):
+        return ", ".join(map(str, sorted({one[key] for one in records})))
+
+    return "\n".join([*lines, "", f"Gauntlet {', '.join(versions)}; time for "
+                      f"each trainer: {each('time')}; trials at a time: "
+                      f"{each('jobs')}; cores: {each('cores')}."])
 
 
 def write_table(document, text):

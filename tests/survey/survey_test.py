@@ -44,7 +44,7 @@ class SurveyTest(unittest.TestCase):
                 mock.patch.object(sys, "argv", [
                     "survey.py", "--program", PROGRAM, "--out",
                     f"{self.folder}/results", "--document", str(self.document),
-                    "--faults", "kill", "--time", "20s", *arguments]), \
+                    "--faults", "kill", "--time", "60s", *arguments]), \
                 contextlib.redirect_stdout(output), \
                 contextlib.redirect_stderr(errors):
             try:
@@ -63,7 +63,8 @@ class SurveyTest(unittest.TestCase):
         self.assertEqual(rows[2][4], "1 |")
         self.assertRegex(rows[3][3], r"^\d+$")
         self.assertEqual(rows[3][4], "0 |")
-        self.assertIn("20s for each trainer", output)
+        self.assertIn("time for each trainer: 60s; trials at a time: 2; ",
+                      output)
 
     def test_keeps_results_and_findings(self):
         self.run_survey("--only", "in_place")
