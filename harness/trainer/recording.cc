@@ -1,7 +1,9 @@
 #include "harness/trainer/recording.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "harness/run/text_file.h"
@@ -24,6 +26,15 @@ std::string HowItEnded(const TrialEnd& end, const RunFolder& run) {
   return said.empty() ? how : how + ": " + said;
 }
 
+// True if the output speaks of a network, as far as words tell.
+bool SpeaksOfNetwork(std::string_view output) {
+  constexpr std::array<std::string_view, 6> kWords = {
+      "onnection", "etwork", "resolve", "getaddrinfo", "urlopen", "http"};
+  return std::ranges::any_of(kWords, [&](std::string_view word) {
+    return output.find(word) != output.npos;
+  });
+}
+
 Status CheckEnd(const TrialEnd& end, const RunFolder& run,
                 const CrashTestPlan& plan) {
   const std::string command = ShellCommand(plan.command);
@@ -43,7 +54,8 @@ Status CheckEnd(const TrialEnd& end, const RunFolder& run,
   return InvalidArgument(fmt::format(
       "{}: expected a run that ends with 0, found {}{}", command,
       HowItEnded(end, run),
-      plan.network == NetworkAccess::kPrivate
+      plan.network == NetworkAccess::kPrivate &&
+              SpeaksOfNetwork(ReadTextFile(run.output()))
           ? " (it had no network: --network shared gives it this machine's)"
           : ""));
 }
@@ -58,8 +70,10 @@ Status CheckOperations(const OperationLog& log, const RunFolder& run,
                        const CrashTestPlan& plan) {
   const bool writes =
       std::ranges::any_of(log.operations(), [](const FileOperation& operation) {
-        return !operation.implied && IsCrashPoint(operation.kind) &&
-               operation.name.directory == TrainerRuns::kOut;
+        const bool is_there = operation.name.directory == TrainerRuns::kOut ||
+                              (!operation.to.path.empty() &&
+                               operation.to.directory == TrainerRuns::kOut);
+        return !operation.implied && IsCrashPoint(operation.kind) && is_there;
       });
   if (writes) return OkStatus();
   const std::string said = LastLine(ReadTextFile(run.output()));

@@ -70,11 +70,11 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
     verdict.broken_expectations.push_back(
         {.invariant = "expectation",
          .name = std::string(RecoveryVerdictName(finding.verdict)),
-         .message = trial.point + ": " + finding.reason});
+         .message = fmt::format("the program recovers; found: {}",
+                                finding.title)});
     verdict.story.push_back(trial.point);
     for (const std::string& line : trial.lost)
       verdict.story.push_back("lost: " + line);
-    verdict.story.push_back(finding.reason);
   }
   return verdict;
 }

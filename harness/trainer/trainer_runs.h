@@ -22,8 +22,11 @@ Status MakeDirectories(const std::filesystem::path& path);
 // Directories of one run.
 struct RunFolder {
   std::filesystem::path folder;
-  std::filesystem::path out() const { return folder / "out"; }
-  std::filesystem::path temporary() const { return folder / "tmp"; }
+  // Both of these, as the program sees them: it may rename from one to the
+  // other.
+  std::filesystem::path place() const { return folder / "place"; }
+  std::filesystem::path out() const { return place() / "out"; }
+  std::filesystem::path temporary() const { return place() / "tmp"; }
   std::filesystem::path log() const { return folder / "log"; }
   // Standard output and error of the program.
   std::filesystem::path output() const { return folder / output_name; }
