@@ -23,11 +23,11 @@ enum class InjectionKind : uint8_t {
   kTerminate,   // SIGTERM to the program, and SIGKILL to all after a grace
 };
 
-// Processes that a kill takes.
+// Processes that a kill ends.
 enum class KillScope : uint8_t {
   kAll,
-  // Those of the rank that does the operation. They stop there, the others go
-  // on until they wait for them, and then the rank is killed: so it repeats.
+  // Those of the rank that does the operation. They freeze there; once every
+  // other rank waits, they get SIGKILL. So the death is the same each time.
   kRank,
 };
 
@@ -44,7 +44,7 @@ struct OperationPattern {
   uint64_t occurrence = 1;
 };
 
-// The occurrence aside.
+// Returns true if kind, rank and path match; `occurrence` is not looked at.
 bool Matches(const OperationPattern& pattern, const FileOperation& operation);
 
 struct Injection {
@@ -53,7 +53,7 @@ struct Injection {
   // kTornWrite: so many bytes; at most a write's length. A write by O_DIRECT
   // gets whole blocks of 4096.
   uint64_t torn_bytes = 0;
-  KillScope scope = KillScope::kAll;  // of the first three
+  KillScope scope = KillScope::kAll;  // of the two kills and kTornWrite
   int error = 0;                      // kFail: an errno
   bool repeats = false;  // kFail: from the occurrence on, not only there
   Duration duration{};   // kPause: how long; kTerminate: the grace

@@ -46,7 +46,10 @@ void RankTurns::Look(TracedThreads& threads, int64_t now) {
   }
 }
 
-void RankTurns::OnOperation(int32_t rank) { ranks_[rank].asleep_since.reset(); }
+void RankTurns::OnOperation(int32_t rank, int64_t now) {
+  ranks_[rank].asleep_since.reset();
+  ranks_[rank].last_operation = now;
+}
 
 bool RankTurns::Waits(int32_t rank, int64_t since) {
   const auto found = ranks_.find(rank);
@@ -57,7 +60,9 @@ bool RankTurns::Waits(int32_t rank, int64_t since) {
   if (known.asleep_since && now_ - *known.asleep_since >= kAsleepFor)
     return true;
   const bool polls = polling_.contains(rank);
-  if (now_ - since < (polls ? kKnownPollerLimit : kAwakeLimit)) return false;
+  const int64_t idle_since = std::max(since, known.last_operation);
+  if (now_ - idle_since < (polls ? kKnownPollerLimit : kAwakeLimit))
+    return false;
   polling_.insert(rank);
   return true;
 }

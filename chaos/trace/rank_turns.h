@@ -24,14 +24,14 @@ class RankTurns {
   // Looks at what the processes of all ranks do.
   void Look(TracedThreads& threads, int64_t now);
   // An operation of the rank begins.
-  void OnOperation(int32_t rank);
+  void OnOperation(int32_t rank, int64_t now);
   // As of the last look. `since`: the rank has waited for its turn from then
   // on.
   bool HasTurn(int32_t rank, int64_t since);
   // True if all ranks but this one wait, likewise.
   bool DoOthersWait(int32_t rank, int64_t since);
 
-  // Ranks that were taken for ones that wait although they did not sleep.
+  // Ranks that were treated as waiting although they did not sleep.
   const std::set<int32_t>& polling() const { return polling_; }
 
  private:
@@ -39,6 +39,7 @@ class RankTurns {
     bool is_alive = false;  // at the last look
     std::optional<int64_t> asleep_since;
     int64_t processor_time = 0;  // nanoseconds
+    int64_t last_operation = 0;
   };
   bool Waits(int32_t rank, int64_t since);
 

@@ -103,7 +103,8 @@ std::map<int32_t, std::map<pid_t, pid_t>> TracedThreads::ThreadsByRank() {
   for (const auto& [id, thread] : threads_) {
     TracedProcess& process = *thread.process;
     const int32_t rank = RankOf(process);
-    if (rank != kUnknownRank) threads[rank].emplace(id, process.id);
+    if (rank != kUnknownRank && !process.is_frozen)
+      threads[rank].emplace(id, process.id);
   }
   return threads;
 }

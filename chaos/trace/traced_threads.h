@@ -60,7 +60,8 @@ class TracedThreads {
   bool IsLastOfProcess(const TracedThread& thread) const;
   bool IsAnyInOrderedCall() const;
   std::set<pid_t> Processes() const;
-  // By rank, where there is one: threads, and the process of each.
+  // By rank, where there is one: threads, and the process of each. Frozen
+  // processes are left out.
   std::map<int32_t, std::map<pid_t, pid_t>> ThreadsByRank();
 
  private:

@@ -33,7 +33,7 @@ namespace {
 constexpr int kCallStop = SIGTRAP | 0x80;
 
 constexpr Duration kTimeBetweenLooks = std::chrono::milliseconds(5);
-// A rank that is to die waits so long, at most, until all others wait for it.
+// Limit on how long a dying rank stays frozen until all others wait for it.
 constexpr Duration kLongestFreeze = std::chrono::seconds(10);
 
 int64_t MonotonicNow() {
@@ -322,7 +322,7 @@ class Tracer {
     operation.call = recorder_.NextCall();
     operation.begin = recorder_.NextMoment();
     thread.has_turn = false;
-    turns_.OnOperation(operation.rank);
+    turns_.OnOperation(operation.rank, MonotonicNow());
     thread.state = ThreadState::kInCall;
     if (thread.call->is_possible && !thread.call->is_elsewhere) {
       if (const auto due = injector_.Due(operation))
@@ -482,10 +482,10 @@ class Tracer {
   void FreezeRank(TracedThread& thread) {
     const int32_t rank = RankOf(*thread.process);
     dying_ = DyingRank{.rank = rank, .since = MonotonicNow()};
-    dying_->processes.insert(thread.process->id);
-    thread.process->is_frozen = true;
     const auto ranks = threads_.ThreadsByRank();
     const auto own = ranks.find(rank);
+    dying_->processes.insert(thread.process->id);
+    thread.process->is_frozen = true;
     if (own != ranks.end()) {
       for (const auto& [id, process] : own->second) {
         threads_.Find(id)->process->is_frozen = true;

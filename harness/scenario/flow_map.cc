@@ -12,7 +12,12 @@ std::string QuotedYaml(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
+    // A line break in quotes is read as a space.
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c;
+    }
   }
   return quoted + "\"";
 }

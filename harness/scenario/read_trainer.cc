@@ -90,7 +90,7 @@ void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one) {
   map.Time("trial_limit", setup.trial_limit);
   for (const MapReader& fault : map.Maps("faults", kMostFaults))
     ReadFault(fault, setup.faults.emplace_back());
-  if (setup.faults.empty() && map.Find("faults") == nullptr) {
+  if (setup.faults.empty()) {
     map.Error(map.PlaceOf("faults"),
               "expected `faults`: crashes to come back "
               "from",

@@ -13,9 +13,9 @@
 namespace gauntlet {
 namespace {
 
-// So many of the last contents of checkpoint files before a crash are looked at
-// by a kill, and of the next ones after it: a checkpoint must be durable once
-// the next one is begun.
+// Numbers of contents of checkpoint files, before and after a named crash, at
+// whose last operations a kill is tried too. Those after it count as a
+// checkpoint must be durable once the next one is begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 
@@ -65,7 +65,6 @@ class Chooser {
           "{}: expected an operation that {} can befall, found {}", place.name,
           CrashFaultName(place.fault), PatternText(place.at)));
     }
-    last_ = std::max(last_, number);
     chosen_.push_back({.state = {}, .fault = std::move(run)});
     return OkStatus();
   }
@@ -78,7 +77,6 @@ class Chooser {
     }
     for (FaultRun& run : ListFaultRuns(plan_, recording_)) {
       if (FaultRunId(run) != id) continue;
-      last_ = std::max(last_, run.operation);
       chosen_.push_back({.state = {}, .fault = std::move(run)});
       return OkStatus();
     }
@@ -88,36 +86,41 @@ class Chooser {
         recording_.CrashPoints().front(), id));
   }
 
-  // A kill at each named crash, and at the ends of the last versions before.
+  // A kill at each named crash, and at the ends of versions around it. They
+  // come first, as verdicts on the others need them.
   void AddKillsForJudging(const CheckpointVersions& versions) {
-    std::set<uint64_t> points;
-    for (const ChosenCrash& one : chosen_) {
-      points.insert(one.state ? one.state->operations : one.fault->operation);
-    }
     const std::vector<uint64_t> ends = versions.Ends();
-    const auto after = std::ranges::upper_bound(ends, last_);
-    const auto before =
-        std::min<std::ptrdiff_t>(kKillsBefore, after - ends.begin());
-    const auto next = std::min<std::ptrdiff_t>(kKillsAfter, ends.end() - after);
-    points.insert(after - before, after + next);
+    std::set<uint64_t> points;
+    std::set<uint64_t> named;
     for (const ChosenCrash& one : chosen_) {
+      const uint64_t at =
+          one.state ? one.state->operations : one.fault->operation;
       if (one.state && one.state->kind == CrashStateKind::kKill)
-        points.erase(one.state->operations);
+        named.insert(at);
+      const auto after = std::ranges::upper_bound(ends, at);
+      const auto before =
+          std::min<std::ptrdiff_t>(kKillsBefore, after - ends.begin());
+      const auto next =
+          std::min<std::ptrdiff_t>(kKillsAfter, ends.end() - after);
+      points.insert(at);
+      points.insert(after - before, after + next);
     }
     points.erase(0);
+    std::vector<ChosenCrash> kills;
     for (const uint64_t point : points) {
-      chosen_.push_back({.state = CrashState{.kind = CrashStateKind::kKill,
-                                             .operations = point},
-                         .fault = {},
-                         .is_for_judging = true});
+      if (named.contains(point)) continue;
+      kills.push_back({.state = CrashState{.kind = CrashStateKind::kKill,
+                                           .operations = point},
+                       .fault = {},
+                       .is_for_judging = true});
     }
+    chosen_.insert(chosen_.begin(), kills.begin(), kills.end());
   }
 
   std::vector<ChosenCrash> Take() { return std::move(chosen_); }
 
  private:
   void AddState(const CrashState& state) {
-    last_ = std::max(last_, state.operations);
     chosen_.push_back({.state = state, .fault = {}});
   }
 
@@ -149,7 +152,6 @@ class Chooser {
   const CrashTestPlan& plan_;
   const Recording& recording_;
   std::vector<ChosenCrash> chosen_;
-  uint64_t last_ = 0;  // operation of a named crash
 };
 
 }  // namespace

@@ -155,8 +155,11 @@ def end_child(status):
     atexit._run_exitfuncs()
     # Files that the program left open, which it would flush when it frees them.
     for item in gc.get_objects():
-        if isinstance(item, io.IOBase) and not item.closed and item.writable():
-            item.flush()
+        if isinstance(item, io.IOBase):
+            try:
+                item.flush()
+            except (OSError, ValueError):
+                pass  # closed, detached, or open for reading only
     sys.stdout.flush()
     sys.stderr.flush()
     ctypes.CDLL(None).fflush(None)

@@ -60,8 +60,12 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
     if (!is_known && unknown.empty())
       unknown = trial.point + ": " + result.verdicts[i].reason;
   }
-  if (!unknown.empty())
-    verdict = {.kind = VerdictKind::kError, .reason = unknown};
+  if (unknown.empty() && (!result.is_complete || result.is_interrupted))
+    unknown = "not all crashes were tried before the end of the time";
+  if (!unknown.empty()) {
+    verdict.kind = VerdictKind::kError;
+    verdict.reason = unknown;
+  }
   if (result.findings.empty()) return verdict;
   verdict.kind = VerdictKind::kFail;
   verdict.reason = result.findings.front().title;
@@ -70,8 +74,8 @@ Verdict VerdictOnTrainer(const CrashTestResult& result) {
     verdict.broken_expectations.push_back(
         {.invariant = "expectation",
          .name = std::string(RecoveryVerdictName(finding.verdict)),
-         .message = fmt::format("the program recovers; found: {}",
-                                finding.title)});
+         .message =
+             fmt::format("the program recovers; found: {}", finding.title)});
     verdict.story.push_back(trial.point);
     for (const std::string& line : trial.lost)
       verdict.story.push_back("lost: " + line);

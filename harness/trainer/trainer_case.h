@@ -14,8 +14,8 @@ namespace gauntlet {
 Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 
 // The crashes of the scenario's faults count, not those for judging.
-// Inconclusive: one of them did not happen, or it is not known from which
-// checkpoint the run resumed.
+// Inconclusive: one of them did not happen or was not tried, or it is not known
+// from which checkpoint the run resumed.
 Verdict VerdictOnTrainer(const CrashTestResult& result);
 
 }  // namespace gauntlet

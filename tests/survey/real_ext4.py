@@ -63,11 +63,14 @@ class Trial:
     def run_to_crash(self, kill_at):
         """To its end, or until a file of the pattern appears."""
         process = self.start()
-        while process.poll() is None:
+        while True:
             if kill_at and list((self.place / "out").glob(kill_at)):
                 os.killpg(process.pid, signal.SIGKILL)
-            time.sleep(0.0005)
-        process.communicate()
+            try:
+                process.communicate(timeout=0.0005)
+                return
+            except subprocess.TimeoutExpired:
+                pass
 
     def copies(self, seconds, every):
         """(SECONDS, IMAGE) from now on."""

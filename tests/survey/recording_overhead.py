@@ -96,7 +96,7 @@ class Trainer:
             "namespaces": False, "private_network": False, "mounts": [],
             "directories": directories, "log_folder": str(folder / "log"),
             "log_bytes": 1 << 34, "log_operations": 1_000_000,
-            "injections": [], "time_limit": 3600 * 10**9,
+            "injections": [], "ranks_take_turns": False, "time_limit": 3600 * 10**9,
             "background_grace": 2 * 10**9, "fork_server": ""}
         (folder / "trial.json").write_text(json.dumps(trial))
         done = subprocess.run([self._told.program, "trial", folder],

@@ -66,6 +66,7 @@ TEST_F(RankTurnsTest, KillsOneRank_AndLetsOthersGoOn) {
     const TraceOutcome outcome = run.Run({"ranks", "{out}", "3", "sleeps"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_FALSE(outcome.is_killed);
+    EXPECT_FALSE(Contains(outcome.notes, "polls"));
     ASSERT_EQ(outcome.injected.size(), 1U);
     EXPECT_EQ(outcome.injected[0].operation.rank, 1);
     EXPECT_EQ(FilesMade(run), InTurn(3, 2));

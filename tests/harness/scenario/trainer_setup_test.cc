@@ -79,6 +79,8 @@ TEST(TrainerSetupTest, RefusesWhatMakesNoSense) {
        "expected an argument with {out}, the directory that the program writes "
        "to, found none"},
       {WithTrainer(command), "expected `faults`: crashes to come back from"},
+      {WithTrainer(command + ", faults: []"),
+       "expected `faults`: crashes to come back from"},
       {WithTrainer(command + ", faults: [{at: {file: a}}]"), "expected a `do`"},
       {WithTrainer(command + ", faults: [{do: kill}]"),
        "expected an `at`: the operation of the crash"},

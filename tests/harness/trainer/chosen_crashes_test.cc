@@ -162,7 +162,7 @@ TEST_F(ChosenCrashesTest, IdIsFound) {
 
 // The scenario of a finding names the crash that it is about.
 TEST_F(ChosenCrashesTest, FindingBecomesScenario) {
-  CrashTestPlan plan{.command = {"python3", "train.py", "--out", "{out}"},
+  CrashTestPlan plan{.command = {"python3", "-c", "a = 1\nb = 'c'", "{out}"},
                      .resume_command = {"/bin/sh", "-c", "resume 'it' {out}"},
                      .results = {"final*"},
                      .grace = std::chrono::seconds(2)};
