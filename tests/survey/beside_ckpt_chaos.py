@@ -28,6 +28,7 @@ import tempfile
 import time
 
 import operation_list
+from argument_types import positive
 
 BENCH = pathlib.Path(__file__).resolve().parent / "bench"
 KILL_MODES = "before,torn"
@@ -385,13 +386,6 @@ def compare(told, name, folder):
     return comparison
 
 
-def _positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number from 1, found '{text}'")
-    return int(text)
-
-
 def _examples(text):
     chosen = text.split(",")
     for one in chosen:
@@ -412,11 +406,11 @@ def parse(arguments):
     parser.add_argument("--only", type=_examples, default=list(EXAMPLES),
                         metavar="NAME,…",
                         help=f"some of {', '.join(EXAMPLES)} (all)")
-    parser.add_argument("--rounds", type=_positive, default=3, metavar="N",
+    parser.add_argument("--rounds", type=positive, default=3, metavar="N",
                         help="rounds of each example (3)")
-    parser.add_argument("-j", "--jobs", type=_positive, default=2, metavar="N",
+    parser.add_argument("-j", "--jobs", type=positive, default=2, metavar="N",
                         help="trials at a time, of both (2)")
-    parser.add_argument("--max-points", type=_positive, default=40, metavar="N",
+    parser.add_argument("--max-points", type=positive, default=40, metavar="N",
                         help="most crash points of ckpt-chaos (40)")
     parser.add_argument("--time", default="10m", metavar="TIME",
                         help="time for the trials of Gauntlet (10m)")

@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 
+from argument_types import positive
+
 BENCH = pathlib.Path(__file__).resolve().parent / "bench"
 TRAINERS = {"torch.save": "torch_save.py",
             "Keras BackupAndRestore": "keras_backup.py",
@@ -189,13 +191,6 @@ def measure(told, name, folder):
     return overhead
 
 
-def _positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number from 1, found '{text}'")
-    return int(text)
-
-
 def _trainers(text):
     chosen = text.split(",")
     for one in chosen:
@@ -216,9 +211,9 @@ def parse(arguments):
     parser.add_argument("--only", type=_trainers, default=list(TRAINERS),
                         metavar="NAME,…",
                         help=f"some of {', '.join(TRAINERS)} (all)")
-    parser.add_argument("--rounds", type=_positive, default=5, metavar="N",
+    parser.add_argument("--rounds", type=positive, default=5, metavar="N",
                         help="pairs of runs (5)")
-    parser.add_argument("--batch", type=_positive, default=256, metavar="N",
+    parser.add_argument("--batch", type=positive, default=256, metavar="N",
                         help="samples of a step (256)")
     parser.add_argument("--folder", metavar="DIR", default=os.getcwd(),
                         help="where the saves go: the disk that is measured "

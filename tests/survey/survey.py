@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 import trainer_list
+from argument_types import positive
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/survey.md"
@@ -190,13 +191,6 @@ def _trainers(text):
     return [by_name[name] for name in text.split(",")]
 
 
-def _positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number from 1, found '{text}'")
-    return int(text)
-
-
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="ci/run.sh survey",
@@ -210,7 +204,7 @@ def parse(arguments):
                         help="time for the crash states of a trainer (4m)")
     parser.add_argument("--faults", default="kill,torn,power", metavar="NAME,…",
                         help="faults of gauntlet crash-test (kill,torn,power)")
-    parser.add_argument("-j", "--jobs", type=_positive, default=2, metavar="N",
+    parser.add_argument("-j", "--jobs", type=positive, default=2, metavar="N",
                         help="trials at a time (2)")
     parser.add_argument("--out", metavar="DIR", default="build/survey/results",
                         help="where results and findings go "
