@@ -56,16 +56,7 @@ Status WriteCrashTestFiles(const CrashTestResult& result,
 
 CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
   const auto begin = std::chrono::steady_clock::now();
-  CaseOutcome outcome = {
-      .result = {.name = one.name,
-                 .scenario = one.scenario,
-                 .file = one.file,
-                 .line = one.line,
-                 .seed = one.seed,
-                 .world = std::string(WorldKindName(place.world)),
-                 .replay = fmt::format("gauntlet run {} -k '{}' --world real",
-                                       one.file, one.name),
-                 .directory = place.directory}};
+  CaseOutcome outcome = {.result = ResultBeforeRun(one, place)};
   const fs::path folder = fs::path(place.directory) / "crash-test";
   const Result<CrashTestResult> result = RunTrainer(one, place, folder);
   if (result.ok()) {

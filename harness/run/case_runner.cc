@@ -194,6 +194,22 @@ RunPlan PlanOf(const Case& one) {
   return plan;
 }
 
+CaseResult ResultBeforeRun(const Case& one, const CasePlace& place) {
+  CaseResult result = {.name = one.name,
+                       .scenario = one.scenario,
+                       .file = one.file,
+                       .line = one.line,
+                       .seed = one.seed,
+                       .world = std::string(WorldKindName(place.world)),
+                       .replay = place.replay,
+                       .directory = place.directory};
+  if (result.replay.empty()) {
+    result.replay = fmt::format("gauntlet run {} -k '{}' --world {}", one.file,
+                                one.name, result.world);
+  }
+  return result;
+}
+
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references) {
   const auto begin = std::chrono::steady_clock::now();
@@ -201,20 +217,9 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   Record& record = run.record();
   record.skipped = WhyNotHere(one, here);
   if (record.skipped.empty()) run.Run();
-  CaseOutcome outcome = {.result = {.name = one.name,
-                                    .scenario = one.scenario,
-                                    .file = one.file,
-                                    .line = one.line,
-                                    .seed = one.seed,
-                                    .world = record.world,
-                                    .replay = place.replay,
-                                    .directory = place.directory,
-                                    .planted_bugs = record.setup.planted_bugs,
-                                    .verdict = Judge(record)}};
-  if (place.replay.empty()) {
-    outcome.result.replay = fmt::format("gauntlet run {} -k '{}' --world {}",
-                                        one.file, one.name, record.world);
-  }
+  CaseOutcome outcome = {.result = ResultBeforeRun(one, place)};
+  outcome.result.planted_bugs = record.setup.planted_bugs;
+  outcome.result.verdict = Judge(record);
   if (!record.launchers.empty() && record.launchers.back().result) {
     outcome.final_digest = record.launchers.back().result->digest;
   }

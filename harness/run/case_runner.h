@@ -52,6 +52,10 @@ struct CaseOutcome {
   bool disk_full = false;
 };
 
+// The result of a case before it has run: its name, its place in the file, and
+// the command that repeats it, by its file if the place has none.
+CaseResult ResultBeforeRun(const Case& one, const CasePlace& place);
+
 // Runs the case (in the simulated world twice, to compare the runs) and judges
 // the result. Leaves record.jsonl in the directory and, if a scenario can
 // express the case, scenario.yaml. Leaves checkpoints and logs only if the

@@ -93,7 +93,8 @@ Explanation Suite::Explain(const Case& one, const Record& record) {
 
 // A replay takes the record of the try.
 std::string Suite::ReplayOfTry(const SuiteItem& item, int number) const {
-  if (!options_.replay) return "";
+  // A crash test has no record to replay: it is run again by its file.
+  if (!options_.replay || item.one.trainer) return "";
   if (number == 1) return options_.replay(item);
   SuiteItem named = item;
   named.one.name = NameOfTry(item.one.name, number);
