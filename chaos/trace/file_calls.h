@@ -107,8 +107,7 @@ class FileCalls {
   // Says so if the process' /proc cannot be read, so that its calls are not
   // seen.
   void NoteIfHidden(Caller caller) const;
-  // `text`: a path that the call gave; `directory`: a descriptor, or AT_FDCWD.
-  void NoteOutside(Caller caller, int directory, const std::string& text) const;
+  void NoteOutside(const Place& place) const;
   std::string PathOf(Caller caller, int directory, uint64_t text) const;
 
   // data_calls.cc

@@ -85,6 +85,10 @@ bool IsCrashPoint(OperationKind kind) {
   return kind != OperationKind::kOpenToRead && kind != OperationKind::kClose;
 }
 
+bool IsOwnCrashPoint(const FileOperation& operation) {
+  return !operation.implied && IsCrashPoint(operation.kind);
+}
+
 std::string DescribeFileOperation(const FileOperation& operation) {
   const std::string effect = EffectText(operation);
   if (operation.rank == kUnknownRank) return effect;

@@ -128,6 +128,9 @@ struct FileOperation {
   int64_t modification_time = 0;  // nanoseconds since 1970
 };
 
+// True for a crash point that comes by a call of its own.
+bool IsOwnCrashPoint(const FileOperation& operation);
+
 // "write [4096, 5120) of ckpt/model.bin", with "rank 1: " before it where there
 // is a rank.
 std::string DescribeFileOperation(const FileOperation& operation);

@@ -26,8 +26,8 @@ enum class InjectionKind : uint8_t {
 // Processes that a kill ends.
 enum class KillScope : uint8_t {
   kAll,
-  // Those of the rank that does the operation. They freeze there; once every
-  // other rank waits, they get SIGKILL. So the death is the same each time.
+  // The rank that does the operation: its processes freeze there, and get
+  // SIGKILL once every other rank waits. So the death is the same each time.
   kRank,
 };
 

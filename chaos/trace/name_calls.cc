@@ -87,14 +87,10 @@ std::string PathTo(const Place& place) {
 
 }  // namespace
 
-void FileCalls::NoteOutside(Caller caller, int directory,
-                            const std::string& text) const {
-  const std::string base =
-      text.starts_with('/') ? ""
-      : directory == AT_FDCWD
-          ? ReadLinkText(fmt::format("/proc/{}/cwd", caller.thread)) + "/"
-          : ReadLinkText(DescriptorPath(caller.thread, directory)) + "/";
-  const std::string path = base + text;
+void FileCalls::NoteOutside(const Place& place) const {
+  const std::string path =
+      ReadLinkText(fmt::format("/proc/self/fd/{}", place.directory.get())) +
+      "/" + place.leaf;
   // Python keeps compiled modules beside their sources.
   const bool is_of_no_matter =
       path.starts_with("/proc/") || path.starts_with("/dev/") ||
@@ -131,8 +127,7 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
   const bool makes_or_empties =
       place.status ? (open->flags & O_TRUNC) != 0 && IsRegular(place.status)
                    : (open->flags & O_CREAT) != 0;
-  if (makes_or_empties && !place.name)
-    NoteOutside(caller, open->path.directory, *text);
+  if (makes_or_empties && !place.name) NoteOutside(place);
   if (!place.status) {
     if ((open->flags & O_CREAT) == 0) return std::nullopt;
     return Making(caller, call, OperationKind::kCreate, std::move(place));

@@ -36,7 +36,7 @@ uint64_t Recorder::AddFile(const FileIdentity& identity) {
 void Recorder::Add(FileOperation operation) {
   operation.end = NextMoment();
   if (operation.begin == 0) operation.begin = operation.end;
-  if (!operation.implied && IsCrashPoint(operation.kind)) ++own_operations_;
+  if (IsOwnCrashPoint(operation)) ++own_operations_;
   if (log_ == nullptr || !status_.ok()) return;
   operation.time = SinceStart();
   status_ = log_->Append(std::move(operation));

@@ -322,7 +322,8 @@ class Tracer {
     operation.call = recorder_.NextCall();
     operation.begin = recorder_.NextMoment();
     thread.has_turn = false;
-    turns_.OnOperation(operation.rank, MonotonicNow());
+    if (options_.ranks_take_turns && operation.rank != kUnknownRank)
+      turns_.OnOperation(operation.rank, MonotonicNow());
     thread.state = ThreadState::kInCall;
     if (thread.call->is_possible && !thread.call->is_elsewhere) {
       if (const auto due = injector_.Due(operation))
