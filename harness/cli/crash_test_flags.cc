@@ -42,9 +42,7 @@ finding.)";
 constexpr uint64_t kMostJobs = 256;
 
 Result<CrashFault> ParseFault(const std::string& name) {
-  const auto found = std::ranges::find(kCrashFaultNames, name);
-  if (found != kCrashFaultNames.end())
-    return static_cast<CrashFault>(found - kCrashFaultNames.begin());
+  if (const auto fault = CrashFaultOfName(name)) return *fault;
   return ExpectedValue(
       fmt::format("some of {}", fmt::join(kCrashFaultNames, ", ")), name);
 }

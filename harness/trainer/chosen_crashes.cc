@@ -7,7 +7,6 @@
 
 #include "chaos/crash/crash_description.h"
 #include "chaos/crash/crash_state_list.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

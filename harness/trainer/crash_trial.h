@@ -31,6 +31,8 @@ constexpr std::string_view CrashFaultName(CrashFault fault) {
   return kCrashFaultNames[static_cast<size_t>(fault)];
 }
 
+// nullopt: none has that name.
+std::optional<CrashFault> CrashFaultOfName(std::string_view name);
 // The fault of an id, such as "kill-120" or "weak-3-data0"; nullopt: none.
 std::optional<CrashFault> FaultOfId(std::string_view id);
 
@@ -77,6 +79,9 @@ struct CrashTrial {
   CrashFault fault = CrashFault::kKill;
   // So many operations of the recording had happened.
   uint64_t operation = 0;
+  // Operation at which it happened: also one that was torn, or failed; 0: the
+  // crash came before the first.
+  uint64_t fault_operation = 0;
   std::string point;              // "after rename of a.tmp to a", for people
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
   int32_t rank = kUnknownRank;    // that did the operation

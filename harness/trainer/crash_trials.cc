@@ -270,6 +270,7 @@ class Trials {
   }
 
   void SetPlace(uint64_t number, CrashTrial& trial) const {
+    trial.fault_operation = number;
     if (number == 0) return;
     const FileOperation& operation =
         setting_.recording.log.operations()[number - 1];

@@ -155,6 +155,10 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
 std::optional<CrashFault> FaultOfId(std::string_view id) {
   const std::string_view name = id.substr(0, id.find('-'));
   if (name == "ext4" || name == "weak") return CrashFault::kPowerLoss;
+  return CrashFaultOfName(name);
+}
+
+std::optional<CrashFault> CrashFaultOfName(std::string_view name) {
   const auto found = std::ranges::find(kCrashFaultNames, name);
   if (found == kCrashFaultNames.end()) return std::nullopt;
   return static_cast<CrashFault>(found - kCrashFaultNames.begin());

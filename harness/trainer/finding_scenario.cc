@@ -10,23 +10,15 @@
 namespace gauntlet {
 namespace {
 
-// The operation of the program at which the crash happened.
-uint64_t OperationOf(const OperationLog& log, const CrashTrial& trial) {
-  const bool is_next = trial.fault == CrashFault::kTornWrite ||
-                       trial.fault == CrashFault::kDiskFull ||
-                       trial.fault == CrashFault::kIoError ||
-                       trial.fault == CrashFault::kSigterm;
-  uint64_t number = std::max<uint64_t>(trial.operation + (is_next ? 1 : 0), 1);
-  const auto is_own = [&] {
-    const FileOperation& operation = log.operations()[number - 1];
-    return !operation.implied && IsCrashPoint(operation.kind);
-  };
-  while (number > 1 && !is_own()) --number;
+// Number of the last operation that the program did itself, up to the crash.
+uint64_t OwnOperationOf(const OperationLog& log, const CrashTrial& trial) {
+  uint64_t number = std::max<uint64_t>(trial.fault_operation, 1);
+  while (number > 1 && !IsOwnCrashPoint(log.operations()[number - 1])) --number;
   return number;
 }
 
 FlowMap FaultMap(const OperationLog& log, const CrashTrial& trial) {
-  const OperationPattern pattern = PatternOf(log, OperationOf(log, trial));
+  const OperationPattern pattern = PatternOf(log, OwnOperationOf(log, trial));
   FlowMap at;
   at.Add("file", QuotedYaml(pattern.path));
   at.Add("operation", OperationKindName(*pattern.kind));

@@ -28,6 +28,7 @@ std::string HowItEnded(const TrialEnd& end, const RunFolder& run) {
 
 // True if the output speaks of a network, as far as words tell.
 bool SpeaksOfNetwork(std::string_view output) {
+  // Without their first letters, whose case varies.
   constexpr std::array<std::string_view, 6> kWords = {
       "onnection", "etwork", "resolve", "getaddrinfo", "urlopen", "http"};
   return std::ranges::any_of(kWords, [&](std::string_view word) {
@@ -73,7 +74,7 @@ Status CheckOperations(const OperationLog& log, const RunFolder& run,
         const bool is_there = operation.name.directory == TrainerRuns::kOut ||
                               (!operation.to.path.empty() &&
                                operation.to.directory == TrainerRuns::kOut);
-        return !operation.implied && IsCrashPoint(operation.kind) && is_there;
+        return IsOwnCrashPoint(operation) && is_there;
       });
   if (writes) return OkStatus();
   const std::string said = LastLine(ReadTextFile(run.output()));
@@ -90,8 +91,7 @@ std::vector<uint64_t> Recording::CrashPoints() const {
   std::vector<uint64_t> points;
   for (size_t i = 0; i < log.operations().size(); ++i) {
     const FileOperation& operation = log.operations()[i];
-    if (!operation.implied && IsCrashPoint(operation.kind))
-      points.push_back(i + 1);
+    if (IsOwnCrashPoint(operation)) points.push_back(i + 1);
   }
   return points;
 }

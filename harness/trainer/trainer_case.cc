@@ -10,9 +10,10 @@ namespace gauntlet {
 namespace {
 
 CrashPlace PlaceOf(const TrainerFault& fault, size_t index) {
-  CrashPlace place{.name = fmt::format("trainer.faults[{}]", index),
-                   .fault = FaultOfId(fault.kind).value_or(CrashFault::kKill),
-                   .at = {.path = fault.file, .occurrence = fault.occurrence}};
+  CrashPlace place{
+      .name = fmt::format("trainer.faults[{}]", index),
+      .fault = CrashFaultOfName(fault.kind).value_or(CrashFault::kKill),
+      .at = {.path = fault.file, .occurrence = fault.occurrence}};
   if (!fault.operation.empty())
     place.at.kind = ParseOperationKind(fault.operation);
   if (fault.rank) place.at.rank = static_cast<int32_t>(*fault.rank);

@@ -170,7 +170,8 @@ TEST_F(ChosenCrashesTest, FindingBecomesScenario) {
   const std::vector<std::pair<CrashFault, std::string>> trials = {
       {CrashFault::kKill, "kill-8"}, {CrashFault::kRankDeath, "rank-8"}};
   for (const auto& [fault, id] : trials) {
-    CrashTrial trial{.id = id, .fault = fault, .operation = 8};
+    CrashTrial trial{
+        .id = id, .fault = fault, .operation = 8, .fault_operation = 8};
     const std::string text = ScenarioOfFinding(
         plan, recording().log, {.title = "fails: it's \"this\"", .trials = {0}},
         trial, 3);
