@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fast.sh TARGET...: builds these in build/fast, as fast as they get: compiled
 # and optimised at link time by clang, by counts of what runs how often, and
-# laid out (ci/lay_out.sh). The counts are a build's of its own, build/counting,
+# laid out (ci/bolt.sh). The counts are a build's of its own, build/counting,
 # from explorations, and are taken anew where the program has changed since.
 # ci/run.sh fast installs what it needs.
 set -euo pipefail

@@ -28,7 +28,7 @@ struct Digest {
 };
 
 // The hash of a digest: it has no pattern that needs mixing.
-struct LowHalf {
+struct DigestHash {
   size_t operator()(const Digest& digest) const { return digest.low; }
 };
 

@@ -232,7 +232,7 @@ class ProcessTracer {
       case RecordKind::kSaveAcknowledged:
       case RecordKind::kSaveFailed:
         // A synchronous save stops the training.
-        if (training_ns_ && !model_.record.setup.saves_beside) {
+        if (training_ns_ && !model_.record.setup.async_saves) {
           training_ns_ = now.t_ns;
         }
         break;

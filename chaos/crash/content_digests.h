@@ -38,7 +38,7 @@ class ContentDigests {
 
  private:
   // Digest of one block, by the pieces that it is made of.
-  using Blocks = std::unordered_map<Digest, Digest, LowHalf>;
+  using Blocks = std::unordered_map<Digest, Digest, DigestHash>;
 
   Result<Digest> BlockOf(std::span<const ContentPiece> pieces);
   // Digests of the whole blocks of a piece, some ahead of the one asked for.

@@ -120,7 +120,7 @@ class CrashStateList {
   uint64_t next_ = 0;            // number of operations to look at next
   std::optional<LogWalk> walk_;  // of this pass
   std::deque<CrashState> ready_;
-  std::unordered_set<Digest, LowHalf> seen_;
+  std::unordered_set<Digest, DigestHash> seen_;
   CrashListCounts counts_;
 };
 

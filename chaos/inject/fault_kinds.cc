@@ -222,7 +222,7 @@ uint64_t FileOffset::In(uint64_t file_size) const {
   return file_size / 100 * value + file_size % 100 * value / 100;
 }
 
-bool IsOfNetwork(FaultKind kind) {
+bool IsNetworkFault(FaultKind kind) {
   return kind == FaultKind::kPartition ||
          kind == FaultKind::kAsymmetricPartition ||
          kind == FaultKind::kPacketLoss || kind == FaultKind::kDelay ||
@@ -240,7 +240,7 @@ bool CutsPower(const Fault& fault) {
           fault.with.then == AfterTear::kPowerLoss);
 }
 
-std::string_view WhyNotReal(const Fault& fault) {
+std::string_view SimOnlyReason(const Fault& fault) {
   if (!fault.with.groups.empty()) {
     return "a real process can cut its own connections only, and groups cut "
            "those of other processes too";

@@ -43,7 +43,7 @@ struct FaultyDevice::Calls {
   struct Queued<kFunction> {
     static void Call(Device* device, Args... args) {
       FaultyDevice& self = Of(device);
-      if (!self.Meet(DeviceCall::kQueue)) return;
+      if (!self.OnCall(DeviceCall::kQueue)) return;
       (Base(self).*kFunction)(self.device_, args...);
     }
   };
@@ -63,22 +63,22 @@ struct FaultyDevice::Calls {
   }
   static const char* Failure(Device* device) {
     FaultyDevice& self = Of(device);
-    if (!self.Meet(DeviceCall::kWait)) return self.failed_.c_str();
+    if (!self.OnCall(DeviceCall::kWait)) return self.failed_.c_str();
     return Base(self).failure(self.device_);
   }
   static void* Allocate(Device* device, size_t bytes) {
     FaultyDevice& self = Of(device);
-    if (!self.Meet(DeviceCall::kAllocate)) return nullptr;
+    if (!self.OnCall(DeviceCall::kAllocate)) return nullptr;
     return Base(self).allocate(self.device_, bytes);
   }
   static void* AllocateIfRoom(Device* device, size_t bytes) {
     FaultyDevice& self = Of(device);
-    if (!self.Meet(DeviceCall::kAllocateIfRoom)) return nullptr;
+    if (!self.OnCall(DeviceCall::kAllocateIfRoom)) return nullptr;
     return Base(self).allocate_if_room(self.device_, bytes);
   }
   static void Fetch(Device* device, void* to, const void* from, size_t bytes) {
     FaultyDevice& self = Of(device);
-    self.fetch_begun_ = self.Meet(DeviceCall::kQueue);
+    self.fetch_begun_ = self.OnCall(DeviceCall::kQueue);
     if (!self.fetch_begun_) return;
     Base(self).fetch(self.device_, to, from, bytes);
   }
@@ -114,7 +114,7 @@ struct FaultyDevice::Calls {
   static void Download(Device* device, void* to, const void* from,
                        size_t bytes) {
     FaultyDevice& self = Of(device);
-    if (self.Meet(DeviceCall::kWait)) {
+    if (self.OnCall(DeviceCall::kWait)) {
       Base(self).download(self.device_, to, from, bytes);
     } else if (bytes > 0) {
       std::memset(to, 0, bytes);
@@ -192,7 +192,7 @@ gpu::DevicePlace FaultyDevice::place() {
 // A process has one device: it is opened once.
 gpu::Device* FaultyDevice::Open(gpu::DeviceText* why) {
   CHECK(device_ == nullptr, "a device is opened once");
-  if (!Meet(DeviceCall::kOpen)) {
+  if (!OnCall(DeviceCall::kOpen)) {
     std::snprintf(why->text, sizeof why->text, "%s", failed_.c_str());
     return nullptr;
   }
@@ -200,14 +200,14 @@ gpu::Device* FaultyDevice::Open(gpu::DeviceText* why) {
   return device_ == nullptr ? nullptr : reinterpret_cast<gpu::Device*>(this);
 }
 
-bool FaultyDevice::Meet(DeviceCall call) {
+bool FaultyDevice::OnCall(DeviceCall call) {
   while (failed_.empty() && injector_.AnyArmed()) {
     const std::optional<Injector::Armed> armed = injector_.TakeForDevice(call);
     if (!armed) break;
     if (!injector_.Fire(*armed)) continue;
     const Fault& fault = *armed->fault;
     if (fault.kind == FaultKind::kDeviceHang) {
-      injector_.StandStill(fault);
+      injector_.Hang(fault);
     } else if (fault.kind == FaultKind::kOutOfMemory &&
                call == DeviceCall::kAllocateIfRoom) {
       return false;

@@ -31,7 +31,7 @@ class FaultyDevice {
   gpu::Device* Open(gpu::DeviceText* why);
   // Performs the faults that are due at the call. Returns false if the device
   // has failed, or has no room at a kAllocateIfRoom.
-  bool Meet(DeviceCall call);
+  bool OnCall(DeviceCall call);
 
   const gpu::DevicePlace base_;
   Injector& injector_;

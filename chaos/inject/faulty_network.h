@@ -41,7 +41,7 @@ class FaultyNetwork final : public Network {
                                            Time deadline) override;
 
   // Begins the fault, for all connections of this process, also later ones.
-  // REQUIRES: IsOfNetwork(fault.kind), and it names no groups.
+  // REQUIRES: IsNetworkFault(fault.kind), and it names no groups.
   void Trouble(const Fault& fault);
 
  private:

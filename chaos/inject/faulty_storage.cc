@@ -54,9 +54,9 @@ class FaultyStorage::FaultyFile final : public File {
       } else if (kind == FaultKind::kFsyncFails) {
         // The fault has an offset, and this write reaches it: from here the
         // fault waits for a sync.
-        storage_.injector_.PutBack({.state = armed->state,
-                                    .fault = armed->fault,
-                                    .point = armed->point});
+        storage_.injector_.Rearm({.state = armed->state,
+                                  .fault = armed->fault,
+                                  .point = armed->point});
       } else if (kind == FaultKind::kTornWrite) {
         if (!FireTear(*armed)) continue;
         return Tear(*armed->fault, offset, bytes);
@@ -127,7 +127,7 @@ class FaultyStorage::FaultyFile final : public File {
   bool FireTear(const Injector::Armed& armed) {
     Injector& injector = storage_.injector_;
     return armed.fault->with.then == AfterTear::kNothing
-               ? injector.FireOn(armed, path_)
+               ? injector.FireAtFile(armed, path_)
                : injector.Fire(armed);
   }
 
@@ -269,7 +269,7 @@ void FaultyStorage::Damage(const Injector::Armed& armed,
   }
   // The fault waits for the next file; if none comes, the record shows that it
   // never fired.
-  if (!status.ok()) injector_.PutBack(armed);
+  if (!status.ok()) injector_.Rearm(armed);
 }
 
 Status FaultyStorage::FlipBit(const Injector::Armed& armed,
@@ -288,7 +288,7 @@ Status FaultyStorage::FlipBit(const Injector::Armed& armed,
   std::byte byte{};
   ASSIGN_OR_RETURN(const size_t read, file->ReadAt(offset, {&byte, 1}));
   if (read != 1) return DataLoss(path + ": shorter than its size");
-  if (!injector_.FireOn(armed, path)) return OkStatus();
+  if (!injector_.FireAtFile(armed, path)) return OkStatus();
   byte ^= std::byte{1} << with.bit;
   RETURN_IF_ERROR(file->WriteAt(offset, {&byte, 1}));
   return file->Sync();
@@ -307,7 +307,7 @@ Status FaultyStorage::Truncate(const Injector::Armed& armed,
                      file->ReadAt(0, std::as_writable_bytes(std::span(kept))));
     if (read != left) return DataLoss(path + ": shorter than its size");
   }
-  if (!injector_.FireOn(armed, path)) return OkStatus();
+  if (!injector_.FireAtFile(armed, path)) return OkStatus();
   ASSIGN_OR_RETURN(const auto file,
                    base_.Open(path, OpenMode::kCreateTruncate));
   RETURN_IF_ERROR(file->WriteAt(0, std::as_bytes(std::span(kept))));
@@ -317,7 +317,7 @@ Status FaultyStorage::Truncate(const Injector::Armed& armed,
 Status FaultyStorage::Delete(const Injector::Armed& armed,
                              const std::string& path) {
   RETURN_IF_ERROR(base_.Open(path, OpenMode::kRead).status());
-  if (!injector_.FireOn(armed, path)) return OkStatus();
+  if (!injector_.FireAtFile(armed, path)) return OkStatus();
   return base_.Remove(path, FileKind::kFile);
 }
 

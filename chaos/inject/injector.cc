@@ -201,7 +201,7 @@ void Injector::Arm(const Armed& armed) {
   armed_count_.store(armed_.size());
 }
 
-void Injector::PutBack(const Armed& armed) { Arm(armed); }
+void Injector::Rearm(const Armed& armed) { Arm(armed); }
 
 // A load from memory opens no file; the next file opened is not one of the
 // load.
@@ -268,7 +268,7 @@ std::optional<Injector::Armed> Injector::TakeForDevice(DeviceCall call) {
       [call](const Armed& armed) { return Meets(armed.fault->kind, call); });
 }
 
-void Injector::StandStill(const Fault& fault) {
+void Injector::Hang(const Fault& fault) {
   if (fault.with.duration == Duration::zero()) {
     effects_.HangForever();
   } else {
@@ -280,7 +280,7 @@ bool Injector::Fire(const Armed& armed) {
   return Fire(*armed.state, armed.point);
 }
 
-bool Injector::FireOn(const Armed& armed, const std::string& file) {
+bool Injector::FireAtFile(const Armed& armed, const std::string& file) {
   if (!Fire(armed)) return false;
   events_.Emit({.kind = EventKind::kDamaged,
                 .step = step_.load(),
@@ -355,7 +355,7 @@ Status Injector::Act(const Fault& fault, Point point) {
       effects_.TerminateLauncher();
       return OkStatus();
     case FaultKind::kHang:
-      StandStill(fault);
+      Hang(fault);
       return OkStatus();
     case FaultKind::kPause:
       effects_.StopSelf(with.duration);
@@ -376,7 +376,7 @@ Status Injector::Act(const Fault& fault, Point point) {
     case FaultKind::kPacketLoss:
     case FaultKind::kDelay:
     case FaultKind::kConnectionReset:
-      effects_.TroubleNetwork(fault);
+      effects_.ApplyNetworkFault(fault);
       return OkStatus();
     case FaultKind::kWallClockJump:
       effects_.JumpCalendar(

@@ -54,8 +54,8 @@ class InjectorEffects {
   [[noreturn]] virtual void PowerLossNow() = 0;
   // Begins the fault on the process's connections, or between the groups that
   // the fault names, until its duration is over. Returns at once. REQUIRES:
-  // IsOfNetwork(fault.kind).
-  virtual void TroubleNetwork(const Fault& fault) = 0;
+  // IsNetworkFault(fault.kind).
+  virtual void ApplyNetworkFault(const Fault& fault) = 0;
   // Moves the wall clock that the process reads; `by` may be negative.
   virtual void JumpCalendar(Duration by) = 0;
 };
@@ -131,18 +131,18 @@ class Injector final : public FaultPoints {
   // Likewise for a call to the device.
   std::optional<Armed> TakeForDevice(DeviceCall call);
   // Arms the fault again, after an operation that it could not change.
-  void PutBack(const Armed& armed);
+  void Rearm(const Armed& armed);
   // Claims and logs the fault; returns false if another process had it, or it
   // is spent. Call it before the effect, which is the caller's part.
   bool Fire(const Armed& armed);
   // Fires, and logs the file that is damaged. The writer gets no error.
-  bool FireOn(const Armed& armed, const std::string& file);
+  bool FireAtFile(const Armed& armed, const std::string& file);
   // Fires, and performs the effect of a kind that is neither of storage nor of
   // a device.
   Status Perform(const Armed& armed);
   // Blocks the calling task for the fault's duration. REQUIRES: hang or
   // device_hang.
-  void StandStill(const Fault& fault);
+  void Hang(const Fault& fault);
   // Performs the consequence of a torn write (`then`); returns for
   // AfterTear::kNothing.
   void FinishTear(const Fault& fault);

@@ -16,7 +16,8 @@ Time EndOf(const Fault& fault, Time begin) {
 }  // namespace
 
 void LinkTroubles::Begin(const Fault& fault, Time now) {
-  CHECK(IsOfNetwork(fault.kind) && fault.kind != FaultKind::kConnectionReset &&
+  CHECK(IsNetworkFault(fault.kind) &&
+            fault.kind != FaultKind::kConnectionReset &&
             fault.with.groups.empty(),
         fmt::format("{}: no trouble of one process's network", fault.id));
   const Time until = EndOf(fault, now);

@@ -25,7 +25,7 @@ class LinkTroubles {
   explicit LinkTroubles(uint64_t seed, OnLate on_late = nullptr)
       : seed_(seed), on_late_(std::move(on_late)) {}
 
-  // REQUIRES: IsOfNetwork(fault.kind), it lasts, and it names no groups.
+  // REQUIRES: IsNetworkFault(fault.kind), it lasts, and it names no groups.
   void Begin(const Fault& fault, Time now);
 
   // Time at which the last cut in that direction ends; in the past if it is

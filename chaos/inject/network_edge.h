@@ -36,7 +36,7 @@ class NetworkEdge {
   NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed, EventLog* events);
 
   std::shared_ptr<EdgeLine> Add(std::unique_ptr<Channel> base);
-  // REQUIRES: IsOfNetwork(fault.kind), and it names no groups.
+  // REQUIRES: IsNetworkFault(fault.kind), and it names no groups.
   void Begin(const Fault& fault);
   // Waits for all couriers and readers. REQUIRES: every line is closed.
   void End();

@@ -343,7 +343,7 @@ struct FaultPlan {
 // Returns true iff it is a fault of the network: partition,
 // asymmetric_partition, packet_loss, delay, or connection_reset, the only one
 // without a duration.
-bool IsOfNetwork(FaultKind kind);
+bool IsNetworkFault(FaultKind kind);
 
 // Returns true iff the fault happens to the device that a worker computes on.
 bool IsOfDevice(FaultKind kind);
@@ -357,7 +357,7 @@ bool CutsPower(const Fault& fault);
 Status Validate(const FaultPlan& plan);
 
 // Why real processes cannot do this fault; empty: they can.
-std::string_view WhyNotReal(const Fault& fault);
+std::string_view SimOnlyReason(const Fault& fault);
 
 // The plan file of the process contract: one JSON text, the fields in a fixed
 // order, those at their defaults left out. REQUIRES: Validate(plan).ok().

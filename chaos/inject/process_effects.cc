@@ -149,7 +149,7 @@ void ProcessEffects::PowerLossNow() {
   std::abort();
 }
 
-void ProcessEffects::TroubleNetwork(const Fault& fault) {
+void ProcessEffects::ApplyNetworkFault(const Fault& fault) {
   CHECK(network_ != nullptr, fault.id + ": there is no network to trouble");
   network_->Trouble(fault);
 }

@@ -47,9 +47,9 @@ class ProcessEffects final : public InjectorEffects {
   void StopSelf(Duration duration) override;
   void DeliverNotice(Duration grace, NoticeBy by) override;
   // Never called: plans with a power loss are not run in real processes
-  // (WhyNotReal).
+  // (SimOnlyReason).
   [[noreturn]] void PowerLossNow() override;
-  void TroubleNetwork(const Fault& fault) override;
+  void ApplyNetworkFault(const Fault& fault) override;
   void JumpCalendar(Duration by) override;
 
  private:

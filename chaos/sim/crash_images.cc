@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "chaos/sim/number_system.h"
+#include "chaos/sim/odometer.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -96,7 +96,7 @@ std::vector<std::vector<bool>> CrashImages::ChoicesOfNames() const {
     const std::vector<uint64_t> bases(n, 2);
     do {
       choices.emplace(digits.begin(), digits.end());
-    } while (Next(digits, bases));
+    } while (Advance(digits, bases));
     return {choices.begin(), choices.end()};
   }
   choices.merge(NearEnds(n, n <= kFewNames ? Near::kTwo : Near::kOne));

@@ -5,7 +5,7 @@
 // each file that can then be reached one of its possible contents. Outcomes
 // that look alike (a name below a directory that is gone, a block torn where
 // old and new agree) are one image. Without a bound the images are those that
-// SimDisk::PowerLoss leaves over all answers of its Choose.
+// SimDisk::PowerLoss leaves over all answers of its ChoiceSource.
 //
 // The bound. All outcomes are taken as far as they are few:
 // - names: all subsets (under kExt4 all prefixes) up to `names_up_to`; beyond,

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "chaos/sim/crash_images.h"
-#include "chaos/sim/number_system.h"
+#include "chaos/sim/odometer.h"
 
 namespace gauntlet {
 namespace {
@@ -60,7 +60,7 @@ Ways AllWays(const Choices& choices) {
     for (size_t i = 0; i < way.size(); ++i) {
       if (choices.bases[i] == 1) ways.back()[i] = choices.only;
     }
-  } while (Next(way, choices.bases));
+  } while (Advance(way, choices.bases));
   return ways;
 }
 

@@ -99,7 +99,7 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
   if (chosen == nullptr) {
     fiber.context->Suspend();
   } else {
-    GoOn(*chosen);
+    SwitchTo(*chosen);
     if (chosen == &fiber) return fiber.result;
     fiber.context->SuspendFor(*chosen->context);
   }
@@ -125,7 +125,7 @@ void Scheduler::At(Time time, Action& action, uint64_t argument) {
   std::push_heap(actions_.begin(), actions_.end(), Later);
 }
 
-void Scheduler::Doom(FiberGroup& group) {
+void Scheduler::Kill(FiberGroup& group) {
   if (group.doomed) return;
   group.doomed = true;
   doomed_.push_back(&group);
@@ -139,7 +139,7 @@ void Scheduler::LeaveIfDoomed() {
 void Scheduler::LeaveIfInterrupted() {
   if (current_ == nullptr || current_->unwinding || !IsInterrupted()) return;
   left_interrupted_ = true;
-  Doom(*current_->group);
+  Kill(*current_->group);
   Leave();
 }
 
@@ -181,7 +181,7 @@ RunEnd Scheduler::Run(std::string& report) {
   const RunEnd end = Drive();
   if (end != RunEnd::kAllExited) report = Report();
   ending_ = true;
-  for (FiberGroup* group : groups_) Doom(*group);
+  for (FiberGroup* group : groups_) Kill(*group);
   ReapDoomed();
   CHECK(groups_.empty(), "a process was started while the run was ending");
   actions_.clear();
@@ -234,7 +234,7 @@ Fiber* Scheduler::Draw() {
          fiber.id);
   FiberGroup& group = *fiber.group;
   if (++group.resumptions >= group.doomed_at_resumption) {
-    Doom(group);
+    Kill(group);
     return nullptr;
   }
   RemoveRunnable(fiber);
@@ -266,13 +266,13 @@ void Scheduler::FireDue() {
 // Runs fibers until a wait chooses no next one (current_ is null then), or
 // until a fiber leaves or ends.
 void Scheduler::Resume(Fiber& fiber) {
-  GoOn(fiber);
+  SwitchTo(fiber);
   const bool more = fiber.context->Resume();
   Fiber* const last = std::exchange(current_, nullptr);
   if (!more) Retire(*last);
 }
 
-void Scheduler::GoOn(Fiber& fiber) {
+void Scheduler::SwitchTo(Fiber& fiber) {
   if (fiber.context == nullptr) {
     fiber.context = pool_.Take();
     fiber.context->Begin(std::move(fiber.body));
@@ -323,11 +323,11 @@ void Scheduler::Detach(Fiber& fiber) {
 
 void Scheduler::ReapDoomed() {
   // A group that is reaped may doom others.
-  for (size_t i = 0; i < doomed_.size(); ++i) Reap(*doomed_[i]);
+  for (size_t i = 0; i < doomed_.size(); ++i) Unwind(*doomed_[i]);
   doomed_.clear();
 }
 
-void Scheduler::Reap(FiberGroup& group) {
+void Scheduler::Unwind(FiberGroup& group) {
   for (Fiber* fiber : group.fibers) {
     if (fiber->state == Fiber::State::kRunnable) RemoveRunnable(*fiber);
     Detach(*fiber);

@@ -131,7 +131,7 @@ class Scheduler {
 
   // Kills the group. Its fibers are unwound before the next decision. A caller
   // that belongs to the group runs on until it waits or leaves.
-  void Doom(FiberGroup& group);
+  void Kill(FiberGroup& group);
   // Gives up the calling fiber for good.
   // REQUIRES: its group is doomed, and it is not being unwound.
   [[noreturn]] void Leave();
@@ -173,13 +173,13 @@ class Scheduler {
   void FireDue();
   Time NextTime() const;
   void Resume(Fiber& fiber);
-  void GoOn(Fiber& fiber);
+  void SwitchTo(Fiber& fiber);
   void Retire(Fiber& fiber);
   void MakeRunnable(Fiber& fiber);
   void RemoveRunnable(Fiber& fiber);
   void Detach(Fiber& fiber);
   void ReapDoomed();
-  void Reap(FiberGroup& group);
+  void Unwind(FiberGroup& group);
   std::string Report() const;
 
   void ListAppend(WaitList& list, Fiber& fiber);

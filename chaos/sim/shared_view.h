@@ -47,7 +47,7 @@ struct SharedViewOptions {
   // acdirmin of Linux.
   Duration listings_stale_for = std::chrono::seconds(30);
   // Chooses the pieces that the host hands over on its own; null: none.
-  Choose write_back;
+  ChoiceSource write_back;
 };
 
 class SharedView {

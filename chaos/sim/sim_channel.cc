@@ -74,33 +74,38 @@ void SimChannel::Close() {
 }
 
 SimListener::~SimListener() {
-  if (!door_->user.group->doomed) fabric_.CloseDoor(*door_);
+  if (!listen_socket_->user.group->doomed)
+    fabric_.CloseListenSocket(*listen_socket_);
 }
 
 Result<Incoming> SimListener::Accept(Time deadline) {
-  const auto door = door_;
+  const auto listen_socket = listen_socket_;
   Scheduler& scheduler = fabric_.scheduler_;
-  if (door->user.group->doomed) return ProcessGone();
-  fabric_.DropOverdue(*door);
-  const auto ready = [&door] { return !door->waiting.empty() || door->closed; };
+  if (listen_socket->user.group->doomed) return ProcessGone();
+  fabric_.DropOverdue(*listen_socket);
+  const auto ready = [&listen_socket] {
+    return !listen_socket->waiting.empty() || listen_socket->closed;
+  };
   if (ready()) scheduler.Wait(nullptr, scheduler.now(), {});
   while (!ready()) {
-    const WaitResult result = scheduler.Wait(
-        &door->acceptors, deadline, {.verb = "accepts at", .what = &door->key});
+    const WaitResult result =
+        scheduler.Wait(&listen_socket->acceptors, deadline,
+                       {.verb = "accepts at", .what = &listen_socket->key});
     if (result == WaitResult::kDeadline) break;
   }
-  if (!door->waiting.empty()) {
-    auto connection = std::move(door->waiting.front());
-    door->waiting.pop_front();
-    connection->door = nullptr;
+  if (!listen_socket->waiting.empty()) {
+    auto connection = std::move(listen_socket->waiting.front());
+    listen_socket->waiting.pop_front();
+    connection->listen_socket = nullptr;
     auto channel =
         std::make_unique<SimChannel>(fabric_, std::move(connection), 1);
     Frame first = channel->TakeArrived();
     return Incoming{.channel = std::move(channel), .first = std::move(first)};
   }
-  if (door->closed) return Unavailable(door->key + ": no longer listening");
+  if (listen_socket->closed)
+    return Unavailable(listen_socket->key + ": no longer listening");
   return DeadlineExceeded(
-      fmt::format("{}: nobody connected in time", door->key));
+      fmt::format("{}: nobody connected in time", listen_socket->key));
 }
 
 }  // namespace gauntlet

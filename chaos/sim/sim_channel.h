@@ -13,16 +13,16 @@
 
 namespace gauntlet {
 
-struct Parcel {
+struct InFlightFrame {
   Time at;
   Frame frame;
   bool close = false;
 };
 
 // One direction of a connection, from end i to end 1 - i.
-struct NetworkFabric::Way {
+struct NetworkFabric::Direction {
   RandomStream random;
-  std::list<Parcel> under_way;
+  std::list<InFlightFrame> under_way;
   uint64_t unreceived = 0;  // bytes
   WaitList senders;         // waiting for room
   Time last{};              // arrival of the newest
@@ -33,21 +33,21 @@ struct NetworkFabric::Way {
 struct NetworkFabric::Connection {
   struct End {
     NetworkUser user;
-    std::list<Parcel> inbox;  // arrived parcels, in order
-    bool closed = false;      // by its own process
-    bool broken = false;      // closed by the other end, or reset
+    std::list<InFlightFrame> inbox;  // arrived frames, in order
+    bool closed = false;             // by its own process
+    bool broken = false;             // closed by the other end, or reset
     WaitList receivers;
   };
   uint64_t id = 0;
   std::string name;
   Nonce nonce{};
-  Door* door = nullptr;  // until Accept has returned it
+  ListenSocket* listen_socket = nullptr;  // until Accept has returned it
   Time opened{};
   End ends[2];
-  Way ways[2];
+  Direction ways[2];
 };
 
-struct NetworkFabric::Door {
+struct NetworkFabric::ListenSocket {
   NetworkUser user;
   std::string key;
   std::deque<std::shared_ptr<Connection>> silent;   // the oldest first
@@ -85,15 +85,16 @@ class SimChannel final : public Channel {
 
 class SimListener final : public Listener {
  public:
-  SimListener(NetworkFabric& fabric, std::shared_ptr<NetworkFabric::Door> door)
-      : fabric_(fabric), door_(std::move(door)) {}
+  SimListener(NetworkFabric& fabric,
+              std::shared_ptr<NetworkFabric::ListenSocket> listen_socket)
+      : fabric_(fabric), listen_socket_(std::move(listen_socket)) {}
   ~SimListener() override;
 
   Result<Incoming> Accept(Time deadline) override;
 
  private:
   NetworkFabric& fabric_;
-  std::shared_ptr<NetworkFabric::Door> door_;
+  std::shared_ptr<NetworkFabric::ListenSocket> listen_socket_;
 };
 
 }  // namespace gauntlet

@@ -80,7 +80,7 @@ struct DiskOptions {
 // Chooses one of the n > 0 outcomes that are allowed after a power loss;
 // returns a number in [0, n). Random in a simulation; an enumeration tries them
 // all.
-using Choose = std::function<uint64_t(uint64_t n)>;
+using ChoiceSource = std::function<uint64_t(uint64_t n)>;
 
 // A file or directory, whatever its name. Only SimDisk looks inside.
 struct Inode : std::enable_shared_from_this<Inode> {
@@ -131,7 +131,7 @@ class SimDisk {
   void Sync(Inode& file);
 
   // REQUIRES: no file is open.
-  void PowerLoss(const Choose& choose);
+  void PowerLoss(const ChoiceSource& choose);
 
   uint64_t used_bytes() const { return used_bytes_; }
   // The time of what comes next, for the log.
@@ -201,9 +201,9 @@ class SimDisk {
   // Returns true iff the pending changes of names survive as a prefix.
   bool NamesInOrder() const;
   KeptNames NamesWith(const std::vector<bool>& kept) const;
-  void KeepNames(const Choose& choose);
-  void KeepData(Inode& file, const Choose& choose);
-  void Restore(Inode& directory, const Choose& choose);
+  void KeepNames(const ChoiceSource& choose);
+  void KeepData(Inode& file, const ChoiceSource& choose);
+  void Restore(Inode& directory, const ChoiceSource& choose);
 
   // A power loss leaves a file with one of its extents, and each dirty block
   // within that extent with one of the block's outcomes.

@@ -164,7 +164,7 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
 }
 
 // Lets the chosen pending changes of names reach the disk.
-void SimDisk::KeepNames(const Choose& choose) {
+void SimDisk::KeepNames(const ChoiceSource& choose) {
   std::vector<bool> kept(pending_.size());
   if (NamesInOrder()) {
     std::fill_n(kept.begin(), choose(pending_.size() + 1), true);
@@ -190,7 +190,7 @@ void SimDisk::KeepNames(const Choose& choose) {
   pending_.clear();
 }
 
-void SimDisk::PowerLoss(const Choose& choose) {
+void SimDisk::PowerLoss(const ChoiceSource& choose) {
   options_.log = nullptr;
   late_.clear();
   known_.directory = nullptr;
@@ -201,7 +201,7 @@ void SimDisk::PowerLoss(const Choose& choose) {
 
 // Makes the durable entries below the directory the ones that readers find,
 // once the machine is up again.
-void SimDisk::Restore(Inode& directory, const Choose& choose) {
+void SimDisk::Restore(Inode& directory, const ChoiceSource& choose) {
   directory.linked = true;
   directory.entries = directory.durable_entries;
   for (auto& [name, inode] : directory.entries) {
@@ -284,7 +284,7 @@ std::string SimDisk::Compose(const Inode& file, uint64_t size,
   return data;
 }
 
-void SimDisk::KeepData(Inode& file, const Choose& choose) {
+void SimDisk::KeepData(Inode& file, const ChoiceSource& choose) {
   if (!file.dirty.empty() || file.durable_size != file.data.size()) {
     const std::vector<Extent> extents = ExtentsAfter(file);
     const Extent& extent =

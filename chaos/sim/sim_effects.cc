@@ -101,7 +101,7 @@ void SimEffects::PowerLossNow() {
   simulation_.Hang();
 }
 
-void SimEffects::TroubleNetwork(const Fault& fault) {
+void SimEffects::ApplyNetworkFault(const Fault& fault) {
   const std::string& host = simulation_.process_host(simulation_.self());
   const Duration duration = fault.with.duration;
   switch (fault.kind) {

@@ -51,7 +51,7 @@ class SimEffects final : public InjectorEffects {
   void DeliverNotice(Duration grace, NoticeBy by) override;
   [[noreturn]] void PowerLossNow() override;
   // Affects all connections of the host.
-  void TroubleNetwork(const Fault& fault) override;
+  void ApplyNetworkFault(const Fault& fault) override;
   void JumpCalendar(Duration by) override;
 
  private:

@@ -59,11 +59,11 @@ Result<std::unique_ptr<Listener>> NetworkFabric::Listen(
   if (user.group->doomed) return ProcessGone();
   if (!IsWellFormed(address)) return Malformed(address);
   const std::string key = KeyOf(user, address);
-  const auto [place, is_free] = doors_.try_emplace(key);
+  const auto [place, is_free] = listen_sockets_.try_emplace(key);
   if (!is_free) {
     return AlreadyExists(fmt::format("address {} is in use", address));
   }
-  place->second = std::make_shared<Door>();
+  place->second = std::make_shared<ListenSocket>();
   place->second->user = user;
   place->second->key = key;
   place->second->filter = std::move(filter);
@@ -76,12 +76,12 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
     const NetworkUser& user, const std::string& address, Time deadline) {
   if (!IsWellFormed(address)) return Malformed(address);
   const std::string key = KeyOf(user, address);
-  const auto reachable = [&]() -> Door* {
-    const auto door = doors_.find(key);
-    if (door == doors_.end()) return nullptr;
-    const std::string& other = door->second->user.host;
+  const auto reachable = [&]() -> ListenSocket* {
+    const auto listen_socket = listen_sockets_.find(key);
+    if (listen_socket == listen_sockets_.end()) return nullptr;
+    const std::string& other = listen_socket->second->user.host;
     const bool cut = IsCut(user.host, other) || IsCut(other, user.host);
-    return cut ? nullptr : door->second.get();
+    return cut ? nullptr : listen_socket->second.get();
   };
   const WaitReason reason{.verb = "connects to", .what = &address};
   const auto nobody = [&address] {
@@ -99,12 +99,12 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
         latency_.one_way.Draw(handshakes_) + latency_.one_way.Draw(handshakes_);
     const Time answer = scheduler_.now() + round_trip;
     scheduler_.Wait(nullptr, std::min(answer, deadline), reason);
-    Door* door = reachable();
+    ListenSocket* listen_socket = reachable();
     if (user.group->doomed) break;
     if (answer > deadline) return nobody();
-    if (door == nullptr) continue;
-    auto connection = NewConnection(user, *door, address);
-    AddSilent(*door, connection);
+    if (listen_socket == nullptr) continue;
+    auto connection = NewConnection(user, *listen_socket, address);
+    AddSilent(*listen_socket, connection);
     return std::unique_ptr<Channel>(
         std::make_unique<SimChannel>(*this, std::move(connection), 0));
   }
@@ -112,14 +112,15 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
 }
 
 std::shared_ptr<NetworkFabric::Connection> NetworkFabric::NewConnection(
-    const NetworkUser& client, const Door& door, const std::string& address) {
+    const NetworkUser& client, const ListenSocket& listen_socket,
+    const std::string& address) {
   const uint64_t id = connections_.size();
   const std::string number = std::to_string(id);
   const std::string stream = "connection:" + number;
   auto connection = std::shared_ptr<Connection>(
       new Connection{.id = id,
                      .name = address + " #" + number,
-                     .ends = {{.user = client}, {.user = door.user}},
+                     .ends = {{.user = client}, {.user = listen_socket.user}},
                      .ways = {{.random = RandomStream(seed_, stream + ":0")},
                               {.random = RandomStream(seed_, stream + ":1")}}});
   nonces_.Fill(std::as_writable_bytes(std::span(connection->nonce)));
@@ -128,50 +129,52 @@ std::shared_ptr<NetworkFabric::Connection> NetworkFabric::NewConnection(
   return connection;
 }
 
-void NetworkFabric::AddSilent(Door& door,
+void NetworkFabric::AddSilent(ListenSocket& listen_socket,
                               const std::shared_ptr<Connection>& connection) {
-  DropOverdue(door);
-  if (door.silent.size() >= kMaxSilentCallers) Drop(door, *door.silent.front());
-  connection->door = &door;
+  DropOverdue(listen_socket);
+  if (listen_socket.silent.size() >= kMaxSilentCallers)
+    Drop(listen_socket, *listen_socket.silent.front());
+  connection->listen_socket = &listen_socket;
   connection->opened = scheduler_.now();
-  door.silent.push_back(connection);
+  listen_socket.silent.push_back(connection);
 }
 
 // The caller has sent its first frame.
 void NetworkFabric::EndSilence(Connection& connection) {
-  Door& door = *connection.door;
-  const auto found = std::ranges::find(door.silent, connection.id,
+  ListenSocket& listen_socket = *connection.listen_socket;
+  const auto found = std::ranges::find(listen_socket.silent, connection.id,
                                        [](const auto& one) { return one->id; });
-  if (found == door.silent.end()) return;  // more frames than one
+  if (found == listen_socket.silent.end()) return;  // more frames than one
   const Frame& first = connection.ends[1].inbox.front().frame;
   const bool fits = first.size() <= kMaxFirstFrameBytes;
-  if (fits && door.filter) {
-    if (auto answer = door.filter(connection.nonce, first)) {
+  if (fits && listen_socket.filter) {
+    if (auto answer = listen_socket.filter(connection.nonce, first)) {
       Post(connection, 1, *std::move(answer));
-      return Drop(door, connection);
+      return Drop(listen_socket, connection);
     }
   }
-  if (!fits || door.waiting.size() >= kMaxWaitingCallers) {
-    return Drop(door, connection);
+  if (!fits || listen_socket.waiting.size() >= kMaxWaitingCallers) {
+    return Drop(listen_socket, connection);
   }
-  door.waiting.push_back(*found);
-  door.silent.erase(found);
-  scheduler_.WakeAll(door.acceptors);
+  listen_socket.waiting.push_back(*found);
+  listen_socket.silent.erase(found);
+  scheduler_.WakeAll(listen_socket.acceptors);
 }
 
 // Disconnects a caller that has not been accepted.
-void NetworkFabric::Drop(Door& door, Connection& connection) {
-  connection.door = nullptr;
+void NetworkFabric::Drop(ListenSocket& listen_socket, Connection& connection) {
+  connection.listen_socket = nullptr;
   CloseEnd(connection, 1);
-  std::erase_if(door.silent, [&connection](const auto& one) {
+  std::erase_if(listen_socket.silent, [&connection](const auto& one) {
     return one.get() == &connection;
   });
 }
 
-void NetworkFabric::DropOverdue(Door& door) {
-  while (!door.silent.empty() &&
-         scheduler_.now() - door.silent.front()->opened >= kMaxSilence) {
-    Drop(door, *door.silent.front());
+void NetworkFabric::DropOverdue(ListenSocket& listen_socket) {
+  while (!listen_socket.silent.empty() &&
+         scheduler_.now() - listen_socket.silent.front()->opened >=
+             kMaxSilence) {
+    Drop(listen_socket, *listen_socket.silent.front());
   }
 }
 
@@ -205,7 +208,7 @@ void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
   ++frames_sent_;
   scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(way));
   scheduler_.Record(ShortDigestOf(frame));
-  Way& path = connection.ways[way];
+  Direction& path = connection.ways[way];
   path.unreceived += frame.size();
   path.last = std::max(path.last + Duration(1),
                        scheduler_.now() + Delay(connection, way, frame.size()));
@@ -214,7 +217,7 @@ void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
 }
 
 void NetworkFabric::PostClose(Connection& connection, int way) {
-  Way& path = connection.ways[way];
+  Direction& path = connection.ways[way];
   if (std::exchange(path.closing, true)) return;
   path.last = std::max(path.last + Duration(1),
                        scheduler_.now() + Delay(connection, way, 0));
@@ -223,7 +226,7 @@ void NetworkFabric::PostClose(Connection& connection, int way) {
 }
 
 void NetworkFabric::Schedule(Connection& connection, int way) {
-  Way& path = connection.ways[way];
+  Direction& path = connection.ways[way];
   if (path.scheduled || path.under_way.empty()) return;
   if (IsCut(connection.ends[way].user.host,
             connection.ends[1 - way].user.host)) {
@@ -238,7 +241,7 @@ void NetworkFabric::Act(uint64_t argument) {
   Connection* const connection = connections_[argument / 2].get();
   if (connection == nullptr) return;
   const int way = static_cast<int>(argument % 2);
-  Way& path = connection->ways[way];
+  Direction& path = connection->ways[way];
   path.scheduled = false;
   const bool cut = IsCut(connection->ends[way].user.host,
                          connection->ends[1 - way].user.host);
@@ -255,12 +258,12 @@ void NetworkFabric::Act(uint64_t argument) {
 }
 
 void NetworkFabric::Deliver(Connection& connection, int way) {
-  std::list<Parcel>& under_way = connection.ways[way].under_way;
+  std::list<InFlightFrame>& under_way = connection.ways[way].under_way;
   const bool close = under_way.front().close;
   Connection::End& end = connection.ends[1 - way];
   if (!end.closed && !close) {
     end.inbox.splice(end.inbox.end(), under_way, under_way.begin());
-    if (connection.door != nullptr && way == 0) EndSilence(connection);
+    if (connection.listen_socket != nullptr && way == 0) EndSilence(connection);
     return scheduler_.WakeAll(end.receivers);
   }
   under_way.pop_front();
@@ -269,8 +272,8 @@ void NetworkFabric::Deliver(Connection& connection, int way) {
     if (!close) PostClose(connection, 1 - way);
   } else {
     end.broken = true;
-    if (connection.door != nullptr && end.inbox.empty() && way == 0) {
-      return Drop(*connection.door, connection);
+    if (connection.listen_socket != nullptr && end.inbox.empty() && way == 0) {
+      return Drop(*connection.listen_socket, connection);
     }
     scheduler_.WakeAll(connection.ways[1 - way].senders);
     scheduler_.WakeAll(end.receivers);
@@ -285,8 +288,8 @@ void NetworkFabric::CloseEnd(Connection& connection, int end) {
 }
 
 void NetworkFabric::Break(Connection& connection) {
-  if (connection.door != nullptr && connection.ends[1].inbox.empty()) {
-    Drop(*connection.door, connection);
+  if (connection.listen_socket != nullptr && connection.ends[1].inbox.empty()) {
+    Drop(*connection.listen_socket, connection);
   }
   for (int end = 0; end < 2; ++end) {
     connection.ways[end].under_way.clear();
@@ -296,17 +299,17 @@ void NetworkFabric::Break(Connection& connection) {
   }
 }
 
-void NetworkFabric::CloseDoor(Door& door) {
-  door.closed = true;
-  for (auto* const callers : {&door.silent, &door.waiting}) {
+void NetworkFabric::CloseListenSocket(ListenSocket& listen_socket) {
+  listen_socket.closed = true;
+  for (auto* const callers : {&listen_socket.silent, &listen_socket.waiting}) {
     for (const auto& connection : *callers) {
-      connection->door = nullptr;
+      connection->listen_socket = nullptr;
       CloseEnd(*connection, 1);
     }
     callers->clear();
   }
-  scheduler_.WakeAll(door.acceptors);
-  doors_.erase(door.key);
+  scheduler_.WakeAll(listen_socket.acceptors);
+  listen_sockets_.erase(listen_socket.key);
 }
 
 void NetworkFabric::Cut(const HostLink& link) { ++cuts_[link]; }
@@ -367,15 +370,16 @@ void NetworkFabric::Reset(const HostLink& link) {
   }
 }
 
-void NetworkFabric::EndProcess(int process, Farewell farewell) {
-  std::vector<std::shared_ptr<Door>> doors;
-  for (const auto& [key, door] : doors_) {
-    if (door->user.process == process) doors.push_back(door);
+void NetworkFabric::EndProcess(int process, CloseMode close_mode) {
+  std::vector<std::shared_ptr<ListenSocket>> listen_sockets;
+  for (const auto& [key, listen_socket] : listen_sockets_) {
+    if (listen_socket->user.process == process)
+      listen_sockets.push_back(listen_socket);
   }
   for (const auto& connection : connections_) {
     for (int end = 0; connection != nullptr && end < 2; ++end) {
       if (connection->ends[end].user.process != process) continue;
-      if (farewell == Farewell::kClose) {
+      if (close_mode == CloseMode::kOrderly) {
         CloseEnd(*connection, end);
       } else {
         connection->ends[end].closed = true;
@@ -383,7 +387,8 @@ void NetworkFabric::EndProcess(int process, Farewell farewell) {
       }
     }
   }
-  for (const auto& door : doors) CloseDoor(*door);
+  for (const auto& listen_socket : listen_sockets)
+    CloseListenSocket(*listen_socket);
 }
 
 }  // namespace gauntlet

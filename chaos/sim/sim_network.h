@@ -50,9 +50,9 @@ struct NetworkUser {
   FiberGroup* group = nullptr;
 };
 
-// End of a process's connections. kClose: closed behind the frames already
-// sent. kSilent: without notice to the other ends.
-enum class Farewell : uint8_t { kClose, kSilent };
+// End of a process's connections. kOrderly: closed behind the frames already
+// sent. kAbrupt: without notice to the other ends.
+enum class CloseMode : uint8_t { kOrderly, kAbrupt };
 
 // All hosts, listeners and connections of one simulation.
 class NetworkFabric final : public Action {
@@ -84,14 +84,14 @@ class NetworkFabric final : public Action {
   // Number of frames sent so far, by all processes.
   uint64_t frames_sent() const { return frames_sent_; }
   // Closes all listeners and connections of the process.
-  void EndProcess(int process, Farewell farewell);
+  void EndProcess(int process, CloseMode close_mode);
 
  private:
   friend class SimChannel;
   friend class SimListener;
-  struct Way;
+  struct Direction;
   struct Connection;
-  struct Door;
+  struct ListenSocket;
 
   // Delivers what is due on way `argument` % 2 of connection `argument` / 2.
   void Act(uint64_t argument) override;
@@ -103,14 +103,15 @@ class NetworkFabric final : public Action {
   void Deliver(Connection& connection, int way);
   void CloseEnd(Connection& connection, int end);
   void Break(Connection& connection);
-  void CloseDoor(Door& door);
-  void AddSilent(Door& door, const std::shared_ptr<Connection>& connection);
-  void Drop(Door& door, Connection& connection);
+  void CloseListenSocket(ListenSocket& listen_socket);
+  void AddSilent(ListenSocket& listen_socket,
+                 const std::shared_ptr<Connection>& connection);
+  void Drop(ListenSocket& listen_socket, Connection& connection);
   void EndSilence(Connection& connection);
-  void DropOverdue(Door& door);
+  void DropOverdue(ListenSocket& listen_socket);
 
   std::shared_ptr<Connection> NewConnection(const NetworkUser& client,
-                                            const Door& door,
+                                            const ListenSocket& listen_socket,
                                             const std::string& address);
   bool IsOpen(const HostLink& link) const;
   static std::string KeyOf(const NetworkUser& user, const std::string& address);
@@ -121,7 +122,7 @@ class NetworkFabric final : public Action {
   RandomStream handshakes_;
   SimEntropy nonces_;
   std::vector<std::shared_ptr<Connection>> connections_;
-  std::map<std::string, std::shared_ptr<Door>> doors_;
+  std::map<std::string, std::shared_ptr<ListenSocket>> listen_sockets_;
   struct Trouble {
     uint64_t number = 0;
     HostLink link;

@@ -71,7 +71,7 @@ Result<std::vector<std::string>> SimWorkerProcesses::ReserveAddresses(
   for (int rank = 0; rank < count; ++rank) {
     addresses.push_back(fmt::format("{}:{}",
                                     simulation_.process_host(launcher_),
-                                    kFirstPort + simulation_.TakePort()));
+                                    kFirstPort + simulation_.AllocatePort()));
   }
   return addresses;
 }

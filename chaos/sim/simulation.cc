@@ -27,7 +27,7 @@ struct Simulation::Machine {
         disk(simulation.options_.disk),
         outside(simulation.scheduler_, disk, simulation.options_.storage,
                 simulation.Stream("outside"), {}),
-        write_back_of([&simulation](const std::string& host) -> Choose {
+        write_back_of([&simulation](const std::string& host) -> ChoiceSource {
           const auto chance = std::make_shared<RandomStream>(
               simulation.Stream("write-back:" + host));
           return [chance](uint64_t n) { return chance->Below(n); };
@@ -48,7 +48,7 @@ struct Simulation::Machine {
   SimDisk disk;
   std::map<std::string, std::unique_ptr<SharedView>> views;  // by host
   SimStorage outside;
-  std::function<Choose(const std::string& host)> write_back_of;
+  std::function<ChoiceSource(const std::string& host)> write_back_of;
   uint64_t power_losses = 0;
 };
 
@@ -94,14 +94,14 @@ Result<HttpAnswer> SimHost::Ask(const HttpQuestion& question, Time deadline) {
   const HttpUrl& url = question.url;
   const MetadataService service = simulation_.MetadataOf(name_);
   const Time answered = simulation_.now() + service.takes;
-  const bool hangs =
-      service.way == MetadataService::Way::kHangs || answered > deadline;
+  const bool hangs = service.behavior == MetadataService::Behavior::kHangs ||
+                     answered > deadline;
   SimClock(simulation_.scheduler_).SleepUntil(hangs ? deadline : answered);
   if (hangs) return DeadlineExceeded(HttpUrlText(url) + ": no answer in time");
   if (url.kind == HttpUrl::HostKind::kName && url.host != service.name) {
     return Unavailable(HttpUrlText(url) + ": resolve: name not known");
   }
-  if (service.way == MetadataService::Way::kRefuses) {
+  if (service.behavior == MetadataService::Behavior::kRefuses) {
     return Unavailable(HttpUrlText(url) + ": connection refused");
   }
   const std::string bytes = simulation_.AnswerOf(service, question);
@@ -171,7 +171,7 @@ struct Simulation::Process {
               .entropy = entropy} {
     group.name = options.name;
     group.id = id;
-    group.on_gone = [&simulation, this] { simulation.Gone(*this); };
+    group.on_gone = [&simulation, this] { simulation.OnExit(*this); };
   }
 
   ProcessId id;
@@ -185,7 +185,7 @@ struct Simulation::Process {
   SimEventLog events;
   SimEntropy entropy;
   World world;
-  Farewell farewell = Farewell::kClose;
+  CloseMode close_mode = CloseMode::kOrderly;
   ExitStatus ending = kKilled;
   std::optional<ExitStatus> status;
   WaitList waiters;
@@ -248,21 +248,21 @@ void Simulation::RunBody(Process& process) {
 }
 
 void Simulation::End(Process& process, const ExitStatus& status,
-                     Farewell farewell) {
+                     CloseMode close_mode) {
   if (process.group.doomed) return;
   process.ending = status;
-  process.farewell = farewell;
-  scheduler_.Doom(process.group);
+  process.close_mode = close_mode;
+  scheduler_.Kill(process.group);
 }
 
 void SimHost::Exit(int code) {
   simulation_.End(simulation_.Find(process_), {.code = code, .signal = 0},
-                  Farewell::kClose);
+                  CloseMode::kOrderly);
   simulation_.scheduler_.Leave();
 }
 
 // Releases what the machine kept for the process, which has been unwound.
-void Simulation::Gone(Process& process) {
+void Simulation::OnExit(Process& process) {
   process.status = process.ending;
   if (!scheduler_.ending()) {
     SayOfMachine(process.id,
@@ -273,7 +273,7 @@ void Simulation::Gone(Process& process) {
   }
   scheduler_.Record(static_cast<uint64_t>(process.ending.code));
   process.options.body = nullptr;
-  network_.EndProcess(process.id, process.farewell);
+  network_.EndProcess(process.id, process.close_mode);
   process.storage.ReleaseLocks();
   scheduler_.WakeAll(process.waiters);
   if (process.ending.signal != 0) KillThoseThatDieWith(process);
@@ -308,12 +308,12 @@ void Simulation::At(Time time, std::function<void()> callback) {
 }
 
 void Simulation::Kill(ProcessId process) {
-  End(Find(process), kKilled, Farewell::kClose);
+  End(Find(process), kKilled, CloseMode::kOrderly);
   scheduler_.LeaveIfDoomed();
 }
 
 void Simulation::EndSelf(int code) {
-  End(Find(self()), {.code = code, .signal = 0}, Farewell::kClose);
+  End(Find(self()), {.code = code, .signal = 0}, CloseMode::kOrderly);
   scheduler_.LeaveByReturn();
 }
 
@@ -389,14 +389,15 @@ void Simulation::PowerLoss(const std::string& host) {
   PowerLoss(host, [&stream](uint64_t n) { return stream.Below(n); });
 }
 
-void Simulation::PowerLoss(const std::string& host, const Choose& choose) {
+void Simulation::PowerLoss(const std::string& host,
+                           const ChoiceSource& choose) {
   Machine& machine = MachineOf(host);
   SayPowerCut(host, 0);
   for (const auto& process : processes_) {
     if (process->status || &MachineOf(process->options.host) != &machine) {
       continue;
     }
-    End(*process, kKilled, Farewell::kSilent);
+    End(*process, kKilled, CloseMode::kAbrupt);
   }
   for (const auto& [name, view] : machine.views) view->Crash();
   machine.disk.PowerLoss(choose);
@@ -419,7 +420,7 @@ void Simulation::CrashHost(const std::string& host) {
   SayPowerCut(host, 1);
   for (const auto& process : processes_) {
     if (process->status || process->options.host != host) continue;
-    End(*process, kKilled, Farewell::kSilent);
+    End(*process, kKilled, CloseMode::kAbrupt);
   }
   Machine& machine = MachineOf(host);
   if (SharedView* const view = machine.ViewOf(host)) view->Crash();

@@ -40,8 +40,8 @@ namespace gauntlet {
 // whatever that asks for. It has every address, but only one name.
 struct MetadataService {
   // A name that nobody resolves is a service that hangs.
-  enum class Way : uint8_t { kAnswers, kHangs, kRefuses };
-  Way way = Way::kAnswers;
+  enum class Behavior : uint8_t { kAnswers, kHangs, kRefuses };
+  Behavior behavior = Behavior::kAnswers;
   std::string bytes;  // sent on the connection before it is closed
   Duration takes = std::chrono::milliseconds(1);
   std::string name = "metadata.google.internal";
@@ -156,7 +156,7 @@ class Simulation {
   // machine is up again at once. Does not return if the caller runs there.
   void PowerLoss(const std::string& host);
   // The same, but `choose` decides what survives.
-  void PowerLoss(const std::string& host, const Choose& choose);
+  void PowerLoss(const std::string& host, const ChoiceSource& choose);
   // Stops and restarts the host: kills its processes without closing their
   // connections. With a disk of profile kShared the host's view is lost, but
   // not the server; with other profiles no data is lost. Does not return if the
@@ -186,7 +186,7 @@ class Simulation {
   const std::string& process_name(ProcessId process) const;
   const std::string& process_host(ProcessId process) const;
   // Returns a number that was not returned before, from 0, to make a port of.
-  int TakePort() { return ports_taken_++; }
+  int AllocatePort() { return ports_taken_++; }
   int process_count() const { return static_cast<int>(processes_.size()); }
 
   NetworkFabric& network() { return network_; }
@@ -220,9 +220,9 @@ class Simulation {
   Process& Find(ProcessId process) const;
   void SayPowerCut(const std::string& host, int64_t hosts);
   void RunBody(Process& process);
-  void Gone(Process& process);
+  void OnExit(Process& process);
   void KillThoseThatDieWith(const Process& process);
-  void End(Process& process, const ExitStatus& status, Farewell farewell);
+  void End(Process& process, const ExitStatus& status, CloseMode close_mode);
 
   SimulationOptions options_;
   Scheduler scheduler_;

@@ -26,8 +26,8 @@ Status BackupAndRestore::Configure(TrainOptions& options) const {
       .keep = 2,
       .at_success = options_.delete_checkpoint ? AtSuccess::kDeleteCheckpoints
                                                : AtSuccess::kKeepCheckpoints,
-      .at_notice = options_.save_before_preemption ? AtNotice::kSaveAndLeave
-                                                   : AtNotice::kLeave};
+      .at_notice = options_.save_before_preemption ? OnPreemption::kSaveAndExit
+                                                   : OnPreemption::kExit};
   return OkStatus();
 }
 

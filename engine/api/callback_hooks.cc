@@ -41,7 +41,7 @@ Status CallbackHooks::Keep(const Callback& callback, const Status& status) {
 Status CallbackHooks::TakePart(
     TrainState& state,
     const std::function<Status(Callback&, const Boundary&)>& call) {
-  RETURN_IF_ERROR(state.Settle());
+  RETURN_IF_ERROR(state.SyncToHost());
   size_t offset = 0;
   for (Callback* callback : callbacks_) {
     const size_t size =
@@ -62,7 +62,7 @@ Status CallbackHooks::TakePart(
   return OkStatus();
 }
 
-Status CallbackHooks::Tell(
+Status CallbackHooks::CallAll(
     const TrainState& state,
     const std::function<Status(Callback&, const Progress&)>& call) {
   for (Callback* callback : callbacks_) {
@@ -90,7 +90,7 @@ Status CallbackHooks::StepEnd(TrainState& state, const StepOutcome& outcome) {
 }
 
 Status CallbackHooks::StepSettled(const TrainState& state) {
-  return Tell(state, [](Callback& callback, const Progress& here) {
+  return CallAll(state, [](Callback& callback, const Progress& here) {
     return callback.OnStepSettled(here);
   });
 }
@@ -104,13 +104,13 @@ Status CallbackHooks::EpochEnd(TrainState& state) {
 }
 
 Status CallbackHooks::EpochSettled(const TrainState& state) {
-  return Tell(state, [](Callback& callback, const Progress& here) {
+  return CallAll(state, [](Callback& callback, const Progress& here) {
     return callback.OnEpochSettled(here);
   });
 }
 
 Status CallbackHooks::TrainEnd(const TrainState& state) {
-  return Tell(state, [](Callback& callback, const Progress& here) {
+  return CallAll(state, [](Callback& callback, const Progress& here) {
     return callback.OnTrainEnd(here);
   });
 }

@@ -37,8 +37,8 @@ class CallbackHooks final : public LoopHooks {
   Status TakePart(
       TrainState& state,
       const std::function<Status(Callback&, const Boundary&)>& call);
-  Status Tell(const TrainState& state,
-              const std::function<Status(Callback&, const Progress&)>& call);
+  Status CallAll(const TrainState& state,
+                 const std::function<Status(Callback&, const Progress&)>& call);
   Progress ProgressOf(const TrainState& state) const;
   Status Keep(const Callback& callback, const Status& status);
 

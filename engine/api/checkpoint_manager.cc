@@ -99,24 +99,25 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
   Result<StoreHold> hold = HoldStore(training.world(), options.directory, place,
                                      training.cluster().rendezvous_timeout);
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   training.Tell(EncodeStatus(hold.status())));
+                   training.AllGather(EncodeStatus(hold.status())));
   RETURN_IF_ERROR(hold.status());
   RETURN_IF_ERROR(DecodeStatus(all[0]));
   const auto seconds =
       static_cast<int64_t>(options.keep_checkpoint_every_n_hours * 3600);
-  ASSIGN_OR_RETURN(
-      CheckpointStore store,
-      CheckpointStore::Open(training.world(), {.directory = options.directory,
-                                               .keep = options.max_to_keep,
-                                               .keep_every_seconds = seconds,
-                                               .cold_start = options.cold_start,
-                                               .tenure = place.tenure}));
+  ASSIGN_OR_RETURN(CheckpointStore store,
+                   CheckpointStore::Open(training.world(),
+                                         {.directory = options.directory,
+                                          .keep = options.max_to_keep,
+                                          .keep_every_seconds = seconds,
+                                          .cold_start = options.cold_start,
+                                          .launch_hold = place.launch_hold}));
   return std::unique_ptr<CheckpointManager>(new CheckpointManager(
       training, checked, *std::move(hold), std::move(store)));
 }
 
 Result<std::string> CheckpointManager::FromChief(const std::string& said) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> all, training_->Tell(said));
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   training_->AllGather(said));
   return all[0];
 }
 
@@ -143,7 +144,8 @@ Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
                 training_->schedule(), training_->state());
   const std::string said =
       own.ok() ? training_->StateDigest().ToString() : EncodeStatus(own);
-  ASSIGN_OR_RETURN(const std::vector<std::string> all, training_->Tell(said));
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   training_->AllGather(said));
   RETURN_IF_ERROR(own);
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == said) continue;
@@ -172,7 +174,7 @@ Status CheckpointManager::AskListeners() {
     if (own.ok()) own = listener->BeforeSave(training_->step());
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   training_->Tell(EncodeStatus(own)));
+                   training_->AllGather(EncodeStatus(own)));
   for (size_t rank = 0; rank < all.size(); ++rank) {
     RETURN_IF_ERROR(Annotate(DecodeStatus(all[rank]),
                              fmt::format("rank {}'s save listener", rank)));

@@ -10,7 +10,7 @@ Result<std::unique_ptr<CustomTraining>> CustomTraining::Create(
     World& world, const CustomTrainingOptions& options) {
   std::unique_ptr<CustomTraining> training(new CustomTraining(world, options));
   RETURN_IF_ERROR(training->Build());
-  RETURN_IF_ERROR(training->Meet());
+  RETURN_IF_ERROR(training->JoinOtherWorkers());
   return training;
 }
 
@@ -30,13 +30,13 @@ Status CustomTraining::Build() {
   return OkStatus();
 }
 
-Status CustomTraining::Meet() {
+Status CustomTraining::JoinOtherWorkers() {
   const auto life = static_cast<uint64_t>(options_.place.life);
   ASSIGN_OR_RETURN(
       session_,
       Session::Form(*world_, built_.for_host(),
                     RendezvousOptions(options_.place, options_.cluster),
-                    [life](const std::vector<Attendant>&) {
+                    [life](const std::vector<JoinedWorker>&) {
                       return Decision{.generation = life};
                     }));
   session_->StartRejectingLateConnections();
@@ -80,7 +80,8 @@ std::string CustomTraining::JobJson(std::vector<std::string> saved) const {
   return JobToJson(job, data_->content);
 }
 
-Result<std::vector<std::string>> CustomTraining::Tell(const std::string& said) {
+Result<std::vector<std::string>> CustomTraining::AllGather(
+    const std::string& said) {
   Result<std::vector<std::string>> all = ring().AllGather(
       {.step = state_->position.step, .phase = state_->position.phase_of()},
       said, options_.cluster.save_timeout);

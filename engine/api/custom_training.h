@@ -103,7 +103,7 @@ class CustomTraining {
   const WorkerSpec& place() const { return options_.place; }
   uint64_t generation() const { return session_->decision().generation; }
   // Sends `said` to all workers and returns the texts of all, by rank.
-  Result<std::vector<std::string>> Tell(const std::string& said);
+  Result<std::vector<std::string>> AllGather(const std::string& said);
   // Remembers an error after which the other workers may be gone.
   Status Noted(Status status);
 
@@ -111,7 +111,7 @@ class CustomTraining {
   CustomTraining(World& world, const CustomTrainingOptions& options)
       : world_(&world), options_(options) {}
   Status Build();
-  Status Meet();
+  Status JoinOtherWorkers();
 
   World* world_;
   CustomTrainingOptions options_;

@@ -12,7 +12,7 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
     : training_(&training),
       manager_(&manager),
       watch_(training.world(), options, std::move(say)),
-      notices_(watch_.world(), options.grace, LeaveWith::kSave) {
+      notices_(watch_.world(), options.grace, SavesBeforeExit::kOne) {
   watch_.Start();
 }
 

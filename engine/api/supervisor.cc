@@ -78,9 +78,9 @@ ManagedSession::ManagedSession(CustomTraining& training,
       options_(options),
       coordinator_(training.world()),
       watch_(training.world(), options.preemption),
-      notices_(
-          watch_.world(), options.preemption.grace,
-          options.logdir.empty() ? LeaveWith::kNothing : LeaveWith::kSave) {}
+      notices_(watch_.world(), options.preemption.grace,
+               options.logdir.empty() ? SavesBeforeExit::kNone
+                                      : SavesBeforeExit::kOne) {}
 
 Status ManagedSession::Ready(ReadyWhen when) const {
   if (!options_.ready) return OkStatus();
@@ -109,7 +109,7 @@ Status ManagedSession::OpenCheckpoints() {
                          ? CheckBaseName(training_->world().storage, options_)
                          : OkStatus();
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   training_->Tell(EncodeStatus(own)));
+                   training_->AllGather(EncodeStatus(own)));
   RETURN_IF_ERROR(DecodeStatus(all[0]));
   ASSIGN_OR_RETURN(manager_,
                    CheckpointManager::Create(
@@ -248,11 +248,11 @@ Status ManagedSession::TakeStep(float& loss) {
   stopping_ = stopping_ || (agreed & (kRequestStop | kRequestEnd)) != 0;
   // Before the services are waited for, which may take all of the grace.
   const bool leaves = (agreed & (kRequestStop | kRequestEnd)) == kRequestStop;
-  return leaves || (agreed & kRequestSave) != 0 ? Settle() : OkStatus();
+  return leaves || (agreed & kRequestSave) != 0 ? MakeAgreedSave() : OkStatus();
 }
 
 // The save that was agreed on. One that fails is a service that failed.
-Status ManagedSession::Settle() {
+Status ManagedSession::MakeAgreedSave() {
   if (manager_ == nullptr) return OkStatus();
   const Clock& clock = training_->world().clock;
   const Time begin = clock.Now();
@@ -279,7 +279,7 @@ Status ManagedSession::Save() {
 // All workers end alike: where a service of one failed, nobody saves.
 Status ManagedSession::HearOfServices(const Status& own) {
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   training_->Tell(EncodeStatus(own)));
+                   training_->AllGather(EncodeStatus(own)));
   RETURN_IF_ERROR(own);
   for (size_t rank = 0; rank < all.size(); ++rank) {
     RETURN_IF_ERROR(

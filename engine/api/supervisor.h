@@ -122,7 +122,7 @@ class ManagedSession {
   Status StartServices();
   uint32_t Requests();
   Status TakeStep(float& loss);
-  Status Settle();
+  Status MakeAgreedSave();
   Status HearOfServices(const Status& own);
   Status StartSummaries();
   Status Save();

@@ -105,7 +105,7 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
                     "next: expected at least 0, found {}",
                     cleaned.keep_every_seconds));
   }
-  if (cleaned.tenure.claimed == 0) {
+  if (cleaned.launch_hold.claimed == 0) {
     RETURN_IF_ERROR(MakeDurableDirectory(world.storage, cleaned.directory));
   }
   return CheckpointStore(world, std::move(cleaned));
@@ -117,8 +117,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   lineage_.clear();
   verified_parent_.reset();
   // This claim may resume from a save that failed in an earlier generation of
-  // this process; void ones and what is left of them are for Tidy.
-  remains_.clear();
+  // this process; void ones and what is left of them are for CollectGarbage.
+  pending_cleanup_.clear();
   save_.reset();
   StoreOptions options = options_;
   if (memory == StateInMemory::kHeld &&
@@ -144,7 +144,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
        .reason = recorded.choice.none_valid.empty() ? Reason::kNone
                                                     : Reason::kBadData});
   ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
-                   Tidy(*world_, options_, recorded));
+                   CollectGarbage(*world_, options_, recorded));
   warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
   const std::string& none_valid = recorded.choice.none_valid;
   if (memory == StateInMemory::kHeld && !none_valid.empty()) {
@@ -273,8 +273,9 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
 // A failed save of this name may have left more than its own directory, even a
 // checkpoint, and its removal is still owed: later it would take this save.
 Status CheckpointStore::ClearForSave(const std::string& save) {
-  const bool owed = std::ranges::find(remains_, save) != remains_.end();
-  return owed ? DropRemains(save)
+  const bool owed =
+      std::ranges::find(pending_cleanup_, save) != pending_cleanup_.end();
+  return owed ? RemoveFailedSave(save)
               : RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
@@ -405,22 +406,22 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
                        .path = PathOf(ref),
                        .detail = reason.message(),
                        .reason = ReasonOf(reason.code())});
-  if (!IsOwnersLoss(reason)) Remember(DropRemains(save));
+  if (!IsOwnersLoss(reason)) Remember(RemoveFailedSave(save));
   return reason;
 }
 
 // A failed save must not be mistaken for a fallback: removes its directory and,
 // if it was renamed already, the checkpoint. If a removal fails, it is tried
 // again with the next retention, and before the name is used again.
-Status CheckpointStore::DropRemains(const std::string& save) {
-  std::erase(remains_, save);
+Status CheckpointStore::RemoveFailedSave(const std::string& save) {
+  std::erase(pending_cleanup_, save);
   const std::string name = RefOfSave(save).name;
   Status dropped =
       RemoveCheckpoint(*world_, options_.directory, name, *record_);
   if (dropped.code() == Code::kNotFound) dropped = OkStatus();
   const Status cleared =
       RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
-  if (!dropped.ok() || !cleared.ok()) remains_.push_back(save);
+  if (!dropped.ok() || !cleared.ok()) pending_cleanup_.push_back(save);
   return dropped.ok() ? cleared : dropped;
 }
 
@@ -499,8 +500,8 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 // committed, those kept for good, and the newest finite one. A checkpoint that
 // cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
-  for (const std::string& save : std::exchange(remains_, {})) {
-    Remember(DropRemains(save));
+  for (const std::string& save : std::exchange(pending_cleanup_, {})) {
+    Remember(RemoveFailedSave(save));
   }
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   if (std::ranges::count(surplus, true) == 0) return OkStatus();

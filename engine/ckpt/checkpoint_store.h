@@ -39,14 +39,14 @@ enum class StateInMemory : uint8_t { kNone, kHeld };
 // A launcher's hold on the store, shared by all incarnations of its workers. Of
 // two launchers that are not aware of each other, the later one keeps the
 // store.
-struct Tenure {
+struct LaunchHold {
   // Later launches have later names (MakeLaunchName); "": no launcher.
   std::string launch;
   // Generation that an earlier incarnation of this launch claimed; 0: none is
   // known. If it and all later ones are gone, so are the checkpoints.
   uint64_t claimed = 0;
 
-  bool operator==(const Tenure&) const = default;
+  bool operator==(const LaunchHold&) const = default;
 };
 
 struct StoreOptions {
@@ -57,7 +57,7 @@ struct StoreOptions {
   // Retention also keeps one checkpoint per so many seconds for good; 0: none.
   int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
-  Tenure tenure = {};
+  LaunchHold launch_hold = {};
 };
 
 // Description of a checkpoint, apart from its tensors. The state digest is
@@ -97,14 +97,14 @@ struct LoadedCheckpoint {
   std::vector<std::unique_ptr<const std::byte[]>> bytes;  // of the tensors
 };
 
-enum class Keep : uint8_t { kWhileNew, kForGood };
+enum class RetentionClass : uint8_t { kRecent, kPermanent };
 
 // Retention's decision at a save. Times are Unix seconds.
 struct RetentionMark {
   // Time of the last earlier checkpoint that is kept for good, else of the
   // store's beginning.
   int64_t counted_from = 0;
-  Keep keep = Keep::kWhileNew;
+  RetentionClass keep = RetentionClass::kRecent;
 };
 
 // A committed checkpoint, with the fields that distinguish it from others of
@@ -136,7 +136,8 @@ struct ShardFile {
 class CheckpointStore {
  public:
   // Makes the directory (and syncs every new ancestor's parent) where it is
-  // missing, unless this tenure has claimed in it before. Reads nothing yet.
+  // missing, unless this launch has claimed in it before. Reads nothing
+  // yet.
   static Result<CheckpointStore> Open(World& world,
                                       const StoreOptions& options);
 
@@ -146,14 +147,14 @@ class CheckpointStore {
   // interrupted saves and deletions left. The checkpoint keeps its name.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
   // unless cold_start allows it; a warning where the state is in memory); or a
-  // later launch has claimed the store, or it was deleted since this tenure
-  // claimed in it. kOtherJob: they are of another job: says what differs.
-  // kInvalidArgument: the state file was edited to something that is not
-  // there, or cannot be understood. kFenced: a higher claim came in between.
-  // kIoError: the disk does not read, which is no reason to give a checkpoint
-  // up. After an error the store is as it was, but for a claim that counts for
-  // nothing, or that a later claim follows. An edit of the state file that was
-  // obeyed has to be replaced: any error of that fails the claim.
+  // later launch has claimed the store, or it was deleted since this
+  // launch claimed in it. kOtherJob: they are of another job: says what
+  // differs. kInvalidArgument: the state file was edited to something that is
+  // not there, or cannot be understood. kFenced: a higher claim came in
+  // between. kIoError: the disk does not read, which is no reason to give a
+  // checkpoint up. After an error the store is as it was, but for a claim that
+  // counts for nothing, or that a later claim follows. An edit of the state
+  // file that was obeyed has to be replaced: any error of that fails the claim.
   Result<Claim> ClaimGeneration(const std::string& job_json,
                                 StateInMemory memory = StateInMemory::kNone);
 
@@ -226,7 +227,7 @@ class CheckpointStore {
   Status PublishSave(const std::string& save, const CheckpointRef& ref,
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);
-  Status DropRemains(const std::string& save);
+  Status RemoveFailedSave(const std::string& save);
   Status AfterCommit(const CheckpointHead& head, TimeSplit* times);
   Status WriteStateFile(const PointContext& context);
   void WarnOfEdit();
@@ -240,9 +241,9 @@ class CheckpointStore {
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
   // The parent as the claim verified it, until it is loaded or a save begins.
   std::optional<LoadedCheckpoint> verified_parent_;
-  std::vector<std::string> remains_;  // failed saves, not yet removed
-  std::optional<std::string> save_;   // begun and not yet ended
-  std::string state_text_;            // state file as last written; "": not yet
+  std::vector<std::string> pending_cleanup_;  // failed saves, not yet removed
+  std::optional<std::string> save_;           // begun and not yet ended
+  std::string state_text_;  // state file as last written; "": not yet
   std::vector<std::string> warnings_;
 };
 

@@ -15,10 +15,11 @@ namespace {
 constexpr int kMaxRounds = 64;
 constexpr int kRoundsBeforeRefusal = 4;
 
-ClaimRecord NewRecord(World& world, const Tenure& tenure, uint64_t generation) {
+ClaimRecord NewRecord(World& world, const LaunchHold& launch_hold,
+                      uint64_t generation) {
   return {.generation = generation,
           .host = world.host.Name(),
-          .launch = tenure.launch,
+          .launch = launch_hold.launch,
           .unix_seconds = world.clock.UnixSeconds(),
           .parent = {}};
 }
@@ -107,7 +108,7 @@ std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
 }
 
 // Collects what fails without harm, and stops where the process is to stop.
-class Chores {
+class Cleanup {
  public:
   Status Add(const Status& status) {
     if (status.code() == Code::kCancelled || status.code() == Code::kFenced) {
@@ -126,10 +127,11 @@ class Chores {
 };
 
 Status SetAsideRejected(World& world, const std::string& directory,
-                        const RecordedClaim& claim, Chores& chores) {
+                        const RecordedClaim& claim, Cleanup& cleanup) {
   for (const Rejection& rejection : claim.choice.rejected) {
     const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
-    RETURN_IF_ERROR(chores.Add(SetAside(world, directory, name, claim.record)));
+    RETURN_IF_ERROR(
+        cleanup.Add(SetAside(world, directory, name, claim.record)));
   }
   return OkStatus();
 }
@@ -157,12 +159,12 @@ struct Surplus {
 
 Status RemoveSurplus(World& world, const std::string& directory,
                      const ClaimRecord& owner, const Surplus& surplus,
-                     Chores& chores) {
+                     Cleanup& cleanup) {
   const auto& [names, kept] = surplus;
   if (names.size() <= kept) return OkStatus();
   for (const std::string& name : names.first(names.size() - kept)) {
     RETURN_IF_ERROR(
-        chores.Add(RemoveCheckpoint(world, directory, name, owner)));
+        cleanup.Add(RemoveCheckpoint(world, directory, name, owner)));
   }
   return OkStatus();
 }
@@ -182,7 +184,7 @@ std::vector<std::string> RejectedDirectories(
 // Removes the oldest rejected checkpoints beyond the limit, and reports the
 // fate of each one that this claim rejected.
 Status LimitRejected(World& world, const std::string& directory,
-                     const RecordedClaim& claim, Chores& chores) {
+                     const RecordedClaim& claim, Cleanup& cleanup) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
   const std::vector<std::string> set_aside = RejectedDirectories(listed);
   const size_t surplus =
@@ -198,15 +200,15 @@ Status LimitRejected(World& world, const std::string& directory,
     } else if (std::ranges::find(set_aside, aside) != set_aside.end()) {
       fate = "kept as " + aside;
     }
-    chores.Say(
+    cleanup.Say(
         fmt::format("rejected {}: {} ({})", name, rejection.reason, fate));
   }
   for (const std::string& name : gone) {
-    chores.Say(
+    cleanup.Say(
         fmt::format("removed {}: the newest {} are kept", name, kKeptRejected));
   }
   return RemoveSurplus(world, directory, claim.record,
-                       {.names = set_aside, .kept = kKeptRejected}, chores);
+                       {.names = set_aside, .kept = kKeptRejected}, cleanup);
 }
 
 bool IsNeededClaim(uint64_t generation, const RecordedClaim& claim) {
@@ -253,16 +255,16 @@ Result<uint64_t> CreateClaim(World& world, const StoreOptions& options) {
   const std::string& directory = options.directory;
   Result<StoreScan> scanned = ScanStore(world, directory);
   if (scanned.status().code() == Code::kNotFound &&
-      options.tenure.claimed > 0) {
+      options.launch_hold.claimed > 0) {
     scanned = StoreScan();
   }
   ASSIGN_OR_RETURN(const StoreScan scan, std::move(scanned));
   RETURN_IF_ERROR(CheckNextGeneration(scan, directory));
-  RETURN_IF_ERROR(CheckTenure(scan, options));
+  RETURN_IF_ERROR(CheckLaunchHold(scan, options));
   uint64_t generation = scan.highest_generation + 1;
   for (int round = 0; round < kMaxRounds; ++round, ++generation) {
     const std::string text =
-        EncodeClaim(NewRecord(world, options.tenure, generation));
+        EncodeClaim(NewRecord(world, options.launch_hold, generation));
     world.events.Emit({.kind = EventKind::kClaimBegin,
                        .count = static_cast<int64_t>(generation)});
     RETURN_IF_ERROR(
@@ -318,7 +320,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
           directory + "/" + claim.scan.checkpoints[rejection.checkpoint].name,
           rejection.reason);
     }
-    claim.record = RecordOf(NewRecord(world, options.tenure, generation),
+    claim.record = RecordOf(NewRecord(world, options.launch_hold, generation),
                             claim.scan, claim.choice);
     // The parent may be there by a rename that no one has synced yet.
     RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
@@ -332,35 +334,36 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
   return Unavailable(directory + ": its checkpoints keep going away");
 }
 
-Result<std::vector<std::string>> Tidy(World& world, const StoreOptions& options,
-                                      const RecordedClaim& claim) {
+Result<std::vector<std::string>> CollectGarbage(World& world,
+                                                const StoreOptions& options,
+                                                const RecordedClaim& claim) {
   const std::string& directory = options.directory;
-  Chores chores;
+  Cleanup cleanup;
   if (std::string line = IgnoredStateFile(claim.scan); !line.empty()) {
-    chores.Say(std::move(line));
+    cleanup.Say(std::move(line));
   }
   for (std::string& line : MissingNewer(claim.scan, claim.choice)) {
-    chores.Say(std::move(line));
+    cleanup.Say(std::move(line));
   }
-  RETURN_IF_ERROR(SetAsideRejected(world, directory, claim, chores));
+  RETURN_IF_ERROR(SetAsideRejected(world, directory, claim, cleanup));
   const std::vector<std::string> fenced = VoidCheckpoints(claim);
   for (const std::string& name : fenced) {
     world.events.Emit(
         {.kind = EventKind::kFencedFound, .path = directory + "/" + name});
   }
   RETURN_IF_ERROR(RemoveSurplus(world, directory, claim.record,
-                                {.names = fenced, .kept = kKeptVoid}, chores));
-  RETURN_IF_ERROR(LimitRejected(world, directory, claim, chores));
+                                {.names = fenced, .kept = kKeptVoid}, cleanup));
+  RETURN_IF_ERROR(LimitRejected(world, directory, claim, cleanup));
   for (const ScannedEntry& entry : claim.scan.entries) {
     if (!IsLeftover(entry, claim)) continue;
     const Status removed =
         entry.parsed.kind == EntryKind::kDeleting
             ? FinishRemoval(world, directory, claim.scan, entry, claim.record)
             : RemoveTree(world, directory + "/" + entry.name, entry.kind);
-    RETURN_IF_ERROR(chores.Add(removed));
+    RETURN_IF_ERROR(cleanup.Add(removed));
   }
-  RETURN_IF_ERROR(chores.Add(world.storage.SyncDirectory(directory)));
-  return chores.TakeWarnings();
+  RETURN_IF_ERROR(cleanup.Add(world.storage.SyncDirectory(directory)));
+  return cleanup.TakeWarnings();
 }
 
 }  // namespace gauntlet

@@ -23,7 +23,8 @@ inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
 inline constexpr size_t kKeptVoid = 8;
 
 // Creates gen-N, N above every generation in any name of the directory, and
-// makes it durable. Returns N. Errors like CheckNextGeneration and CheckTenure.
+// makes it durable. Returns N. Errors like CheckNextGeneration and
+// CheckLaunchHold.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
 // A claim with its parent on disk.
@@ -53,8 +54,9 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
 // go: numbers are taken from above the newest, an old survivor is fenced by the
 // newest alone, and a claim that such a survivor puts back by recording its
 // parent late stands beside the chain.
-Result<std::vector<std::string>> Tidy(World& world, const StoreOptions& options,
-                                      const RecordedClaim& claim);
+Result<std::vector<std::string>> CollectGarbage(World& world,
+                                                const StoreOptions& options,
+                                                const RecordedClaim& claim);
 
 }  // namespace gauntlet
 

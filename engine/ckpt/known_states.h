@@ -36,7 +36,7 @@ class KnownStates {
  private:
   size_t capacity_;
   mutable uint64_t found_ = 0;
-  std::unordered_map<Digest, Digest, LowHalf> states_;
+  std::unordered_map<Digest, Digest, DigestHash> states_;
 };
 
 }  // namespace gauntlet

@@ -160,8 +160,9 @@ int64_t ReadUnixSeconds(JsonFields& fields, std::string_view key) {
 
 RetentionMark ReadMark(JsonFields& fields) {
   return {.counted_from = ReadUnixSeconds(fields, "counted_from"),
-          .keep = fields.Choice<Keep>("keep", {{kWhileNew, Keep::kWhileNew},
-                                               {kForGood, Keep::kForGood}})};
+          .keep = fields.Choice<RetentionClass>(
+              "keep", {{kWhileNew, RetentionClass::kRecent},
+                       {kForGood, RetentionClass::kPermanent}})};
 }
 
 Result<Manifest> ParseFields(const Json& json) {
@@ -251,7 +252,8 @@ class CanonicalManifest {
         !json_.TakeString(text, unescaped_)) {
       return false;
     }
-    mark.keep = text == kForGood ? Keep::kForGood : Keep::kWhileNew;
+    mark.keep =
+        text == kForGood ? RetentionClass::kPermanent : RetentionClass::kRecent;
     return text == kForGood || text == kWhileNew;
   }
 
@@ -274,9 +276,9 @@ class CanonicalManifest {
   bool Take(NameList& out) {
     if (!json_.Take('[')) return false;
     if (json_.Take(']')) return true;
-    constexpr size_t kUsually = 16;
+    constexpr size_t kInitialCapacity = 16;
     constexpr size_t kUsualBytes = 256;
-    out.reserve(kUsually, kUsualBytes);
+    out.reserve(kInitialCapacity, kUsualBytes);
     do {
       std::string_view name;
       if (!json_.TakeString(name, unescaped_)) return false;
@@ -293,8 +295,8 @@ class CanonicalManifest {
   }
 
   bool Take(std::vector<ShardFile>& out) {
-    constexpr size_t kUsually = 8;
-    out.reserve(kUsually);
+    constexpr size_t kInitialCapacity = 8;
+    out.reserve(kInitialCapacity);
     do {
       if (!Take(out.emplace_back())) return false;
     } while (json_.Take(",\n"));
@@ -345,8 +347,9 @@ std::string EncodeManifest(const Manifest& manifest) {
   if (manifest.mark) {
     json.Raw(",\n\"counted_from\":").Number(manifest.mark->counted_from);
     json.Raw(",\n\"keep\":")
-        .PlainString(manifest.mark->keep == Keep::kForGood ? kForGood
-                                                           : kWhileNew);
+        .PlainString(manifest.mark->keep == RetentionClass::kPermanent
+                         ? kForGood
+                         : kWhileNew);
   }
   if (head.not_finite_since) {
     json.Raw(",\n\"not_finite_since\":").Number(*head.not_finite_since);

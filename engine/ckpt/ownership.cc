@@ -55,26 +55,26 @@ Status CheckNextGeneration(const StoreScan& scan,
       path, kMaxGeneration, scan.highest_generation, advice));
 }
 
-Status CheckTenure(const StoreScan& scan, const StoreOptions& options) {
-  const Tenure& tenure = options.tenure;
-  if (scan.highest_claim < tenure.claimed) {
+Status CheckLaunchHold(const StoreScan& scan, const StoreOptions& options) {
+  const LaunchHold& launch_hold = options.launch_hold;
+  if (scan.highest_claim < launch_hold.claimed) {
     return FailedPrecondition(fmt::format(
         "{}: deleted under this run: expected its claim {} or a later one, "
         "found {}",
-        options.directory, ClaimName(tenure.claimed),
+        options.directory, ClaimName(launch_hold.claimed),
         scan.highest_claim == 0 ? "none" : ClaimName(scan.highest_claim)));
   }
-  if (!tenure.launch.empty() && scan.latest_launch > tenure.launch) {
+  if (!launch_hold.launch.empty() && scan.latest_launch > launch_hold.launch) {
     return FailedPrecondition(fmt::format(
         "{}: taken over by a later run: launched as \"{}\", this one as "
         "\"{}\"",
-        options.directory, scan.latest_launch, tenure.launch));
+        options.directory, scan.latest_launch, launch_hold.launch));
   }
   return OkStatus();
 }
 
-Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
-                Time deadline) {
+Status WaitUntilClaimVisible(World& world, const std::string& directory,
+                             uint64_t generation, Time deadline) {
   constexpr Duration kLookAgain = std::chrono::milliseconds(100);
   Status listed_anew;
   while (true) {

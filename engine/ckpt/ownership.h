@@ -21,10 +21,10 @@ Result<std::string> MakeLaunchName(World& world, const std::string& directory);
 // no run has come that far: somebody else made the entry, which is named.
 Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
 
-// Before a claim: whether this tenure may claim at all. kFailedPrecondition,
-// for good: a later launch has claimed the store, or what this one claimed in
-// it is gone.
-Status CheckTenure(const StoreScan& scan, const StoreOptions& options);
+// Before a claim: whether this launch may claim at all.
+// kFailedPrecondition, for good: a later launch has claimed the store, or what
+// this one claimed in it is gone.
+Status CheckLaunchHold(const StoreScan& scan, const StoreOptions& options);
 
 // After it: whether the claim `own` is still the newest. kFenced: there is a
 // higher one; whoever is still asked for may claim anew. kFailedPrecondition,
@@ -53,8 +53,8 @@ Status ListAnew(World& world, const std::string& directory,
 // show: until then the host's own view may be older than that (acdirmax of NFS:
 // a minute). kInvalidArgument: the claim is not there, the workers do not share
 // the directory. kFenced: there is a higher one. Other errors are the disk's.
-Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
-                Time deadline);
+Status WaitUntilClaimVisible(World& world, const std::string& directory,
+                             uint64_t generation, Time deadline);
 
 }  // namespace gauntlet
 

@@ -25,15 +25,15 @@ std::optional<size_t> NewestFinite(
 }  // namespace
 
 bool IsForGood(const CommittedCheckpoint& checkpoint) {
-  return checkpoint.mark && checkpoint.mark->keep == Keep::kForGood;
+  return checkpoint.mark && checkpoint.mark->keep == RetentionClass::kPermanent;
 }
 
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
                       int64_t begun_at, int64_t now, int64_t every_seconds) {
   const int64_t from = std::min(now, CountedFrom(lineage, begun_at));
-  return {
-      .counted_from = from,
-      .keep = now - from >= every_seconds ? Keep::kForGood : Keep::kWhileNew};
+  return {.counted_from = from,
+          .keep = now - from >= every_seconds ? RetentionClass::kPermanent
+                                              : RetentionClass::kRecent};
 }
 
 std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,

@@ -312,9 +312,9 @@ Status AddSafetensors(std::span<const std::byte> file,
 
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file) {
-  constexpr size_t kUsually = 16;
+  constexpr size_t kInitialCapacity = 16;
   std::vector<TensorView> views;
-  views.reserve(kUsually);
+  views.reserve(kInitialCapacity);
   RETURN_IF_ERROR(AddSafetensors(file, views));
   return views;
 }

@@ -46,10 +46,10 @@ class ClaimReader {
     return FindVariable(environment_, name).has_value();
   }
 
-  Result<std::optional<Told>> Number(std::string_view name, int low) {
-    ASSIGN_OR_RETURN(std::optional<Told> told,
+  Result<std::optional<SourcedNumber>> Number(std::string_view name, int low) {
+    ASSIGN_OR_RETURN(std::optional<SourcedNumber> told,
                      FindNumber(environment_, name, low, kMaxNumber));
-    if (told) claim_.from.push_back(told->words);
+    if (told) claim_.from.push_back(told->source);
     return told;
   }
 
@@ -105,9 +105,10 @@ MaybeClaim ReadTfConfig(const Environment& environment) {
   if (place.addresses.empty()) return std::optional<ClusterClaim>();
   const std::string task =
       fmt::format("{} {}", place.task_type, place.task_index);
-  claim.rank = Told{place.rank, fmt::format("TF_CONFIG's task {}", task)};
-  claim.size =
-      Told{place.size(), fmt::format("TF_CONFIG's {} workers", place.size())};
+  claim.rank =
+      SourcedNumber{place.rank, fmt::format("TF_CONFIG's task {}", task)};
+  claim.size = SourcedNumber{
+      place.size(), fmt::format("TF_CONFIG's {} workers", place.size())};
   claim.from.push_back(
       fmt::format("TF_CONFIG (task {} of {} workers)", task, place.size()));
   claim.place = std::move(place);
@@ -178,12 +179,13 @@ MaybeClaim ReadMpi(const Environment& environment) {
   ASSIGN_OR_RETURN(claim.size, reader.Number("OMPI_COMM_WORLD_SIZE", 1));
   claim.started_this = claim.rank && (reader.Has("PMIX_NAMESPACE") ||
                                       reader.Has("OMPI_UNIVERSE_SIZE"));
-  ASSIGN_OR_RETURN(std::optional<Told> pmix, reader.Number("PMIX_RANK", 0));
+  ASSIGN_OR_RETURN(std::optional<SourcedNumber> pmix,
+                   reader.Number("PMIX_RANK", 0));
   if (claim.rank && pmix && claim.rank->value != pmix->value) {
     return InvalidArgument(
         fmt::format("{} contradicts {}: set one of them only, or say another "
                     "rule with --cluster",
-                    claim.rank->words, pmix->words));
+                    claim.rank->source, pmix->source));
   }
   if (!claim.rank) claim.rank = std::move(pmix);
   if (!claim.rank && !claim.size) return std::optional<ClusterClaim>();
@@ -240,15 +242,16 @@ std::optional<std::string_view> FindVariable(const Environment& environment,
   return at->second;
 }
 
-Result<std::optional<Told>> FindNumber(const Environment& environment,
-                                       std::string_view name, int low,
-                                       int high) {
+Result<std::optional<SourcedNumber>> FindNumber(const Environment& environment,
+                                                std::string_view name, int low,
+                                                int high) {
   const auto text = FindVariable(environment, name);
-  if (!text) return std::optional<Told>();
+  if (!text) return std::optional<SourcedNumber>();
   const Result<int64_t> value = ParseNumberText(*text, low, high);
   RETURN_IF_ERROR(Annotate(value.status(), name));
-  return std::optional(Told{.value = static_cast<int>(*value),
-                            .words = fmt::format("{}={}", name, *text)});
+  return std::optional(
+      SourcedNumber{.value = static_cast<int>(*value),
+                    .source = fmt::format("{}={}", name, *text)});
 }
 
 MaybeClaim ReadClaim(ClusterRule rule, const Environment& environment,

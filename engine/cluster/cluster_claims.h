@@ -15,15 +15,15 @@
 namespace gauntlet {
 
 // A number and its source: "RANK=1".
-struct Told {
+struct SourcedNumber {
   int value = 0;
-  std::string words;
+  std::string source;
 };
 
 struct ClusterClaim {
   ClusterRule rule = ClusterRule::kNone;
-  std::optional<Told> rank;
-  std::optional<Told> size;
+  std::optional<SourcedNumber> rank;
+  std::optional<SourcedNumber> size;
   std::vector<std::string> from;  // in the order in which they were read
   // Address of the chief; empty and 0 if the rule does not have it.
   std::string chief_host;
@@ -43,10 +43,10 @@ struct ClusterClaim {
 std::optional<std::string_view> FindVariable(const Environment& environment,
                                              std::string_view name);
 
-// The variable as a whole number; the words are "NAME=value".
-Result<std::optional<Told>> FindNumber(const Environment& environment,
-                                       std::string_view name, int low,
-                                       int high);
+// The variable as a whole number; the source is "NAME=value".
+Result<std::optional<SourcedNumber>> FindNumber(const Environment& environment,
+                                                std::string_view name, int low,
+                                                int high);
 
 // nullopt: none of the rule's variables is set. A claim may lack its rank or
 // its size.

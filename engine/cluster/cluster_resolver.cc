@@ -38,7 +38,7 @@ class Resolver {
   Status ExplainNoChoice() const;
   Status CheckOthers(const ClusterClaim& winner) const;
   Result<ResolvedCluster> Place(const ClusterClaim& winner) const;
-  Result<Told> SizeFor(const ClusterClaim& winner) const;
+  Result<SourcedNumber> SizeFor(const ClusterClaim& winner) const;
   Status FindChief(const ClusterClaim& winner, ResolvedCluster& cluster) const;
   Result<int> MasterPort(const ClusterClaim& winner,
                          ResolvedCluster& cluster) const;
@@ -97,24 +97,25 @@ bool Resolver::IsComplete(const ClusterClaim& claim) const {
 }
 
 // The size that a rule has, or what stands in for one.
-Result<Told> Resolver::SizeFor(const ClusterClaim& claim) const {
+Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
   if (claim.size) {
     if (flags_.size && *flags_.size != claim.size->value) {
       return InvalidArgument(fmt::format("--cluster-size={} contradicts {}",
-                                         *flags_.size, claim.size->words));
+                                         *flags_.size, claim.size->source));
     }
     return *claim.size;
   }
   if (flags_.size) {
-    return Told{*flags_.size, fmt::format("--cluster-size={}", *flags_.size)};
+    return SourcedNumber{*flags_.size,
+                         fmt::format("--cluster-size={}", *flags_.size)};
   }
-  ASSIGN_OR_RETURN(const std::optional<Told> world,
+  ASSIGN_OR_RETURN(const std::optional<SourcedNumber> world,
                    FindNumber(environment_, "WORLD_SIZE", 1, kMaxClusterSize));
   if (world) return *world;
   return InvalidArgument(
       fmt::format("{}: expected the number of workers beside it, in WORLD_SIZE "
                   "or --cluster-size N; {}",
-                  claim.rank->words, kOrAlone));
+                  claim.rank->source, kOrAlone));
 }
 
 // Null: a worker by itself.
@@ -136,7 +137,7 @@ Status Resolver::ExplainNoChoice() const {
       return InvalidArgument(
           fmt::format("{} in the batch script itself: start the workers with "
                       "srun, or here with --workers N; {}",
-                      claim.size->words, kOrAlone));
+                      claim.size->source, kOrAlone));
     }
     if (IsAround(claim) || HasOneWorker(claim)) continue;
     if (claim.rank && claim.rule != ClusterRule::kTorchrun) {
@@ -144,7 +145,7 @@ Status Resolver::ExplainNoChoice() const {
     }
     return InvalidArgument(
         fmt::format("{}: expected {} beside it; {}",
-                    claim.rank ? claim.rank->words : claim.size->words,
+                    claim.rank ? claim.rank->source : claim.size->source,
                     claim.rule == ClusterRule::kMpi ? "OMPI_COMM_WORLD_RANK"
                     : claim.rank                    ? "WORLD_SIZE"
                                                     : "RANK",
@@ -158,11 +159,12 @@ Status Resolver::ExplainNoChoice() const {
   return OkStatus();
 }
 
-Status Contradiction(const ClusterClaim& one, const Told& told,
-                     const ClusterClaim& other, const Told& other_told) {
+Status Contradiction(const ClusterClaim& one, const SourcedNumber& told,
+                     const ClusterClaim& other,
+                     const SourcedNumber& other_told) {
   return InvalidArgument(fmt::format(
       "{} contradicts {}: say which holds with --cluster {} or --cluster {}",
-      told.words, other_told.words, ClusterRuleName(one.rule),
+      told.source, other_told.source, ClusterRuleName(one.rule),
       ClusterRuleName(other.rule)));
 }
 
@@ -182,7 +184,7 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
       return Contradiction(winner, *winner.rank, other, *other.rank);
     }
     if (!other.size) continue;
-    ASSIGN_OR_RETURN(const Told size, SizeFor(winner));
+    ASSIGN_OR_RETURN(const SourcedNumber size, SizeFor(winner));
     if (other.size->value != size.value) {
       return Contradiction(winner, size, other, *other.size);
     }
@@ -193,10 +195,10 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
 // Under its own store the agent holds MASTER_PORT, before and after a restart.
 Result<int> Resolver::MasterPort(const ClusterClaim& winner,
                                  ResolvedCluster& cluster) const {
-  ASSIGN_OR_RETURN(const std::optional<Told> told,
+  ASSIGN_OR_RETURN(const std::optional<SourcedNumber> told,
                    FindNumber(environment_, "MASTER_PORT", 1, kMaxPort));
   if (!told) return winner.chief_port;
-  cluster.from.push_back(told->words);
+  cluster.from.push_back(told->source);
   if (FindVariable(environment_, "TORCHELASTIC_USE_AGENT_STORE") != "True") {
     return told->value;
   }
@@ -223,7 +225,7 @@ Status Resolver::FindChief(const ClusterClaim& winner,
     return InvalidArgument(fmt::format(
         "{}: expected where rank 0 is beside it: {} is not set{}{}; set it or "
         "say --rendezvous HOST:PORT",
-        winner.rank->words, host.empty() ? "MASTER_ADDR" : "MASTER_PORT",
+        winner.rank->source, host.empty() ? "MASTER_ADDR" : "MASTER_PORT",
         why.empty() ? "" : ", ", why));
   }
   address = AddressOf(host, port);
@@ -234,7 +236,7 @@ Result<int> Resolver::Life() const {
   int life = 1;
   for (const std::string_view name :
        {"TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT"}) {
-    ASSIGN_OR_RETURN(const std::optional<Told> restarts,
+    ASSIGN_OR_RETURN(const std::optional<SourcedNumber> restarts,
                      FindNumber(environment_, name, 0, kMaxRestarts));
     if (restarts) life += restarts->value;
   }
@@ -247,7 +249,7 @@ Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
                           .local_rank = winner.local_rank,
                           .all_on_this_host = winner.all_on_this_host,
                           .listen = flags_.listen};
-  ASSIGN_OR_RETURN(const Told size, SizeFor(winner));
+  ASSIGN_OR_RETURN(const SourcedNumber size, SizeFor(winner));
   ASSIGN_OR_RETURN(cluster.life, Life());
   if (winner.place) {
     if (!flags_.rendezvous.empty()) {
@@ -259,15 +261,15 @@ Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
     cluster.place = *winner.place;
     return cluster;
   }
-  if (!winner.size) cluster.from.push_back(size.words);
+  if (!winner.size) cluster.from.push_back(size.source);
   if (size.value > kMaxClusterSize) {
     return InvalidArgument(fmt::format("{}: expected at most {} workers",
-                                       size.words, kMaxClusterSize));
+                                       size.source, kMaxClusterSize));
   }
   if (winner.rank->value >= size.value) {
     return InvalidArgument(fmt::format("{}: expected a rank from 0 to {} ({})",
-                                       winner.rank->words, size.value - 1,
-                                       size.words));
+                                       winner.rank->source, size.value - 1,
+                                       size.source));
   }
   cluster.place.rank = winner.rank->value;
   cluster.place.task_index = winner.rank->value;
@@ -281,8 +283,9 @@ Result<ResolvedCluster> Resolver::Resolve() {
   if (flags_.rule == ClusterRule::kNone) return ResolvedCluster{};
   if (flags_.rank) {
     ClusterClaim claim{.rule = ClusterRule::kFlags};
-    claim.rank = Told{*flags_.rank, fmt::format("--rank={}", *flags_.rank)};
-    claim.from = {claim.rank->words};
+    claim.rank =
+        SourcedNumber{*flags_.rank, fmt::format("--rank={}", *flags_.rank)};
+    claim.from = {claim.rank->source};
     return Place(claim);
   }
   RETURN_IF_ERROR(Read());

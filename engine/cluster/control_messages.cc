@@ -68,13 +68,13 @@ void Put(const Refusal& from, wire::Frame& to) {
 }
 
 void Put(const Beat& from, wire::Frame& to) {
-  wire::Beat& beat = *to.mutable_beat();
+  wire::Heartbeat& beat = *to.mutable_heartbeat();
   beat.set_rank(from.rank);
   beat.set_generation(from.generation);
 }
 
 void Put(const Bye& from, wire::Frame& to) {
-  wire::Bye& bye = *to.mutable_bye();
+  wire::Goodbye& bye = *to.mutable_goodbye();
   bye.set_rank(from.rank);
   bye.set_generation(from.generation);
 }
@@ -166,12 +166,13 @@ Result<ControlMessage> DecodeControl(const Frame& frame) {
       return Take(*parsed.mutable_welcome());
     case wire::Frame::kRefusal:
       return Take(*parsed.mutable_refusal());
-    case wire::Frame::kBeat:
-      return ControlMessage(Beat{.rank = parsed.beat().rank(),
-                                 .generation = parsed.beat().generation()});
-    case wire::Frame::kBye:
-      return ControlMessage(Bye{.rank = parsed.bye().rank(),
-                                .generation = parsed.bye().generation()});
+    case wire::Frame::kHeartbeat:
+      return ControlMessage(
+          Beat{.rank = parsed.heartbeat().rank(),
+               .generation = parsed.heartbeat().generation()});
+    case wire::Frame::kGoodbye:
+      return ControlMessage(Bye{.rank = parsed.goodbye().rank(),
+                                .generation = parsed.goodbye().generation()});
     case wire::Frame::kLaneOffer:
       return ControlMessage(
           LaneOffer{.process = parsed.lane_offer().process(),

@@ -92,13 +92,13 @@ void Heartbeat::ReportLoss(int rank, const Status& status) {
   on_lost_(rank, status);
 }
 
-void Heartbeat::Silence() {
+void Heartbeat::StopReportingLosses() {
   const std::lock_guard lock(mutex_);
   silent_ = true;
 }
 
 void Heartbeat::Leave() {
-  Silence();
+  StopReportingLosses();
   const Time deadline = world_->clock.Now() + options_.lost_after;
   const bool chief = options_.rank == 0;
   const Frame bye =
@@ -111,7 +111,7 @@ void Heartbeat::Leave() {
 }
 
 void Heartbeat::Abandon() {
-  Silence();
+  StopReportingLosses();
   End();
 }
 

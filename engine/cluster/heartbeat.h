@@ -49,7 +49,7 @@ class Heartbeat {
   void Start();
 
   // No loss is reported from here on; one that is being reported has been.
-  void Silence();
+  void StopReportingLosses();
 
   // Ends in good order: workers say bye and wait for the chief's, which comes
   // once all have said theirs; each wait is bounded by `lost_after`. From its

@@ -21,11 +21,11 @@ Session::Session(World& world, const SessionOptions& options)
       deadline_(world.clock.Now() + options.rendezvous_timeout),
       gate_(std::make_shared<Gate>(options.token, options.rank)),
       control_(static_cast<size_t>(options.size())),
-      attendants_(static_cast<size_t>(options.size())),
+      joined_(static_cast<size_t>(options.size())),
       hello_nonces_(static_cast<size_t>(options.size())) {
-  attendants_[kChief] = {.incarnation = options.incarnation,
-                         .generation = options.generation,
-                         .hello_payload = options.hello_payload};
+  joined_[kChief] = {.incarnation = options.incarnation,
+                     .generation = options.generation,
+                     .hello_payload = options.hello_payload};
 }
 
 Result<std::unique_ptr<Session>> Session::Form(World& world,
@@ -65,7 +65,7 @@ Status Session::Listen() {
 
 Status Session::MeetAsChief(const Decide& decide) {
   RETURN_IF_ERROR(AcceptWorkers());
-  Result<Decision> decision = decide(attendants_);
+  Result<Decision> decision = decide(joined_);
   if (!decision.ok()) {
     RefuseAll(decision.status());
     return decision.status();
@@ -143,11 +143,11 @@ Status Session::AcceptWorkers() {
     // A second hello of a rank comes from its next incarnation, or from the
     // same one's next attempt; one of an earlier incarnation from a stale
     // worker.
-    Attendant& attendant = attendants_[hello.rank];
+    JoinedWorker& joined_worker = joined_[hello.rank];
     std::unique_ptr<Channel>& control = control_[hello.rank];
     const Status replaced = Unavailable(
         fmt::format("another process of rank {} has come", hello.rank));
-    if (control && hello.incarnation < attendant.incarnation) {
+    if (control && hello.incarnation < joined_worker.incarnation) {
       Refuse(*caller, replaced);
       continue;
     }
@@ -162,10 +162,10 @@ Status Session::AcceptWorkers() {
     if (options_.address_book == AddressBook::kToldByChief) {
       options_.addresses[hello.rank] = std::move(hello.address);
     }
-    attendant = {.host = std::move(hello.host),
-                 .incarnation = hello.incarnation,
-                 .generation = hello.generation,
-                 .hello_payload = std::move(hello.payload)};
+    joined_worker = {.host = std::move(hello.host),
+                     .incarnation = hello.incarnation,
+                     .generation = hello.generation,
+                     .hello_payload = std::move(hello.payload)};
     hello_nonces_[hello.rank] = std::move(hello.nonce);
   }
   return OkStatus();

@@ -62,7 +62,7 @@ struct SessionOptions {
 };
 
 // A worker that has joined, as its hello describes it.
-struct Attendant {
+struct JoinedWorker {
   std::string host;
   uint64_t incarnation = 0;
   uint64_t generation = 0;
@@ -78,7 +78,7 @@ struct Decision {
 class Session {
  public:
   using Decide =
-      std::function<Result<Decision>(const std::vector<Attendant>& by_rank)>;
+      std::function<Result<Decision>(const std::vector<JoinedWorker>& by_rank)>;
 
   // Starts this worker's server, meets the others at the chief, lets the chief
   // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
@@ -113,7 +113,7 @@ class Session {
   int silent_rank() const { return silent_rank_; }
 
   // No loss is reported from here on: this rank is about to say its last word.
-  void Silence() { heartbeat_->Silence(); }
+  void StopReportingLosses() { heartbeat_->StopReportingLosses(); }
 
   // Ends in good order; every rank has to call it. See Heartbeat::Leave.
   void Leave();
@@ -192,7 +192,7 @@ class Session {
   const std::shared_ptr<Gate> gate_;  // with the listener's filter
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
-  std::vector<Attendant> attendants_;              // by rank, on the chief
+  std::vector<JoinedWorker> joined_;               // by rank, on the chief
   std::vector<std::string> hello_nonces_;  // likewise; [0] on workers: its own
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;

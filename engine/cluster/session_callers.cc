@@ -122,9 +122,8 @@ void Session::AnswerLateConnection(Incoming incoming) {
   const uint32_t rank = caller.hello.rank;
   // Whoever started a later process has seen the end of the earlier one, and
   // who knows a generation has left it.
-  const bool may_replace =
-      caller.hello.generation > 0 ||
-      caller.hello.incarnation > attendants_[rank].incarnation;
+  const bool may_replace = caller.hello.generation > 0 ||
+                           caller.hello.incarnation > joined_[rank].incarnation;
   late_[rank] = {.caller = std::move(caller),
                  .beats = heartbeat_->BeatsFrom(rank),
                  .may_replace = may_replace};
@@ -141,13 +140,13 @@ void Session::RefuseTakenRanks() {
            AlreadyExists(fmt::format(
                "rank {} is taken by a running worker (host {}, address {}): "
                "stop that one first, or start this one as another rank",
-               rank, attendants_[rank].host, options_.addresses[rank])));
+               rank, joined_[rank].host, options_.addresses[rank])));
     return true;
   });
 }
 
 uint64_t Session::latest_incarnation() const {
-  return std::ranges::max(attendants_, {}, &Attendant::incarnation).incarnation;
+  return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
 }
 
 // Errors are what the sender ends with: kUnavailable if it may call again.

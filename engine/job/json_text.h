@@ -15,7 +15,7 @@ namespace gauntlet {
 
 class JsonText {
  public:
-  JsonText() { text_.reserve(kUsually); }
+  JsonText() { text_.reserve(kInitialCapacity); }
   JsonText& Raw(std::string_view text) {
     text_ += text;
     return *this;
@@ -40,7 +40,7 @@ class JsonText {
   std::string Take() { return std::move(text_); }
 
  private:
-  static constexpr size_t kUsually = 1024;  // bytes
+  static constexpr size_t kInitialCapacity = 1024;  // bytes
 
   std::string text_;
 };

@@ -131,7 +131,7 @@ class Pinned {
 
 // Room for so many floats where each of several arrays in one begins where a
 // line of memory does.
-constexpr size_t WholeLines(size_t floats) {
+constexpr size_t RoundUpToCacheLine(size_t floats) {
   constexpr size_t kLineFloats = 64;
   return (floats + kLineFloats - 1) / kLineFloats * kLineFloats;
 }
@@ -139,8 +139,8 @@ constexpr size_t WholeLines(size_t floats) {
 // The host's values where operations on `memory` may read them: themselves, or
 // a copy in `place`. What operations change there is not brought back.
 template <typename T>
-std::span<T> Brought(Memory& memory, std::span<T> values,
-                     MemoryArray<std::remove_const_t<T>>& place) {
+std::span<T> CopyIn(Memory& memory, std::span<T> values,
+                    MemoryArray<std::remove_const_t<T>>& place) {
   if (memory.kind() == MemoryKind::kHost) return values;
   place.Resize(values.size());
   memory.Upload(place.span().data(), values.data(), values.size_bytes());
@@ -151,8 +151,8 @@ std::span<T> Brought(Memory& memory, std::span<T> values,
 // itself in the host's memory, else `place`, from which DownloadInto copies
 // them.
 template <typename T>
-std::span<T> RoomFor(Memory& memory, std::span<T> values,
-                     MemoryArray<T>& place) {
+std::span<T> OutputIn(Memory& memory, std::span<T> values,
+                      MemoryArray<T>& place) {
   if (memory.kind() == MemoryKind::kHost) return values;
   place.Resize(values.size());
   return place.span();

@@ -369,7 +369,7 @@ std::span<const uint8_t> FeedForward::BroughtLabels(
       CHECK(label < classes(), "a label is below the number of classes");
     }
   }
-  return Brought(memory_, labels, brought_.labels);
+  return CopyIn(memory_, labels, brought_.labels);
 }
 
 void FeedForward::ShowGradients(const PassContext& context, const Stage& stage,
@@ -445,7 +445,7 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   Reserve(rows);
   losses_.Resize(rows);
   const std::span<float> next_state =
-      RoomFor(memory_, batch.next_state, brought_.next_state);
+      OutputIn(memory_, batch.next_state, brought_.next_state);
   const PassContext context{
       .pass = Pass::kTraining,
       .rng_key = batch.rng_key,
@@ -454,10 +454,10 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
       .rows = rows,
       .probe = batch.probe,
       .replica = batch.replica,
-      .state = Brought(memory_, batch.state, brought_.state),
+      .state = CopyIn(memory_, batch.state, brought_.state),
       .next_state = next_state};
   const std::span<const float> features =
-      Brought(memory_, batch.features, brought_.features);
+      CopyIn(memory_, batch.features, brought_.features);
   const std::span<const uint8_t> labels = BroughtLabels(batch.labels);
   // From here to the gradients nothing is brought over or back: on a device all
   // of it is one row of kernels.
@@ -481,7 +481,7 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
   Reserve(std::min(rows, kEvaluationRows));
   losses_.Resize(rows);
   const std::span<const float> state =
-      Brought(memory_, batch.state, brought_.state);
+      CopyIn(memory_, batch.state, brought_.state);
   ReplicaResult result;
   for (size_t first = 0; first < rows; first += kEvaluationRows) {
     const size_t count = std::min(rows - first, kEvaluationRows);
@@ -490,9 +490,9 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
                              .labels = batch.labels.subspan(first, count),
                              .loss_scale = batch.loss_scale};
     const std::span<const uint8_t> labels = BroughtLabels(block.labels);
-    const auto outputs = Forward(
-        {.pass = Pass::kEvaluation, .rows = count, .state = state}, parameters,
-        Brought(memory_, block.features, brought_.features));
+    const auto outputs =
+        Forward({.pass = Pass::kEvaluation, .rows = count, .state = state},
+                parameters, CopyIn(memory_, block.features, brought_.features));
     Score(outputs, labels, block.loss_scale,
           losses_.span().subspan(first, count));
     result.correct += kernels_.CountRight(outputs, labels, classes());

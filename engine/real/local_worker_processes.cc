@@ -109,9 +109,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   };
   add("--worker", std::to_string(spec.worker));
   add("--life", std::to_string(spec.life));
-  if (!spec.tenure.launch.empty()) add("--launch", spec.tenure.launch);
-  if (spec.tenure.claimed > 0) {
-    add("--claimed", std::to_string(spec.tenure.claimed));
+  if (!spec.launch_hold.launch.empty())
+    add("--launch", spec.launch_hold.launch);
+  if (spec.launch_hold.claimed > 0) {
+    add("--claimed", std::to_string(spec.launch_hold.claimed));
   }
   add("--launcher-fd", std::to_string(kLauncherSocketDescriptor));
   if (!options_.events_directory.empty()) {

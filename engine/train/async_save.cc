@@ -73,7 +73,7 @@ uint32_t AsyncSave::Bits() const {
   if (stage_ == Stage::kNone) return 0;
   uint32_t bits = 0;
   if (!task_.is_done()) bits |= kSaveUnderWay;
-  if (own_failed_ || IsOverdue()) bits |= kSaveToBeEnded;
+  if (own_failed_ || IsOverdue()) bits |= kAbortSave;
   return bits;
 }
 
@@ -82,7 +82,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
   const Time began = world_->clock.Now();
   save_->times().Restart();
   ASSIGN_OR_RETURN(
-      attempt_, save_->Begin(state, spare_ == nullptr ? DigestTime::kAtOnce
+      attempt_, save_->Begin(state, spare_ == nullptr ? DigestTime::kImmediately
                                                       : DigestTime::kBeside));
   if (attempt_.name.empty()) return OkStatus();
   stage_ = Stage::kWriting;
@@ -147,7 +147,7 @@ void AsyncSave::StartWriting(std::vector<TensorView> own) {
 
 bool AsyncSave::MayAdvance(uint32_t agreed) const {
   return is_under_way() &&
-         ((agreed & kSaveUnderWay) == 0 || (agreed & kSaveToBeEnded) != 0);
+         ((agreed & kSaveUnderWay) == 0 || (agreed & kAbortSave) != 0);
 }
 
 std::optional<SaveOutcome> AsyncSave::Advance() {
@@ -206,7 +206,7 @@ void AsyncSave::StartCommit() {
 SaveOutcome AsyncSave::EndCommit() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);
-  const Result<std::vector<std::string>> words = save_->Tell(
+  const Result<std::vector<std::string>> words = save_->AllGather(
       attempt_,
       EncodeWord(
           {.status = commit_, .write = write_took_, .commit = commit_took_}));

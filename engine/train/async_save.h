@@ -32,8 +32,8 @@ namespace gauntlet {
 // Bits beside the requests of notice_requests.h: a rank's task is running; a
 // rank's part has failed, or takes longer than a save may.
 inline constexpr uint32_t kSaveUnderWay = 8;
-inline constexpr uint32_t kSaveToBeEnded = 16;
-inline constexpr uint32_t kSaveBits = kSaveUnderWay | kSaveToBeEnded;
+inline constexpr uint32_t kAbortSave = 16;
+inline constexpr uint32_t kSaveBits = kSaveUnderWay | kAbortSave;
 
 // Outcome of a save, equal on all ranks.
 struct SaveOutcome {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/train/wait_unless_told.h"
+#include "engine/train/wait_or_notice.h"
 #include "engine/train/worker_exit.h"
 #include <fmt/format.h>
 
@@ -40,13 +40,13 @@ Attempt::Attempt(LaunchState& launch)
       world_(launch.world),
       processes_(launch.processes),
       options_(launch.options),
-      regroup_({.step = launch.options.regroup_grace,
-                .silent = launch.options.survivors_grace}) {}
+      rejoin_({.step = launch.options.regroup_grace,
+               .silent = launch.options.survivors_grace}) {}
 
 Status Attempt::Run() {
   const Status started = StartAll();
   if (!started.ok()) End(Reason::kNotStarted);
-  Attend();
+  RunEventLoop();
   return started;
 }
 
@@ -55,7 +55,7 @@ Status Attempt::StartAll() {
   members_ = launch_.membership.Of(launch_.life);
   ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
                                    static_cast<int>(members_.size())));
-  regroup_.Begin(members_);
+  rejoin_.Begin(members_);
   for (size_t rank = 0; rank < members_.size() && !ending_; ++rank) {
     RETURN_IF_ERROR(Start(rank));
   }
@@ -73,18 +73,18 @@ Status Attempt::Start(size_t rank) {
                                            .rank = static_cast<int>(rank),
                                            .addresses = addresses_,
                                            .token = launch_.token,
-                                           .tenure = launch_.tenure});
+                                           .launch_hold = launch_.launch_hold});
   if (!started.ok()) {
     LogEvent event = About(EventKind::kExited, worker);
     event.reason = Reason::kNotStarted;
     world_.events.Emit(std::move(event));
   }
-  put_down_[worker] = false;
+  killed_by_launcher_[worker] = false;
   failures_.erase(worker);
   failed_themselves_.erase(worker);
   if (worker == chief()) ExpectChief(options_.start_timeout);
   running_[worker] = started.ok();
-  if (started.ok() || !MayDoWithoutWhoFails()) return started;
+  if (started.ok() || !CanExcludeFailedWorker()) return started;
   losses_.push_back({.worker = worker,
                      .exited = {.code = kNotStarted},
                      .failure = "not started: " + started.message()});
@@ -94,7 +94,7 @@ Status Attempt::Start(size_t rank) {
 
 // A worker that cannot even be started fails like one that dies at once, where
 // others may be enough.
-bool Attempt::MayDoWithoutWhoFails() const {
+bool Attempt::CanExcludeFailedWorker() const {
   return options_.min_workers > 0 && options_.min_workers < options_.workers &&
          options_.restart != RestartPolicy::kNone;
 }
@@ -111,7 +111,7 @@ void Attempt::Kill(int worker, Reason why) {
   LogEvent event = About(EventKind::kKillSent, worker);
   event.reason = why;
   world_.events.Emit(std::move(event));
-  put_down_[worker] = true;
+  killed_by_launcher_[worker] = true;
   processes_.Signal(worker, WorkerSignal::kKill);
 }
 
@@ -143,7 +143,7 @@ void Attempt::PassOnNotices() {
   if (launch_.told_to_stop || world_.host.TerminationNotices() == 0) return;
   launch_.told_to_stop = true;
   world_.events.Emit({.kind = EventKind::kNotice});
-  GiveThemUntil(options_.stop_grace);
+  SetKillDeadline(options_.stop_grace);
   for (const auto& [worker, runs] : running_) {
     if (!runs) continue;
     LogEvent event = About(EventKind::kAskedToStop, worker);
@@ -154,7 +154,7 @@ void Attempt::PassOnNotices() {
 }
 
 // The workers that are left are killed then, if not earlier.
-void Attempt::GiveThemUntil(Duration grace) {
+void Attempt::SetKillDeadline(Duration grace) {
   kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
 }
 
@@ -174,7 +174,7 @@ void Attempt::Take(const WorkerNotice& notice) {
     processes_.Acknowledge(notice.worker);
     losses_before_result_ = losses_.size();
     NoMoreStarts(Reason::kResult, notice.worker);
-    GiveThemUntil(std::max(options_.stop_grace, patience_));
+    SetKillDeadline(std::max(options_.stop_grace, patience_));
   } else {
     TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
   }
@@ -183,24 +183,25 @@ void Attempt::Take(const WorkerNotice& notice) {
 void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
   const Time now = world_.clock.Now();
   if (progress.claimed > 0) {
-    launch_.tenure.claimed = std::max(launch_.tenure.claimed, progress.claimed);
+    launch_.launch_hold.claimed =
+        std::max(launch_.launch_hold.claimed, progress.claimed);
   } else if (progress.patience > Duration::zero()) {
     ExpectChief(progress.patience);
   } else if (progress.meeting) {
     launch_.budget.Reached(progress.step);
-    regroup_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
-                   now);
+    rejoin_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
+                  now);
     // Nobody else is to come.
-    if (!MayRegroup()) GiveThemUntil(options_.survivors_grace);
+    if (!MayRegroup()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {
     if (*progress.saving > Duration::zero()) {
-      regroup_.Saves(worker, now + *progress.saving);
+      rejoin_.Saves(worker, now + *progress.saving);
     } else {
-      regroup_.Saved(worker);
+      rejoin_.Saved(worker);
     }
   } else if (progress.formed > 0) {
-    if (regroup_.is_news()) NoteRegroup();
-    regroup_.Formed(progress.formed, now);
+    if (rejoin_.has_new_losses()) NoteRegroup();
+    rejoin_.Formed(progress.formed, now);
   } else if (progress.failure.empty()) {
     launch_.budget.Reached(progress.step);
     if (progress.not_finite_since &&
@@ -209,9 +210,9 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     }
     launch_.observer.Progress(progress);
   } else {
-    if (progress.of_itself) failed_themselves_.insert(worker);
+    if (progress.own_device_failed) failed_themselves_.insert(worker);
     // Later reports, about the consequences, do not replace the first one.
-    if (progress.of_itself || !failed_themselves_.contains(worker)) {
+    if (progress.own_device_failed || !failed_themselves_.contains(worker)) {
       failures_[worker] = progress.failure;
     }
   }
@@ -235,17 +236,17 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   if (exited.code == ExitCode(WorkerExit::kDone)) {
     NoMoreStarts(Reason::kWorkerDone, worker);
     // The chief may have something to put away yet.
-    GiveThemUntil(std::max(options_.stop_grace, patience_));
+    SetKillDeadline(std::max(options_.stop_grace, patience_));
     return;
   }
   losses_.push_back({.worker = worker,
                      .exited = exited,
                      .failure = failures_[worker],
-                     .put_down = put_down_[worker],
-                     .of_itself = failed_themselves_.contains(worker)});
+                     .killed_by_launcher = killed_by_launcher_[worker],
+                     .own_device_failed = failed_themselves_.contains(worker)});
   if (worker == chief()) hangs_at_ = kNever;
   if (FailedItself(losses_.back()) && MayRegroup()) {
-    regroup_.Died(worker, world_.clock.Now());
+    rejoin_.Died(worker, world_.clock.Now());
     return;
   }
   NoMoreStarts(Died(exited) ? Reason::kWorkerDied : Reason::kWorkerLeft,
@@ -253,7 +254,7 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   const bool leaving =
       exited.signal == 0 && (exited.code == ExitCode(WorkerExit::kStopped) ||
                              exited.code == ExitCode(WorkerExit::kNotFinite));
-  GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
+  SetKillDeadline(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
 // Returns true if a lost worker may be restarted while the others run. A notice
@@ -266,12 +267,13 @@ bool Attempt::MayRegroup() const {
 // Counts a loss that is known in full: decides who caused it, and whether
 // another one is allowed. If not, the attempt ends.
 void Attempt::NoteRegroup() {
-  if (!regroup_.TakeNote()) return;
+  if (!rejoin_.ConsumeLosses()) return;
   const std::string reason =
       losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
   // Another membership is another ring: all start again.
   const bool same = launch_.membership.Of(launch_.life + 1) == members_;
-  const bool helps = launch_.budget.fruitless() < kFruitlessRejoins;
+  const bool helps =
+      launch_.budget.restarts_without_progress() < kFruitlessRejoins;
   if (same && helps && launch_.CountRestart(reason)) return;
   ended_by_ = reason;
   End(Reason::kTooManyLosses);
@@ -282,16 +284,17 @@ bool Attempt::AnyRuns() const {
 }
 
 void Attempt::TendRegroup(Time now) {
-  if (!MayRegroup() || !regroup_.is_open()) return;
+  if (!MayRegroup() || !rejoin_.is_open()) return;
   // Nobody is judged by what waits to be read.
   if (heard_all_) {
-    for (const int worker : regroup_.Overdue(now)) {
-      if (!put_down_[worker]) Kill(worker, Reason::kNoSign);
+    for (const int worker : rejoin_.Overdue(now)) {
+      if (!killed_by_launcher_[worker]) Kill(worker, Reason::kNoSign);
     }
   }
-  if (regroup_.is_news() && regroup_.IsComplete()) NoteRegroup();
-  if (ending_ || !AnyRuns() || regroup_.is_news() || regroup_.dead().empty() ||
-      now < regroup_.opened_at() + launch_.budget.pause()) {
+  if (rejoin_.has_new_losses() && rejoin_.IsComplete()) NoteRegroup();
+  if (ending_ || !AnyRuns() || rejoin_.has_new_losses() ||
+      rejoin_.dead().empty() ||
+      now < rejoin_.opened_at() + launch_.budget.pause()) {
     return;
   }
   StartTheDead();
@@ -300,9 +303,9 @@ void Attempt::TendRegroup(Time now) {
 void Attempt::StartTheDead() {
   ++launch_.life;
   for (size_t rank = 0; rank < members_.size(); ++rank) {
-    if (!regroup_.dead().contains(members_[rank])) continue;
+    if (!rejoin_.dead().contains(members_[rank])) continue;
     if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);
-    regroup_.Started(members_[rank]);
+    rejoin_.Started(members_[rank]);
   }
 }
 
@@ -336,11 +339,11 @@ void Attempt::AllowForPause(Time now) {
   if (missed < kPausedItself) return;
   if (kill_at_ != kNever) kill_at_ += missed;
   if (hangs_at_ != kNever) hangs_at_ += missed;
-  regroup_.AllowForPause(missed);
+  rejoin_.AllowForPause(missed);
 }
 
 // Until no worker runs.
-void Attempt::Attend() {
+void Attempt::RunEventLoop() {
   looked_at_ = world_.clock.Now();
   while (AnyRuns()) {
     AllowForPause(world_.clock.Now());
@@ -372,7 +375,8 @@ std::string Attempt::ReasonOfLosses() {
   launch_.blamed =
       culprit != nullptr ? std::optional(culprit->worker) : std::nullopt;
   if (somebody_failed || blamed_ == 0) {
-    const std::string follows = launch_.membership.Blame(launch_.blamed);
+    const std::string follows =
+        launch_.membership.RecordCulprit(launch_.blamed);
     if (!follows.empty()) reason += "; " + follows;
   }
   blamed_ = losses_.size();
@@ -405,7 +409,7 @@ LaunchEnd Attempt::EndWithResult() const {
   return end;
 }
 
-std::optional<LaunchEnd> Attempt::Conclude() const {
+std::optional<LaunchEnd> Attempt::FinalOutcome() const {
   if (result_) return EndWithResult();
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
@@ -436,7 +440,7 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
   return std::nullopt;
 }
 
-std::string Attempt::WhyItEnded() {
+std::string Attempt::RestartReason() {
   return ended_by_.empty() ? ReasonOfLosses() : ended_by_;
 }
 

@@ -13,7 +13,7 @@
 
 #include "engine/status.h"
 #include "engine/train/launch_state.h"
-#include "engine/train/regroup.h"
+#include "engine/train/rejoin_tracker.h"
 #include "engine/train/worker_loss.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/clock.h"
@@ -29,15 +29,15 @@ class Attempt {
   Status Run();
 
   // Outcome of an attempt that is over; none if the job has to start again.
-  std::optional<LaunchEnd> Conclude() const;
+  std::optional<LaunchEnd> FinalOutcome() const;
   // Reason why the job has to start again. Also decides the consequence for the
   // worker that is to blame, so call it once.
-  std::string WhyItEnded();
+  std::string RestartReason();
 
  private:
   Status StartAll();
   Status Start(size_t rank);
-  void Attend();
+  void RunEventLoop();
   void PassOnNotices();
   void ExpectChief(Duration patience);
   void WatchChief(Time now);
@@ -50,13 +50,13 @@ class Attempt {
   void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
   // Likewise, and kills the workers that are left.
   void End(Reason why, std::optional<int> worker = std::nullopt);
-  void GiveThemUntil(Duration grace);
+  void SetKillDeadline(Duration grace);
   void Take(const WorkerNotice& notice);
   void TakeProgress(int worker, const WorkerProgress& progress);
   std::optional<int> MemberOf(std::optional<int> rank) const;
   void TakeExit(int worker, const WorkerExited& exited);
   bool AnyRuns() const;
-  bool MayDoWithoutWhoFails() const;
+  bool CanExcludeFailedWorker() const;
   bool MayRegroup() const;
   void TendRegroup(Time now);
   void StartTheDead();
@@ -70,15 +70,15 @@ class Attempt {
   WorkerProcesses& processes_;
   const LauncherOptions& options_;
 
-  Regroup regroup_;
-  std::vector<int> members_;             // by rank
-  std::vector<std::string> addresses_;   // by rank
-  std::map<int, bool> running_;          // by worker
-  std::map<int, int> incarnations_;      // by worker, the newest
-  std::map<int, bool> put_down_;         // killed from here, by worker
-  std::map<int, std::string> failures_;  // said, by worker
-  std::set<int> failed_themselves_;      // as they said with it
-  std::vector<Loss> losses_;             // in the order they came
+  RejoinTracker rejoin_;
+  std::vector<int> members_;                // by rank
+  std::vector<std::string> addresses_;      // by rank
+  std::map<int, bool> running_;             // by worker
+  std::map<int, int> incarnations_;         // by worker, the newest
+  std::map<int, bool> killed_by_launcher_;  // killed from here, by worker
+  std::map<int, std::string> failures_;     // said, by worker
+  std::set<int> failed_themselves_;         // as they said with it
+  std::vector<Loss> losses_;                // in the order they came
   size_t blamed_ = 0;     // how many of them somebody was blamed for
   bool ending_ = false;   // no worker of it starts again
   std::string ended_by_;  // why, where that is known

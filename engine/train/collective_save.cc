@@ -58,8 +58,8 @@ Status CheckSaveName(std::string_view name, uint64_t step) {
 
 std::string EncodeShard(const ShardFile& shard) {
   std::string fields;
-  constexpr size_t kUsually = 512;
-  fields.reserve(kUsually);
+  constexpr size_t kInitialCapacity = 512;
+  fields.reserve(kInitialCapacity);
   AppendToList(shard.name, fields);
   AppendToList(std::to_string(shard.bytes), fields);
   AppendToList(shard.digest.ToString(), fields);
@@ -184,7 +184,7 @@ Status CollectiveSave::Save(const TrainState& state,
   times_.Restart();
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
   times_.Lap(TimePart::kDigest);
-  RETURN_IF_ERROR(state.Settle());
+  RETURN_IF_ERROR(state.SyncToHost());
   times_.Lap(TimePart::kFetch);
   while (true) {
     if (before_try) before_try();
@@ -218,7 +218,7 @@ Status CollectiveSave::TrySave(Tried& tried) {
   if (chief()) outcome = Commit(attempt, reports, times_);
   ASSIGN_OR_RETURN(
       const std::vector<std::string> outcomes,
-      Tell(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
+      AllGather(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
   ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                    ViewList(outcomes[0]));
   if (fields.size() != 2) return DataLoss("save: malformed outcome");
@@ -231,7 +231,8 @@ Status CollectiveSave::TrySave(Tried& tried) {
 Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state,
                                           DigestTime digest_time) {
   Digest whole;
-  if (digest_time == DigestTime::kAtOnce || HasCheckpointOf(state.position)) {
+  if (digest_time == DigestTime::kImmediately ||
+      HasCheckpointOf(state.position)) {
     ASSIGN_OR_RETURN(whole, state.NewestDigest());
   }
   SaveAttempt attempt = NewAttempt(state, whole, {});
@@ -323,8 +324,8 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   }
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
-      Tell(attempt, EncodeList({TextOf(attempt.whole), EncodeStatus(began),
-                                attempt.name, RoomFreed()})));
+      AllGather(attempt, EncodeList({TextOf(attempt.whole), EncodeStatus(began),
+                                     attempt.name, RoomFreed()})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
@@ -364,7 +365,8 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
   if (attempt.digest_time == DigestTime::kBeside) {
     report.push_back(TextOf(attempt.whole));
   }
-  Result<std::vector<std::string>> reports = Tell(attempt, EncodeList(report));
+  Result<std::vector<std::string>> reports =
+      AllGather(attempt, EncodeList(report));
   if (reports.ok()) not_finite_ = NotFiniteIn(*reports);
   return reports;
 }
@@ -387,7 +389,7 @@ std::string CollectiveSave::NewestFinite() const {
   return newest == lineage.rend() ? "" : newest->ref.name;
 }
 
-Result<std::vector<std::string>> CollectiveSave::Tell(
+Result<std::vector<std::string>> CollectiveSave::AllGather(
     const SaveAttempt& attempt, const std::string& said) {
   Result<std::vector<std::string>> all =
       ring_->AllGather(attempt.key, said, timeout_);
@@ -395,22 +397,22 @@ Result<std::vector<std::string>> CollectiveSave::Tell(
   return all;
 }
 
-Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
-                                         SaveDebt own) {
+Result<SaveNeed> CollectiveSave::AnySaveNeed(const Position& position,
+                                             SaveNeed own) {
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
       ring_->AllGather({.step = position.step, .phase = position.phase_of()},
-                       own == SaveDebt::kOwed ? "a save is owed" : "",
+                       own == SaveNeed::kRequired ? "a save is owed" : "",
                        timeout_));
   const bool any = std::ranges::any_of(
       all, [](const std::string& said) { return !said.empty(); });
-  return any ? SaveDebt::kOwed : SaveDebt::kNone;
+  return any ? SaveNeed::kRequired : SaveNeed::kNone;
 }
 
 Status CollectiveSave::WhyVoid(const SaveAttempt& attempt,
                                const std::vector<std::string>& reports) {
   RETURN_IF_ERROR(PartsOf(reports, attempt.shards).status());
-  if (attempt.digest_time == DigestTime::kAtOnce) return OkStatus();
+  if (attempt.digest_time == DigestTime::kImmediately) return OkStatus();
   std::vector<std::string_view> digests;
   for (const std::string& report : reports) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,

@@ -23,12 +23,12 @@ namespace gauntlet {
 // Training waits for the digest of the state, and the ranks compare theirs as
 // the save begins; or a task takes it, and they compare them behind the
 // writing.
-enum class DigestTime : uint8_t { kAtOnce, kBeside };
+enum class DigestTime : uint8_t { kImmediately, kBeside };
 
 // A save that has begun, on one rank.
 struct SaveAttempt {
   CheckpointHead head;
-  DigestTime digest_time = DigestTime::kAtOnce;
+  DigestTime digest_time = DigestTime::kImmediately;
   // Digest of all of this rank's state; none: not taken yet.
   std::optional<Digest> whole;
   // Tensors of the checkpoint that this rank writes; views into the state.
@@ -55,7 +55,7 @@ inline uint64_t BytesOf(const Result<WrittenPart>& part) {
 
 // Tells whether a save was begun that will not complete, and nothing newer is
 // saved.
-enum class SaveDebt : uint8_t { kNone, kOwed };
+enum class SaveNeed : uint8_t { kNone, kRequired };
 
 class CollectiveSave {
  public:
@@ -87,8 +87,8 @@ class CollectiveSave {
   // Steps of Save, in this order, for callers that do other work in between.
   // Steps with an exchange need every rank at one boundary.
   //
-  // Exchanges whether all states agree (kAtOnce), and the chief's decision to
-  // begin. The state's newest values stay where they are.
+  // Exchanges whether all states agree (kImmediately), and the chief's decision
+  // to begin. The state's newest values stay where they are.
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
   // Returns the tensors of the state that are in this rank's part.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
@@ -120,8 +120,8 @@ class CollectiveSave {
   // event, and makes room if there was none.
   Status Abandon(const SaveAttempt& attempt, const Status& why_void);
   // Exchanges a text of each rank.
-  Result<std::vector<std::string>> Tell(const SaveAttempt& attempt,
-                                        const std::string& said);
+  Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,
+                                             const std::string& said);
   // Called once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
 
@@ -139,7 +139,7 @@ class CollectiveSave {
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
 
   // Exchanges: whether at least one rank owes one.
-  Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
+  Result<SaveNeed> AnySaveNeed(const Position& position, SaveNeed own);
 
   bool chief() const { return rank_ == 0; }
 

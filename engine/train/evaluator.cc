@@ -6,7 +6,7 @@
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/parent_choice.h"
 #include "engine/train/trainer.h"
-#include "engine/train/wait_unless_told.h"
+#include "engine/train/wait_or_notice.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -155,7 +155,7 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
                                 evaluator.directory()));
       waits = true;
     }
-    WaitUnlessTold(world, world.clock.Now() + loop.every);
+    WaitOrNotice(world, world.clock.Now() + loop.every);
   }
   return EvaluatorEnd::kToldToGo;
 }

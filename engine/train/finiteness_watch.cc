@@ -25,7 +25,7 @@ Status FinitenessWatch::Begin(uint64_t generation) {
   TrainState& state = parts_.state;
   std::string found = LossIsFinite(state) ? "" : "the loss";
   if (found.empty() && parts_.options.on_not_finite == OnNotFinite::kStop) {
-    RETURN_IF_ERROR(state.Settle());
+    RETURN_IF_ERROR(state.SyncToHost());
     found = FindNotFinite(state);
   }
   stops_ = !found.empty() && parts_.options.on_not_finite == OnNotFinite::kStop;

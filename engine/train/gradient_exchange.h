@@ -38,7 +38,7 @@ class GradientExchange {
   struct Sizes {
     size_t replicas = 0;
     size_t gradients = 0;
-    size_t beside = 0;
+    size_t extra = 0;
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
@@ -53,7 +53,7 @@ class GradientExchange {
   void TakeKept(size_t replica, KeptGradients gradients);
   // Values beside the gradients, in the host's memory; initially +0, kept from
   // step to step.
-  std::span<float> Beside(size_t replica);
+  std::span<float> Extra(size_t replica);
 
   // Computes the sums over all replicas of all ranks. Codes as of
   // Ring::AllReduce.
@@ -61,8 +61,8 @@ class GradientExchange {
 
   // In the kernels' memory. May be written to, once read.
   std::span<float> Total();
-  std::span<float> TotalBeside() {
-    return total_here().subspan(gradients_here());
+  std::span<float> TotalExtra() {
+    return total_host().subspan(gradients_host());
   }
   // The total in the host's memory, to be read and changed before Total.
   std::span<float> FetchTotal();
@@ -71,41 +71,43 @@ class GradientExchange {
  private:
   // kAlone: of one worker on a device, which adds its replicas up there, in
   // their order, each as it comes.
-  enum class Way : uint8_t { kRing, kDevices, kAlone };
-  static Way WayOf(const Parts& parts);
+  enum class Transport : uint8_t { kRing, kDevices, kAlone };
+  static Transport TransportOf(const Parts& parts);
   // Replicas that have a place on the device at a time.
-  size_t rooms() const { return way_ == Way::kDevices ? sizes_.replicas : 1; }
-  // Gradients in the arrays on the host, where they come first: by the ring.
-  size_t gradients_here() const {
-    return way_ == Way::kRing ? sizes_.gradients : 0;
+  size_t rooms() const {
+    return transport_ == Transport::kDevices ? sizes_.replicas : 1;
   }
-  size_t length_here() const { return gradients_here() + sizes_.beside; }
+  // Gradients in the arrays on the host, where they come first: by the ring.
+  size_t gradients_host() const {
+    return transport_ == Transport::kRing ? sizes_.gradients : 0;
+  }
+  size_t length_host() const { return gradients_host() + sizes_.extra; }
   // True if the sum replaces the first replica's array. It cannot if replicas
   // keep a state: their arrays are +0 in place of the others' states.
   bool sums_in_place() const {
-    return way_ == Way::kRing && sizes_.beside == 1;
+    return transport_ == Transport::kRing && sizes_.extra == 1;
   }
-  std::span<float> total_here() {
+  std::span<float> total_host() {
     return sums_in_place() ? Here(0) : std::span(total_);
   }
   std::span<float> Here(size_t replica) {
-    return std::span(here_).subspan(replica * length_here(), length_here());
+    return std::span(host_).subspan(replica * length_host(), length_host());
   }
 
   const Parts parts_;
   const Sizes sizes_;
   Memory& memory_;
-  const Way way_;
-  std::vector<float> here_;          // one replica's array after the other
+  const Transport transport_;
+  std::vector<float> host_;          // one replica's array after the other
   std::vector<KeptGradients> kept_;  // by replica; null: those that are here
-  std::vector<std::span<const float>> here_views_;
+  std::vector<std::span<const float>> host_views_;
   std::vector<float> total_;  // unless sums_in_place
   std::vector<Pinned> pins_;  // of the arrays on the host
   // In the kernels' memory: all replicas', between devices; else of one
   // replica, where that is another memory than the host's.
-  MemoryArray<float> there_;
-  std::vector<std::span<const float>> there_views_;
-  MemoryArray<float> total_there_;
+  MemoryArray<float> device_;
+  std::vector<std::span<const float>> device_views_;
+  MemoryArray<float> total_device_;
   std::vector<float> seen_;
 };
 

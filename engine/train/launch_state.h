@@ -28,7 +28,7 @@ struct LaunchState {
   // The same for all attempts: generations fence stale workers, not tokens.
   const JobToken token = JobToken::Make(world.entropy);
   int life = options.first_life - 1;  // the newest that was started
-  Tenure tenure;
+  LaunchHold launch_hold;
   bool told_to_stop = false;
   bool interrupted_twice = false;
   // The first step at which loss or state was not finite, as workers said.

@@ -9,7 +9,7 @@
 #include "engine/train/launch_state.h"
 #include "engine/train/notice_sources.h"
 #include "engine/train/store_lock.h"
-#include "engine/train/wait_unless_told.h"
+#include "engine/train/wait_or_notice.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -39,14 +39,14 @@ bool NeverRestarts(const LauncherOptions& options) {
 }
 
 // Between two lives of the job. Returns whether a notice came meanwhile.
-bool PauseUnlessTold(LaunchState& launch, NoticeSources& sources) {
+bool BackOff(LaunchState& launch, NoticeSources& sources) {
   const Clock& clock = launch.world.clock;
   const Time until = clock.Now() + launch.budget.pause();
   while (clock.Now() < until) {
     if (sources.OneSaysSo(until)) return true;
     const Time next = clock.Now() + launch.options.notices.poll_every;
     const bool looks = !sources.none() && next < until;
-    if (WaitUnlessTold(launch.world, looks ? next : until)) return true;
+    if (WaitOrNotice(launch.world, looks ? next : until)) return true;
   }
   return false;
 }
@@ -61,8 +61,8 @@ LaunchEnd RunLives(LaunchState& launch) {
     Attempt attempt(launch);
     const Status started = attempt.Run();
     if (!started.ok()) return FailedBy(started);
-    if (std::optional<LaunchEnd> end = attempt.Conclude()) return *end;
-    const std::string reason = attempt.WhyItEnded();
+    if (std::optional<LaunchEnd> end = attempt.FinalOutcome()) return *end;
+    const std::string reason = attempt.RestartReason();
     if (!launch.CountRestart(reason)) {
       LaunchEnd end = Failed(
           fmt::format("{}; gave up after {}", reason, launch.why_give_up));
@@ -71,7 +71,7 @@ LaunchEnd RunLives(LaunchState& launch) {
       }
       return end;
     }
-    if (PauseUnlessTold(launch, sources)) {
+    if (BackOff(launch, sources)) {
       launch.world.events.Emit({.kind = EventKind::kNotice});
       launch.budget.TakeBack();
       return {.exit_code = static_cast<int>(WorkerExit::kStopped),
@@ -97,7 +97,7 @@ LaunchEnd RunLocked(LaunchState& launch) {
   if (!directory.empty()) {
     Result<std::string> name = MakeLaunchName(launch.world, directory);
     if (!name.ok()) return FailedBy(name.status());
-    launch.tenure.launch = *std::move(name);
+    launch.launch_hold.launch = *std::move(name);
   }
   return RunLives(launch);
 }

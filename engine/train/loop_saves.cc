@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/train/wait_unless_told.h"
+#include "engine/train/wait_or_notice.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -27,38 +27,38 @@ std::string SourceOf(const AsyncSave& save, SaveMode mode) {
 
 }  // namespace
 
-LoopSaves::LoopSaves(const Parts& parts, const SaveWays& ways)
+LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
     : world_(&parts.world),
       options_(&parts.options),
       state_(&parts.state),
       notices_(&parts.notices),
       reports_(&parts.reports),
       times_(&parts.times),
-      ways_(ways),
+      strategy_(strategy),
       last_save_(parts.world.clock.Now()) {
-  if (ways_.whole == nullptr) return;
-  newest_finite_ = ways_.whole->NewestFinite();
+  if (strategy_.sync == nullptr) return;
+  newest_finite_ = strategy_.sync->NewestFinite();
   if (options_->on_not_finite == OnNotFinite::kStop) {
-    ways_.whole->RefuseNotFinite();
+    strategy_.sync->RefuseNotFinite();
   }
 }
 
 bool LoopSaves::IsSaved() const {
   const Position& position = state_->position;
-  if (is_under_way() && ways_.beside->step() == position.step &&
-      ways_.beside->phase() == position.phase_of()) {
+  if (is_under_way() && strategy_.async->step() == position.step &&
+      strategy_.async->phase() == position.phase_of()) {
     return true;
   }
   return saved_at_ == position.step && saved_phase_ == position.phase;
 }
 
 void LoopSaves::NoteTimes() {
-  for (const TimedSave& save : ways_.whole->TakeTimedSaves())
+  for (const TimedSave& save : strategy_.sync->TakeTimedSaves())
     times_->AddSave(save);
 }
 
 void LoopSaves::SayWarnings() {
-  for (const std::string& warning : ways_.whole->TakeWarnings()) {
+  for (const std::string& warning : strategy_.sync->TakeWarnings()) {
     reports_->Say(warning);
   }
 }
@@ -66,16 +66,17 @@ void LoopSaves::SayWarnings() {
 // Takes note of what the save found in the state; true iff that is why it was
 // not saved, which is no error. REQUIRES: no task writes.
 bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
-  if (status.ok()) newest_finite_ = ways_.whole->NewestFinite();
-  const std::string& tensor = ways_.whole->not_finite();
+  if (status.ok()) newest_finite_ = strategy_.sync->NewestFinite();
+  const std::string& tensor = strategy_.sync->not_finite();
   if (tensor.empty()) return false;
   not_finite_ = {.step = step, .tensor = tensor};
-  return status.code() == Code::kFailedPrecondition && ways_.whole->refused();
+  return status.code() == Code::kFailedPrecondition &&
+         strategy_.sync->refused();
 }
 
-Result<SaveDebt> LoopSaves::AnyDebt(SaveDebt own) {
-  if (ways_.beside == nullptr) return SaveDebt::kNone;
-  return ways_.whole->AnyDebt(state_->position, own);
+Result<SaveNeed> LoopSaves::AnySaveNeed(SaveNeed own) {
+  if (strategy_.async == nullptr) return SaveNeed::kNone;
+  return strategy_.sync->AnySaveNeed(state_->position, own);
 }
 
 Status LoopSaves::TrySave() {
@@ -83,7 +84,7 @@ Status LoopSaves::TrySave() {
   if (IsSaved()) return OkStatus();
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
-  const Status status = ways_.whole->Save(*state_, {}, [this] {
+  const Status status = strategy_.sync->Save(*state_, {}, [this] {
     reports_->Expect(options_->cluster.save_timeout);
     reports_->TellOfSave(options_->cluster.save_timeout);
   });
@@ -112,7 +113,7 @@ Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
 }
 
 Status LoopSaves::SaveDue() {
-  return ways_.beside == nullptr ? SaveAtOnce() : BeginBeside();
+  return strategy_.async == nullptr ? SaveAtOnce() : BeginBeside();
 }
 
 Status LoopSaves::SaveAtOnce() {
@@ -164,7 +165,7 @@ void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
   reports_->Expect(expected);
   reports_->TellOfSave(expected);
   const Time until = world_->clock.Now() + pause;
-  if (!WaitUnlessTold(*world_, until)) return;
+  if (!WaitOrNotice(*world_, until)) return;
   world_->clock.SleepUntil(std::min(until, world_->clock.Now() + hurried));
 }
 
@@ -173,7 +174,7 @@ Status LoopSaves::BeginBeside() {
   const uint64_t step = state_->position.step;
   std::string waited;
   if (is_under_way()) {
-    const uint64_t before = ways_.beside->step();
+    const uint64_t before = strategy_.async->step();
     const Time begin = world_->clock.Now();
     RETURN_IF_ERROR(FinishUnderWay());
     waited = fmt::format("waited {:.3f} s for the save of step {}",
@@ -184,14 +185,14 @@ Status LoopSaves::BeginBeside() {
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
   reports_->TellOfSave(options_->cluster.save_timeout);
-  const Status status = ways_.beside->Begin(*state_, waited);
+  const Status status = strategy_.async->Begin(*state_, waited);
   reports_->TellOfSave(Duration::zero());
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
   if (is_under_way()) {
     if (!std::exchange(copy_was_told_, true)) {
       reports_->Say("saves are written beside the training, from " +
-                    SourceOf(*ways_.beside, options_->checkpoint.mode));
+                    SourceOf(*strategy_.async, options_->checkpoint.mode));
     }
     return OkStatus();
   }
@@ -207,7 +208,8 @@ Status LoopSaves::BeginBeside() {
 
 Status LoopSaves::Advance() {
   const std::optional<uint32_t> heard = std::exchange(heard_, std::nullopt);
-  if (ways_.beside == nullptr || !heard || !ways_.beside->MayAdvance(*heard)) {
+  if (strategy_.async == nullptr || !heard ||
+      !strategy_.async->MayAdvance(*heard)) {
     return OkStatus();
   }
   const std::optional<SaveOutcome> outcome = TakeOn();
@@ -219,7 +221,7 @@ std::optional<SaveOutcome> LoopSaves::TakeOn() {
   const Time begin = world_->clock.Now();
   reports_->Expect(options_->cluster.save_timeout);
   reports_->TellOfSave(options_->cluster.save_timeout);
-  std::optional<SaveOutcome> outcome = ways_.beside->Advance();
+  std::optional<SaveOutcome> outcome = strategy_.async->Advance();
   reports_->TellOfSave(Duration::zero());
   time_ += world_->clock.Now() - begin;
   return outcome;

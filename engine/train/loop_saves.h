@@ -45,11 +45,11 @@ struct LastTries {
   }
 };
 
-// How saves are made. Without `whole` there is no store; with `beside` those
-// that are due now and then are written beside the training.
-struct SaveWays {
-  CollectiveSave* whole = nullptr;
-  AsyncSave* beside = nullptr;
+// `sync` saves in the foreground; null: no store. With `async`, periodic saves
+// are written in the background.
+struct SaveStrategy {
+  CollectiveSave* sync = nullptr;
+  AsyncSave* async = nullptr;
 };
 
 // A save found values that are not finite in the state of that step.
@@ -71,19 +71,19 @@ class LoopSaves {
     TimeTotals& times;
   };
   // All of it outlives this.
-  LoopSaves(const Parts& parts, const SaveWays& ways);
+  LoopSaves(const Parts& parts, const SaveStrategy& strategy);
 
   // Curves are written out before each save.
   void WriteOut(RunSummary& summary) { summary_ = &summary; }
 
-  bool has_store() const { return ways_.whole != nullptr; }
+  bool has_store() const { return strategy_.sync != nullptr; }
 
   // A save that is under way: what this rank adds to an exchange's integer, and
   // what all ranks said in it.
   uint32_t Bits() const {
-    return ways_.beside == nullptr ? 0 : ways_.beside->Bits();
+    return strategy_.async == nullptr ? 0 : strategy_.async->Bits();
   }
-  void Heard(uint32_t requests) { heard_ = requests & kSaveBits; }
+  void OnRequestsAgreed(uint32_t requests) { heard_ = requests & kSaveBits; }
   // Takes it on with what was heard last, once.
   Status Advance();
   // Waits until it has come out.
@@ -122,16 +122,16 @@ class LoopSaves {
   bool is_in_save() const { return in_save_ || is_under_way(); }
   // Debt of a save that was under way and has not completed: if the loop ends
   // in an error, it never will.
-  SaveDebt debt() const {
-    return lost_one_ || is_under_way() ? SaveDebt::kOwed : SaveDebt::kNone;
+  SaveNeed save_need() const {
+    return lost_one_ || is_under_way() ? SaveNeed::kRequired : SaveNeed::kNone;
   }
   // Exchanges the ranks' debts from the generation before, if saves are
-  // asynchronous. Returns kOwed if any rank has one.
-  Result<SaveDebt> AnyDebt(SaveDebt own);
+  // asynchronous. Returns kRequired if any rank has one.
+  Result<SaveNeed> AnySaveNeed(SaveNeed own);
 
  private:
   bool is_under_way() const {
-    return ways_.beside != nullptr && ways_.beside->is_under_way();
+    return strategy_.async != nullptr && strategy_.async->is_under_way();
   }
   bool IsSaved() const;
   Status TrySave();
@@ -151,7 +151,7 @@ class LoopSaves {
   NoticeRequests* notices_;
   LoopReports* reports_;
   TimeTotals* times_;
-  SaveWays ways_;
+  SaveStrategy strategy_;
   RunSummary* summary_ = nullptr;
   std::optional<uint32_t> heard_;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life

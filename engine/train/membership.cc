@@ -30,7 +30,7 @@ std::vector<int> Membership::Of(int life) const {
   return members;
 }
 
-std::string Membership::Blame(std::optional<int> worker) {
+std::string Membership::RecordCulprit(std::optional<int> worker) {
   in_a_row_ = worker && worker == last_blamed_ ? in_a_row_ + 1 : 1;
   last_blamed_ = worker;
   const bool elastic = options_.least() < options_.workers;

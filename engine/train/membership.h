@@ -36,7 +36,7 @@ class Membership {
   // A life of the job, or of one worker, ended in a loss that this worker
   // began; nullopt: nobody knows who. Returns what follows for people, "" for
   // nothing.
-  std::string Blame(std::optional<int> worker);
+  std::string RecordCulprit(std::optional<int> worker);
 
   // Why the job cannot go on with what is left; "" if it can.
   const std::string& too_few() const { return too_few_; }

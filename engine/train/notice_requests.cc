@@ -15,7 +15,7 @@ uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
         {.kind = EventKind::kNotice, .generation = generation, .step = step});
   }
   // If nothing is to be saved, there is nothing to wait for.
-  if (leave_with_ == LeaveWith::kNothing) return kRequestStop;
+  if (saves_before_exit_ == SavesBeforeExit::kNone) return kRequestStop;
   switch (timing_.Ask(now, ahead)) {
     case StopAdvice::kGoOn:
       return 0;

@@ -21,14 +21,15 @@ inline constexpr uint32_t kRequestEnd = 4;
 // Work that precedes leaving, and takes time: a save; or, if saves are
 // asynchronous, three: the one under way, another one, and the last; or
 // nothing.
-enum class LeaveWith : uint8_t { kSave, kThreeSaves, kNothing };
+enum class SavesBeforeExit : uint8_t { kNone, kOne, kThree };
 
 class NoticeRequests {
  public:
-  NoticeRequests(World& world, Duration grace, LeaveWith leave_with)
+  NoticeRequests(World& world, Duration grace,
+                 SavesBeforeExit saves_before_exit)
       : world_(&world),
-        timing_(grace, leave_with == LeaveWith::kThreeSaves ? 3 : 1),
-        leave_with_(leave_with) {}
+        timing_(grace, saves_before_exit == SavesBeforeExit::kThree ? 3 : 1),
+        saves_before_exit_(saves_before_exit) {}
 
   // At a boundary, with what is ahead (stop_timing.h); `generation` and `step`
   // are for the log.
@@ -43,7 +44,7 @@ class NoticeRequests {
  private:
   World* world_;
   StopTiming timing_;
-  LeaveWith leave_with_;
+  SavesBeforeExit saves_before_exit_;
 };
 
 }  // namespace gauntlet

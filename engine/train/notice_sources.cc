@@ -39,14 +39,14 @@ NoticeSources::NoticeSources(const World& world, PreemptionOptions options,
   }
 }
 
-void NoticeSources::Tell(std::string line) const {
+void NoticeSources::Report(std::string line) const {
   if (say_) say_(std::move(line));
 }
 
 bool NoticeSources::OneSaysSo(Time deadline) {
   for (Source& source : sources_) {
     if (!SaysSo(source, deadline)) continue;
-    Tell(fmt::format("told to go by {}", source.name));
+    Report(fmt::format("told to go by {}", source.name));
     return true;
   }
   return false;
@@ -60,8 +60,8 @@ bool NoticeSources::SaysSo(Source& source, Time deadline) {
   const bool hurried =
       deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
   if (!hurried && !std::exchange(source.told, true)) {
-    Tell(fmt::format("no notices can be had: {} (asking goes on)",
-                     seen.status().message()));
+    Report(fmt::format("no notices can be had: {} (asking goes on)",
+                       seen.status().message()));
   }
   return false;
 }

@@ -43,7 +43,7 @@ class NoticeSources {
   Result<bool> FileIsThere(Time deadline);
   Result<bool> ServiceSaysSo(Time deadline);
   Result<HttpAnswer> AskService(const HttpUrl& url, Time deadline);
-  void Tell(std::string line) const;
+  void Report(std::string line) const;
 
   World world_;
   const PreemptionOptions options_;

@@ -123,17 +123,18 @@ Result<Horizon> HorizonFromJson(const Json& json) {
 }
 
 Json CheckpointToJson(const CheckpointOptions& checkpoint) {
-  return {{"directory", checkpoint.directory},
-          {"unit", SaveUnitName(checkpoint.trigger.unit)},
-          {"every", checkpoint.trigger.every},
-          {"mode", kSaveModeNames[static_cast<size_t>(checkpoint.mode)]},
-          {"shards", checkpoint.shards},
-          {"keep", checkpoint.keep},
-          {"keep_every_hours", checkpoint.keep_every_hours},
-          {"at_success", AtSuccessName(checkpoint.at_success)},
-          {"at_notice",
-           checkpoint.at_notice == AtNotice::kSaveAndLeave ? "save" : "leave"},
-          {"cold_start", checkpoint.allow_cold_start ? "allow" : "refuse"}};
+  return {
+      {"directory", checkpoint.directory},
+      {"unit", SaveUnitName(checkpoint.trigger.unit)},
+      {"every", checkpoint.trigger.every},
+      {"mode", kSaveModeNames[static_cast<size_t>(checkpoint.mode)]},
+      {"shards", checkpoint.shards},
+      {"keep", checkpoint.keep},
+      {"keep_every_hours", checkpoint.keep_every_hours},
+      {"at_success", AtSuccessName(checkpoint.at_success)},
+      {"at_notice",
+       checkpoint.at_notice == OnPreemption::kSaveAndExit ? "save" : "leave"},
+      {"cold_start", checkpoint.allow_cold_start ? "allow" : "refuse"}};
 }
 
 Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
@@ -162,9 +163,9 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
                       AtSuccess::kDeleteCheckpoints},
                      {AtSuccessName(AtSuccess::kLeaveCheckpoints),
                       AtSuccess::kLeaveCheckpoints}});
-  checkpoint.at_notice = fields.Choice<AtNotice>(
+  checkpoint.at_notice = fields.Choice<OnPreemption>(
       "at_notice",
-      {{"save", AtNotice::kSaveAndLeave}, {"leave", AtNotice::kLeave}});
+      {{"save", OnPreemption::kSaveAndExit}, {"leave", OnPreemption::kExit}});
   checkpoint.allow_cold_start =
       fields.Choice<bool>("cold_start", {{"allow", true}, {"refuse", false}});
   RETURN_IF_ERROR(fields.Finish());

@@ -65,7 +65,7 @@ enum class AtSuccess : uint8_t {
 };
 
 // Response to a termination notice, if there are checkpoints.
-enum class AtNotice : uint8_t { kSaveAndLeave, kLeave };
+enum class OnPreemption : uint8_t { kSaveAndExit, kExit };
 
 struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
@@ -79,7 +79,7 @@ struct CheckpointOptions {
   uint64_t keep_every_hours = 0;
   AtSuccess at_success = AtSuccess::kKeepCheckpoints;
   bool allow_cold_start = false;
-  AtNotice at_notice = AtNotice::kSaveAndLeave;
+  OnPreemption at_notice = OnPreemption::kSaveAndExit;
 };
 
 // Curves for TensorBoard.

@@ -25,42 +25,43 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
       digests_(memory_),
       rests_(memory_) {
   for (size_t i = 0; i < state.large_arrays(); ++i) {
-    here_.emplace_back(state.LargeArray(i));
+    host_.emplace_back(state.LargeArray(i));
   }
   if (on_host()) {
-    there_ = here_;
+    device_ = host_;
     return;
   }
-  for (const std::span<float> array : here_) {
+  for (const std::span<float> array : host_) {
     pins_.emplace_back(memory_, array);
   }
   size_t size = 0;
-  for (const std::span<float> array : here_) size += WholeLines(array.size());
+  for (const std::span<float> array : host_)
+    size += RoundUpToCacheLine(array.size());
   arena_.Resize(size);
   size_t at = 0;
-  for (const std::span<float> array : here_) {
-    there_.push_back(arena_.span().subspan(at, array.size()));
-    at += WholeLines(array.size());
+  for (const std::span<float> array : host_) {
+    device_.push_back(arena_.span().subspan(at, array.size()));
+    at += RoundUpToCacheLine(array.size());
   }
-  state_.KeptBy(this);
+  state_.set_device_mirror(this);
 }
 
 ResidentState::~ResidentState() {
   if (on_host()) return;
   if (newest_there_) state_.Lost();
-  state_.KeptBy(nullptr);
+  state_.set_device_mirror(nullptr);
 }
 
 std::span<const std::span<float>> ResidentState::Newest() {
-  for (size_t i = 0; i < here_.size(); ++i) {
+  for (size_t i = 0; i < host_.size(); ++i) {
     if (on_host()) {
-      there_[i] = state_.LargeArray(i);
+      device_[i] = state_.LargeArray(i);
     } else if (newest_here_) {
-      memory_.Upload(there_[i].data(), here_[i].data(), here_[i].size_bytes());
+      memory_.Upload(device_[i].data(), host_[i].data(), host_[i].size_bytes());
     }
   }
   newest_here_ = false;
-  return there_;
+  return device_;
 }
 
 // On a device an update is in place: a save takes its copy there.
@@ -79,8 +80,8 @@ std::span<const UpdatedArray> ResidentState::NextSlots() {
 Status ResidentState::BringBack() {
   if (on_host() || !newest_there_) return OkStatus();
   state_.ArraysChanged();
-  for (size_t i = 0; i < here_.size(); ++i) {
-    memory_.Download(here_[i].data(), there_[i].data(), here_[i].size_bytes());
+  for (size_t i = 0; i < host_.size(); ++i) {
+    memory_.Download(host_[i].data(), device_[i].data(), host_[i].size_bytes());
   }
   RETURN_IF_ERROR(Check());
   newest_there_ = false;
@@ -95,16 +96,17 @@ Status ResidentState::Check() const {
 std::span<const float> ResidentState::There(
     std::span<const std::byte> here) const {
   if (here.empty()) return {};
-  for (size_t i = 0; i < here_.size(); ++i) {
-    const std::span<const std::byte> array = std::as_bytes(here_[i]);
+  for (size_t i = 0; i < host_.size(); ++i) {
+    const std::span<const std::byte> array = std::as_bytes(host_[i]);
     const std::less<const std::byte*> before;
     if (before(here.data(), array.data()) ||
         !before(here.data(), array.data() + array.size())) {
       continue;
     }
-    return std::span<const float>(there_[i]).subspan(
-        static_cast<size_t>(here.data() - array.data()) / sizeof(float),
-        here.size() / sizeof(float));
+    return std::span<const float>(device_[i])
+        .subspan(
+            static_cast<size_t>(here.data() - array.data()) / sizeof(float),
+            here.size() / sizeof(float));
   }
   return {};
 }

@@ -22,7 +22,7 @@
 
 namespace gauntlet {
 
-class ResidentState final : public TrainState::Keeper {
+class ResidentState final : public TrainState::DeviceMirror {
  public:
   // All outlive it, and the state neither moves nor changes its sizes.
   ResidentState(TrainState& state, const Kernels& kernels,
@@ -41,7 +41,7 @@ class ResidentState final : public TrainState::Keeper {
   // the functions above then have the previous values.
   UpdatedArray NextParameters() { return Next(0); }
   std::span<const UpdatedArray> NextSlots();
-  UpdatedArray NextAccumulated() { return Next(there_.size() - 1); }
+  UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
   // Called when values there were changed, or will be before they are read.
   void Changed() {
     newest_there_ = true;
@@ -88,10 +88,10 @@ class ResidentState final : public TrainState::Keeper {
   const FaultPoints& faults_;
   Memory& memory_;
   // Parameters, slots, accumulated gradients; the same arrays in both.
-  std::vector<std::span<float>> here_;
-  std::vector<std::span<float>> there_;
+  std::vector<std::span<float>> host_;
+  std::vector<std::span<float>> device_;
   std::vector<UpdatedArray> next_slots_;
-  std::vector<Pinned> pins_;  // of here_
+  std::vector<Pinned> pins_;  // of host_
   MemoryArray<float> arena_;
   // Results of DigestsOf, in the order of the tensors.
   MemoryArray<uint64_t> digests_;

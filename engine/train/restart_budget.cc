@@ -10,18 +10,19 @@ RestartBudget::RestartBudget(const LauncherOptions& options)
 
 std::string RestartBudget::Spend() {
   if (furthest_ > furthest_before_) {
-    fruitless_ = 0;
+    restarts_without_progress_ = 0;
     next_pause_ = std::min(options_.backoff, options_.max_backoff);
   } else {
-    ++fruitless_;
+    ++restarts_without_progress_;
   }
   furthest_before_ = furthest_;
   if (is_spent()) {
     return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
   }
-  if (fruitless_ > options_.max_fruitless) {
-    return fmt::format("{} {} without progress", fruitless_,
-                       fruitless_ == 1 ? "attempt" : "attempts");
+  if (restarts_without_progress_ > options_.max_fruitless) {
+    return fmt::format(
+        "{} {} without progress", restarts_without_progress_,
+        restarts_without_progress_ == 1 ? "attempt" : "attempts");
   }
   ++spent_;
   pause_ = next_pause_;

@@ -32,8 +32,8 @@ class RestartBudget {
            spent_ >= options_.max_restarts;
   }
   // Restarts in a row without a new step.
-  int fruitless() const {
-    return furthest_ > furthest_before_ ? 0 : fruitless_;
+  int restarts_without_progress() const {
+    return furthest_ > furthest_before_ ? 0 : restarts_without_progress_;
   }
   // Pause before the restart that was counted last.
   Duration pause() const { return pause_; }
@@ -41,7 +41,8 @@ class RestartBudget {
  private:
   const LauncherOptions& options_;
   int spent_ = 0;
-  int fruitless_ = 0;  // losses in a row that no new step came before
+  // Losses in a row without a new step before them.
+  int restarts_without_progress_ = 0;
   uint64_t furthest_ = 0;
   uint64_t furthest_before_ = 0;
   Duration pause_{0};

@@ -28,14 +28,14 @@ Status StateCopy::Take(const TrainState& state,
   for (const TensorView& tensor : tensors_) {
     if (!StaysIn(spare, tensor)) bytes_ += tensor.bytes.size();
   }
-  TrainState::Keeper* const keeper = state.keeper();
-  MakeRoom(keeper == nullptr ? nullptr : &keeper->memory());
+  TrainState::DeviceMirror* const device_mirror = state.device_mirror();
+  MakeRoom(device_mirror == nullptr ? nullptr : &device_mirror->memory());
   expected_.clear();
-  if (keeper != nullptr) {
-    ASSIGN_OR_RETURN(const bool taken, TakeThere(*keeper));
+  if (device_mirror != nullptr) {
+    ASSIGN_OR_RETURN(const bool taken, TakeThere(*device_mirror));
     if (taken) return OkStatus();
   }
-  RETURN_IF_ERROR(state.Settle());
+  RETURN_IF_ERROR(state.SyncToHost());
   TakeHere(spare);
   return OkStatus();
 }
@@ -54,18 +54,18 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
 }
 
 // Copies the values there to the start of the buffer, in one piece. Returns
-// false if the keeper's memory has no room.
-Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
-  Memory& memory = keeper.memory();
+// false if the device mirror's memory has no room.
+Result<bool> StateCopy::TakeThere(TrainState::DeviceMirror& device_mirror) {
+  Memory& memory = device_mirror.memory();
   std::vector<std::span<const std::byte>> newest;
   size_t size = 0;
   for (const TensorView& tensor : tensors_) {
-    newest.push_back(keeper.NewestOf(tensor));
+    newest.push_back(device_mirror.NewestOf(tensor));
     size += newest.back().size();
   }
-  if (!there_) there_.emplace(memory);
-  if (!there_->ResizeIfRoom(size)) return false;
-  ASSIGN_OR_RETURN(expected_, keeper.DigestsOf(tensors_));
+  if (!device_) device_.emplace(memory);
+  if (!device_->ResizeIfRoom(size)) return false;
+  ASSIGN_OR_RETURN(expected_, device_mirror.DigestsOf(tensors_));
   size_t at = 0;
   size_t at_here = size;
   for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -75,7 +75,7 @@ Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
     const std::span<std::byte> to =
         std::span(buffer_).subspan(place, bytes.size());
     if (is_there) {
-      memory.Copy(there_->span().data() + at, newest[i].data(), bytes.size());
+      memory.Copy(device_->span().data() + at, newest[i].data(), bytes.size());
     } else {
       std::copy_n(bytes.data(), bytes.size(), to.data());
     }
@@ -83,7 +83,7 @@ Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
     bytes = to;
   }
   fetching_ = &memory;
-  memory.Fetch(buffer_.data(), there_->span().data(), size);
+  memory.Fetch(buffer_.data(), device_->span().data(), size);
   return true;
 }
 

@@ -36,9 +36,9 @@ class StateCopy {
 
   // Replaces the copy that was there, views and all, by one of these tensors of
   // the state. The state may change once this returns, and its large arrays by
-  // TrainState::NextOf alone if they have spare ones. An error is the keeper's:
-  // what it knew best is lost. REQUIRES: the copy that was there has arrived;
-  // the keeper's memory outlives this.
+  // TrainState::NextOf alone if they have spare ones. An error is the device
+  // mirror's: what it knew best is lost. REQUIRES: the copy that was there has
+  // arrived; the device mirror's memory outlives this.
   Status Take(const TrainState& state, std::span<const TensorView> tensors);
   // Waits for what is on its way; from any task. kIoError: it does not come,
   // and the copy is void.
@@ -56,12 +56,12 @@ class StateCopy {
 
  private:
   void MakeRoom(Memory* pinned_for);
-  Result<bool> TakeThere(TrainState::Keeper& keeper);
+  Result<bool> TakeThere(TrainState::DeviceMirror& device_mirror);
   void TakeHere(const SpareArrays* spare);
 
   std::vector<std::byte> buffer_;
   std::optional<Pinned> pin_;  // of the buffer
-  std::optional<MemoryArray<std::byte>> there_;
+  std::optional<MemoryArray<std::byte>> device_;
   Memory* fetching_ = nullptr;  // null: nothing is on its way
   std::vector<TensorView> tensors_;
   std::vector<BlockDigests> expected_;  // of each tensor copied there

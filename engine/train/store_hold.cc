@@ -10,13 +10,13 @@ namespace gauntlet {
 Result<StoreHold> HoldStore(World& world, const std::string& directory,
                             WorkerSpec& place, Duration patience) {
   StoreHold hold;
-  const bool is_launched = !place.tenure.launch.empty();
+  const bool is_launched = !place.launch_hold.launch.empty();
   if (directory.empty() || place.rank != 0 || is_launched) return hold;
   const bool is_alone = place.addresses.size() <= 1;
   ASSIGN_OR_RETURN(
       hold.lock,
       LockStore(world, directory, is_alone ? Duration::zero() : patience));
-  ASSIGN_OR_RETURN(place.tenure.launch, MakeLaunchName(world, directory));
+  ASSIGN_OR_RETURN(place.launch_hold.launch, MakeLaunchName(world, directory));
   return hold;
 }
 

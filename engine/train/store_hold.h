@@ -21,9 +21,9 @@ struct StoreHold {
 };
 
 // For a worker whose process nobody launched for it: the chief takes the
-// directory, and its tenure becomes that of this launch. Nothing is done for
-// other ranks, for "", or where `place` has a launch already. A worker on its
-// own is refused at once; the chief of several waits that long, as a
+// directory, and its launch becomes that of this launch. Nothing is done
+// for other ranks, for "", or where `place` has a launch already. A worker on
+// its own is refused at once; the chief of several waits that long, as a
 // predecessor may be on another host and still on its way out.
 // kFailedPrecondition: another run owns the directory.
 Result<StoreHold> HoldStore(World& world, const std::string& directory,

@@ -57,10 +57,10 @@ void CheckSize(const KeptGradients& kept, size_t size) {
   CHECK(kept->size() == size + 1, "one identity is of models of one spec");
 }
 
-class RememberedModel final : public Model {
+class MemoizedModel final : public Model {
  public:
-  RememberedModel(std::unique_ptr<Model> model, const Kernels& kernels,
-                  const Digest& identity, TrainMemo& memo)
+  MemoizedModel(std::unique_ptr<Model> model, const Kernels& kernels,
+                const Digest& identity, TrainMemo& memo)
       : model_(std::move(model)),
         kernels_(kernels),
         memory_(kernels.memory()),
@@ -129,9 +129,9 @@ class RememberedModel final : public Model {
   // Returns values of the kernels' memory where the host can read them.
   std::span<const float> Here(std::span<const float> there) {
     if (memory_.kind() == MemoryKind::kHost) return there;
-    here_.resize(there.size());
-    memory_.Download(here_.data(), there.data(), there.size_bytes());
-    return here_;
+    host_.resize(there.size());
+    memory_.Download(host_.data(), there.data(), there.size_bytes());
+    return host_;
   }
   // Results of a failed device are not kept.
   void Put(const Digest& key, TrainMemo::Pass pass) {
@@ -141,7 +141,7 @@ class RememberedModel final : public Model {
   std::unique_ptr<Model> model_;
   const Kernels& kernels_;
   Memory& memory_;
-  std::vector<float> here_;
+  std::vector<float> host_;
   const Digest identity_;
   TrainMemo& memo_;
 };
@@ -190,8 +190,8 @@ SampleOrder TrainMemo::OrderOf(uint64_t rng_key, uint64_t epoch,
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
                                 const Kernels& kernels, const Digest& identity,
                                 TrainMemo& memo) {
-  return std::make_unique<RememberedModel>(std::move(model), kernels, identity,
-                                           memo);
+  return std::make_unique<MemoizedModel>(std::move(model), kernels, identity,
+                                         memo);
 }
 
 }  // namespace gauntlet

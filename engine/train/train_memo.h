@@ -61,7 +61,7 @@ class TrainMemo {
   size_t bytes_ = 0;
   mutable uint64_t found_ = 0;
   uint64_t computed_ = 0;
-  std::unordered_map<Digest, Pass, LowHalf> passes_;
+  std::unordered_map<Digest, Pass, DigestHash> passes_;
   // By key, epoch and number of rows.
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>

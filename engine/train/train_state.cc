@@ -70,7 +70,7 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
 
 // For who cannot be told that the newest values are lost.
 void MustSettle(const TrainState& state) {
-  const Status settled = state.Settle();
+  const Status settled = state.SyncToHost();
   CHECK(settled.ok(), settled.message());
 }
 
@@ -255,9 +255,9 @@ Status TrainState::CheckNotLost() const {
   return Unavailable("the state's newest values were lost with the device");
 }
 
-Status TrainState::Settle() const {
+Status TrainState::SyncToHost() const {
   RETURN_IF_ERROR(CheckNotLost());
-  return keeper_ == nullptr ? OkStatus() : keeper_->BringBack();
+  return device_mirror_ == nullptr ? OkStatus() : device_mirror_->BringBack();
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
@@ -301,11 +301,11 @@ std::vector<TensorView> TrainState::TensorsOf(
 
 // Fingerprint of the values here, in the order of the arrays. Types are those
 // of the arrays, and a shape changes only with its array's size.
-Digest TrainState::Fingerprint(Arrays arrays) const {
+Digest TrainState::Fingerprint(ArrayDigests arrays) const {
   constexpr size_t kFewValues = 8;
   // The parameters and the slots, which ForArrays has first.
   const size_t digested = 1 + optimizer.slots.size();
-  if (arrays == Arrays::kAnew) array_digests_.clear();
+  if (arrays == ArrayDigests::kRecompute) array_digests_.clear();
   const bool known = !array_digests_.empty();
   array_digests_.reserve(digested);
   size_t array = 0;
@@ -335,7 +335,7 @@ Digest TrainState::Fingerprint(Arrays arrays) const {
 }
 
 // Digest of the values here.
-Digest TrainState::DigestHere(Arrays arrays) const {
+Digest TrainState::DigestHere(ArrayDigests arrays) const {
   if (known_ == nullptr) return digester_.Compute(View());
   const Digest fingerprint = Fingerprint(arrays);
   if (const auto digest = known_->Find(fingerprint)) return *digest;
@@ -346,15 +346,15 @@ Digest TrainState::DigestHere(Arrays arrays) const {
 
 Digest TrainState::ComputeDigest() const {
   MustSettle(*this);
-  return DigestHere(Arrays::kAnew);
+  return DigestHere(ArrayDigests::kRecompute);
 }
 
-Result<Digest> TrainState::NewestDigest(Arrays arrays) const {
+Result<Digest> TrainState::NewestDigest(ArrayDigests arrays) const {
   RETURN_IF_ERROR(CheckNotLost());
-  if (keeper_ == nullptr) return DigestHere(arrays);
+  if (device_mirror_ == nullptr) return DigestHere(arrays);
   const std::vector<TensorView>& tensors = View();
   ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
-                   keeper_->DigestsOf(tensors));
+                   device_mirror_->DigestsOf(tensors));
   return digester_.Compute(tensors, elsewhere);
 }
 
@@ -428,7 +428,8 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   ArraysChanged();
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
-  if (keeper_ != nullptr) RETURN_IF_ERROR(keeper_->StateChanges());
+  if (device_mirror_ != nullptr)
+    RETURN_IF_ERROR(device_mirror_->StateChanges());
   const std::vector<TensorView>& views = Tensors();
   const auto arrays = ArraysOf<std::byte>(*this);
   size_t taken = 0;

@@ -93,9 +93,9 @@ class TrainState {
  public:
   // Keeps values of parameters, slots and accumulated gradients that are newer
   // than the state's.
-  class Keeper {
+  class DeviceMirror {
    public:
-    virtual ~Keeper() = default;
+    virtual ~DeviceMirror() = default;
     // Brings the newer values into the state. An error: they are lost.
     virtual Status BringBack() = 0;
     // The same; afterwards the state's values are the newest.
@@ -111,12 +111,14 @@ class TrainState {
     virtual std::span<const std::byte> NewestOf(
         const TensorView& tensor) const = 0;
   };
-  // Null: no keeper. REQUIRES: the state stays where it is meanwhile.
-  void KeptBy(Keeper* keeper) { keeper_ = keeper; }
-  Keeper* keeper() const { return keeper_; }
+  // Null: no device mirror. REQUIRES: the state stays where it is meanwhile.
+  void set_device_mirror(DeviceMirror* device_mirror) {
+    device_mirror_ = device_mirror;
+  }
+  DeviceMirror* device_mirror() const { return device_mirror_; }
   // Takes digests from `known` instead of computing them, and puts computed
   // ones there. Null: none. Outlives the state.
-  void KnownBy(KnownStates* known) { known_ = known; }
+  void set_known_states(KnownStates* known) { known_ = known; }
   // The large arrays, by number: parameters, each slot, accumulated gradients.
   size_t large_arrays() const { return optimizer.slots.size() + 2; }
   std::vector<float>& LargeArray(size_t index);
@@ -133,10 +135,10 @@ class TrainState {
   void OwnLargeArrays();
   // The newest values are gone: nobody may look any more.
   void Lost() { lost_ = true; }
-  // Brings here what a keeper has. An error: it is lost, and nobody may look at
-  // the state, by the arrays below or by the functions, which are not to find
-  // that out (CHECK). Of no effect until training goes on.
-  Status Settle() const;
+  // Brings here what a device mirror has. An error: it is lost, and nobody may
+  // look at the state, by the arrays below or by the functions, which are not
+  // to find that out (CHECK). Of no effect until training goes on.
+  Status SyncToHost() const;
 
   // The state before the first step, with empty slots.
   TrainState(const Model& model, const Optimizer& optimizer, const JobSpec& job,
@@ -147,13 +149,15 @@ class TrainState {
   // shape (an epoch ends, a restore), moves, or is asked again. Not for two
   // tasks at once.
   const std::vector<TensorView>& Tensors() const;
-  // The same for the values that are here: a keeper's are not brought.
+  // The same for the values that are here: a device mirror's are not brought.
   const std::vector<TensorView>& View() const;
   Digest ComputeDigest() const;
   // Tells whether an array whose digest was taken before is digested anew.
-  enum class Arrays : uint8_t { kAnew, kAsTheyWere };
-  // The same without bringing a keeper's values here. An error as of Settle.
-  Result<Digest> NewestDigest(Arrays arrays = Arrays::kAnew) const;
+  enum class ArrayDigests : uint8_t { kRecompute, kReuse };
+  // The same without bringing a device mirror's values here. An error as of
+  // SyncToHost.
+  Result<Digest> NewestDigest(
+      ArrayDigests arrays = ArrayDigests::kRecompute) const;
   // Called after a write to parameters or slots from outside: digests that were
   // taken of them are outdated.
   void ArraysChanged() { array_digests_.clear(); }
@@ -164,8 +168,8 @@ class TrainState {
     return array_digests_.front();
   }
   // Tensors of these parameters, with their slots and waiting gradients, and
-  // the tensors of no parameter. Empty: all. A keeper's values are not brought
-  // here.
+  // the tensors of no parameter. Empty: all. A device mirror's values are not
+  // brought here.
   std::vector<TensorView> TensorsOf(
       std::span<const std::string> of_parameters) const;
 
@@ -227,8 +231,8 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  Digest DigestHere(Arrays arrays) const;
-  Digest Fingerprint(Arrays arrays) const;
+  Digest DigestHere(ArrayDigests arrays) const;
+  Digest Fingerprint(ArrayDigests arrays) const;
   // Returns true if the tensor belongs to one of these parameters, or to none.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
   Status CheckNotLost() const;
@@ -248,7 +252,7 @@ class TrainState {
   // Digests of the parameters and each slot, by the last fingerprint; none if
   // they changed since.
   mutable std::vector<Digest> array_digests_;
-  Keeper* keeper_ = nullptr;
+  DeviceMirror* device_mirror_ = nullptr;
   KnownStates* known_ = nullptr;
   SpareArrays* spare_ = nullptr;
   bool lost_ = false;

@@ -56,9 +56,9 @@ GradientExchange::Sizes SizesOf(const Trainer::Parts& parts,
                                 const ReplicaBlock& block) {
   return {.replicas = static_cast<size_t>(block.count),
           .gradients = parts.model.parameter_count(),
-          .beside = parts.model.replica_state_size() *
-                        static_cast<size_t>(parts.job.replicas) +
-                    1};
+          .extra = parts.model.replica_state_size() *
+                       static_cast<size_t>(parts.job.replicas) +
+                   1};
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ void Trainer::ChooseRows(const TrainState& state, uint32_t replica,
 
 StepProbe* Trainer::ProbeFor(const TrainState& state) const {
   // If the device has failed, the operation itself reports it.
-  if (probe_ == nullptr || !state.Settle().ok()) return nullptr;
+  if (probe_ == nullptr || !state.SyncToHost().ok()) return nullptr;
   const bool wanted = probe_->Begin(state.position.step,
                                     state.position.phase_of(), state.Tensors());
   return wanted ? probe_ : nullptr;
@@ -154,12 +154,12 @@ Status Trainer::DeviceStatus() const {
 
 Status Trainer::EndProbe(StepProbe* probe, const TrainState& state) {
   if (probe == nullptr) return OkStatus();
-  RETURN_IF_ERROR(state.Settle());
+  RETURN_IF_ERROR(state.SyncToHost());
   probe->End(state.Tensors());
   return OkStatus();
 }
 
-void Trainer::ShowTotal(StepProbe& probe) {
+void Trainer::ProbeReducedGradients(StepProbe& probe) {
   const std::span<float> total = exchange_.FetchTotal();
   for (const ParameterInfo& info : model_->parameters()) {
     probe.Saw({.name = "sum over the replicas, gradient of " + info.name,
@@ -167,7 +167,7 @@ void Trainer::ShowTotal(StepProbe& probe) {
               total.subspan(info.offset, info.size));
   }
   probe.Saw({.name = "sum over the replicas, loss"},
-            exchange_.TotalBeside().last(1));
+            exchange_.TotalExtra().last(1));
   exchange_.PutTotalBack();
 }
 
@@ -188,7 +188,7 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                   .shape = {rows, data_->train.features_per_row()}},
                  rows_.MutableFeatures());
     }
-    const std::span<float> beside = exchange_.Beside(static_cast<size_t>(i));
+    const std::span<float> beside = exchange_.Extra(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,
                     [&](size_t from, size_t to, size_t count) {
                       std::copy_n(state.replica_state.data() + from, count,
@@ -224,12 +224,12 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
   }
 }
 
-void Trainer::Learn(TrainState& state) {
+void Trainer::ApplyGradients(TrainState& state) {
   Memory& memory = kernels_->memory();
   ResidentState& resident = Resident(state);
   resident.Changed();
   const std::span<float> gradients = exchange_.Total();
-  std::copy_n(exchange_.TotalBeside().data(), state.replica_state.size(),
+  std::copy_n(exchange_.TotalExtra().data(), state.replica_state.size(),
               state.replica_state.data());
   const auto every = static_cast<uint64_t>(job_->accumulate);
   const uint64_t place = state.position.step % every;
@@ -291,9 +291,9 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(exchange_.Sum(key, outcome.tally, timeout));
   times_.Lap(TimePart::kExchange);
-  if (probe != nullptr) ShowTotal(*probe);
-  outcome.loss = exchange_.TotalBeside().back();
-  Learn(state);
+  if (probe != nullptr) ProbeReducedGradients(*probe);
+  outcome.loss = exchange_.TotalExtra().back();
+  ApplyGradients(state);
   RETURN_IF_ERROR(DeviceStatus());
   Advance(state, step_rows, outcome);
   times_.Lap(TimePart::kUpdate);

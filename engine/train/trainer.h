@@ -128,14 +128,14 @@ class Trainer {
                       StepOutcome& outcome);
   // Takes the step's summed gradients into the state: the update, or its
   // part of one.
-  void Learn(TrainState& state);
+  void ApplyGradients(TrainState& state);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
   // The probe, if it is there and wants what begins out of this state.
   StepProbe* ProbeFor(const TrainState& state) const;
   Status DeviceStatus() const;
   static Status EndProbe(StepProbe* probe, const TrainState& state);
-  void ShowTotal(StepProbe& probe);
+  void ProbeReducedGradients(StepProbe& probe);
 
   World* world_;
   const JobSpec* job_;

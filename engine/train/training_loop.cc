@@ -13,17 +13,19 @@ namespace {
 
 // At a boundary before the stop a save may be due that waits for the one under
 // way, and both have to come out before the last one can be made.
-LeaveWith LeavingWith(const TrainOptions& options, const SaveWays& saves) {
-  if (saves.whole == nullptr ||
-      options.checkpoint.at_notice == AtNotice::kLeave) {
-    return LeaveWith::kNothing;
+SavesBeforeExit LeavingWith(const TrainOptions& options,
+                            const SaveStrategy& saves) {
+  if (saves.sync == nullptr ||
+      options.checkpoint.at_notice == OnPreemption::kExit) {
+    return SavesBeforeExit::kNone;
   }
-  return saves.beside == nullptr ? LeaveWith::kSave : LeaveWith::kThreeSaves;
+  return saves.async == nullptr ? SavesBeforeExit::kOne
+                                : SavesBeforeExit::kThree;
 }
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(const Parts& parts, const SaveWays& saves)
+TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
     : world_(&parts.world),
       options_(&parts.options),
       trainer_(&parts.trainer),
@@ -53,15 +55,15 @@ bool TrainingLoop::AtHorizon() const {
            position.step >= *options_->horizon.max_steps));
 }
 
-void TrainingLoop::Remember(const LoopMemory& memory) {
+void TrainingLoop::Restore(const LoopCarryover& memory) {
   notices_ = memory.notices;
   saves_.SetLastSave(memory.last_save);
-  debt_ = memory.debt;
+  save_need_ = memory.save_need;
   times_ = memory.times;
 }
 
 // Returns the boundary at which the state is.
-TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
+TrainingLoop::Boundary TrainingLoop::BoundaryAtPosition() const {
   switch (state_->position.phase_of()) {
     case Phase::kEvaluationDue:
       return Boundary::kStep;
@@ -73,22 +75,23 @@ TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
   return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
 }
 
-Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
+Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
+                                               FirstSave first_save) {
   generation_ = generation;
   RETURN_IF_ERROR(watch_.Begin(generation));
   if (watch_.stops()) return EndEarly();
   if (state_->position.step > 0) {
-    if (SaveDue(LastBoundary()) || SaveWasDueInExecution()) {
+    if (SaveDue(BoundaryAtPosition()) || SaveWasDueInExecution()) {
       agreed_ |= kRequestSave;
     }
     stop_step_reached_ = StopStepReached();
-    ASSIGN_OR_RETURN(debt_, saves_.AnyDebt(debt_));
-    const bool at_once =
-        debt_ == SaveDebt::kOwed || first_save == FirstSave::kAtOnce;
+    ASSIGN_OR_RETURN(save_need_, saves_.AnySaveNeed(save_need_));
+    const bool at_once = save_need_ == SaveNeed::kRequired ||
+                         first_save == FirstSave::kImmediately;
     if (at_once) agreed_ |= kRequestSave;
     if (ExecutionEnds() || at_once) {
-      RETURN_IF_ERROR(Settle());
-      debt_ = SaveDebt::kNone;
+      RETURN_IF_ERROR(RunDueActions());
+      save_need_ = SaveNeed::kNone;
     } else {
       // Requests made within the execution are no longer known.
       agreed_ |= kRequestSave;
@@ -168,9 +171,9 @@ uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
   return requests | saves_.Bits();
 }
 
-void TrainingLoop::Heard(uint32_t requests) {
+void TrainingLoop::OnRequestsAgreed(uint32_t requests) {
   agreed_ |= requests & ~kSaveBits;
-  saves_.Heard(requests);
+  saves_.OnRequestsAgreed(requests);
 }
 
 Status TrainingLoop::RunExecution() {
@@ -179,7 +182,7 @@ Status TrainingLoop::RunExecution() {
     RETURN_IF_ERROR(RunStep());
     if (watch_.stops()) return OkStatus();
     ends = ExecutionEnds();
-    if (ends) RETURN_IF_ERROR(Settle());
+    if (ends) RETURN_IF_ERROR(RunDueActions());
     if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
   }
   return OkStatus();
@@ -206,8 +209,8 @@ Status TrainingLoop::RunStep() {
                    trainer_->Step(
                        *state_, [&] { return Requests(ahead); },
                        options_->cluster.step_timeout));
-  Heard(outcome.tally.requests);
-  if (world_->faults.Planted(PlantedBug::kDieInAStep)) DieOnce();
+  OnRequestsAgreed(outcome.tally.requests);
+  if (world_->faults.Planted(PlantedBug::kDieInAStep)) InjectPlantedCrash();
   if (hooks_ != nullptr) {
     RETURN_IF_ERROR(AfterHook(hooks_->StepEnd(ForHook(), outcome)));
   }
@@ -228,7 +231,7 @@ Status TrainingLoop::RunStep() {
 
 // The second worker, in a step between two saves: what starts again after it is
 // of a later generation.
-void TrainingLoop::DieOnce() {
+void TrainingLoop::InjectPlantedCrash() {
   constexpr uint64_t kStep = 7;
   constexpr int kGone = 70;
   if (generation_ == 1 && trainer_->rank() == 1 &&
@@ -246,12 +249,12 @@ Status TrainingLoop::RunEvaluation() {
                    trainer_->Evaluate(
                        *state_, [this] { return Requests(kAhead); },
                        options_->cluster.step_timeout));
-  Heard(outcome.tally.requests);
+  OnRequestsAgreed(outcome.tally.requests);
   trainer_->times().Lap(TimePart::kEvaluate);
   RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
   watch_.LookAtValidation(outcome.loss);
   NoteDue(Boundary::kEvaluation);
-  return Settle();
+  return RunDueActions();
 }
 
 Status TrainingLoop::EndEpoch() {
@@ -269,7 +272,7 @@ Status TrainingLoop::EndEpoch() {
     SaySummaryWarnings();
   }
   NoteDue(Boundary::kEpoch);
-  RETURN_IF_ERROR(Settle());
+  RETURN_IF_ERROR(RunDueActions());
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
   return Ends() ? OkStatus() : AgreeOnFinish();
@@ -339,7 +342,7 @@ uint64_t TrainingLoop::StepBeforeExecution() const {
 
 // Returns true iff the step to stop at was one of that execution.
 bool TrainingLoop::StopStepReached() const {
-  return LastBoundary() == Boundary::kStep &&
+  return BoundaryAtPosition() == Boundary::kStep &&
          options_->horizon.stop_at_step > StepBeforeExecution() &&
          options_->horizon.stop_at_step <= state_->position.step;
 }
@@ -347,7 +350,8 @@ bool TrainingLoop::StopStepReached() const {
 // Returns true iff a save was due at one of its steps.
 bool TrainingLoop::SaveWasDueInExecution() const {
   const SaveTrigger& trigger = options_->checkpoint.trigger;
-  if (trigger.unit != SaveUnit::kSteps || LastBoundary() != Boundary::kStep) {
+  if (trigger.unit != SaveUnit::kSteps ||
+      BoundaryAtPosition() != Boundary::kStep) {
     return false;
   }
   const uint64_t last_due =
@@ -381,19 +385,19 @@ void TrainingLoop::NoteDue(Boundary boundary) {
 
 bool TrainingLoop::SavesBeforeLeaving() const {
   return (agreed_ & kRequestStop) == 0 ||
-         options_->checkpoint.at_notice == AtNotice::kSaveAndLeave;
+         options_->checkpoint.at_notice == OnPreemption::kSaveAndExit;
 }
 
-Status TrainingLoop::Settle() {
+Status TrainingLoop::RunDueActions() {
   trainer_->times().Lap(TimePart::kOther);
-  const Status settled = SettleRequests();
+  const Status settled = RunDueRequests();
   trainer_->times().Lap(saves_.took_time() ? TimePart::kSave
                                            : TimePart::kOther);
   watch_.LookAtSaves();
   return settled;
 }
 
-Status TrainingLoop::SettleRequests() {
+Status TrainingLoop::RunDueRequests() {
   const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
   stopped_ = stop && !LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;
@@ -437,7 +441,7 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
   std::optional<Digest> digest;
   if (DigestDue()) {
     ASSIGN_OR_RETURN(digest,
-                     state_->NewestDigest(TrainState::Arrays::kAsTheyWere));
+                     state_->NewestDigest(TrainState::ArrayDigests::kReuse));
   }
   std::vector<PartTime> parts;
   if (kind == EventKind::kStep) {

@@ -28,13 +28,13 @@ namespace gauntlet {
 enum class LoopEnd { kFinished, kStopped, kNotFinite };
 
 // State a worker carries into its next generation.
-struct LoopMemory {
+struct LoopCarryover {
   NoticeRequests notices;
   Time last_save;
   bool all_said = true;  // every operation that the state went through
   bool in_save = false;  // other workers may still be in it
   // An asynchronous save was under way, and will not complete.
-  SaveDebt debt = SaveDebt::kNone;
+  SaveNeed save_need = SaveNeed::kNone;
   TimeTotals times;
 };
 
@@ -47,7 +47,7 @@ class TrainingLoop {
     Trainer& trainer;
     TrainState& state;
   };
-  TrainingLoop(const Parts& parts, const SaveWays& saves);
+  TrainingLoop(const Parts& parts, const SaveStrategy& saves);
   TrainingLoop(const TrainingLoop&) = delete;
   TrainingLoop& operator=(const TrainingLoop&) = delete;
 
@@ -55,13 +55,13 @@ class TrainingLoop {
   LoopReports& reports() { return reports_; }
 
   // Curves are drawn there; on the chief.
-  void DrawOn(RunSummary& summary) {
+  void SetSummary(RunSummary& summary) {
     summary_ = &summary;
     saves_.WriteOut(summary);
   }
 
   // Hooks to call at each boundary; none by default.
-  void CallAt(LoopHooks& hooks) { hooks_ = &hooks; }
+  void set_hooks(LoopHooks& hooks) { hooks_ = &hooks; }
 
   // Runs until the horizon or the hooks' wish (kFinished), an agreed stop
   // (kStopped) or numbers that are not finite (kNotFinite). The last state is
@@ -72,27 +72,28 @@ class TrainingLoop {
 
   // The same from a state in memory. Work due at its boundary, which may have
   // been cut short, comes first; so does a save if no checkpoint is left.
-  enum class FirstSave : uint8_t { kWhenDue, kAtOnce };
-  Result<LoopEnd> GoOn(uint64_t generation, FirstSave first_save);
+  enum class FirstSave : uint8_t { kWhenDue, kImmediately };
+  Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 
-  LoopMemory memory() const {
+  LoopCarryover memory() const {
     return {.notices = notices_,
             .last_save = saves_.last_save(),
             .all_said = said_.step == state_->position.step &&
                         said_.epoch == state_->position.epoch &&
                         said_.phase == state_->position.phase,
             .in_save = saves_.is_in_save(),
-            .debt = debt_ == SaveDebt::kOwed ? debt_ : saves_.debt(),
+            .save_need = save_need_ == SaveNeed::kRequired ? save_need_
+                                                           : saves_.save_need(),
             .times = times_};
   }
-  void Remember(const LoopMemory& memory);
+  void Restore(const LoopCarryover& memory);
 
  private:
   // The operation that has just ended.
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
   Result<LoopEnd> RunFromHere();
-  Boundary LastBoundary() const;
+  Boundary BoundaryAtPosition() const;
   TrainState& ForHook();
   Status AfterHook(Status told);
   Status AgreeOnFinish();
@@ -109,17 +110,17 @@ class TrainingLoop {
   Status RunOperation();
   Status RunExecution();
   Status RunStep();
-  void DieOnce();
+  void InjectPlantedCrash();
   Status RunEvaluation();
   Status EndEpoch();
   // Adds the work due after an operation to the requests that the workers
   // agreed on.
   void NoteDue(Boundary boundary);
   // Takes the requests of all workers from an exchange.
-  void Heard(uint32_t requests);
+  void OnRequestsAgreed(uint32_t requests);
   // Makes the saves and stops that are due by now.
-  Status Settle();
-  Status SettleRequests();
+  Status RunDueActions();
+  Status RunDueRequests();
   bool Ends() const { return stopped_ || watch_.stops(); }
   Result<LoopEnd> EndEarly();
   Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
@@ -135,8 +136,8 @@ class TrainingLoop {
   LoopHooks* hooks_ = nullptr;
   bool finish_ = false;  // the hooks wish it
   uint64_t generation_ = 0;
-  uint32_t agreed_ = 0;              // requests that are not yet settled
-  SaveDebt debt_ = SaveDebt::kNone;  // since a generation before
+  uint32_t agreed_ = 0;                   // requests that are not yet settled
+  SaveNeed save_need_ = SaveNeed::kNone;  // since a generation before
   bool stop_step_reached_ = false;
   NoticeRequests notices_;
   bool stopped_ = false;

@@ -5,7 +5,7 @@
 
 #include "engine/train/async_save.h"
 #include "engine/train/collective_save.h"
-#include "engine/train/forming.h"
+#include "engine/train/generation_join.h"
 #include "engine/train/notice_watch.h"
 #include "engine/train/run_summary.h"
 #include "engine/train/spare_arrays.h"
@@ -29,9 +29,9 @@ class Worker {
                .inputs = inputs,
                .place = place,
                .reporter = reporter,
-               .tenure = place.tenure,
+               .launch_hold = place.launch_hold,
                .times = TimeSplit(world.clock)},
-        forming_(parts_) {}
+        join_(parts_) {}
 
   // From the first event of its life to the last.
   WorkerEnd Live();
@@ -42,7 +42,7 @@ class Worker {
   WorkerEnd Run();
   Result<LoopEnd> LiveOneGeneration();
   Result<LoopEnd> Train();
-  SaveWays MakeSaves();
+  SaveStrategy MakeSaves();
   SpareArrays* Spare();
   bool EndSave();
   void EmitStartTimes();
@@ -54,9 +54,9 @@ class Worker {
   World& world_;
   const TrainOptions& options_;
   WorkerParts parts_;
-  Forming forming_;
+  GenerationJoin join_;
   Time meet_by_{};  // the others have to be met again until then
-  std::optional<LoopMemory> loop_memory_;
+  std::optional<LoopCarryover> loop_carryover_;
   Status unsaved_;  // why the state that training ended with is not saved
   std::optional<SpareArrays> spare_;
   // Saves of the newest generation; their tasks may outlive its loop.
@@ -64,15 +64,15 @@ class Worker {
   std::optional<AsyncSave> beside_;
 };
 
-SaveWays Worker::MakeSaves() {
+SaveStrategy Worker::MakeSaves() {
   if (!parts_.store) return {};
   const Duration timeout = options_.cluster.save_timeout;
   save_.emplace(world_, *parts_.store, parts_.session->ring(),
                 parts_.inputs.job_json, parts_.generation(), timeout);
   save_->LimitShards(options_.checkpoint.shards);
-  if (options_.checkpoint.mode == SaveMode::kSync) return {.whole = &*save_};
+  if (options_.checkpoint.mode == SaveMode::kSync) return {.sync = &*save_};
   beside_.emplace(world_, *save_, timeout, Spare());
-  return {.whole = &*save_, .beside = &*beside_};
+  return {.sync = &*save_, .async = &*beside_};
 }
 
 // Null: saves take copies.
@@ -137,22 +137,22 @@ Result<LoopEnd> Worker::Train() {
   std::optional<RunSummary> summary;
   if (parts_.chief() && !options_.summary.directory.empty()) {
     summary.emplace(world_, options_.summary, state.position);
-    loop.DrawOn(*summary);
+    loop.SetSummary(*summary);
   }
-  if (inputs.hooks != nullptr) loop.CallAt(*inputs.hooks);
-  if (loop_memory_) loop.Remember(*loop_memory_);
-  const auto first_save = forming_.saves_first()
-                              ? TrainingLoop::FirstSave::kAtOnce
+  if (inputs.hooks != nullptr) loop.set_hooks(*inputs.hooks);
+  if (loop_carryover_) loop.Restore(*loop_carryover_);
+  const auto first_save = join_.saves_first()
+                              ? TrainingLoop::FirstSave::kImmediately
                               : TrainingLoop::FirstSave::kWhenDue;
-  const Result<LoopEnd> end = forming_.carries_on()
-                                  ? loop.GoOn(generation, first_save)
-                                  : loop.Run(generation);
-  loop_memory_ = loop.memory();
+  const Result<LoopEnd> end =
+      join_.carries_on() ? loop.ResumeFromMemory(generation, first_save)
+                         : loop.Run(generation);
+  loop_carryover_ = loop.memory();
   unsaved_ = loop.unsaved();
   // Otherwise values that only a device has would be lost with the trainer.
-  const Status kept = state.Settle();
+  const Status kept = state.SyncToHost();
   if (end.ok() && kept.ok()) return end;
-  // Settle has waited for the device if there was anything to do.
+  // SyncToHost has waited for the device if there was anything to do.
   parts_.device_failure = built.kernels->status().message();
   if (end.ok()) return kept;
   return end;
@@ -160,17 +160,17 @@ Result<LoopEnd> Worker::Train() {
 
 Result<LoopEnd> Worker::LiveOneGeneration() {
   parts_.stage = Stage::kForming;
-  RETURN_IF_ERROR(forming_.Meet(meet_by_));
+  RETURN_IF_ERROR(join_.Rendezvous(meet_by_));
   parts_.times.Lap(TimePart::kJoin);
-  RETURN_IF_ERROR(forming_.Resume());
+  RETURN_IF_ERROR(join_.Resume());
   parts_.stage = Stage::kTraining;
-  RETURN_IF_ERROR(forming_.AgreeOnStart());
+  RETURN_IF_ERROR(join_.AgreeOnStart());
   meet_by_ = kNever;
   ASSIGN_OR_RETURN(const LoopEnd end, Train());
   return FinishRun(parts_, {.end = end,
                             .unsaved = unsaved_,
-                            .resumed_from = forming_.resumed_from(),
-                            .times = loop_memory_->times});
+                            .resumed_from = join_.resumed_from(),
+                            .times = loop_carryover_->times});
 }
 
 // Returns true if the others may be met again after this error. A worker that
@@ -180,8 +180,8 @@ bool Worker::MayRejoin(const Status& status) {
   const bool lost = (status.code() == Code::kUnavailable ||
                      status.code() == Code::kDeadlineExceeded) &&
                     (!parts_.session || parts_.session->ring().is_broken());
-  const bool all_said = !loop_memory_ || loop_memory_->all_said;
-  if (!parts_.rejoins() || !lost || !all_said || forming_.state_is_void() ||
+  const bool all_said = !loop_carryover_ || loop_carryover_->all_said;
+  if (!parts_.rejoins() || !lost || !all_said || join_.state_is_void() ||
       world_.clock.Now() >= meet_by_) {
     return false;
   }
@@ -198,12 +198,12 @@ Status Worker::LeaveGeneration(const Status& why) {
   const Time now = world_.clock.Now();
   if (parts_.session) {
     parts_.session->Abandon();
-    forming_.NoteSilence(parts_.session->silent_rank());
+    join_.NoteSilence(parts_.session->silent_rank());
     parts_.device_ring.reset();
     parts_.session.reset();
     if (!EndSave()) return why;
     world_.events.Emit({.kind = EventKind::kLeft,
-                        .generation = forming_.last_generation(),
+                        .generation = join_.last_generation(),
                         .step = parts_.step(),
                         .detail = why.message(),
                         .reason = ReasonOf(why.code())});
@@ -211,12 +211,12 @@ Status Worker::LeaveGeneration(const Status& why) {
   if (formed) {
     // A worker in a save notices the loss only after the save.
     meet_by_ = now + options_.cluster.rendezvous_timeout;
-    if (loop_memory_ && loop_memory_->in_save) {
+    if (loop_carryover_ && loop_carryover_->in_save) {
       meet_by_ += options_.cluster.save_timeout;
     }
-    forming_.HoldState();
+    join_.HoldState();
     if (world_.faults.Planted(PlantedBug::kForgetAtRejoin)) {
-      forming_.HoldNothing();
+      join_.HoldNothing();
     }
   } else {
     // Try again what has just failed.
@@ -227,7 +227,7 @@ Status Worker::LeaveGeneration(const Status& why) {
 }
 
 WorkerEnd Worker::End(const Status& status) {
-  if (parts_.session) parts_.session->Silence();
+  if (parts_.session) parts_.session->StopReportingLosses();
   return {.exit = ExitFor(status, parts_.stage),
           .reason = status.message(),
           .code = status.code()};
@@ -265,11 +265,11 @@ WorkerEnd Worker::Live() {
   world_.events.Emit(
       {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
   WorkerEnd end = Run();
-  const bool of_itself = !parts_.device_failure.empty();
-  if (of_itself && end.exit == WorkerExit::kLostWorker) {
+  const bool own_device_failed = !parts_.device_failure.empty();
+  if (own_device_failed && end.exit == WorkerExit::kLostWorker) {
     // The exit code alone would say that another worker failed.
     parts_.reporter.Progress(
-        {.failure = parts_.device_failure, .of_itself = true});
+        {.failure = parts_.device_failure, .own_device_failed = true});
   } else if (beside_ && beside_->is_under_way()) {
     // The wait for the save may keep this worker from reporting it later.
     parts_.reporter.Progress({.failure = end.reason});
@@ -280,7 +280,7 @@ WorkerEnd Worker::Live() {
        .step = end.unsaved_step,
        .count = static_cast<int64_t>(end.exit),
        .detail = end.reason,
-       .reason = of_itself ? Reason::kDevice : ReasonOf(end.code)});
+       .reason = own_device_failed ? Reason::kDevice : ReasonOf(end.code)});
   return end;
 }
 
@@ -291,7 +291,7 @@ TrainedWorker Worker::Abandon(WorkerEnd end) {
   spare_.reset();
   return {.end = std::move(end),
           .state = std::move(parts_.state),
-          .resumed_from = forming_.resumed_from()};
+          .resumed_from = join_.resumed_from()};
 }
 
 WorkerEnd Worker::Run() {

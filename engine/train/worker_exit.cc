@@ -12,7 +12,7 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     // A survivor of an earlier life may claim after its successors did. Who is
     // still asked for starts again, with a newer claim; nobody starts a
     // survivor. Where it was a later launch that claimed, that claim is refused
-    // (Tenure).
+    // (LaunchHold).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
     case Code::kResourceExhausted:

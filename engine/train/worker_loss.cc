@@ -13,12 +13,12 @@ bool Died(const WorkerExited& exited) {
 }
 
 bool FailedItself(const Loss& loss) {
-  return Died(loss.exited) || loss.of_itself;
+  return Died(loss.exited) || loss.own_device_failed;
 }
 
 std::string Describe(const Loss& loss) {
   const bool killed = loss.exited.signal != 0;
-  if (loss.of_itself ||
+  if (loss.own_device_failed ||
       (!killed && loss.exited.code == ExitCode(WorkerExit::kLostWorker))) {
     return fmt::format("worker {} exited: {}", loss.worker,
                        loss.failure.empty()
@@ -33,7 +33,7 @@ std::string Describe(const Loss& loss) {
                      loss.worker)
                : loss.failure;
   }
-  if (killed && loss.put_down) {
+  if (killed && loss.killed_by_launcher) {
     return fmt::format("worker {} did not answer in time, and was killed",
                        loss.worker);
   }
@@ -50,7 +50,8 @@ std::string DescribeAll(std::span<const Loss> losses) {
   const Loss& first = losses.front();
   const Loss* const culprit = CulpritOf(losses);
   if (culprit == nullptr || culprit == &first) return Describe(first);
-  if (!culprit->put_down || culprit->of_itself) return Describe(*culprit);
+  if (!culprit->killed_by_launcher || culprit->own_device_failed)
+    return Describe(*culprit);
   return Describe(first) + "; " + Describe(*culprit);
 }
 
@@ -59,7 +60,7 @@ const Loss* CulpritOf(std::span<const Loss> losses) {
   int put_down = 0;
   for (const Loss& loss : losses) {
     if (!FailedItself(loss)) continue;
-    if (!loss.put_down || loss.of_itself) return &loss;
+    if (!loss.killed_by_launcher || loss.own_device_failed) return &loss;
     stayed = &loss;
     ++put_down;
   }

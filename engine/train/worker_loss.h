@@ -12,10 +12,10 @@ namespace gauntlet {
 struct Loss {
   int worker = 0;
   WorkerExited exited;
-  std::string failure;    // its own report, if any
-  bool put_down = false;  // the launcher killed it
+  std::string failure;  // its own report, if any
+  bool killed_by_launcher = false;
   // Its own device failed: for the others this is the same as its death.
-  bool of_itself = false;
+  bool own_device_failed = false;
 };
 
 // Returns true if it died, rather than left with a reason.

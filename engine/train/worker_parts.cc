@@ -102,7 +102,7 @@ Status OpenStore(WorkerParts& parts) {
                                      .cold_start = told.allow_cold_start
                                                        ? ColdStart::kAllow
                                                        : ColdStart::kRefuse,
-                                     .tenure = parts.tenure}));
+                                     .launch_hold = parts.launch_hold}));
   return OkStatus();
 }
 

@@ -26,7 +26,7 @@ struct WorkerParts {
   const WorkerSpec& place;
   ProgressReporter& reporter;
 
-  Tenure tenure;
+  LaunchHold launch_hold;
   TimeSplit times;  // until training begins
   Stage stage = Stage::kSetUp;
   std::optional<RowSchedule> schedule;

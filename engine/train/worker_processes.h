@@ -28,8 +28,8 @@ struct WorkerSpec {
   // The job's secret. Without one, nobody has to prove anything, and a worker
   // listens on loopback only, unless `insecure`.
   std::optional<JobToken> token;
-  bool insecure = false;  // anybody who reaches this worker may join the job
-  Tenure tenure;          // of the launcher
+  bool insecure = false;   // anybody who reaches this worker may join the job
+  LaunchHold launch_hold;  // of the launcher
 };
 
 // How far the run is, for people. From the chief, at most a few times a second;
@@ -61,7 +61,7 @@ struct WorkerProgress {
   // Reason why this worker is about to end in an error.
   std::string failure;
   // With `failure`: this worker's own device failed, not another worker.
-  bool of_itself = false;
+  bool own_device_failed = false;
 };
 
 struct WorkerExited {

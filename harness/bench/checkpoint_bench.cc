@@ -101,7 +101,9 @@ class CheckpointBench {
   Status MeasureLimits(uint64_t state_bytes);
   Result<TrialOutcome> Try(const CheckpointConfig& config,
                            const TrialSteps& steps);
-  void Tell(const std::string& name) { observer_.Trial(done_++, all_, name); }
+  void ReportTrial(const std::string& name) {
+    observer_.Trial(done_++, all_, name);
+  }
 
   const CheckpointBenchPlan& plan_;
   BenchObserver& observer_;
@@ -114,7 +116,7 @@ class CheckpointBench {
 
 Result<TrialOutcome> CheckpointBench::Try(const CheckpointConfig& config,
                                           const TrialSteps& steps) {
-  Tell(NameOf(config));
+  ReportTrial(NameOf(config));
   Result<TrialOutcome> outcome = RunTrial(place_, config, steps);
   if (outcome.ok()) return outcome;
   return Annotate(outcome.status(), NameOf(config));
@@ -230,7 +232,7 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
             1, static_cast<uint64_t>(seconds * expected / step)),
         .between_kills = plan_.goodput->between_kills,
         .seed = plan_.seed};
-    Tell("goodput, " + NameOf(figures.config));
+    ReportTrial("goodput, " + NameOf(figures.config));
     CheckpointConfig base = group.base;
     Result<GoodputOutcome> outcome =
         RunUnderKills(place_, figures.config, steps);
@@ -238,7 +240,7 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
       return Annotate(outcome.status(), "goodput, " + NameOf(figures.config));
     }
     // The state that the same steps lead to without saves and kills.
-    Tell("goodput, " + NameOf(base));
+    ReportTrial("goodput, " + NameOf(base));
     ASSIGN_OR_RETURN(
         const GoodputOutcome undisturbed,
         RunUnderKills(place_, base, {.end = steps.end, .seed = plan_.seed}));
@@ -266,7 +268,7 @@ Status CheckpointBench::RunGroup(Group& group) {
   // How long a step takes decides how many there are; the caches are warm then.
   TrialSteps steps = StepsOf(plan_, group.base.every, kTailSeconds);
   steps.end = steps.window.end;
-  Tell("calibration, " + NameOf(group.base));
+  ReportTrial("calibration, " + NameOf(group.base));
   ASSIGN_OR_RETURN(const TrialOutcome calibration,
                    RunTrial(place_, group.base, steps));
   steps = StepsOf(plan_, group.base.every, calibration.window.fastest_step);

@@ -195,7 +195,7 @@ void CheckpointBenchRun::Print(const CheckpointResult& result) {
 }
 
 ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
-  console_.Settle();
+  console_.Flush();
   if (result.interrupted) {
     fmt::print(console_.err,
                "gauntlet bench checkpoint: interrupted; the figures cover "
@@ -224,7 +224,7 @@ ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
                Counted(static_cast<uint64_t>(voided), "configuration"));
     return ExitCode::kViolated;
   }
-  return broken.empty() ? ExitCode::kHeld : ExitCode::kLimitBroken;
+  return broken.empty() ? ExitCode::kOk : ExitCode::kLimitBroken;
 }
 
 }  // namespace

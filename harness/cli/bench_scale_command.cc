@@ -27,7 +27,7 @@ ExitCode Conclude(const ScaleResult& result, Console& console) {
   const auto voided = std::ranges::count_if(
       result.figures,
       [](const ScaleFigures& one) { return !one.voided.empty(); });
-  if (voided == 0) return ExitCode::kHeld;
+  if (voided == 0) return ExitCode::kOk;
   fmt::print(console.err,
              "gauntlet bench scale: {} void: a run did not end with the state "
              "of the undisturbed one\n",
@@ -53,7 +53,7 @@ int RunBenchScale(const BenchScaleCommand& command, Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? ScaleResultToJson(*result)
                       : ScaleResultToText(*result));
-  console.Settle();
+  console.Flush();
   return static_cast<int>(Conclude(*result, console));
 }
 

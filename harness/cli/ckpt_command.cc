@@ -23,7 +23,7 @@ std::string Dump(const Json& json) {
 
 int Fail(Console& console, std::string_view verb, const Status& status) {
   fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitForLook(status));
+  return static_cast<int>(ExitForInspect(status));
 }
 
 std::string Size(uint64_t bytes) {
@@ -85,10 +85,10 @@ void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
 // that error takes precedence over damaged checkpoints.
 ExitCode CodeOf(const StoreReport& store, Scope scope) {
   if (scope == Scope::kStore && !store.start.ok()) {
-    return ExitForLook(store.start);
+    return ExitForInspect(store.start);
   }
   if (scope == Scope::kStore && store.checkpoints.empty()) {
-    return ExitCode::kHeld;
+    return ExitCode::kOk;
   }
   if (std::ranges::none_of(store.checkpoints, IsGood)) {
     return ExitCode::kNoCheckpoint;
@@ -98,7 +98,7 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
         return report.lineage == LineageState::kCurrent && !report.verdict.ok();
       });
   const bool any_missing = scope == Scope::kStore && !store.missing.empty();
-  return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kHeld;
+  return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kOk;
 }
 
 // Inspects a checkpoint directory. kNotFound: the folder has none of the
@@ -245,8 +245,8 @@ int RunCheckpointList(const CheckpointListCommand& command, World& world,
                              InspectDepth::kManifests);
   if (!store.ok()) return Fail(console, "ls", store.status());
   PrintStore(*store, Scope::kStore, command.output, console);
-  return static_cast<int>(store->start.ok() ? ExitCode::kHeld
-                                            : ExitForLook(store->start));
+  return static_cast<int>(store->start.ok() ? ExitCode::kOk
+                                            : ExitForInspect(store->start));
 }
 
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
@@ -294,7 +294,7 @@ int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,
   if (differences->empty()) text = "equal bit for bit\n";
   console.out << (command.output == OutputFormat::kJson ? Dump(list) + "\n"
                                                         : text);
-  return static_cast<int>(differences->empty() ? ExitCode::kHeld
+  return static_cast<int>(differences->empty() ? ExitCode::kOk
                                                : ExitCode::kViolated);
 }
 

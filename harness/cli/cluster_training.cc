@@ -74,7 +74,7 @@ class ClusterReporter final : public ProgressReporter {
   void End(WorkerExit exit, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     progress_.Clear();
-    console_.Settle();
+    console_.Flush();
     outcome_.end.exit_code = static_cast<int>(exit);
     outcome_.end.reason = reason;
     outcome_.seconds =
@@ -84,7 +84,7 @@ class ClusterReporter final : public ProgressReporter {
       fmt::print(console_.err, "gauntlet train: worker {}: {}\n", rank_,
                  reason);
     }
-    console_.Settle();
+    console_.Flush();
   }
 
  private:
@@ -206,13 +206,13 @@ Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
   return Unavailable(lock.status().message());
 }
 
-// Returns the chief's tenure of the checkpoint directory, under a new launch
-// name; empty without a directory. REQUIRES: the lock is held.
-Result<Tenure> BeginTenure(World& world, const std::string& directory) {
-  Tenure tenure;
-  if (directory.empty()) return tenure;
-  ASSIGN_OR_RETURN(tenure.launch, MakeLaunchName(world, directory));
-  return tenure;
+// Returns the chief's launch of the checkpoint directory, under a new
+// launch name; empty without a directory. REQUIRES: the lock is held.
+Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
+  LaunchHold launch_hold;
+  if (directory.empty()) return launch_hold;
+  ASSIGN_OR_RETURN(launch_hold.launch, MakeLaunchName(world, directory));
+  return launch_hold;
 }
 
 // Runs the worker of this process, with the lock, token and trace that it
@@ -244,8 +244,9 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
     }
     RETURN_IF_ERROR(MakeChiefPlaces(real.storage, command));
     ASSIGN_OR_RETURN(lock, LockAsChief(world, command.options, console));
-    ASSIGN_OR_RETURN(place.spec.tenure,
-                     BeginTenure(world, command.options.checkpoint.directory));
+    ASSIGN_OR_RETURN(
+        place.spec.launch_hold,
+        BeginLaunchHold(world, command.options.checkpoint.directory));
   }
   const auto say = [&](std::string_view line) {
     fmt::print(console.err, "worker {}: {}\n", place.spec.rank, line);
@@ -262,22 +263,22 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
       EventsFile(real.storage, command.events_directory, place.spec));
   WorkerTrace trace(real.clock);
   const bool traces = !command.trace_file.empty();
-  return WorkHere(real, {.host = host,
-                         .options = command.options,
-                         .place = place.spec,
-                         .reporter = reporter,
-                         .events_file = events,
-                         .events = traces ? &trace.events() : nullptr,
-                         .plan = {.file = command.plan_file,
-                                  .state = command.plan_state_directory},
-                         .on_formed = [&watch] { watch.End(); },
-                         .on_end =
-                             [&](const WorkerEnd& end) {
-                               if (traces) {
-                                 trace.Write(command, place.spec, console);
-                               }
-                               reporter.End(end.exit, end.reason);
-                             }});
+  return RunRealWorker(real, {.host = host,
+                              .options = command.options,
+                              .place = place.spec,
+                              .reporter = reporter,
+                              .events_file = events,
+                              .events = traces ? &trace.events() : nullptr,
+                              .plan = {.file = command.plan_file,
+                                       .state = command.plan_state_directory},
+                              .on_formed = [&watch] { watch.End(); },
+                              .on_end =
+                                  [&](const WorkerEnd& end) {
+                                    if (traces) {
+                                      trace.Write(command, place.spec, console);
+                                    }
+                                    reporter.End(end.exit, end.reason);
+                                  }});
 }
 
 // As a worker, or as the evaluator that the cluster has beside them.
@@ -302,7 +303,7 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
     InstallNoticeSignal(command->options.preemption.signal);
   }
   ReleaseSignals();
-  if (cluster.place.rank == kNoRank) return EvaluateBeside(*command, console);
+  if (cluster.place.rank == kNoRank) return RunSidecar(*command, console);
   ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);
   const Status status = RunWorkerOf(cluster, *command, real, reporter, console);
   const WorkerExit exit = ExitForStart(status.code());
@@ -323,7 +324,7 @@ int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
   console.out << (command.output == OutputFormat::kJson
                       ? ClusterToJson(cluster, trust) + "\n"
                       : ClusterToText(cluster, trust));
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 // --workers has been said: whoever started this process, the workers are its
@@ -369,7 +370,7 @@ int Train(const TrainCommand& command, Console& console) {
 
 }  // namespace
 
-int TrainWhereTold(const TrainCommand& command, Console& console) {
+int TrainInCluster(const TrainCommand& command, Console& console) {
   return RequeueCode(command.requeue, Train(command, console));
 }
 

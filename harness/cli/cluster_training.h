@@ -11,7 +11,7 @@ namespace gauntlet {
 // ends here with the worker's exit code, or as its evaluator; else with workers
 // of its own. With TrainTask::kPrintCluster, says which it would be. To be
 // called from the main thread, before there are others. Returns the exit code.
-int TrainWhereTold(const TrainCommand& command, Console& console);
+int TrainInCluster(const TrainCommand& command, Console& console);
 
 }  // namespace gauntlet
 

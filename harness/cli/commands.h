@@ -70,8 +70,8 @@ struct WorkerCommand {
   std::string plan_file;
   std::string plan_state_directory;  // required with plan_file
   int launcher_fd = -1;              // receives progress; -1: none
-  std::string launch;                // Tenure
-  uint64_t claimed = 0;              // Tenure
+  std::string launch;                // LaunchHold
+  uint64_t claimed = 0;              // LaunchHold
 };
 
 struct CheckpointListCommand {

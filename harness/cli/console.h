@@ -19,7 +19,7 @@ struct Console {
   // Empty: the streams write at once.
   std::function<void()> settle = {};
 
-  void Settle() const {
+  void Flush() const {
     out.flush();
     err.flush();
     if (settle) settle();

@@ -89,7 +89,7 @@ ExitCode ExitFor(const CrashTestResult& result) {
       std::ranges::any_of(result.verdicts, [](const CrashVerdict& verdict) {
         return verdict.verdict != RecoveryVerdict::kResumePointUnknown;
       });
-  return result.no_verdict.empty() && is_known ? ExitCode::kHeld
+  return result.no_verdict.empty() && is_known ? ExitCode::kOk
                                                : ExitCode::kNoVerdict;
 }
 
@@ -122,7 +122,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? CrashTestResultToJson(*result)
                       : CrashTestResultToText(*result, ShownPath(*folder)));
-  console.Settle();
+  console.Flush();
   if (!written.ok()) {
     fmt::print(console.err, "gauntlet crash-test: {}\n", written.message());
   }

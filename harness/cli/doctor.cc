@@ -76,7 +76,7 @@ int RunDoctor(const DoctorCommand& command, Console& console) {
       return static_cast<int>(ExitCode::kViolated);
     }
   }
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace gauntlet

@@ -112,15 +112,15 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
       say("told to go");
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:
-      if (printer.evaluations() > 0) return ExitCode::kHeld;
+      if (printer.evaluations() > 0) return ExitCode::kOk;
       say(fmt::format("{}: {}", run.source.directory,
                       WhyNothingIsLoaded(world, run.source.directory)));
       return ExitCode::kNoCheckpoint;
     case EvaluatorEnd::kStoreDeleted:
       say(run.source.directory + ": deleted, its run is finished");
-      return ExitCode::kHeld;
+      return ExitCode::kOk;
     case EvaluatorEnd::kReachedLast:
-      return ExitCode::kHeld;
+      return ExitCode::kOk;
   }
   return ExitCode::kViolated;
 }
@@ -210,7 +210,7 @@ int RunEvaluate(const EvaluateCommand& command, World& world,
           world, console));
 }
 
-int EvaluateHere(const EvaluateCommand& command, Console& console) {
+int EvaluateLocally(const EvaluateCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
   World world = real.world();
@@ -223,7 +223,7 @@ int EvaluateHere(const EvaluateCommand& command, Console& console) {
   return RunEvaluate(command, world, console);
 }
 
-int EvaluateBeside(const TrainCommand& command, Console& console) {
+int RunSidecar(const TrainCommand& command, Console& console) {
   const TrainOptions& options = command.options;
   if (options.checkpoint.directory.empty()) {
     fmt::print(console.err,

@@ -22,11 +22,11 @@ std::string EvaluationToJson(const Evaluation& evaluation);
 int RunEvaluate(const EvaluateCommand& command, World& world, Console& console);
 
 // In a process of this machine.
-int EvaluateHere(const EvaluateCommand& command, Console& console);
+int EvaluateLocally(const EvaluateCommand& command, Console& console);
 
 // As the evaluator of a cluster whose workers this command trains, until its
 // horizon. The checkpoints have to be of its job.
-int EvaluateBeside(const TrainCommand& command, Console& console);
+int RunSidecar(const TrainCommand& command, Console& console);
 
 }  // namespace gauntlet
 

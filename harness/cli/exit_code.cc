@@ -6,7 +6,7 @@ namespace gauntlet {
 namespace {
 
 constexpr std::array kExitCodes = {
-    ExitCodeInfo{ExitCode::kHeld,
+    ExitCodeInfo{ExitCode::kOk,
                  "everything selected passed; training is complete (also "
                  "without the last checkpoint if --export succeeded, with a "
                  "warning)"},
@@ -59,7 +59,7 @@ constexpr std::array kExitCodes = {
 
 }  // namespace
 
-ExitCode ExitForLook(const Status& status) {
+ExitCode ExitForInspect(const Status& status) {
   if (status.code() == Code::kOtherJob) return ExitCode::kOtherJob;
   const bool damaged = status.code() == Code::kDataLoss ||
                        status.code() == Code::kFailedPrecondition;

@@ -10,7 +10,7 @@
 namespace gauntlet {
 
 enum class ExitCode : int {
-  kHeld = 0,
+  kOk = 0,
   kViolated = 1,
   kUsage = 2,
   kNoVerdict = 3,
@@ -33,7 +33,7 @@ struct ExitCodeInfo {
 // Returns the exit code of a command that failed to read checkpoints:
 // kNoCheckpoint for damage, kOtherJob for those of another job, kUsage for a
 // wrong or missing path.
-ExitCode ExitForLook(const Status& status);
+ExitCode ExitForInspect(const Status& status);
 
 // All exit codes, in ascending order.
 std::span<const ExitCodeInfo> AllExitCodes();

@@ -136,7 +136,7 @@ bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
   const bool none = std::ranges::none_of(
       kinds, [&](FaultKind kind) { return CanHappenTo(kind, base); });
   if (kinds.empty() || !none) return false;
-  if (IsOfNetwork(kinds.front())) {
+  if (IsNetworkFault(kinds.front())) {
     fmt::print(console.err,
                "gauntlet explore: --kinds: {} keeps workers apart: expected a "
                "base with at least 2 workers, found 1\n",

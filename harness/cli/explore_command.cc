@@ -255,7 +255,7 @@ class Explorer final : public CampaignObserver {
                                    Counted(report.fired_nothing, "case")));
       return static_cast<int>(ExitCode::kNoVerdict);
     }
-    return static_cast<int>(ExitCode::kHeld);
+    return static_cast<int>(ExitCode::kOk);
   }
 
   const Task& task_;

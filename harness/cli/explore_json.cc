@@ -50,7 +50,7 @@ Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
     faults.push_back(FaultSummary(fault));
   }
   Json breaks = Json::array();
-  for (const Breach& breach : finding.symptoms) {
+  for (const Violation& breach : finding.symptoms) {
     breaks.push_back(breach.invariant + " (" + breach.name + ")");
   }
   return {{"invariant", finding.what.invariant},

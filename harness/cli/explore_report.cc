@@ -13,7 +13,7 @@
 #include "harness/cli/explore_text.h"
 #include "harness/cli/not_tried.h"
 #include "harness/cli/run_directory.h"
-#include "harness/explore/fitting_points.h"
+#include "harness/explore/applicability.h"
 #include "harness/explore/marks.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/consequences.h"
@@ -146,7 +146,7 @@ CoverageMatrix MatrixOf(const CampaignReport& report) {
   for (const FaultKind kind : report.space.kinds) {
     catalogue.kinds.emplace_back(FaultKindName(kind));
     for (const Point point : report.space.points) {
-      if (MeansSomething(kind, point)) continue;
+      if (Applies(kind, point)) continue;
       catalogue.impossible.emplace(FaultKindName(kind), PointName(point));
     }
   }

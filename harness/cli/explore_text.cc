@@ -249,7 +249,7 @@ std::string RenderCrashStatesHead(const Case& base,
 // Returns the line on what the plan breaks besides; "": nothing.
 std::string RenderSymptoms(const CampaignFinding& finding) {
   std::vector<std::string> others;
-  for (const Breach& breach : finding.symptoms) {
+  for (const Violation& breach : finding.symptoms) {
     if (breach.invariant == finding.what.invariant &&
         breach.name == finding.what.name) {
       continue;

@@ -60,7 +60,7 @@ std::string UnknownTopic(const std::string& topic) {
 int RunHelp(const HelpCommand& command, Console& console) {
   if (command.topic.empty()) {
     console.out << OverviewText();
-    return static_cast<int>(ExitCode::kHeld);
+    return static_cast<int>(ExitCode::kOk);
   }
   std::optional<std::string> text = HelpOnTopic(command.topic);
   if (!text) {
@@ -77,7 +77,7 @@ int RunHelp(const HelpCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kUsage);
   }
   console.out << *text;
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace gauntlet

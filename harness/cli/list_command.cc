@@ -53,7 +53,7 @@ int ListScenarios(const ListCommand& command, Storage& storage,
   }
   console.out << RenderEntries(entries);
   if (mistakes) return static_cast<int>(ExitCode::kUsage);
-  if (!entries.empty()) return static_cast<int>(ExitCode::kHeld);
+  if (!entries.empty()) return static_cast<int>(ExitCode::kOk);
   fmt::print(console.err, "gauntlet list: no scenario in {}\n",
              told ? fmt::format("{}", fmt::join(command.paths, ", ")) : kHere);
   return static_cast<int>(ExitCode::kNothingSelected);
@@ -66,7 +66,7 @@ int RunList(const ListCommand& command, Storage& storage, Console& console) {
     return ListScenarios(command, storage, console);
   }
   console.out << RenderEntries(EntriesOf(command.catalog));
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace gauntlet

@@ -186,7 +186,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   World logged = {real.clock, real.storage, real.network, real.tasks,
                   real.host,  real.faults,  *events,      real.entropy};
   const int exit_code = RunTrain(command, logged, processes, console);
-  const bool complete = exit_code == static_cast<int>(ExitCode::kHeld);
+  const bool complete = exit_code == static_cast<int>(ExitCode::kOk);
   if (plan && complete) SayWhatNeverFired(*plan, console);
   const Status traced = trace ? trace->Write(command) : OkStatus();
   if (traced.ok()) return exit_code;
@@ -214,7 +214,7 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
                               : ExitCode::kUsage);
 }
 
-int LaunchOnThisMachine(const LaunchCommand& command, Console& console) {
+int RunLaunch(const LaunchCommand& command, Console& console) {
   constexpr uint64_t kMaxOptionsBytes = uint64_t{1} << 20;
   PosixStorage storage;
   const Result<std::string> text =

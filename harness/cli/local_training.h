@@ -12,7 +12,7 @@ namespace gauntlet {
 int TrainOnThisMachine(const TrainCommand& command, Console& console);
 
 // The same for the options in a file.
-int LaunchOnThisMachine(const LaunchCommand& command, Console& console);
+int RunLaunch(const LaunchCommand& command, Console& console);
 
 }  // namespace gauntlet
 

@@ -80,7 +80,7 @@ struct Execute {
 
   int operator()(const PrintTextCommand& command) const {
     console.out << command.text;
-    return static_cast<int>(ExitCode::kHeld);
+    return static_cast<int>(ExitCode::kOk);
   }
   int operator()(const BenchCheckpointCommand& command) const {
     return RunBenchCheckpoint(command, console);
@@ -92,10 +92,10 @@ struct Execute {
     return RunHelp(command, console);
   }
   int operator()(const TrainCommand& command) const {
-    return TrainWhereTold(command, console);
+    return TrainInCluster(command, console);
   }
   int operator()(const LaunchCommand& command) const {
-    return LaunchOnThisMachine(command, console);
+    return RunLaunch(command, console);
   }
   int operator()(const WorkerCommand& command) const {
     return RunWorkerProcess(command, console);
@@ -126,7 +126,7 @@ struct Execute {
     return RunCheckpointPredict(command, world, console);
   }
   int operator()(const EvaluateCommand& command) const {
-    return EvaluateHere(command, console);
+    return EvaluateLocally(command, console);
   }
   int operator()(const ListCommand& command) const {
     PosixStorage storage;
@@ -196,7 +196,7 @@ void KeepOthersFromWriting() { umask(umask(0) | S_IWOTH); }
 
 // The exit code where the output is lost: kNoVerdict, unless `code` is worse.
 ExitCode WithoutOutput(ExitCode code) {
-  const bool is_better = code == ExitCode::kHeld ||
+  const bool is_better = code == ExitCode::kOk ||
                          code == ExitCode::kLimitBroken ||
                          code == ExitCode::kSkippedUnderStrict;
   return is_better ? ExitCode::kNoVerdict : code;
@@ -239,8 +239,8 @@ int Main(const std::vector<std::string>& arguments) {
     fmt::print(std::cerr, "{}\n", ErrorLine(line.status()));
     return static_cast<int>(ExitCode::kUsage);
   }
-  EndWhereMemoryRunsOut(AwaitsNotices(line->command) ? ExitCode::kLostWorker
-                                                     : ExitCode::kNoVerdict);
+  InstallOomHandler(AwaitsNotices(line->command) ? ExitCode::kLostWorker
+                                                 : ExitCode::kNoVerdict);
   if (std::holds_alternative<WorkerCommand>(line->command)) {
     EndWorkerWhereThreadsRunOut();
   }

@@ -57,7 +57,7 @@ void Watch() {
 
 }  // namespace
 
-void EndWhereMemoryRunsOut(ExitCode exit) {
+void InstallOomHandler(ExitCode exit) {
   if (exit == ExitCode::kLostWorker) {
     Watch<ExitCode::kLostWorker>();
   } else {

@@ -10,7 +10,7 @@ namespace gauntlet {
 // at once with this code, because anything else would need memory. A worker
 // that ends so counts as lost: its next incarnation may get more. REQUIRES:
 // kLostWorker or kNoVerdict.
-void EndWhereMemoryRunsOut(ExitCode exit);
+void InstallOomHandler(ExitCode exit);
 
 // The same for a worker that gets no thread. WorkerExit::kStartLater tells the
 // launcher that a restart meets the same limit.

@@ -17,7 +17,7 @@ namespace {
 
 int Fail(Console& console, std::string_view verb, const Status& status) {
   fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitForLook(status));
+  return static_cast<int>(ExitForInspect(status));
 }
 
 uint32_t RightOnes(const std::vector<uint8_t>& classes,
@@ -53,7 +53,7 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
   if (!status.ok()) return Fail(console, "export", status);
   fmt::print(console.out, "exported {} to {}\n", trained->path,
              command.directory);
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
@@ -79,7 +79,7 @@ int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
         console.out, "{}\n",
         json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace gauntlet

@@ -49,7 +49,7 @@ void AddKinds(const Exploration& exploration, const CampaignReport& report,
     if (CanHappenTo(info.kind, exploration.base)) {
       not_chosen.push_back(info.name);
     } else {
-      (IsOfNetwork(info.kind) ? apart : of_device).push_back(info.name);
+      (IsNetworkFault(info.kind) ? apart : of_device).push_back(info.name);
     }
   }
   list.AddNames("kind", not_chosen, "not among those of --kinds");

@@ -13,7 +13,7 @@ constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 20;
 
 Status CheckReal(const FaultPlan& plan) {
   for (const Fault& fault : plan.faults) {
-    const std::string_view why = WhyNotReal(fault);
+    const std::string_view why = SimOnlyReason(fault);
     if (why.empty()) continue;
     return InvalidArgument(
         fmt::format("fault {}: {} is for the simulated world only: {}",

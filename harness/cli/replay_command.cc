@@ -15,7 +15,7 @@
 #include "harness/cli/run_directory.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/divergence.h"
-#include "harness/explore/found_breach.h"
+#include "harness/explore/found_violation.h"
 #include "harness/explore/replay.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
@@ -60,7 +60,7 @@ size_t EventsIn(const Record& record) {
 bool IsBrokenAsFound(const Case& one, const Record& now,
                      const Verdict& verdict) {
   if (!IsFinding(one.labels)) return true;
-  if (const std::optional<Breach> breach = FoundBreach(one.labels)) {
+  if (const std::optional<Violation> breach = FoundViolation(one.labels)) {
     return IsBroken(now, verdict, *breach);
   }
   return one.expect.outcome == Outcome::kViolates
@@ -71,7 +71,7 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
 // Returns the finding as the labels of its scenario name it; "what was found"
 // if they do not.
 std::string FoundName(const Case& one) {
-  const std::optional<Breach> breach = FoundBreach(one.labels);
+  const std::optional<Violation> breach = FoundViolation(one.labels);
   return breach ? fmt::format("what was found, {} ({}),", breach->invariant,
                               breach->name)
                 : "what was found";
@@ -80,7 +80,8 @@ std::string FoundName(const Case& one) {
 // Returns the verdict of a reproduced run as text. For an exploration's
 // finding, the invariant that it is about comes first.
 std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
-  const std::optional<Breach> breach = FoundBreach(target.item.one.labels);
+  const std::optional<Violation> breach =
+      FoundViolation(target.item.one.labels);
   if (target.recorded || !breach) return VerdictLine(verdict);
   if (const std::optional<Finding> found = FindingOf(verdict, *breach)) {
     return VerdictLine(verdict, *found);
@@ -287,7 +288,7 @@ int RunReplay(const ReplayCommand& told, Console& console) {
     const Result<bool> same = Replayer(command.runs_directory, console)
                                   .ReplayCrashState(command.target);
     if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);
-    return static_cast<int>(*same ? ExitCode::kHeld : ExitCode::kNoVerdict);
+    return static_cast<int>(*same ? ExitCode::kOk : ExitCode::kNoVerdict);
   }
   std::string errors;
   const Result<std::vector<ReplayTarget>> targets =
@@ -301,7 +302,7 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   if (const auto ready = replayer.Prepare(); !ready.ok()) {
     return Fail(console, ready.status(), ExitCode::kUsage);
   }
-  ExitCode code = ExitCode::kHeld;
+  ExitCode code = ExitCode::kOk;
   for (const ReplayTarget& target : *targets) {
     const Result<bool> same = replayer.Replay(target);
     if (replayer.interrupted()) {

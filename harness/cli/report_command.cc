@@ -135,7 +135,7 @@ Result<int> Compare(const ReportCommand& command, Console& console) {
                       : RenderComparison(comparison, ColourOf(console)));
   const bool all_held =
       comparison.newly_failing.empty() && comparison.newly_not_run.empty();
-  return static_cast<int>(all_held ? ExitCode::kHeld : ExitCode::kViolated);
+  return static_cast<int>(all_held ? ExitCode::kOk : ExitCode::kViolated);
 }
 
 // "2026-11-21T10:43:00Z" of "20261121T104300-77"; "-": the name has no time.
@@ -244,7 +244,7 @@ Result<int> List(const ReportCommand& command, Console& console) {
                    ListRuns(command.runs_directory));
   console.out << (command.output == OutputFormat::kJson ? ListToJson(runs)
                                                         : ListToText(runs));
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 Result<int> Report(const ReportCommand& command, Console& console) {

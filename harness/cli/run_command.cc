@@ -50,7 +50,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
-  if (result.cases.empty()) return static_cast<int>(ExitCode::kHeld);
+  if (result.cases.empty()) return static_cast<int>(ExitCode::kOk);
   const int code = ExitCodeOf(result);
   if (code == 0 && command.strict && CountCases(result).skipped > 0) {
     return static_cast<int>(ExitCode::kSkippedUnderStrict);
@@ -149,7 +149,7 @@ class Runner {
     const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
                                  : ExitCodeFor(result, command_);
     // A case that failed is worse news than a file that is not there.
-    if (code == static_cast<int>(ExitCode::kHeld)) RETURN_IF_ERROR(published);
+    if (code == static_cast<int>(ExitCode::kOk)) RETURN_IF_ERROR(published);
     if (!published.ok()) {
       fmt::print(console_.err, "gauntlet run: {}\n", published.message());
     }
@@ -379,7 +379,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     console.out << (command.output == OutputFormat::kJson
                         ? CaseListToJson(items)
                         : RenderCaseList(items));
-    return static_cast<int>(ExitCode::kHeld);
+    return static_cast<int>(ExitCode::kOk);
   }
 
   PosixStorage storage;

@@ -93,7 +93,7 @@ TableStyle TableStyleOf(const TerminalStyle& style) {
 
 int RunShow(const ShowCommand& command, Console& console) {
   const Status shown = Show(command, console);
-  if (shown.ok()) return static_cast<int>(ExitCode::kHeld);
+  if (shown.ok()) return static_cast<int>(ExitCode::kOk);
   fmt::print(console.err, "gauntlet show: {}\n", EscapeBytes(shown.message()));
   return static_cast<int>(shown.code() == Code::kNotFound
                               ? ExitCode::kNothingSelected

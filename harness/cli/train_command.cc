@@ -76,7 +76,7 @@ int RunTrain(const TrainCommand& command, World& world,
       std::chrono::duration<double>(world.clock.Now() - begin).count();
   progress.Clear();
   // The line that was cleared may be on the terminal that the result goes to.
-  console.Settle();
+  console.Flush();
   PrintTrainOutcome(outcome, command.output, command.options, console);
   if (!outcome.end.reason.empty()) {
     fmt::print(console.err, "gauntlet train: {}\n", outcome.end.reason);

@@ -144,7 +144,7 @@ void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
   fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
   const std::string resume = ResumeText(outcome, options);
   if (resume.empty()) return;
-  console.Settle();  // the result comes first
+  console.Flush();  // the result comes first
   fmt::print(console.err, "{}\n", resume);
 }
 

@@ -23,8 +23,7 @@ constexpr const char* kFlag = "--trace";
 Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   Record record = {
       .scenario = command.preset, .case_name = "train", .world = "real"};
-  record.setup.saves_beside =
-      command.options.checkpoint.mode != SaveMode::kSync;
+  record.setup.async_saves = command.options.checkpoint.mode != SaveMode::kSync;
   for (LifeEvents& life : lives) {
     if (life.worker == kLauncherWorker) {
       record.launchers.push_back(

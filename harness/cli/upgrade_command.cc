@@ -24,7 +24,7 @@ int RunUpgrade(const UpgradeCommand& command, Storage& storage,
     return static_cast<int>(ExitCode::kUsage);
   }
   console.out << *upgraded;
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace gauntlet

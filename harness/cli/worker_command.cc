@@ -38,7 +38,7 @@ Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
       .rank = place.rank,
       .addresses = std::move(place.addresses),
       .token = std::move(token),
-      .tenure = {.launch = command.launch, .claimed = command.claimed}};
+      .launch_hold = {.launch = command.launch, .claimed = command.claimed}};
 }
 
 Result<TrainOptions> ReadOptions(Storage& storage, const std::string& file) {
@@ -74,17 +74,17 @@ Status Work(const WorkerCommand& command, RealWorld& real,
     // A launcher prints the reason itself.
     if (command.launcher_fd >= 0) return;
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
-    console.Settle();
+    console.Flush();
   };
-  return WorkHere(real, {.host = real.host,
-                         .options = options,
-                         .place = place,
-                         .reporter = reporter,
-                         .events_file = command.events_file,
-                         .plan = {.file = command.plan_file,
-                                  .state = command.plan_state_directory},
-                         .on_formed = {},
-                         .on_end = on_end});
+  return RunRealWorker(real, {.host = real.host,
+                              .options = options,
+                              .place = place,
+                              .reporter = reporter,
+                              .events_file = command.events_file,
+                              .plan = {.file = command.plan_file,
+                                       .state = command.plan_state_directory},
+                              .on_formed = {},
+                              .on_end = on_end});
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ WorkerExit ExitForStart(Code code) {
   }
 }
 
-Status WorkHere(RealWorld& real, const WorkerRun& run) {
+Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
   TrainOptions options = run.options;
   RETURN_IF_ERROR(ProtectNetwork(real, options.cluster.tls));
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);

@@ -42,7 +42,7 @@ Status CheckIsWorker(const ClusterPlace& place);
 
 // Returns only with what kept the worker from beginning; ends the process
 // otherwise.
-Status WorkHere(RealWorld& real, const WorkerRun& run);
+Status RunRealWorker(RealWorld& real, const WorkerRun& run);
 
 // How a process ends that such an error kept from being a worker.
 WorkerExit ExitForStart(Code code);

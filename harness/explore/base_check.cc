@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "harness/explore/explore_case.h"
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -15,10 +15,9 @@ Result<BaseCheck> CheckBase(const Case& base, References& references) {
   std::vector<Case> setups = SetupsOf(sound);
   setups.insert(setups.begin(), sound);
   for (const Case& setup : setups) {
-    ASSIGN_OR_RETURN(Laboratory laboratory,
-                     Laboratory::Make(setup, references));
-    laboratory.CutBy(references.interrupted());
-    const Trial trial = laboratory.Try({.seed = base.seed});
+    ASSIGN_OR_RETURN(PlanRunner runner, PlanRunner::Make(setup, references));
+    runner.CutBy(references.interrupted());
+    const PlanRun trial = runner.Try({.seed = base.seed});
     if (trial.cut) return Unavailable("interrupted");
     if (!trial.skipped.empty()) return BaseCheck{.skipped = trial.skipped};
     if (trial.wrong.empty()) continue;

@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "harness/explore/case_pool.h"
 #include "harness/explore/case_report.h"
 #include "harness/explore/crash_states.h"
-#include "harness/explore/crew.h"
-#include "harness/explore/investigation.h"
-#include "harness/explore/nth_plans.h"
 #include "harness/explore/random_plan.h"
+#include "harness/explore/sweep_plans.h"
+#include "harness/explore/triage.h"
 #include "harness/run/crash_notice.h"
 #include "harness/scenario/run_setup.h"
 #include <fmt/format.h>
@@ -35,9 +35,9 @@ class Campaign {
         observer_(observer),
         setups_(SetupsOf(base)),
         references_(references),
-        investigation_(setups_, references,
-                       {.shrink = Timed(options.shrink, clock, observer),
-                        .stop_after = options.stop_after}) {
+        triage_(setups_, references,
+                {.shrink = Timed(options.shrink, clock, observer),
+                 .stop_after = options.stop_after}) {
     for (const Case& setup : setups_) spaces_.push_back(Narrowed(setup));
     report_.space = spaces_.front();
     // Some set-ups come to places that the first does not have.
@@ -47,7 +47,8 @@ class Campaign {
     }
     report_.space.points.assign(points.begin(), points.end());
     if (options.mode == CampaignMode::kNth) {
-      nth_ = std::make_unique<NthPlans>(spaces_, options.seed, options.shard);
+      sweep_ =
+          std::make_unique<SweepPlans>(spaces_, options.seed, options.shard);
     }
     report_.next_case = options.first_case;
   }
@@ -55,14 +56,14 @@ class Campaign {
   Result<CampaignReport> Run() {
     // Before any thread needs it.
     for (const Case& setup : setups_) {
-      RETURN_IF_ERROR(Laboratory::Make(setup, references_).status());
+      RETURN_IF_ERROR(PlanRunner::Make(setup, references_).status());
     }
     if (options_.mode == CampaignMode::kRandom) {
       for (size_t i = 0; i < setups_.size(); ++i) {
         ASSIGN_OR_RETURN(spaces_[i].reach, ReachOf(setups_[i], references_));
       }
     }
-    Crew crew(
+    CasePool pool(
         setups_, references_,
         {.threads = options_.threads,
          .twice_every = options_.twice_every,
@@ -72,14 +73,14 @@ class Campaign {
     while (!ended_) {
       std::vector<ExploreCase> round = NextRound();
       if (round.empty()) break;
-      RunRound(crew, std::move(round));
+      RunRound(pool, std::move(round));
     }
     Measure();
-    if (nth_ != nullptr) {
-      report_.progress = nth_->Progress();
-      report_.left = nth_->Left();
+    if (sweep_ != nullptr) {
+      report_.progress = sweep_->Progress();
+      report_.left = sweep_->Left();
     }
-    report_.findings = investigation_.TakeFindings();
+    report_.findings = triage_.TakeFindings();
     EndCrashStates();
     if (report_.only && options_.keep_record) {
       ASSIGN_OR_RETURN(report_.only_record, RecordOf(*report_.only));
@@ -128,13 +129,13 @@ class Campaign {
 
   // Runs it once more: equal plans have equal runs.
   Result<Record> RecordOf(const ExploreCase& one) const {
-    ASSIGN_OR_RETURN(Laboratory laboratory,
-                     Laboratory::Make(setups_[one.setup], references_));
-    return laboratory.Try(one.plan).record;
+    ASSIGN_OR_RETURN(PlanRunner runner,
+                     PlanRunner::Make(setups_[one.setup], references_));
+    return runner.Try(one.plan).record;
   }
 
   std::vector<ExploreCase> NextRound() {
-    if (nth_ != nullptr) return NextRoundOfSweep();
+    if (sweep_ != nullptr) return NextRoundOfSweep();
     std::vector<ExploreCase> round;
     if (options_.only_case) {
       if (report_.cases > 0) return round;
@@ -158,8 +159,8 @@ class Campaign {
   std::vector<ExploreCase> NextRoundOfSweep() {
     // The next round follows from all results of this one.
     if (shortened_) return {};
-    std::vector<ExploreCase> round = nth_->NextRound();
-    report_.progress = nth_->Progress();
+    std::vector<ExploreCase> round = sweep_->NextRound();
+    report_.progress = sweep_->Progress();
     uint64_t left = options_.max_cases.value_or(UINT64_MAX) - report_.cases;
     for (size_t i = 0; i < round.size(); ++i) {
       if (!round[i].counts || left-- > 0) continue;
@@ -169,39 +170,39 @@ class Campaign {
     return round;
   }
 
-  void RunRound(Crew& crew, std::vector<ExploreCase> round) {
-    crew.Begin(round);
+  void RunRound(CasePool& pool, std::vector<ExploreCase> round) {
+    pool.Begin(round);
     for (size_t i = 0; i < round.size(); ++i) {
       std::optional<CaseReport> one;
-      while (!(one = crew.Take(i, kPatience))) {
-        StopWhereDue(crew);
-        if (!crew.WillRun(i)) return;
+      while (!(one = pool.Take(i, kPatience))) {
+        StopWhereDue(pool);
+        if (!pool.WillRun(i)) return;
       }
-      StopWhereDue(crew);
+      StopWhereDue(pool);
       // Later cases are not counted, so that next_case is exact.
       if (one->cut) return;
-      if (nth_ != nullptr) nth_->Learn(*one);
+      if (sweep_ != nullptr) sweep_->Learn(*one);
       if (round[i].counts) {
         Add(*one);
         report_.coverage.AddPlan(round[i].plan);
       }
       if (round[i].counts && !one->wrong.empty()) {
-        while (!crew.Pause(kPatience)) StopWhereDue(crew);
+        while (!pool.Pause(kPatience)) StopWhereDue(pool);
         const AtWork at(NameOf(round[i]));
         Investigate(round[i], *one);
-        crew.Resume();
+        pool.Resume();
       }
       if (report_.cases % kCasesPerTurn == 0) TakeCrashStateTurn();
       Measure();
       observer_.Progress(report_);
       if (ended_ && report_.end == CampaignEnd::kFindings) {
-        crew.Cut();
+        pool.Cut();
         return;
       }
     }
   }
 
-  void StopWhereDue(Crew& crew) {
+  void StopWhereDue(CasePool& pool) {
     if (ended_) return;
     if (observer_.Interrupted()) {
       report_.end = CampaignEnd::kInterrupted;
@@ -211,7 +212,7 @@ class Campaign {
       return;
     }
     ended_ = true;
-    crew.Cut();
+    pool.Cut();
   }
 
   void BeginCrashStates(const Case& base) {
@@ -225,7 +226,7 @@ class Campaign {
     }
   }
 
-  // On this thread, beside the crew.
+  // On this thread, beside the pool.
   void TakeCrashStateTurn() {
     if (ended_ || crash_states_ == nullptr || crash_states_->ended()) return;
     const size_t known = crash_states_->report().findings.size();
@@ -286,7 +287,7 @@ class Campaign {
     if (report.wrong.front().invariant == kDeterministic) {
       ++report_.nondeterministic;
     }
-    report_.nondeterministic += investigation_.Add(
+    report_.nondeterministic += triage_.Add(
         one, report,
         [this](const CampaignFinding& finding) { observer_.Found(finding); });
     StopAfterFindings();
@@ -295,7 +296,7 @@ class Campaign {
   void StopAfterFindings() {
     const bool states =
         report_.crash_states && report_.crash_states->images_failed > 0;
-    const size_t findings = investigation_.findings().size() + (states ? 1 : 0);
+    const size_t findings = triage_.findings().size() + (states ? 1 : 0);
     const bool enough =
         options_.stop_after > 0 && findings >= options_.stop_after;
     if (!enough || ended_) return;
@@ -309,8 +310,8 @@ class Campaign {
   const std::vector<Case> setups_;
   std::vector<PlanSpace> spaces_;  // by set-up
   References& references_;
-  Investigation investigation_;
-  std::unique_ptr<NthPlans> nth_;
+  Triage triage_;
+  std::unique_ptr<SweepPlans> sweep_;
   std::unique_ptr<CrashStateSearch> crash_states_;  // null: none
   Time begin_;
   bool shortened_ = false;  // --cases took the end off the sweep's last round

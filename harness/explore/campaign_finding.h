@@ -23,7 +23,7 @@ struct CampaignFinding {
   // differs, or a second run does not show the difference.
   std::string cause;
   std::vector<StateDifference> differences;  // the values behind it
-  std::vector<Breach> symptoms;              // all that this plan breaks
+  std::vector<Violation> symptoms;           // all that this plan breaks
   uint64_t case_number = 0;                  // the first that found it
   uint64_t cases = 1;                        // how many did
   Case setup;                                // without the plan

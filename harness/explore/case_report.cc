@@ -24,8 +24,8 @@ std::string OutcomeOf(const Record& record) {
 }
 
 bool RecoveredBeforeLast(const Outline& outline) {
-  if (outline.firings.empty()) return false;
-  const Firing& last = outline.firings.back();
+  if (outline.occurrences.empty()) return false;
+  const FaultOccurrence& last = outline.occurrences.back();
   return std::ranges::any_of(outline.record.lives, [&](const LifeEvents& life) {
     return life.life == last.life->life &&
            std::ranges::any_of(life.events, [&](const RecordEvent& event) {
@@ -43,7 +43,7 @@ bool Resumed(const Record& record) {
   });
 }
 
-CaseReport ReportOf(const ExploreCase& one, const Trial& trial) {
+CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
   CaseReport report = {.number = one.number,
                        .planned = one.plan.faults.size(),
                        .fired = {},
@@ -75,12 +75,12 @@ CaseReport ReportOf(const ExploreCase& one, const Trial& trial) {
 
 }  // namespace
 
-CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
-  const Trial trial = laboratory.Try(one.plan);
+CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs) {
+  const PlanRun trial = runner.Try(one.plan);
   if (trial.cut) return {.number = one.number, .cut = true};
   CaseReport report = ReportOf(one, trial);
   if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
-  const Trial again = laboratory.Try(one.plan);
+  const PlanRun again = runner.Try(one.plan);
   if (again.cut) return report;
   report.ran_twice = true;
   if (trial.event_digest == again.event_digest &&

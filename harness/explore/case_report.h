@@ -8,8 +8,8 @@
 
 #include "harness/explore/coverage.h"
 #include "harness/explore/explore_case.h"
-#include "harness/explore/laboratory.h"
 #include "harness/explore/marks.h"
+#include "harness/explore/plan_runner.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
@@ -44,7 +44,7 @@ enum class Runs : uint8_t { kOnce, kTwice };
 
 // Runs the case. Run twice, different events are a finding of the invariant
 // "deterministic", before all others.
-CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs);
+CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs);
 
 inline constexpr std::string_view kDeterministic = "deterministic";
 

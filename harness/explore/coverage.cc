@@ -4,7 +4,7 @@
 #include <array>
 
 #include "engine/check.h"
-#include "harness/oracle/moment.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/invariants.h"
 
 namespace gauntlet {
@@ -69,12 +69,12 @@ std::string_view FaultPhaseName(FaultPhase phase) {
   return kPhaseNames[static_cast<size_t>(phase)];
 }
 
-FaultPhase PhaseOf(const Outline& outline, const Firing& firing) {
+FaultPhase PhaseOf(const Outline& outline, const FaultOccurrence& occurrence) {
   bool has_state = false;
   bool has_left = false;  // a generation, to rejoin
   FaultPhase phase = FaultPhase::kInEpoch;
-  for (size_t i = 0; i < firing.index; ++i) {
-    const RecordEvent& event = firing.life->events[i];
+  for (size_t i = 0; i < occurrence.index; ++i) {
+    const RecordEvent& event = occurrence.life->events[i];
     if (IsOfStart(event.kind) || IsOfTraining(event.kind)) {
       has_state = true;
       phase = PhaseAfter(event.phase);
@@ -87,13 +87,14 @@ FaultPhase PhaseOf(const Outline& outline, const Firing& firing) {
     }
   }
   if (!has_state) {
-    return firing.life->life == 1 && !has_left ? FaultPhase::kJoining
-                                               : FaultPhase::kRecovering;
+    return occurrence.life->life == 1 && !has_left ? FaultPhase::kJoining
+                                                   : FaultPhase::kRecovering;
   }
-  const std::optional<Point> point = FindPoint(firing.event().path);
+  const std::optional<Point> point = FindPoint(occurrence.event().path);
   if (point && IsOfFinish(*point)) return FaultPhase::kFinishing;
   if ((point && IsOfSave(*point)) ||
-      IsSaving(outline.record, firing.life->life, firing.event().t_ns)) {
+      IsSaving(outline.record, occurrence.life->life,
+               occurrence.event().t_ns)) {
     return FaultPhase::kSaving;
   }
   return phase;
@@ -102,14 +103,14 @@ FaultPhase PhaseOf(const Outline& outline, const Firing& firing) {
 std::vector<FiredFault> FiredFaultsOf(const Outline& outline) {
   std::vector<FiredFault> fired;
   std::set<const RecordFault*> seen;
-  for (const Firing& firing : outline.firings) {
-    const auto kind = FindFaultKind(firing.fault->kind);
-    const auto point = FindPoint(firing.event().path);
-    if (!kind || !point || !seen.insert(firing.fault).second) continue;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const auto kind = FindFaultKind(occurrence.fault->kind);
+    const auto point = FindPoint(occurrence.event().path);
+    if (!kind || !point || !seen.insert(occurrence.fault).second) continue;
     fired.push_back({.kind = *kind,
                      .point = *point,
-                     .phase = PhaseOf(outline, firing),
-                     .life = firing.life->life});
+                     .phase = PhaseOf(outline, occurrence),
+                     .life = occurrence.life->life});
   }
   return fired;
 }

@@ -31,7 +31,7 @@ enum class FaultPhase : uint8_t {
 std::string_view FaultPhaseName(FaultPhase phase);
 inline constexpr size_t kFaultPhases = 7;
 
-FaultPhase PhaseOf(const Outline& outline, const Firing& firing);
+FaultPhase PhaseOf(const Outline& outline, const FaultOccurrence& occurrence);
 
 // A fault that fired, as coverage counts it.
 struct FiredFault {

@@ -5,7 +5,7 @@
 
 #include "engine/job/strict_json.h"
 #include "harness/explore/crash_image_id.h"
-#include "harness/explore/free_name.h"
+#include "harness/explore/unique_name.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ Result<fs::path> WriteCrashFinding(const CrashFinding& finding, size_t number,
     return IoError(fmt::format("{}: {}", directory.string(), error.message()));
   }
   const std::string text = CrashFindingToJson(finding);
-  return WriteUnderAFreeName(
+  return WriteUnderUniqueName(
       fmt::format("finding-{:03}-{}", number, finding.finding.id),
       [&](const std::string& name) -> Result<fs::path> {
         fs::path file =

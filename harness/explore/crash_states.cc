@@ -66,7 +66,7 @@ struct PartRun {
   DiskReplay replay;
   FileOutcomesCache cache;
   size_t next = 0;  // operation of the window; kRot: place
-  std::unordered_map<Digest, Seen, LowHalf> seen;
+  std::unordered_map<Digest, Seen, DigestHash> seen;
   std::vector<RotPlace> places;        // kRot
   std::optional<CrashImages> at_rest;  // kRot: what the bits are flipped in
   CrashOwed owed;                      // kRot

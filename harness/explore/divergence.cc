@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/ckpt/tensor_difference.h"
-#include "harness/oracle/moment.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/value_text.h"
 #include "harness/run/reference.h"
 #include <fmt/format.h>

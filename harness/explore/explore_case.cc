@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/explore/owed_outcome.h"
+#include "harness/explore/expected_outcome.h"
 #include "harness/scenario/reachable.h"
 #include "harness/scenario/save_schedule.h"
 #include "harness/scenario/time_limits.h"
@@ -303,7 +303,7 @@ std::vector<Case> SetupsOf(const Case& base) {
 }
 
 bool CanHappenTo(FaultKind kind, const Case& setup) {
-  if (IsOfNetwork(kind)) {
+  if (IsNetworkFault(kind)) {
     return HasSomebodyToCutOff(kind, MostWorkersIn(setup.cluster, kAnyLife),
                                setup.cluster.hosts);
   }

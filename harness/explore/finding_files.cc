@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "chaos/inject/plan.h"
-#include "harness/explore/found_breach.h"
-#include "harness/explore/free_name.h"
+#include "harness/explore/found_violation.h"
+#include "harness/explore/unique_name.h"
 #include "harness/record/invariants.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/run_setup.h"
@@ -130,10 +130,10 @@ Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
   if (error) {
     return IoError(fmt::format("{}: {}", directory.string(), error.message()));
   }
-  return WriteUnderAFreeName(FindingName(finding),
-                             [&](const std::string& name) {
-                               return WriteAs(name, finding, origin, directory);
-                             });
+  return WriteUnderUniqueName(
+      FindingName(finding), [&](const std::string& name) {
+        return WriteAs(name, finding, origin, directory);
+      });
 }
 
 }  // namespace gauntlet

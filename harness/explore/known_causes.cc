@@ -19,7 +19,7 @@ bool AreAlike(const Cause& a, const Cause& b) {
 }
 
 std::optional<size_t> KnownCauses::Explaining(
-    const Breach& breach, const std::vector<FiredFault>& fired) const {
+    const Violation& breach, const std::vector<FiredFault>& fired) const {
   const std::set<std::pair<FaultKind, Point>> places = PlacesOf(fired);
   for (const auto& [cause, finding] : causes_) {
     if (cause.symptoms.contains(breach) &&
@@ -31,7 +31,7 @@ std::optional<size_t> KnownCauses::Explaining(
 }
 
 std::optional<size_t> KnownCauses::EqualTo(const Cause& cause,
-                                           const Breach& breach) const {
+                                           const Violation& breach) const {
   for (const auto& [known, finding] : causes_) {
     if (known.faults == cause.faults && known.symptoms.contains(breach) &&
         AreAlike(known, cause)) {

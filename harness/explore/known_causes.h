@@ -16,7 +16,7 @@ namespace gauntlet {
 
 // Visible properties that tell one cause from another.
 struct Cause {
-  std::set<Breach> symptoms;                     // all that it breaks
+  std::set<Violation> symptoms;                  // all that it breaks
   std::set<std::pair<FaultKind, Point>> faults;  // those that fired
   // First value that differs from the reference: "tensor rng/key"; "": none.
   std::string first_difference;
@@ -33,11 +33,12 @@ class KnownCauses {
  public:
   // Returns the finding that explains the breach: it breaks the same, and its
   // faults are among those that fired.
-  std::optional<size_t> Explaining(const Breach& breach,
+  std::optional<size_t> Explaining(const Violation& breach,
                                    const std::vector<FiredFault>& fired) const;
   // Returns the finding of a cause that is alike, with the same faults and this
   // breach.
-  std::optional<size_t> EqualTo(const Cause& cause, const Breach& breach) const;
+  std::optional<size_t> EqualTo(const Cause& cause,
+                                const Violation& breach) const;
   // A finding may have several causes, as several plans lead to it.
   void Add(Cause cause, size_t finding);
 

@@ -5,18 +5,19 @@
 #include <set>
 
 #include "engine/worker_exit_code.h"
-#include "harness/explore/life_end.h"
+#include "harness/explore/incarnation_end.h"
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/last_words.h"
 
 namespace gauntlet {
 namespace {
 
-bool AnyFiring(const MarkScene& scene,
-               bool (*holds)(const Firing& firing, FaultPhase phase)) {
-  const std::vector<Firing>& firings = scene.outline.firings;
-  for (size_t i = 0; i < firings.size(); ++i) {
-    if (holds(firings[i], scene.phases[i])) return true;
+bool AnyOccurrence(const MarkScene& scene,
+                   bool (*holds)(const FaultOccurrence& occurrence,
+                                 FaultPhase phase)) {
+  const std::vector<FaultOccurrence>& occurrences = scene.outline.occurrences;
+  for (size_t i = 0; i < occurrences.size(); ++i) {
+    if (holds(occurrences[i], scene.phases[i])) return true;
   }
   return false;
 }
@@ -25,21 +26,21 @@ bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
   return std::ranges::any_of(scene.outline.record.lives, holds);
 }
 
-bool DiedOfAPowerCut(const Firing& firing) {
-  return firing.traits.cuts_power && DiedThere(firing);
+bool DiedOfAPowerCut(const FaultOccurrence& occurrence) {
+  return occurrence.traits.cuts_power && DiedThere(occurrence);
 }
 
-bool GivesNotice(const Firing& firing) {
-  return firing.traits.gives_notice && firing.fault->grace_ns > 0;
+bool GivesNotice(const FaultOccurrence& occurrence) {
+  return occurrence.traits.gives_notice && occurrence.fault->grace_ns > 0;
 }
 
-bool IsAt(const Firing& firing, Point point) {
-  return firing.event().path == PointName(point);
+bool IsAt(const FaultOccurrence& occurrence, Point point) {
+  return occurrence.event().path == PointName(point);
 }
 
-bool DiedRetiring(const Firing& firing) {
+bool DiedRetiring(const FaultOccurrence& occurrence) {
   return std::ranges::any_of(AllPoints(), [&](const PointInfo& info) {
-    return info.part == RunPart::kRetirement && DiedAt(firing, info.point);
+    return info.part == RunPart::kRetirement && DiedAt(occurrence, info.point);
   });
 }
 
@@ -61,7 +62,7 @@ bool LeftASaveUnsaid(const LifeEvents& life) {
 // saves acknowledged before it.
 template <typename Predicate>
 bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
-  std::set<Moment> acknowledged;
+  std::set<TrainingPosition> acknowledged;
   for (const Generation& generation : scene.outline.generations) {
     if (predicate(generation, acknowledged)) return true;
     acknowledged.insert(generation.saves.begin(), generation.saves.end());
@@ -69,47 +70,53 @@ bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
   return false;
 }
 
-bool IsAnErrorOfALoad(const Firing& firing, FaultPhase phase) {
-  return firing.fault->kind == "errno" && IsAt(firing, Point::kLoadRead) &&
+bool IsAnErrorOfALoad(const FaultOccurrence& occurrence, FaultPhase phase) {
+  return occurrence.fault->kind == "errno" &&
+         IsAt(occurrence, Point::kLoadRead) &&
          (phase == FaultPhase::kJoining || phase == FaultPhase::kRecovering);
 }
 
 }  // namespace
 
 bool DiedWhileRecovering(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return DiedThere(firing) && phase == FaultPhase::kRecovering;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedThere(occurrence) && phase == FaultPhase::kRecovering;
+      });
 }
 
 bool DiedAfterTheRename(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return (DiedAt(firing, Point::kRenamed) ||
-            DiedAt(firing, Point::kParentSync)) &&
-           LeftASaveUnsaid(*firing.life);
-  });
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase) {
+                         return (DiedAt(occurrence, Point::kRenamed) ||
+                                 DiedAt(occurrence, Point::kParentSync)) &&
+                                LeftASaveUnsaid(*occurrence.life);
+                       });
 }
 
 bool DiedInAnEvaluation(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return DiedThere(firing) && phase == FaultPhase::kEvaluation;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedThere(occurrence) && phase == FaultPhase::kEvaluation;
+      });
 }
 
 bool PowerCutInASave(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return DiedOfAPowerCut(firing) && phase == FaultPhase::kSaving;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedOfAPowerCut(occurrence) && phase == FaultPhase::kSaving;
+      });
 }
 
 bool PowerCutWhileRecovering(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return DiedOfAPowerCut(firing) && phase == FaultPhase::kRecovering;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedOfAPowerCut(occurrence) && phase == FaultPhase::kRecovering;
+      });
 }
 
 bool PowerCutTwice(const MarkScene& scene) {
-  return std::ranges::count_if(scene.outline.firings, DiedOfAPowerCut) >= 2;
+  return std::ranges::count_if(scene.outline.occurrences, DiedOfAPowerCut) >= 2;
 }
 
 bool FellBack(const MarkScene& scene) {
@@ -158,19 +165,23 @@ bool BeganAgainFromNothing(const MarkScene& scene) {
 }
 
 bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
-  return AnyGeneration(scene, [](const Generation& generation,
-                                 const std::set<Moment>& acknowledged) {
-    return generation.resumed && !acknowledged.contains(*generation.resumed);
-  });
+  return AnyGeneration(scene,
+                       [](const Generation& generation,
+                          const std::set<TrainingPosition>& acknowledged) {
+                         return generation.resumed &&
+                                !acknowledged.contains(*generation.resumed);
+                       });
 }
 
 bool SavedAMomentAgain(const MarkScene& scene) {
-  return AnyGeneration(scene, [](const Generation& generation,
-                                 const std::set<Moment>& acknowledged) {
-    return std::ranges::any_of(generation.saves, [&](const Moment& save) {
-      return acknowledged.contains(save);
-    });
-  });
+  return AnyGeneration(
+      scene, [](const Generation& generation,
+                const std::set<TrainingPosition>& acknowledged) {
+        return std::ranges::any_of(generation.saves,
+                                   [&](const TrainingPosition& save) {
+                                     return acknowledged.contains(save);
+                                   });
+      });
 }
 
 bool SaveFailedAndTheNextSucceeded(const MarkScene& scene) {
@@ -181,16 +192,17 @@ bool SaveFailedAndTheNextSucceeded(const MarkScene& scene) {
 }
 
 bool FaultInTheThirdLife(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return firing.life->life >= 3;
-  });
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase) {
+                         return occurrence.life->life >= 3;
+                       });
 }
 
 bool ChiefAndAnotherDied(const MarkScene& scene) {
   std::map<int, std::set<int>> dead;  // by life
-  for (const Firing& firing : scene.outline.firings) {
-    if (DiedThere(firing)) {
-      dead[firing.life->life].insert(firing.life->worker);
+  for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
+    if (DiedThere(occurrence)) {
+      dead[occurrence.life->life].insert(occurrence.life->worker);
     }
   }
   return std::ranges::any_of(dead, [](const auto& one) {
@@ -199,21 +211,24 @@ bool ChiefAndAnotherDied(const MarkScene& scene) {
 }
 
 bool NoticeInAnEvaluation(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return GivesNotice(firing) && phase == FaultPhase::kEvaluation;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return GivesNotice(occurrence) && phase == FaultPhase::kEvaluation;
+      });
 }
 
 bool NoticeInASave(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return GivesNotice(firing) && phase == FaultPhase::kSaving;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return GivesNotice(occurrence) && phase == FaultPhase::kSaving;
+      });
 }
 
 bool NoticeWhileRecovering(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return GivesNotice(firing) && phase == FaultPhase::kRecovering;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return GivesNotice(occurrence) && phase == FaultPhase::kRecovering;
+      });
 }
 
 bool StoppedAndWentOn(const MarkScene& scene) {
@@ -232,9 +247,10 @@ bool FinishedInSpiteOfANotice(const MarkScene& scene) {
 }
 
 bool GraceTooShort(const MarkScene& scene) {
-  return std::ranges::any_of(scene.outline.firings, [&](const Firing& firing) {
-    return GraceRanOut(scene.outline, firing);
-  });
+  return std::ranges::any_of(scene.outline.occurrences,
+                             [&](const FaultOccurrence& occurrence) {
+                               return GraceRanOut(scene.outline, occurrence);
+                             });
 }
 
 // It had created its claim, and had not yet taken a checkpoint with it.
@@ -258,60 +274,69 @@ bool LateCommitWasVoid(const MarkScene& scene) {
 }
 
 bool RetentionInterrupted(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return DiedRetiring(firing) && phase != FaultPhase::kFinishing;
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedRetiring(occurrence) && phase != FaultPhase::kFinishing;
+      });
 }
 
 bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return phase == FaultPhase::kFinishing &&
-           (DiedRetiring(firing) || DiedAt(firing, Point::kBackupDelete));
-  });
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase phase) {
+                         return phase == FaultPhase::kFinishing &&
+                                (DiedRetiring(occurrence) ||
+                                 DiedAt(occurrence, Point::kBackupDelete));
+                       });
 }
 
 bool PauseSleptOff(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    // A heartbeat that hangs holds nobody up.
-    const bool pauses =
-        firing.fault->kind == "pause" ||
-        (firing.fault->kind == "hang" && !IsAt(firing, Point::kHeartbeat));
-    return pauses && HasAfter(firing, RecordKind::kFinished);
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase) {
+        // A heartbeat that hangs holds nobody up.
+        const bool pauses = occurrence.fault->kind == "pause" ||
+                            (occurrence.fault->kind == "hang" &&
+                             !IsAt(occurrence, Point::kHeartbeat));
+        return pauses && HasAfter(occurrence, RecordKind::kFinished);
+      });
 }
 
 bool HangNoticed(const MarkScene& scene) {
-  return std::ranges::any_of(scene.outline.firings, [&](const Firing& firing) {
-    return firing.fault->kind == "hang" && WasGivenUp(scene.outline, firing);
-  });
+  return std::ranges::any_of(scene.outline.occurrences,
+                             [&](const FaultOccurrence& occurrence) {
+                               return occurrence.fault->kind == "hang" &&
+                                      WasGivenUp(scene.outline, occurrence);
+                             });
 }
 
 bool LoadErrorGotOver(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return IsAnErrorOfALoad(firing, phase) &&
-           HasAfter(firing, RecordKind::kResumed);
-  });
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase phase) {
+                         return IsAnErrorOfALoad(occurrence, phase) &&
+                                HasAfter(occurrence, RecordKind::kResumed);
+                       });
 }
 
 bool LoadErrorEndedTheLife(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return IsAnErrorOfALoad(firing, phase) && LeftInFailure(firing) &&
-           !HasAfter(firing, RecordKind::kResumed);
+  return AnyOccurrence(scene, [](const FaultOccurrence& occurrence,
+                                 FaultPhase phase) {
+    return IsAnErrorOfALoad(occurrence, phase) && LeftInFailure(occurrence) &&
+           !HasAfter(occurrence, RecordKind::kResumed);
   });
 }
 
 bool DamagedWhileBeingLoaded(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    const FaultTraits& traits = firing.traits;
-    return traits.damages_store && !traits.cuts_power &&
-           firing.event().path.starts_with("ckpt.load");
-  });
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase) {
+        const FaultTraits& traits = occurrence.traits;
+        return traits.damages_store && !traits.cuts_power &&
+               occurrence.event().path.starts_with("ckpt.load");
+      });
 }
 
 bool ThreeFaultsFired(const MarkScene& scene) {
   std::set<const RecordFault*> fired;
-  for (const Firing& firing : scene.outline.firings) {
-    fired.insert(firing.fault);
+  for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
+    fired.insert(occurrence.fault);
   }
   return fired.size() >= 3;
 }

@@ -142,8 +142,8 @@ std::span<const MarkInfo> AllMarks() { return kTable; }
 
 MarkSet MarksOf(const Outline& outline) {
   MarkScene scene = {.outline = outline, .phases = {}};
-  for (const Firing& firing : outline.firings) {
-    scene.phases.push_back(PhaseOf(outline, firing));
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    scene.phases.push_back(PhaseOf(outline, occurrence));
   }
   MarkSet marks;
   for (size_t i = 0; i < kTable.size(); ++i) marks[i] = kTable[i].holds(scene);

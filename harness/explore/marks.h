@@ -23,7 +23,7 @@ enum class MarkRarity : uint8_t { kUsual, kRare };
 // Input of a predicate.
 struct MarkScene {
   const Outline& outline;
-  std::vector<FaultPhase> phases;  // by the order of outline.firings
+  std::vector<FaultPhase> phases;  // by the order of outline.occurrences
 };
 
 struct MarkInfo {

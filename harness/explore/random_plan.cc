@@ -12,9 +12,9 @@
 
 #include "chaos/sim/random_stream.h"
 #include "engine/check.h"
-#include "harness/explore/draw.h"
-#include "harness/explore/fitting_points.h"
-#include "harness/explore/parameters_draw.h"
+#include "harness/explore/applicability.h"
+#include "harness/explore/random_choices.h"
+#include "harness/explore/random_parameters.h"
 #include "harness/explore/survivor_plan.h"
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ uint64_t CaseSeed(uint64_t seed, uint64_t number) {
 
 // Some of them, at least one. One plan in four has them all.
 template <typename T>
-std::vector<T> Subset(const std::vector<T>& all, Draw draw) {
+std::vector<T> Subset(const std::vector<T>& all, RandomChoices draw) {
   if (draw.OneIn(4)) return all;
   const uint64_t one_in = draw.OneIn(3) ? 8 : 2;
   std::vector<T> some;
@@ -41,13 +41,14 @@ std::vector<T> Subset(const std::vector<T>& all, Draw draw) {
 struct WeightedKinds {
   std::vector<FaultKind> kinds;  // each as often as its weight
 
-  FaultKind Pick(Draw& draw) const { return draw.Of(kinds); }
+  FaultKind Pick(RandomChoices& draw) const { return draw.Of(kinds); }
 };
 
 WeightedKinds WeighKinds(const PlanSpace& space, uint64_t case_seed) {
   WeightedKinds weighted;
-  Draw draw(case_seed, "weights");
-  for (const FaultKind kind : Subset(space.kinds, Draw(case_seed, "kinds"))) {
+  RandomChoices draw(case_seed, "weights");
+  for (const FaultKind kind :
+       Subset(space.kinds, RandomChoices(case_seed, "kinds"))) {
     weighted.kinds.insert(weighted.kinds.end(), draw.LogUniform(3), kind);
   }
   return weighted;
@@ -81,7 +82,8 @@ class FaultDraw {
       : space_(space),
         site_(case_seed, fmt::format("fault.{}.site", index)),
         parameters_(space,
-                    Draw(case_seed, fmt::format("fault.{}.parameters", index))),
+                    RandomChoices(case_seed,
+                                  fmt::format("fault.{}.parameters", index))),
         choice_(case_seed, fmt::format("fault.{}", index)),
         reach_(case_seed, fmt::format("fault.{}.reach", index)),
         index_(index) {}
@@ -163,7 +165,7 @@ class FaultDraw {
     if (before.empty() || !choice_.OneIn(3)) return;
     const Point point =
         choice_.Of(PointsOf({RunPart::kRejoin, RunPart::kMeeting}));
-    if (IsIn(point, space_.points) && MeansSomething(fault.kind, point)) {
+    if (IsIn(point, space_.points) && Applies(fault.kind, point)) {
       fault.site.point = point;
     }
   }
@@ -212,9 +214,7 @@ class FaultDraw {
   // meets its operation.
   std::vector<Point> PointsFor(FaultKind kind,
                                const std::vector<Point>& points) {
-    const auto fits = [kind](Point point) {
-      return MeansSomething(kind, point);
-    };
+    const auto fits = [kind](Point point) { return Applies(kind, point); };
     if (choice_.OneIn(4)) return points;
     std::vector<Point> fitting;
     std::copy_if(points.begin(), points.end(), std::back_inserter(fitting),
@@ -274,7 +274,7 @@ class FaultDraw {
       std::vector<Point> fitting;
       std::ranges::copy_if(
           reached, std::back_inserter(fitting),
-          [kind](Point point) { return MeansSomething(kind, point); });
+          [kind](Point point) { return Applies(kind, point); });
       if (!fitting.empty()) return fitting;
       if (!reached.empty() && from == &space_.points) return reached;
     }
@@ -362,17 +362,17 @@ class FaultDraw {
   }
 
   const PlanSpace& space_;
-  Draw site_;
-  ParametersDraw parameters_;
-  Draw choice_;
-  Draw reach_;
+  RandomChoices site_;
+  RandomParameters parameters_;
+  RandomChoices choice_;
+  RandomChoices reach_;
   int index_;
 };
 
 }  // namespace
 
 size_t RandomSetup(size_t setups, uint64_t seed, uint64_t number) {
-  Draw draw(CaseSeed(seed, number), "setup");
+  RandomChoices draw(CaseSeed(seed, number), "setup");
   return draw.OneIn(2) ? 0 : draw.Below(setups);
 }
 
@@ -381,18 +381,20 @@ FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number) {
         "a plan needs kinds, points and workers");
   const uint64_t case_seed = CaseSeed(seed, number);
   FaultPlan plan = {
-      .seed = Draw(case_seed, "run").Below(uint64_t{1} << 32),
+      .seed = RandomChoices(case_seed, "run").Below(uint64_t{1} << 32),
       .faults = {},
       .bugs = {},
   };
   const WeightedKinds kinds = WeighKinds(space, case_seed);
   const std::vector<Point> points =
-      Subset(space.points, Draw(case_seed, "points"));
+      Subset(space.points, RandomChoices(case_seed, "points"));
   if (space.max_faults == 0) return plan;
   const auto most = static_cast<uint64_t>(space.max_faults);
-  const auto count = static_cast<int>(1 + Draw(case_seed, "count").Below(most));
+  const auto count =
+      static_cast<int>(1 + RandomChoices(case_seed, "count").Below(most));
   if (space.hosts == HostsChoice::kSeparate) {
-    plan.faults = SurvivorFaults(space, count, Draw(case_seed, "survivor"));
+    plan.faults =
+        SurvivorFaults(space, count, RandomChoices(case_seed, "survivor"));
   }
   for (int i = static_cast<int>(plan.faults.size()); i < count; ++i) {
     plan.faults.push_back(

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/explore/life_end.h"
+#include "harness/explore/incarnation_end.h"
 
 namespace gauntlet {
 namespace {
@@ -53,12 +53,13 @@ bool WentOnWithFewer(const MarkScene& scene) {
 }
 
 bool DiedWhileRejoining(const MarkScene& scene) {
-  const std::vector<Firing>& firings = scene.outline.firings;
-  return std::ranges::any_of(firings, [](const Firing& firing) {
-    const std::optional<Point> point = FindPoint(firing.event().path);
-    return DiedThere(firing) && point &&
-           InfoOf(*point).part == RunPart::kRejoin;
-  });
+  const std::vector<FaultOccurrence>& occurrences = scene.outline.occurrences;
+  return std::ranges::any_of(
+      occurrences, [](const FaultOccurrence& occurrence) {
+        const std::optional<Point> point = FindPoint(occurrence.event().path);
+        return DiedThere(occurrence) && point &&
+               InfoOf(*point).part == RunPart::kRejoin;
+      });
 }
 
 bool RejoinFellBack(const MarkScene& scene) {

@@ -289,16 +289,16 @@ void Shrinker::SimplifyParameters(size_t index) {
 
 }  // namespace
 
-std::optional<Breach> BreachOf(const Trial& trial) {
+std::optional<Violation> ViolationOf(const PlanRun& trial) {
   if (trial.wrong.empty()) return std::nullopt;
   const Finding& first = trial.wrong.front();
-  return Breach{.invariant = first.invariant, .name = first.name};
+  return Violation{.invariant = first.invariant, .name = first.name};
 }
 
-std::vector<Breach> BreachesOf(const std::vector<Finding>& wrong) {
-  std::vector<Breach> breaches;
+std::vector<Violation> BreachesOf(const std::vector<Finding>& wrong) {
+  std::vector<Violation> breaches;
   for (const Finding& finding : wrong) {
-    Breach breach = {.invariant = finding.invariant, .name = finding.name};
+    Violation breach = {.invariant = finding.invariant, .name = finding.name};
     if (std::ranges::find(breaches, breach) == breaches.end()) {
       breaches.push_back(std::move(breach));
     }
@@ -306,9 +306,9 @@ std::vector<Breach> BreachesOf(const std::vector<Finding>& wrong) {
   return breaches;
 }
 
-bool Breaks(const Trial& trial, const Breach& breach) {
+bool Breaks(const PlanRun& trial, const Violation& breach) {
   return std::ranges::any_of(trial.wrong, [&](const Finding& finding) {
-    return Breach{.invariant = finding.invariant, .name = finding.name} ==
+    return Violation{.invariant = finding.invariant, .name = finding.name} ==
            breach;
   });
 }
@@ -330,16 +330,16 @@ ShrunkPlan ShrinkPlan(
   return Shrinker(plan, options, still_breaks).Run();
 }
 
-Shrunk Shrink(Laboratory& laboratory, const FaultPlan& plan, const Trial& trial,
+Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options) {
-  const std::optional<Breach> breach =
-      options.breach ? options.breach : BreachOf(trial);
+  const std::optional<Violation> breach =
+      options.breach ? options.breach : ViolationOf(trial);
   CHECK(breach && Breaks(trial, *breach),
         "there is nothing to shrink in a plan that held");
-  Trial last = trial;
+  PlanRun last = trial;
   ShrunkPlan shrunk =
       ShrinkPlan(plan, options, [&](const FaultPlan& candidate) {
-        Trial there = laboratory.Try(candidate);
+        PlanRun there = runner.Try(candidate);
         if (!Breaks(there, *breach)) return false;
         last = std::move(there);
         return true;

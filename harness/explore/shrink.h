@@ -16,24 +16,24 @@
 #include <vector>
 
 #include "engine/world/clock.h"
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 
 namespace gauntlet {
 
 // One thing that a trial breaks.
-struct Breach {
+struct Violation {
   std::string invariant;  // "trajectory"
   std::string name;       // name of the finding: "step-digest"
 
-  auto operator<=>(const Breach&) const = default;
+  auto operator<=>(const Violation&) const = default;
 };
 
 // The trial's first; nullopt if it held.
-std::optional<Breach> BreachOf(const Trial& trial);
+std::optional<Violation> ViolationOf(const PlanRun& trial);
 // Returns all breaches, each once, in the order of the findings.
-std::vector<Breach> BreachesOf(const std::vector<Finding>& wrong);
+std::vector<Violation> BreachesOf(const std::vector<Finding>& wrong);
 // Returns true iff the trial shows this breach.
-bool Breaks(const Trial& trial, const Breach& breach);
+bool Breaks(const PlanRun& trial, const Violation& breach);
 
 struct ShrinkOptions {
   int max_tries = 1000;
@@ -42,8 +42,8 @@ struct ShrinkOptions {
   const Clock* clock = nullptr;
   // Asked before each try: true ends the search with the smallest plan so far.
   std::function<bool()> stop = [] { return false; };
-  // Breach that the plan has to keep; nullopt: the trial's first.
-  std::optional<Breach> breach = {};
+  // Violation that the plan has to keep; nullopt: the trial's first.
+  std::optional<Violation> breach = {};
 
   // Time by `clock`; constant without one.
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
@@ -68,14 +68,14 @@ ShrunkPlan ShrinkPlan(
 
 struct Shrunk {
   FaultPlan plan;
-  Trial trial;  // run of that plan
+  PlanRun trial;  // run of that plan
   int tries = 0;
   bool finished = true;
 };
 
 // As above, by trials: the plan breaks options.breach to the end.
 // REQUIRES: `trial` is the plan's and breaks that.
-Shrunk Shrink(Laboratory& laboratory, const FaultPlan& plan, const Trial& trial,
+Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options = {});
 
 }  // namespace gauntlet

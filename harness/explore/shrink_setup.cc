@@ -70,13 +70,13 @@ class SetupShrinker {
       return false;
     }
     ++result_.tries;
-    Result<Laboratory> laboratory = Laboratory::Make(candidate, references_);
-    if (!laboratory.ok()) {
+    Result<PlanRunner> runner = PlanRunner::Make(candidate, references_);
+    if (!runner.ok()) {
       // An interruption may have ended its reference run.
       if (options_.stop()) result_.finished = false;
       return false;
     }
-    Trial trial = laboratory->Try(plan_);
+    PlanRun trial = runner->Try(plan_);
     if (!Breaks(trial, *options_.breach)) return false;
     if (sayable_ && !CanBeSaid(candidate)) return false;
     result_.setup = candidate;

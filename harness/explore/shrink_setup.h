@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 #include "harness/explore/shrink.h"
 #include "harness/run/reference.h"
 
@@ -13,7 +13,8 @@ namespace gauntlet {
 
 struct ShrunkSetup {
   Case setup;
-  std::optional<Trial> trial;  // plan's run in it; nullopt: nothing is smaller
+  // Run of the plan in it; nullopt: nothing is smaller.
+  std::optional<PlanRun> trial;
   int tries = 0;
   bool finished = true;  // no limit was met: all that was to be tried was
 };

@@ -36,7 +36,7 @@ std::vector<Point> PlacesIn(const PlanSpace& space) {
 }
 
 // The successors wait for one of theirs, after their first steps.
-Fault HoldUp(const PlanSpace& space, Draw& draw) {
+Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
   Fault wait = {.id = "fault-3",
                 .site = {.worker = kAnyWorker,
                          .life = 2,
@@ -70,7 +70,7 @@ Fault DamageOfTheNewest() {
 }  // namespace
 
 std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
-                                  Draw draw) {
+                                  RandomChoices draw) {
   const std::vector<Point> places = PlacesIn(space);
   if (count < 2 || places.empty() || !Has(space.kinds, FaultKind::kPartition) ||
       !Has(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "harness/explore/draw.h"
 #include "harness/explore/explore_case.h"
+#include "harness/explore/random_choices.h"
 
 namespace gauntlet {
 
@@ -15,7 +15,8 @@ namespace gauntlet {
 // save, for longer than a launcher has patience. A third fault holds up its
 // successors meanwhile, or damages the checkpoint that they would resume from.
 // None where the space has not what they need.
-std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count, Draw draw);
+std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
+                                  RandomChoices draw);
 
 }  // namespace gauntlet
 

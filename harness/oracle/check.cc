@@ -9,7 +9,7 @@ constexpr size_t kFindingsInWords = 20;
 
 }  // namespace
 
-void Check::Breach(std::string_view name, std::string message) {
+void Check::Fail(std::string_view name, std::string message) {
   ++report_.breaches;
   if (report_.findings.size() >= kFindingsInWords) return;
   report_.findings.push_back({.invariant = report_.invariant,

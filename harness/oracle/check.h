@@ -20,10 +20,10 @@ class Check {
     list.push_back(this);
   }
   // Counts one check that is made.
-  void Instance() { ++report_.instances; }
+  void Count() { ++report_.instances; }
   // Reports a violation: `name` is its kind, `message` one line of text. All
   // are counted; only the first few are kept as text.
-  void Breach(std::string_view name, std::string message);
+  void Fail(std::string_view name, std::string message);
   const InvariantReport& report() const { return report_; }
 
  private:

@@ -76,15 +76,15 @@ class Expectations {
 
 RunFacts FactsOf(const Outline& outline) {
   RunFacts facts;
-  facts.faults_fired = outline.firings.size();
+  facts.faults_fired = outline.occurrences.size();
   const std::vector<LauncherRun>& launchers = outline.record.launchers;
   for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;
   for (const Generation& generation : outline.generations) {
     facts.failed_saves += generation.failed_saves;
-    if (generation.redone) {
+    if (generation.recomputed) {
       facts.recomputed_steps =
-          std::max(facts.recomputed_steps, generation.redone->steps());
+          std::max(facts.recomputed_steps, generation.recomputed->steps());
     }
     if (!facts.resumed_from && generation.resumed) {
       facts.resumed_from = generation.resumed->step;

@@ -53,25 +53,26 @@ bool IsAnyNoticeSeen(const Record& record) {
          std::ranges::any_of(record.launchers, in_one);
 }
 
-void CheckEffect(const Record& record, const Firing& firing, Check& check) {
-  const FaultTraits& traits = firing.traits;
-  const LifeEvents& life = *firing.life;
-  if (traits.ends_life && Has(life, firing.index, RecordKind::kLifeEnd)) {
-    check.Breach(
-        "no-effect",
-        fmt::format("{} fired ({}), but {} emitted an exit event",
-                    firing.fault->id, firing.fault->summary, NameOf(life)));
+void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
+                 Check& check) {
+  const FaultTraits& traits = occurrence.traits;
+  const LifeEvents& life = *occurrence.life;
+  if (traits.ends_life && Has(life, occurrence.index, RecordKind::kLifeEnd)) {
+    check.Fail("no-effect",
+               fmt::format("{} fired ({}), but {} emitted an exit event",
+                           occurrence.fault->id, occurrence.fault->summary,
+                           NameOf(life)));
   }
   // Without a grace period the worker gets no notice.
-  const bool notifies = traits.gives_notice && firing.fault->grace_ns > 0;
+  const bool notifies = traits.gives_notice && occurrence.fault->grace_ns > 0;
   // A process that ends may leave the notice to the others of its job.
-  const bool seen = Has(life, firing.index, RecordKind::kNotice) ||
-                    (Has(life, firing.index, RecordKind::kLifeEnd) &&
+  const bool seen = Has(life, occurrence.index, RecordKind::kNotice) ||
+                    (Has(life, occurrence.index, RecordKind::kLifeEnd) &&
                      IsAnyNoticeSeen(record));
   if (notifies && !seen) {
-    check.Breach("unseen", fmt::format("{} fired ({}), but {} got no notice",
-                                       firing.fault->id, firing.fault->summary,
-                                       NameOf(life)));
+    check.Fail("unseen", fmt::format("{} fired ({}), but {} got no notice",
+                                     occurrence.fault->id,
+                                     occurrence.fault->summary, NameOf(life)));
   }
 }
 
@@ -79,22 +80,24 @@ void CheckEffect(const Record& record, const Firing& firing, Check& check) {
 
 void CheckFaultEffects(const Outline& outline, Check& check) {
   for (const RecordFault& fault : outline.record.faults) {
-    check.Instance();
-    const bool fired = std::any_of(
-        outline.firings.begin(), outline.firings.end(),
-        [&](const Firing& firing) { return firing.fault == &fault; });
+    check.Count();
+    const bool fired =
+        std::any_of(outline.occurrences.begin(), outline.occurrences.end(),
+                    [&](const FaultOccurrence& occurrence) {
+                      return occurrence.fault == &fault;
+                    });
     if (!fired) {
-      check.Breach("never-fired",
-                   fmt::format("{} never fired: {}{}{}", fault.id,
-                               fault.summary, SavesText(outline.record, fault),
-                               PassesOverFiles(fault)
-                                   ? "; it skips files that end before that "
-                                     "byte"
-                                   : ""));
+      check.Fail("never-fired",
+                 fmt::format("{} never fired: {}{}{}", fault.id, fault.summary,
+                             SavesText(outline.record, fault),
+                             PassesOverFiles(fault)
+                                 ? "; it skips files that end before that "
+                                   "byte"
+                                 : ""));
     }
   }
-  for (const Firing& firing : outline.firings) {
-    CheckEffect(outline.record, firing, check);
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    CheckEffect(outline.record, occurrence, check);
   }
 }
 

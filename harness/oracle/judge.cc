@@ -36,7 +36,7 @@
 #include "harness/oracle/outline.h"
 #include "harness/oracle/outputs.h"
 #include "harness/oracle/specification.h"
-#include "harness/oracle/story.h"
+#include "harness/oracle/timeline_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -209,7 +209,7 @@ Verdict Judge(const Record& record) {
   Verdict verdict;
   verdict.invariants = specification.checks().Reports();
   verdict.facts = FactsOf(outline);
-  verdict.story = TellStory(outline);
+  verdict.story = TimelineText(outline);
   verdict.broken_expectations = BrokenExpectations(outline, verdict.facts);
   if (record.expect.outcome == Outcome::kViolates) {
     JudgeCanary(record, verdict);

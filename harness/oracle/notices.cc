@@ -99,7 +99,7 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
       fault->grace_ns <= 0) {
     return;
   }
-  checks_.grace.Instance();
+  checks_.grace.Count();
   if (!fault->polled && !worker.noticed_at) {
     worker.told_at = worker.step;
     BeginGrace(worker, event.t_ns);
@@ -152,7 +152,7 @@ void Notices::CheckCause(const Emitter& by, const Worker& worker) {
             *other.noticed_at < worker.step);
   });
   if (is_planned || is_noticed) return;
-  checks_.grace.Breach(
+  checks_.grace.Fail(
       "no-notice",
       fmt::format("{} agreed to stop after step {}, but no worker of "
                   "generation {} has received a notice",
@@ -166,8 +166,8 @@ void Notices::CheckSees(const Emitter& by, Worker& worker) {
       worker.step <= *worker.told_at + most) {
     return;
   }
-  checks_.grace.Instance();
-  checks_.grace.Breach(
+  checks_.grace.Count();
+  checks_.grace.Fail(
       "not-seen",
       fmt::format("{} was sent a notice in step {}, and has not reported it "
                   "in step {}",
@@ -189,8 +189,8 @@ void Notices::CheckInGrace(const Emitter& by, Worker& worker,
   if (!is_over) return;
   const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
   if (++worker.steps_over != most + 1) return;  // reported once
-  checks_.grace.Instance();
-  checks_.grace.Breach(
+  checks_.grace.Count();
+  checks_.grace.Fail(
       "overrun",
       fmt::format("{} trains {} steps after its grace period of {:.3f} s",
                   NameOf(by), worker.steps_over,
@@ -209,8 +209,8 @@ void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
       continue;
     }
     other.stops = true;  // reported once
-    checks_.grace.Instance();
-    checks_.grace.Breach(
+    checks_.grace.Count();
+    checks_.grace.Fail(
         "unheeded",
         fmt::format("{} received a termination notice in step {}, but step {} "
                     "was trained without an agreement to stop",
@@ -231,7 +231,7 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
   if (notice == nullptr) return;
   const int64_t took = event.t_ns - worker.notice_ns;
   if (took > notice->grace_ns) {
-    checks_.grace.Breach(
+    checks_.grace.Fail(
         "late",
         fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
@@ -244,21 +244,21 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
 void Notices::CheckStop(const Emitter& by, const Worker& worker) {
   const auto stop = stops_.find(worker.generation);
   if (stop == stops_.end()) {
-    return checks_.grace.Breach(
+    return checks_.grace.Fail(
         "no-agreement",
         fmt::format("{} exited without an agreed step to stop at", NameOf(by)));
   }
   if (!has_store_ || stop->second.saved || stop->second.given_up) return;
-  checks_.grace.Breach("not-saved",
-                       fmt::format("all workers stopped at step {}, which was "
-                                   "never saved",
-                                   stop->second.step));
+  checks_.grace.Fail("not-saved",
+                     fmt::format("all workers stopped at step {}, which was "
+                                 "never saved",
+                                 stop->second.step));
 }
 
 void Notices::End() {
   for (const auto& [id, worker] : workers_) {
     if (worker.notice == nullptr) continue;
-    checks_.grace.Breach(
+    checks_.grace.Fail(
         "killed",
         fmt::format("{} did not exit within its grace period of {:.1f} s",
                     NameOf(id), Seconds(worker.notice->grace_ns)));

@@ -8,7 +8,7 @@ namespace gauntlet {
 namespace {
 
 void Take(const RecordEvent& event, Generation& generation) {
-  const Moment moment = MomentOf(event);
+  const TrainingPosition moment = PositionOf(event);
   switch (event.kind) {
     case RecordKind::kResumed:
       generation.resumed = moment;
@@ -63,19 +63,22 @@ void Outline::FindFirings() {
       if (event.kind != RecordKind::kFaultFired) continue;
       for (const RecordFault& fault : record.faults) {
         if (fault.id != event.detail) continue;
-        Firing firing = {&fault, TraitsOf(fault), &life, i};
+        FaultOccurrence occurrence = {&fault, TraitsOf(fault), &life, i};
         const bool cut =
             std::ranges::any_of(record.machine, [&](const RecordEvent& done) {
               return done.kind == RecordKind::kPowerCut &&
                      done.t_ns >= event.t_ns;
             });
-        if (firing.traits.cuts_power && !cut) firing.traits = kDeathOfOne;
-        firings.push_back(firing);
+        if (occurrence.traits.cuts_power && !cut)
+          occurrence.traits = kDeathOfOne;
+        occurrences.push_back(occurrence);
       }
     }
   }
-  std::ranges::stable_sort(
-      firings, {}, [](const Firing& firing) { return firing.event().t_ns; });
+  std::ranges::stable_sort(occurrences, {},
+                           [](const FaultOccurrence& occurrence) {
+                             return occurrence.event().t_ns;
+                           });
 }
 
 // If a number is claimed again, it stands for the newest such generation.
@@ -110,8 +113,10 @@ void Outline::FindRedone() {
   uint64_t reached = 0;
   for (Generation& generation : generations) {
     if (!generation.has_started()) continue;
-    const uint64_t from = generation.started_at().value_or(Moment{}).step;
-    if (any) generation.redone = Redone{.from = from, .to = reached};
+    const uint64_t from =
+        generation.started_at().value_or(TrainingPosition{}).step;
+    if (any)
+      generation.recomputed = RecomputedSteps{.from = from, .to = reached};
     any = true;
     reached = std::max(from, generation.last_step);
   }

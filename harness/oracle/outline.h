@@ -13,13 +13,13 @@
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/history.h"
-#include "harness/oracle/moment.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {
 
 // One event of a fault that fired.
-struct Firing {
+struct FaultOccurrence {
   const RecordFault* fault = nullptr;
   FaultTraits traits;  // effects of the fault in this run
   const LifeEvents* life = nullptr;
@@ -29,7 +29,7 @@ struct Firing {
 
 // Steps that a generation recomputes: from the step that it starts at to the
 // last step of the generation started before it. Only that one counts.
-struct Redone {
+struct RecomputedSteps {
   uint64_t from = 0;
   uint64_t to = 0;
 
@@ -40,19 +40,20 @@ struct Redone {
 struct Generation {
   uint64_t number = 0;
   std::set<Emitter> workers;
-  std::optional<Moment> resumed;     // from a checkpoint
-  std::optional<Moment> carried_on;  // from a worker's memory
+  std::optional<TrainingPosition> resumed;     // from a checkpoint
+  std::optional<TrainingPosition> carried_on;  // from a worker's memory
   bool cold_start = false;
-  uint64_t last_step = 0;     // last step that any worker finished or holds
-  std::vector<Moment> saves;  // acknowledged
+  uint64_t last_step = 0;  // last step that any worker finished or holds
+  std::vector<TrainingPosition> saves;  // acknowledged
   uint64_t failed_saves = 0;
-  std::set<uint64_t> epochs;     // ended in this generation
-  size_t finished_workers = 0;   // workers that finished all training
-  bool some_left = false;        // a worker left to rejoin
-  std::optional<Redone> redone;  // nullopt: not started, or started first
+  std::set<uint64_t> epochs;    // ended in this generation
+  size_t finished_workers = 0;  // workers that finished all training
+  bool some_left = false;       // a worker left to rejoin
+  // nullopt: not started, or started first
+  std::optional<RecomputedSteps> recomputed;
 
-  // Moment that it resumed from; nullopt: a cold start, or not started.
-  std::optional<Moment> started_at() const {
+  // Position that it resumed from; nullopt: a cold start, or not started.
+  std::optional<TrainingPosition> started_at() const {
     return carried_on ? carried_on : resumed;
   }
   bool has_started() const { return started_at() || cold_start; }
@@ -67,7 +68,7 @@ struct Outline {
   Outline(const Record& of, const std::vector<HistoryEvent>& history);
 
   const Record& record;
-  std::vector<Firing> firings;  // in the order of time
+  std::vector<FaultOccurrence> occurrences;  // in the order of time
   std::vector<Generation> generations;
 
   // Returns true iff the last launcher's result is "done".

@@ -44,10 +44,9 @@ class Outputs {
     std::map<std::string_view, std::optional<uint64_t>> last;  // by tag
     for (const CurvePoint& point : record_.left.curves) {
       std::optional<uint64_t>& before = last[point.tag];
-      check_.Instance();
+      check_.Count();
       if (before && point.step <= *before) {
-        Breach("repeated", point,
-               fmt::format("follows one of step {}", *before));
+        Fail("repeated", point, fmt::format("follows one of step {}", *before));
       }
       before = point.step;
       CheckValue(point);
@@ -61,21 +60,21 @@ class Outputs {
   void CheckExport() {
     if (!record_.setup.exports || IsDamaged(record_, "/trained")) return;
     const std::optional<ExportedModel>& exported = record_.left.exported;
-    check_.Instance();
+    check_.Count();
     if (exported && !exported->whole) {
       if (HasForgotten()) return;
-      return check_.Breach("half-exported",
-                           fmt::format("the exported model cannot be read: {}",
-                                       exported->reason));
+      return check_.Fail("half-exported",
+                         fmt::format("the exported model cannot be read: {}",
+                                     exported->reason));
     }
     if (!outline_.IsDone() || record_.golden.final_digest.empty()) return;
     // CheckIsComplete compares the result with the reference.
     const std::string& last = record_.launchers.back().result->digest;
     if (!exported) {
-      check_.Breach("not-exported",
-                    "the run is done, but there is no exported model");
+      check_.Fail("not-exported",
+                  "the run is done, but there is no exported model");
     } else if (exported->digest != last) {
-      check_.Breach(
+      check_.Fail(
           "other-model",
           fmt::format("the exported model has state {} (step {}), expected "
                       "{}",
@@ -84,10 +83,10 @@ class Outputs {
   }
 
  private:
-  void Breach(std::string_view name, const CurvePoint& point,
-              const std::string& what) {
-    check_.Breach(name, fmt::format("a point of {} at step {} {}", point.tag,
-                                    point.step, what));
+  void Fail(std::string_view name, const CurvePoint& point,
+            const std::string& what) {
+    check_.Fail(name, fmt::format("a point of {} at step {} {}", point.tag,
+                                  point.step, what));
   }
 
   // Checks that the reference has the point's step, and for a loss its value.
@@ -99,45 +98,47 @@ class Outputs {
         is_of_a_step ? RecordKind::kStep : RecordKind::kEpochEnd;
     const GoldenEntry* const expected = reference_.FindOfStep(kind, point.step);
     if (expected == nullptr) {
-      return Breach("no-such-step", point, "has none in the reference run");
+      return Fail("no-such-step", point, "has none in the reference run");
     }
     const bool is_loss = point.tag == kStepLoss || point.tag == kEpochLoss;
     if (!is_loss || expected->loss_bits == point.bits) return;
-    Breach("value", point,
-           fmt::format("is {}, expected {}", FloatText(point.bits),
-                       FloatText(expected->loss_bits)));
+    Fail("value", point,
+         fmt::format("is {}, expected {}", FloatText(point.bits),
+                     FloatText(expected->loss_bits)));
   }
 
   void CheckReadable() {
     if (IsDiskDisturbed() || MayHaveTwoWriters() || IsAnyWriteTorn()) return;
-    check_.Instance();
+    check_.Count();
     const std::string& damage = record_.left.curves_damage;
-    if (!damage.empty()) check_.Breach("unreadable", damage);
+    if (!damage.empty()) check_.Fail("unreadable", damage);
   }
 
   // Returns true iff a write to any file was torn.
   bool IsAnyWriteTorn() const {
-    return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
-      return firing.fault->kind == "torn_write";
-    });
+    return std::ranges::any_of(outline_.occurrences,
+                               [](const FaultOccurrence& occurrence) {
+                                 return occurrence.fault->kind == "torn_write";
+                               });
   }
 
   // Returns false if a chief may have lost points: to the disk, to a rejoin (a
   // new chief takes over another worker's state, not its points), or to an
   // asynchronous save.
   bool MustBeComplete() const {
-    return !record_.setup.rejoins && !record_.setup.saves_beside &&
+    return !record_.setup.rejoins && !record_.setup.async_saves &&
            !MayHaveTwoWriters() && !IsDiskDisturbed();
   }
 
   // Returns true iff a write may have failed, or written bytes may be lost.
   bool IsDiskDisturbed() const {
     if (record_.setup.limited_disk) return true;
-    return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
-      const FaultTraits& traits = firing.traits;
-      return traits.tells_error || traits.damages_store || traits.cuts_power ||
-             firing.fault->of_one_host;
-    });
+    return std::ranges::any_of(
+        outline_.occurrences, [](const FaultOccurrence& occurrence) {
+          const FaultTraits& traits = occurrence.traits;
+          return traits.tells_error || traits.damages_store ||
+                 traits.cuts_power || occurrence.fault->of_one_host;
+        });
   }
 
   // Returns true iff a worker was unreachable. It may still append to event
@@ -151,9 +152,11 @@ class Outputs {
   }
 
   bool HasForgotten() const {
-    return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
-      return firing.traits.cuts_power && firing.traits.damages_store;
-    });
+    return std::ranges::any_of(outline_.occurrences,
+                               [](const FaultOccurrence& occurrence) {
+                                 return occurrence.traits.cuts_power &&
+                                        occurrence.traits.damages_store;
+                               });
   }
 
   // Checks that no point is missing. A generation that starts between a step
@@ -172,10 +175,10 @@ class Outputs {
     for (const GoldenEntry& entry : record_.golden.entries) {
       if (entry.kind != kind || entry.step % every != 0) continue;
       if (entry.step > record_.launchers.back().result->steps) break;
-      check_.Instance();
+      check_.Count();
       if (there.contains(entry.step)) continue;
-      check_.Breach("missing",
-                    fmt::format("{} has no point at step {}", tag, entry.step));
+      check_.Fail("missing",
+                  fmt::format("{} has no point at step {}", tag, entry.step));
     }
   }
 

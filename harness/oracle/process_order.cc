@@ -16,20 +16,20 @@ void CheckEvents(const LifeEvents& life, Check& check) {
   const std::vector<RecordEvent>& events = life.events;
   for (size_t i = 0; i < events.size(); ++i) {
     if ((i == 0) != (events[i].kind == RecordKind::kLifeBegin)) {
-      check.Breach("beginning",
-                   fmt::format("{}: event {} is {}", NameOf(by), i + 1,
-                               RecordKindName(events[i].kind)));
+      check.Fail("beginning",
+                 fmt::format("{}: event {} is {}", NameOf(by), i + 1,
+                             RecordKindName(events[i].kind)));
     }
     if (i == 0) continue;
     if (events[i - 1].kind == RecordKind::kLifeEnd) {
-      check.Breach("after-end",
-                   fmt::format("{} emitted {} after its exit event", NameOf(by),
-                               RecordKindName(events[i].kind)));
+      check.Fail("after-end",
+                 fmt::format("{} emitted {} after its exit event", NameOf(by),
+                             RecordKindName(events[i].kind)));
     }
     if (events[i].t_ns + kStampSlackNs < events[i - 1].t_ns) {
-      check.Breach(
-          "time", fmt::format("{}: time goes back from {} to {} ns", NameOf(by),
-                              events[i - 1].t_ns, events[i].t_ns));
+      check.Fail("time",
+                 fmt::format("{}: time goes back from {} to {} ns", NameOf(by),
+                             events[i - 1].t_ns, events[i].t_ns));
     }
   }
 }
@@ -63,12 +63,12 @@ bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
 void CheckProcessOrder(const Record& record, Check& check) {
   std::map<int, int> last_of_worker;
   for (const LifeEvents& life : record.lives) {
-    check.Instance();
+    check.Count();
     CheckEvents(life, check);
     int& last = last_of_worker[life.worker];
     if (!Follows(record.setup, life, last)) {
-      check.Breach("lives", fmt::format("worker {}: incarnation {} follows {}",
-                                        life.worker, life.life, last));
+      check.Fail("lives", fmt::format("worker {}: incarnation {} follows {}",
+                                      life.worker, life.life, last));
     }
     last = life.life;
   }

@@ -35,7 +35,7 @@ void Processes::On(const HistoryEvent& said) {
       process.id = said.by;
       process.started_ns = event.t_ns;
       if (!all_known_) return OnWorker(process, event);
-      checks_.no_spontaneous_exit.Breach(
+      checks_.no_spontaneous_exit.Fail(
           "not-started",
           fmt::format("{} emitted {}, but no launcher had started it",
                       NameOf(said.by), RecordKindName(event.kind)));
@@ -64,8 +64,8 @@ void Processes::CheckProgress(const HistoryEvent& said) {
       },
       bound);
   if (idle <= bound) return;
-  checks_.no_hang.Instance();
-  checks_.no_hang.Breach(
+  checks_.no_hang.Count();
+  checks_.no_hang.Fail(
       "standstill",
       fmt::format("no event for {:.3f} s before {} ({}), expected at most "
                   "{:.3f} s",
@@ -77,7 +77,7 @@ void Processes::CheckAlive(const Process& process, const RecordEvent& event) {
   if (!process.ended_ns || event.t_ns <= *process.ended_ns + kStampSlackNs) {
     return;
   }
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "after-end", fmt::format("{} emitted {} after its end",
                                NameOf(process.id), RecordKindName(event.kind)));
 }
@@ -166,7 +166,7 @@ void Processes::OnLauncher(const Emitter& by, const RecordEvent& event) {
 // kStartLater.
 void Processes::CheckRestart() {
   if (!starts_later_ || record_.setup.rejoins) return;
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "restarted", fmt::format("worker {} exited to be started later, but its "
                                "launcher made another attempt",
                                *starts_later_));
@@ -181,18 +181,18 @@ void Processes::Begin(const RecordEvent& event) {
                     .rank = static_cast<int>(event.count),
                     .started_ns = event.t_ns,
                     .meeting_since_ns = event.t_ns};
-  checks_.no_spontaneous_exit.Instance();
+  checks_.no_spontaneous_exit.Count();
 }
 
 // Checks that a launcher waits for workers of a launcher killed before it.
 void Processes::CheckTakesUp(const RecordEvent& event) {
   if (!launcher_.finds_orphans) return;
-  checks_.restarts.Instance();
+  checks_.restarts.Count();
   if (launcher_.starts_workers ||
       !IsExit(event.count, {WorkerExit::kLostWorker})) {
     return;
   }
-  checks_.restarts.Breach(
+  checks_.restarts.Fail(
       "not-taken-up",
       fmt::format("launcher {} exited without starting a worker, as workers of "
                   "a killed launcher had not ended yet",
@@ -203,7 +203,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kLifeBegin:
       if (all_known_ && process.rank != event.count) {
-        checks_.no_spontaneous_exit.Breach(
+        checks_.no_spontaneous_exit.Fail(
             "rank", fmt::format("{} reports rank {}, but its launcher started "
                                 "rank {}",
                                 NameOf(process.id), event.count, process.rank));
@@ -325,7 +325,7 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (fault->of_one_host) process.cut_off = true;
   const bool stands = fault->kind == "hang" || fault->kind == "pause";
   const bool beside =
-      record_.setup.saves_beside && fault->point.starts_with("ckpt.");
+      record_.setup.async_saves && fault->point.starts_with("ckpt.");
   if (!stands || beside || fault->point == "ctl.heartbeat") return;
   const int64_t until_ns = fault->duration_ns == 0
                                ? Hindrances::kForEver

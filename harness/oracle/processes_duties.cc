@@ -106,9 +106,9 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
     return one.of != duty.lost && one.kind != Hindrance::Kind::kAbsent;
   };
   const int64_t took = hindrances_.Undisturbed(duty.since_ns, until, disturbs);
-  checks_.detection.Instance();
+  checks_.detection.Count();
   if (took <= bound) return;
-  checks_.detection.Breach(
+  checks_.detection.Fail(
       "late", fmt::format("{} did not act on the loss of {} for {:.3f} s, "
                           "expected at most {:.3f} s",
                           NameOf(duty.of), NameOf(duty.lost), Seconds(took),

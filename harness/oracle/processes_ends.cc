@@ -34,10 +34,10 @@ bool Processes::IsOrphan(const Process& process) const {
 void Processes::CheckOrphan(const Process& process, int64_t t_ns) {
   const int64_t bound = record_.setup.orphans_end_ns;
   if (!IsOrphan(process) || bound <= 0) return;
-  checks_.no_orphans.Instance();
+  checks_.no_orphans.Count();
   const int64_t took = t_ns - launcher_killed_ns_.at(process.launcher);
   if (took <= bound) return;
-  checks_.no_orphans.Breach(
+  checks_.no_orphans.Fail(
       "outlives-launcher",
       fmt::format("{} ran for {:.3f} s after its launcher was killed, expected "
                   "at most {:.3f} s",
@@ -106,14 +106,14 @@ void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
   const bool by_signal = event.reason == RecordReason::kSignal;
   if (process.left != nullptr && !by_signal) {
     if (process.left->count == event.count) return;
-    return checks_.no_spontaneous_exit.Breach(
+    return checks_.no_spontaneous_exit.Fail(
         "exit-code",
         fmt::format("the exit event of {} has exit code {}, but the process "
                     "ended with {}",
                     NameOf(process.id), process.left->count, event.count));
   }
   if (IsKilled(process, event.t_ns)) return;
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "unexplained-death",
       fmt::format("{} ended ({} {}) without an exit event, and no recorded "
                   "cause explains it{}",
@@ -159,7 +159,7 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
     explained = false;
   }
   if (explained) return;
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "unexplained-exit",
       fmt::format("{} left ({}: {}), and no recorded cause explains it{}",
                   NameOf(process.id), RecordReasonName(event.reason),
@@ -173,16 +173,16 @@ void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
   // A save is finished first, and tried again after a pause.
   const bool saves = save_ended_ns_ >= process.last_step_ns;
   if (!lost_ns || bound <= 0 || saves || process.in_save || process.finished ||
-      record_.setup.saves_beside || record_.ending != RunEnding::kExited) {
+      record_.setup.async_saves || record_.ending != RunEnding::kExited) {
     return;
   }
   const int64_t took =
       hindrances_.Undisturbed(*lost_ns, event.t_ns, [&](const Hindrance& one) {
         return one.of == process.id && one.kind != Hindrance::Kind::kAbsent;
       });
-  checks_.detection.Instance();
+  checks_.detection.Count();
   if (took <= bound) return;
-  checks_.detection.Breach(
+  checks_.detection.Fail(
       "not-acted-on",
       fmt::format("{} left its generation {:.3f} s after it had detected a "
                   "loss, expected at most {:.3f} s",
@@ -203,7 +203,7 @@ bool Processes::OlderIsThere(const Process& process) const {
 // last acknowledged save of its generation.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   const bool beside =
-      record_.setup.saves_beside && fired.fault->point.starts_with("ckpt.");
+      record_.setup.async_saves && fired.fault->point.starts_with("ckpt.");
   if (!beside) return process.last_step_ns;
   const auto saved = acknowledged_ns_.find(process.generation);
   return saved == acknowledged_ns_.end() ? 0 : saved->second;

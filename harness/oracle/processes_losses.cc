@@ -138,9 +138,9 @@ bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
 
 void Processes::CheckWait(const Process& process, const RecordEvent& event) {
   if (record_.ending != RunEnding::kExited) return;
-  checks_.no_spontaneous_exit.Instance();
+  checks_.no_spontaneous_exit.Count();
   if (IsExplained(process, event)) return CheckPromptness(process, event);
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "unexplained-loss",
       fmt::format("{} declared rank {} lost ({}, after {:.3f} s), and no "
                   "recorded cause kept that rank from answering",
@@ -180,9 +180,9 @@ void Processes::CheckPromptness(const Process& process,
   if (!since) return;
   const int64_t took = event.t_ns - *since;
   const int64_t bound = record_.expect.detected_in_max_ns.value_or(0);
-  checks_.detection.Instance();
+  checks_.detection.Count();
   if (bound <= 0 || took <= bound) return;
-  checks_.detection.Breach(
+  checks_.detection.Fail(
       "late",
       fmt::format("rank {} was declared lost after {:.3f} s, expected at "
                   "most {:.3f} s",
@@ -201,9 +201,9 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
     const int64_t took = event.t_ns - *since;
     const int64_t bound = record_.expect.detected_in_max_ns.value_or(
         record_.setup.detection_bound_joining_ns);
-    checks_.detection.Instance();
+    checks_.detection.Count();
     if (bound > 0 && took > bound) {
-      checks_.detection.Breach(
+      checks_.detection.Fail(
           "late", fmt::format("the launcher detected after {:.3f} s that the "
                               "chief hangs, expected at most {:.3f} s",
                               Seconds(took), Seconds(bound)));
@@ -211,7 +211,7 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
   }
   if (WasHeldUp(event)) return CheckNoticedFirst(chief, event);
   if (chief != nullptr && FailsAgainAndAgain(*chief)) return;
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "unexplained-loss",
       fmt::format("the launcher got no message of worker {} for {:.3f} s, and "
                   "no recorded cause kept the worker from sending one",
@@ -240,8 +240,8 @@ void Processes::CheckNoticedFirst(const Process* chief,
   const int64_t hung_ns = event.t_ns - alone->from_ns;
   const RunSetup& setup = record_.setup;
   if (hung_ns <= setup.hang_limit_ns + setup.heartbeat_every_ns) return;
-  checks_.detection.Instance();
-  checks_.detection.Breach(
+  checks_.detection.Count();
+  checks_.detection.Fail(
       "not-by-a-worker",
       fmt::format("{} hung for {:.3f} s, and no worker detected that before "
                   "the launcher declared the chief hung",

@@ -31,7 +31,7 @@ std::optional<size_t> Reference::FindLast(uint64_t step,
 }
 
 std::optional<size_t> Reference::Find(RecordKind kind,
-                                      const Moment& moment) const {
+                                      const TrainingPosition& moment) const {
   return FindLast(moment.step, [&](const GoldenEntry& entry) {
     return entry.kind == kind && entry.phase == moment.phase;
   });
@@ -43,7 +43,7 @@ const GoldenEntry* Reference::FindOfStep(RecordKind kind, uint64_t step) const {
   return index ? &entries_[*index] : nullptr;
 }
 
-std::optional<size_t> Reference::StateAt(const Moment& moment) const {
+std::optional<size_t> Reference::StateAt(const TrainingPosition& moment) const {
   return FindLast(moment.step, [&](const GoldenEntry& entry) {
     return entry.phase == moment.phase;
   });

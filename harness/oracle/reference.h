@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/oracle/moment.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/golden.h"
 
 namespace gauntlet {
@@ -33,11 +33,12 @@ class Reference {
   size_t size() const { return entries_.size(); }
   const GoldenEntry& operator[](size_t index) const { return entries_[index]; }
   // Returns the index of the last entry of that kind and moment, or nullopt.
-  std::optional<size_t> Find(RecordKind kind, const Moment& moment) const;
+  std::optional<size_t> Find(RecordKind kind,
+                             const TrainingPosition& moment) const;
   // Returns the last entry of that kind and step, of any phase, or null.
   const GoldenEntry* FindOfStep(RecordKind kind, uint64_t step) const;
   // Returns the index of the last entry with the state of that moment.
-  std::optional<size_t> StateAt(const Moment& moment) const;
+  std::optional<size_t> StateAt(const TrainingPosition& moment) const;
   // Returns the position in the data after the entry of that index.
   DataPlace PlaceAfter(size_t index) const;
 

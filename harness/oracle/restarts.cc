@@ -55,15 +55,15 @@ void Restarts::CheckRestart(const RecordEvent& event) {
   const RunSetup& setup = record_.setup;
   ++count_;
   last_restart_ = &event;
-  checks_.restarts.Instance();
+  checks_.restarts.Count();
   if (event.count != count_ || count_ > setup.max_restarts) {
-    checks_.restarts.Breach(
+    checks_.restarts.Fail(
         "budget",
         fmt::format("restart {} is counted as {}, expected at most {}", count_,
                     event.count, setup.max_restarts));
   }
   if (event.limit_ns < setup.first_restart_pause_ns) {
-    checks_.restarts.Breach(
+    checks_.restarts.Fail(
         "pause", fmt::format("restart {} has a pause of {:.3f} s, expected at "
                              "least {:.3f} s",
                              count_, Seconds(event.limit_ns),
@@ -75,7 +75,7 @@ void Restarts::CheckStart(const RecordEvent& event) {
   // A lost worker may have to rejoin before all can agree on a save.
   const bool rejoins = record_.setup.rejoins && !attempt_has_ended_;
   if (was_told_to_stop_ && !rejoins) {
-    checks_.restarts.Breach(
+    checks_.restarts.Fail(
         "told-to-stop", fmt::format("worker {} was started after a termination "
                                     "notice",
                                     *event.about));
@@ -85,19 +85,19 @@ void Restarts::CheckStart(const RecordEvent& event) {
   if (restart == nullptr || record_.setup.rejoins) return;
   const int64_t pause_ns = event.t_ns - restart->t_ns;
   if (pause_ns + kStampSlackNs >= restart->limit_ns) return;
-  checks_.restarts.Breach(
+  checks_.restarts.Fail(
       "pause",
       fmt::format("restart {} came after {:.3f} s, expected {:.3f} s", count_,
                   Seconds(pause_ns), Seconds(restart->limit_ns)));
 }
 
 void Restarts::CheckGivesUp(const RecordEvent& event) {
-  checks_.restarts.Instance();
+  checks_.restarts.Count();
   if (event.reason != RecordReason::kRestartsUsedUp ||
       count_ == record_.setup.max_restarts) {
     return;
   }
-  checks_.restarts.Breach(
+  checks_.restarts.Fail(
       "gave-up-early",
       fmt::format("the launcher gave up after {} restarts, expected {}", count_,
                   record_.setup.max_restarts));
@@ -110,7 +110,7 @@ void Restarts::CheckPassedOn(const RecordEvent& event) {
     return;
   }
   for (const int worker : std::exchange(to_ask_, {})) {
-    checks_.restarts.Breach(
+    checks_.restarts.Fail(
         "not-passed-on",
         fmt::format("the launcher did not pass its termination notice on to "
                     "worker {}",

@@ -47,20 +47,20 @@ void Specification::Run(const std::vector<HistoryEvent>& history) {
 }
 
 void Specification::CheckEnd() {
-  checks_.no_hang.Instance();
+  checks_.no_hang.Count();
   if (record_.ending != RunEnding::kExited) {
-    checks_.no_hang.Breach(RunEndingName(record_.ending),
-                           record_.ending_detail.empty()
-                               ? "the run did not end by itself"
-                               : record_.ending_detail);
+    checks_.no_hang.Fail(RunEndingName(record_.ending),
+                         record_.ending_detail.empty()
+                             ? "the run did not end by itself"
+                             : record_.ending_detail);
   } else {
     CheckLaunchers();
   }
   if (!record_.left.processes_listed) return;
-  checks_.no_orphans.Instance();
+  checks_.no_orphans.Count();
   for (const std::string& process : record_.left.processes) {
-    checks_.no_orphans.Breach("process",
-                              fmt::format("{} is still running", process));
+    checks_.no_orphans.Fail("process",
+                            fmt::format("{} is still running", process));
   }
 }
 
@@ -96,7 +96,7 @@ void Specification::CheckAccount(const LauncherRun& launcher,
       has_result == launcher.result.has_value()) {
     return;
   }
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "launcher",
       fmt::format("a launcher ended with exit code {}, {} restarts and {} "
                   "result; its events give exit code {}, {} restarts and {} "
@@ -138,11 +138,11 @@ void Specification::CheckLaunchers() {
   }
   for (size_t i = 0; i < record_.launchers.size(); ++i) {
     const LauncherRun& launcher = record_.launchers[i];
-    checks_.no_spontaneous_exit.Instance();
+    checks_.no_spontaneous_exit.Count();
     CheckAccount(launcher,
                  ended.size() == record_.launchers.size() ? ended[i] : nullptr);
     if (!IsBySignal(launcher) || power_went || IsKilledByAFault(i)) continue;
-    checks_.no_spontaneous_exit.Breach(
+    checks_.no_spontaneous_exit.Fail(
         "launcher",
         fmt::format("the launcher ended with exit code {}, and no fault of the "
                     "plan explains it{}",

@@ -16,33 +16,33 @@ void StoreModel::CheckRefusal() {
                                            {WorkerExit::kNoCheckpoint})) {
     return;
   }
-  checks_.clean_refusal.Instance();
+  checks_.clean_refusal.Count();
   bool is_any_left = false;
   bool is_any_bad = head_ && IsUnsettled(*head_);
   for (const Checkpoint& one : checkpoints_) {
     is_any_left = is_any_left || (one.acknowledged && !one.in_doubt);
     is_any_bad = is_any_bad || one.damaged;
     if (!IsOwed(one)) continue;
-    checks_.clean_refusal.Breach(
+    checks_.clean_refusal.Fail(
         "unneeded-refusal",
         fmt::format("refused, but {} was acknowledged and not damaged",
                     one.name));
   }
   if (!is_any_bad) {
-    checks_.clean_refusal.Breach("unneeded-refusal",
-                                 "refused, but no checkpoint is damaged");
+    checks_.clean_refusal.Fail("unneeded-refusal",
+                               "refused, but no checkpoint is damaged");
   }
   if (record_.launchers.back().result) {
-    checks_.clean_refusal.Breach(
+    checks_.clean_refusal.Fail(
         "with-a-result", fmt::format("refused, but its result is {}",
                                      record_.launchers.back().result->status));
   }
   const Leftovers& left = record_.left;
   if (left.store_listed && is_any_left && left.checkpoints.empty() &&
       left.rejected.empty()) {
-    checks_.clean_refusal.Breach("no-evidence-kept",
-                                 "refused, but no checkpoint is left to "
-                                 "inspect, not even a rejected one");
+    checks_.clean_refusal.Fail("no-evidence-kept",
+                               "refused, but no checkpoint is left to "
+                               "inspect, not even a rejected one");
   }
 }
 
@@ -53,30 +53,30 @@ void StoreModel::End() {
   CheckNames();
   CheckMissing();
   if (!IsTidy()) return;
-  checks_.store.Instance();
+  checks_.store.Count();
   CheckRetention();
   CheckTemporary();
 }
 
 void StoreModel::CheckLeft(const StoredCheckpoint& left) {
-  checks_.store.Instance();
+  checks_.store.Count();
   const std::optional<size_t> index = Find(left.name);
   if (!index) {
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "unknown",
         fmt::format("{} is left, but no save of it was begun", left.name));
   }
   const Checkpoint& found = checkpoints_[*index];
   if (!left.valid && !found.NeedNotVerify()) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "does-not-verify",
         fmt::format("{}, read after the run, does not verify ({}), {}",
                     left.name, left.reason, found.WhyItMustVerify()));
   }
   if (found.gone && !found.NeedNotVerify()) {
-    checks_.store.Breach("came-back", fmt::format("{} is left, but had been "
-                                                  "removed",
-                                                  left.name));
+    checks_.store.Fail("came-back", fmt::format("{} is left, but had been "
+                                                "removed",
+                                                left.name));
   }
   if (!left.valid || !found.acknowledged) return;
   const bool same_state =
@@ -84,7 +84,7 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
       (left.digest == found.digest &&
        left.not_finite_since == static_cast<uint64_t>(found.not_finite_since));
   if (same_state) return;
-  checks_.store.Breach(
+  checks_.store.Fail(
       "other-state",
       fmt::format("{} has state {} (not finite since step {}), expected {} "
                   "(since step {})",
@@ -108,7 +108,7 @@ void StoreModel::CheckNames() {
   }
   for (const std::string_view name : names) {
     if (Find(name)) continue;
-    checks_.store.Breach(
+    checks_.store.Fail(
         "unknown", fmt::format("files of {} are left, but no save of it was "
                                "begun",
                                name));
@@ -126,9 +126,9 @@ bool StoreModel::IsLeftValid(const Checkpoint& one) const {
 void StoreModel::CheckMissing() {
   for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
-    checks_.store.Instance();
+    checks_.store.Count();
     if (IsLeftValid(one)) continue;
-    checks_.store.Breach(
+    checks_.store.Fail(
         "newest-lost",
         fmt::format("{} was acknowledged, but after the run it is missing or "
                     "does not verify",
@@ -171,15 +171,15 @@ void StoreModel::CheckRetention() {
   const bool beside = finite != counting.end() && place >= keep;
   const size_t most = keep + (beside ? 1 : 0);
   if (keep == 0 || counting.size() <= most) return;
-  checks_.store.Breach("retention",
-                       fmt::format("{} checkpoints are left, expected at most "
-                                   "{}",
-                                   counting.size(), most));
+  checks_.store.Fail("retention",
+                     fmt::format("{} checkpoints are left, expected at most "
+                                 "{}",
+                                 counting.size(), most));
 }
 
 void StoreModel::CheckTemporary() {
   for (const std::string& name : record_.left.temporary) {
-    checks_.store.Breach("temporary", fmt::format("{} was not removed", name));
+    checks_.store.Fail("temporary", fmt::format("{} was not removed", name));
   }
 }
 

@@ -11,10 +11,10 @@
 namespace gauntlet {
 namespace {
 
-constexpr Moment kEndOfTime = {.step = UINT64_MAX};
+constexpr TrainingPosition kEndOfTime = {.step = UINT64_MAX};
 
 // "step-000000150-g3" names step 150 of generation 3.
-bool NamesMoment(std::string_view name, const Moment& moment,
+bool NamesMoment(std::string_view name, const TrainingPosition& moment,
                  uint64_t generation) {
   return StepOfPath(name) == moment.step &&
          name.ends_with(fmt::format("-g{}", generation));
@@ -83,7 +83,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
       return Join(by, writer, event);
     case RecordKind::kStep:
       // With asynchronous saves a removal may take any time.
-      if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
+      if (!record_.setup.async_saves) CheckRemovalIsOver(by, writer);
       return;
     case RecordKind::kSaveBegin:
       CheckRemovalIsOver(by, writer);
@@ -100,7 +100,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kLifeEnd:
       return CheckEndOf(by, writer, event);
     case RecordKind::kFinished:
-      if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
+      if (!record_.setup.async_saves) CheckRemovalIsOver(by, writer);
       writer.end.finished_ns = event.t_ns;
       writer.end.is_finite = event.count == 0;
       return;
@@ -152,7 +152,7 @@ const StoreModel::Claim* StoreModel::ClaimOf(uint64_t number) const {
 
 StoreModel::Lineage StoreModel::LineageOf(std::optional<size_t> claim) const {
   Lineage lineage;
-  Moment until = kEndOfTime;
+  TrainingPosition until = kEndOfTime;
   while (claim && lineage.try_emplace(*claim, until).second) {
     const std::optional<size_t>& parent = claims_[*claim].parent;
     if (!parent) break;
@@ -192,7 +192,7 @@ bool StoreModel::AreOthersThere(const Emitter& by) const {
 void StoreModel::ClaimBegin(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   if (writer.last_try.number == event.count && !writer.met_error) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "claims", fmt::format("{} tries twice to claim generation {}",
                               NameOf(by), event.count));
   }
@@ -207,14 +207,14 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
                          const RecordEvent& event) {
   is_used_ = true;
   if (writer.last_try.number != static_cast<int64_t>(event.generation)) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "claims", fmt::format("{} claimed generation {}, but had not begun to",
                               NameOf(by), event.generation));
   }
   writer.last_try.number.reset();
   if (head_ && !IsUnsettled(*head_) &&
       claims_[*head_].number >= event.generation) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "claims",
         fmt::format("{} claimed generation {} after generation {}", NameOf(by),
                     event.generation, claims_[*head_].number));
@@ -225,7 +225,7 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
                      .chief = by,
                      .parent = parent,
                      .behind_saves = is_any_acknowledged_});
-  if (is_any_acknowledged_) checks_.no_cold_start.Instance();
+  if (is_any_acknowledged_) checks_.no_cold_start.Count();
   // A process that was running when the claim began may have written files
   // after the claimant listed the directory.
   is_disturbed_ = writer.last_try.others_were_there || AreOthersThere(by);
@@ -234,7 +234,7 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     Checkpoint& of_parent = checkpoints_[*parent];
     if (of_parent.digest.empty()) of_parent.not_finite_since = event.count;
     if (of_parent.not_finite_since != event.count) {
-      checks_.resume_point.Breach(
+      checks_.resume_point.Fail(
           "other-state",
           fmt::format("{}: not finite since step {} by the claim, since step "
                       "{} by its save",
@@ -256,17 +256,17 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
 
 void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
                              std::optional<size_t> parent) {
-  checks_.resume_point.Instance();
+  checks_.resume_point.Count();
   const Checkpoint* const owed = NewestOwed();
   if (!event.path.empty() && !parent) {
-    return checks_.resume_point.Breach(
+    return checks_.resume_point.Fail(
         "unknown-checkpoint",
         fmt::format("{} resumes from {}, but no save of it was begun",
                     NameOf(by), BaseName(event.path)));
   }
   if (owed != nullptr &&
       (!parent || checkpoints_[*parent].moment < owed->moment)) {
-    return checks_.resume_point.Breach(
+    return checks_.resume_point.Fail(
         "stale-resume",
         fmt::format("{} resumes from {}, but {} was acknowledged", NameOf(by),
                     parent ? checkpoints_[*parent].name : "nothing",
@@ -275,13 +275,13 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   if (!parent) return;
   const Checkpoint& chosen = checkpoints_[*parent];
   if (chosen.gone && !IsUnsettled(chosen.writer)) {
-    checks_.resume_point.Breach(
+    checks_.resume_point.Fail(
         "unknown-checkpoint",
         fmt::format("{} resumes from {}, which was removed or rejected",
                     NameOf(by), chosen.name));
   } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen) &&
              !damaged_claims_.contains(claims_[*head_].number)) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "fenced-read",
         fmt::format("{} resumes from {}, which its lineage fences", NameOf(by),
                     chosen.name));
@@ -302,7 +302,7 @@ void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
       std::ranges::none_of(chief.last_try.rejected, is_old)) {
     return;
   }
-  checks_.no_cold_start.Breach(
+  checks_.no_cold_start.Fail(
       "cold-start",
       fmt::format("{} made a cold start, but a checkpoint had been "
                   "acknowledged",
@@ -312,20 +312,20 @@ void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
 void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
                            const RecordEvent& event) {
   if (writer.saves) {
-    checks_.store.Breach(
-        "no-outcome", fmt::format("{} saves {}, but emitted no outcome of the "
-                                  "save of {}",
-                                  NameOf(by), BaseName(event.path),
-                                  checkpoints_[*writer.saves].name));
+    checks_.store.Fail("no-outcome",
+                       fmt::format("{} saves {}, but emitted no outcome of the "
+                                   "save of {}",
+                                   NameOf(by), BaseName(event.path),
+                                   checkpoints_[*writer.saves].name));
   }
   const std::string_view name = BaseName(event.path);
   if (const size_t end = event.path.rfind('/'); end != event.path.npos) {
     directory_ = std::string_view(event.path).substr(0, end);
   }
-  const Moment moment = MomentOf(event);
+  const TrainingPosition moment = PositionOf(event);
   if (!writer.claim || claims_[*writer.claim].number != event.generation ||
       !NamesMoment(name, moment, event.generation)) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "name",
         fmt::format("{} saves step {} of generation {} as {}", NameOf(by),
                     ToText(moment), event.generation, name));
@@ -340,20 +340,20 @@ void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
 void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                               const RecordEvent& event) {
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
-  checks_.store.Instance();
+  checks_.store.Count();
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
-      checkpoints_[*saves].moment != MomentOf(event)) {
-    return checks_.store.Breach(
+      checkpoints_[*saves].moment != PositionOf(event)) {
+    return checks_.store.Fail(
         "not-begun", fmt::format("{} acknowledged {}, but had not begun to "
                                  "save it",
                                  NameOf(by), BaseName(event.path)));
   }
   Checkpoint& saved = checkpoints_[*saves];
   if (saved.sync_failed) {
-    checks_.store.Breach("failed-sync",
-                         fmt::format("{} acknowledged {}, but a sync of it had "
-                                     "failed",
-                                     NameOf(by), saved.name));
+    checks_.store.Fail("failed-sync",
+                       fmt::format("{} acknowledged {}, but a sync of it had "
+                                   "failed",
+                                   NameOf(by), saved.name));
   }
   saved.digest = event.digest;
   saved.not_finite_since = event.count;
@@ -365,7 +365,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   const bool is_superseded = saved.writer + 1 < claims_.size();
   if (!is_superseded || IsUnsettled(saved.writer + 1)) return;
   if (IsIn(LineageOf(saved.writer + 1), saved)) return;
-  checks_.resume_point.Breach(
+  checks_.resume_point.Fail(
       "fenced-save",
       fmt::format("{} of generation {} acknowledged {}, but the lineage of "
                   "generation {} does not have it",
@@ -394,7 +394,7 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
   if (event.path.empty()) return;
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
       checkpoints_[*saves].moment.step != event.step) {
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "not-begun",
         fmt::format("{} reports a failed save of {}, but had not begun it",
                     NameOf(by), BaseName(event.path)));
@@ -404,10 +404,10 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
 
 void StoreModel::Loaded(const Emitter& by, const Writer& writer,
                         const RecordEvent& event) {
-  checks_.store.Instance();
+  checks_.store.Count();
   const std::optional<size_t> index = Find(event.path);
   if (!index) {
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "unknown", fmt::format("{} loads {}, but no save of it was begun",
                                NameOf(by), BaseName(event.path)));
   }
@@ -416,14 +416,14 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
     const bool may_be_bad =
         loaded.NeedNotVerify() || loaded.in_doubt || loaded.gone;
     if (may_be_bad || writer.met_error) return;
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "does-not-verify",
         fmt::format("{} cannot load {} ({}), {}", NameOf(by), loaded.name,
                     RecordReasonName(event.reason), loaded.WhyItMustVerify()));
   }
   if (event.step != loaded.moment.step ||
       (!loaded.digest.empty() && event.digest != loaded.digest)) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "torn-load",
         fmt::format("{} loaded state {} of step {} from {}, but {} was saved",
                     NameOf(by), event.digest, event.step, loaded.name,
@@ -437,9 +437,9 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
     is_void = !IsIn(LineageOf(claim), loaded);
   }
   if (!is_void) return;
-  checks_.store.Breach("fenced-read",
-                       fmt::format("{} loaded {}, which its lineage fences",
-                                   NameOf(by), loaded.name));
+  checks_.store.Fail("fenced-read",
+                     fmt::format("{} loaded {}, which its lineage fences",
+                                 NameOf(by), loaded.name));
 }
 
 void StoreModel::Damage(const RecordEvent& event) {
@@ -460,7 +460,7 @@ void StoreModel::Damage(const RecordEvent& event) {
 void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   if (IsOrderlyExit(event.count) && writer.saves) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "no-outcome",
         fmt::format("{} emitted no outcome of the save of {}", NameOf(by),
                     checkpoints_[*writer.saves].name));

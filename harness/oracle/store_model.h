@@ -24,7 +24,7 @@
 #include "harness/oracle/check.h"
 #include "harness/oracle/disturbances.h"
 #include "harness/oracle/history.h"
-#include "harness/oracle/moment.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {
@@ -33,7 +33,7 @@ class StoreModel {
  public:
   struct Checkpoint {
     std::string_view name;  // points into the record, as `digest` does
-    Moment moment;
+    TrainingPosition moment;
     size_t writer = 0;  // index of the claim that wrote it
     std::string_view digest;
     // First non-finite step of its run; 0: none.
@@ -127,7 +127,7 @@ class StoreModel {
     Ending end;
   };
   // By writer: the last moment of its checkpoints that is in the lineage.
-  using Lineage = std::map<size_t, Moment>;
+  using Lineage = std::map<size_t, TrainingPosition>;
 
   void NoteEnd(const RecordEvent& event);
   bool AreOthersThere(const Emitter& by) const;

@@ -60,7 +60,7 @@ bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
 // later generation finds it valid.
 void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
                                  const Checkpoint& retired) {
-  checks_.store.Instance();
+  checks_.store.Count();
   int newer = 0;
   bool finite = false;
   for (const Checkpoint& one : checkpoints_) {
@@ -76,22 +76,22 @@ void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
   }
   const int least = writer.may_free_room ? 1 : std::max(1, record_.setup.keep);
   if (newer < least) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "retired-newest",
         fmt::format("{} retired {} with {} newer checkpoints, expected at "
                     "least {}",
                     NameOf(by), retired.name, newer, least));
   }
   if (retired.for_good) {
-    checks_.store.Breach("retired-for-good",
-                         fmt::format("{} retired {}, which is kept for good",
-                                     NameOf(by), retired.name));
+    checks_.store.Fail("retired-for-good",
+                       fmt::format("{} retired {}, which is kept for good",
+                                   NameOf(by), retired.name));
   }
   if (retired.not_finite_since == 0 && !finite) {
-    checks_.store.Breach("retired-finite",
-                         fmt::format("{} retired {}, but no later checkpoint "
-                                     "has a finite state",
-                                     NameOf(by), retired.name));
+    checks_.store.Fail("retired-finite",
+                       fmt::format("{} retired {}, but no later checkpoint "
+                                   "has a finite state",
+                                   NameOf(by), retired.name));
   }
 }
 
@@ -99,9 +99,9 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
                          const RecordEvent& event) {
   const std::optional<size_t> removes =
       std::exchange(writer.removal, {}).checkpoint;
-  checks_.store.Instance();
+  checks_.store.Count();
   if (!removes || checkpoints_[*removes].name != BaseName(event.path)) {
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "not-begun", fmt::format("{} reports the removal of {}, but had not "
                                  "begun it",
                                  NameOf(by), BaseName(event.path)));
@@ -114,7 +114,7 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
                   claims_.end(),
                   [&](const Claim& claim) { return claim.parent == removes; });
   if (!is_parent) return;
-  checks_.store.Breach(
+  checks_.store.Fail(
       "retired-parent",
       fmt::format("{} retired {}, which a newer generation had claimed as its "
                   "parent",
@@ -129,7 +129,7 @@ void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
       writer.claim != head_) {
     return;
   }
-  checks_.store.Breach(
+  checks_.store.Fail(
       "no-outcome",
       fmt::format("{} emitted no outcome of the removal of {}", NameOf(by),
                   checkpoints_[*removal.checkpoint].name));
@@ -143,14 +143,14 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
         index && writer.last_try.set_aside.insert(*index).second;
     if (is_new && writer.last_try.rejected.contains(*index)) return;
     if (index && !is_new && writer.met_error) return;
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "not-begun",
         fmt::format("{} sets {} aside twice, or without rejecting it first",
                     NameOf(by), BaseName(event.path)));
   }
-  checks_.store.Instance();
+  checks_.store.Count();
   if (!index) {
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "unknown", fmt::format("{} rejects {}, but no save of it was begun",
                                NameOf(by), BaseName(event.path)));
   }
@@ -158,11 +158,11 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
   // After an error of the disk a chief may reject it once more.
   const bool is_new = writer.last_try.rejected.insert(*index).second;
   if (!is_new && !writer.met_error) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "twice", fmt::format("{} rejects {} twice", NameOf(by), bad.name));
   }
   if (!bad.NeedNotVerify()) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "does-not-verify",
         fmt::format("{} rejects {} ({}), {}", NameOf(by), bad.name,
                     event.detail, bad.WhyItMustVerify()));
@@ -172,10 +172,10 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
 
 void StoreModel::FencedFound(const Emitter& by, Writer& writer,
                              const RecordEvent& event) {
-  checks_.store.Instance();
+  checks_.store.Count();
   const std::optional<size_t> index = Find(event.path);
   if (!index) {
-    return checks_.store.Breach(
+    return checks_.store.Fail(
         "unknown", fmt::format("{} reports {} as fenced, but no save of it was "
                                "begun",
                                NameOf(by), BaseName(event.path)));
@@ -183,15 +183,15 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
   const Checkpoint& found = checkpoints_[*index];
   checkpoints_[*index].found_fenced = true;
   if (!writer.last_try.found_fenced.insert(*index).second) {
-    checks_.store.Breach("twice", fmt::format("{} reports {} as fenced twice",
-                                              NameOf(by), found.name));
+    checks_.store.Fail("twice", fmt::format("{} reports {} as fenced twice",
+                                            NameOf(by), found.name));
   }
   // The lineage of a damaged checkpoint cannot be read.
   if (IsUnsettled(found.writer) || found.NeedNotVerify() ||
       !IsIn(LineageOf(writer.claim), found)) {
     return;
   }
-  checks_.store.Breach(
+  checks_.store.Fail(
       "false-fenced",
       fmt::format("{} reports {} as fenced, but the state of generation {} "
                   "descends from it",
@@ -205,9 +205,9 @@ void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
   for (const size_t rejected : writer.last_try.rejected) {
     if (writer.last_try.set_aside.contains(rejected) || writer.met_error)
       continue;
-    checks_.store.Breach("not-set-aside",
-                         fmt::format("{} rejected {}, but has not set it aside",
-                                     NameOf(by), checkpoints_[rejected].name));
+    checks_.store.Fail("not-set-aside",
+                       fmt::format("{} rejected {}, but has not set it aside",
+                                   NameOf(by), checkpoints_[rejected].name));
   }
   const Lineage lineage = LineageOf(writer.claim);
   for (size_t i = 0; i < checkpoints_.size(); ++i) {
@@ -218,7 +218,7 @@ void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
         writer.last_try.found_fenced.contains(i)) {
       continue;
     }
-    checks_.store.Breach(
+    checks_.store.Fail(
         "fenced-not-found",
         fmt::format("{} claimed generation {}, but did not report {} as fenced",
                     NameOf(by), claims_[*writer.claim].number, one.name));
@@ -227,21 +227,21 @@ void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
 
 void StoreModel::DeleteBegin(const Emitter& by, Writer& writer,
                              const RecordEvent& event) {
-  checks_.checkpoints_deleted.Instance();
+  checks_.checkpoints_deleted.Count();
   if (!record_.setup.delete_at_success) {
-    checks_.checkpoints_deleted.Breach(
+    checks_.checkpoints_deleted.Fail(
         "deleted",
         fmt::format("{} deletes checkpoints that must be kept", NameOf(by)));
   }
   const bool elsewhere = !directory_.empty() && event.path != directory_;
   if (writer.deletes || elsewhere) {
-    checks_.checkpoints_deleted.Breach(
+    checks_.checkpoints_deleted.Fail(
         "deleted", fmt::format("{} deletes {}, but the checkpoints are in {}{}",
                                NameOf(by), event.path, directory_,
                                writer.deletes ? "; it had begun before" : ""));
   }
   if (!writer.claim || writer.claim != head_) {
-    checks_.checkpoints_deleted.Breach(
+    checks_.checkpoints_deleted.Fail(
         "deleted", fmt::format("{} deletes the checkpoints of a later "
                                "generation",
                                NameOf(by)));
@@ -257,7 +257,7 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
                          const RecordEvent& event) {
   writer.has_deleted = true;
   if (std::exchange(writer.deletes, std::nullopt) != event.path) {
-    checks_.checkpoints_deleted.Breach(
+    checks_.checkpoints_deleted.Fail(
         "deleted", fmt::format("{} reports deleted checkpoints, but had not "
                                "begun to delete them",
                                NameOf(by)));
@@ -292,12 +292,12 @@ void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
       !writer.end.is_finite || writer.end.is_fenced || writer.met_error) {
     return;
   }
-  checks_.checkpoints_deleted.Instance();
+  checks_.checkpoints_deleted.Count();
   const bool was_held_up =
       writer.end.is_given_up || hold_ups_.AnySince(*writer.end.finished_ns);
   if (writer.has_deleted || (!writer.end.is_acknowledged && was_held_up))
     return;
-  checks_.checkpoints_deleted.Breach(
+  checks_.checkpoints_deleted.Fail(
       "not-deleted",
       fmt::format("{} finished, but has not deleted the checkpoints",
                   NameOf(by)));

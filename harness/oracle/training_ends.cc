@@ -17,7 +17,7 @@ namespace gauntlet {
 // Checks that the result is of the state that the chief ended with.
 void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
                                 const RecordEvent& event) {
-  if (!reference_.is_empty()) checks_.trajectory.Instance();
+  if (!reference_.is_empty()) checks_.trajectory.Count();
   const std::string_view status = chief.finished ? "done"
                                   : chief.stops  ? "stopped"
                                                  : "not_finite";
@@ -37,7 +37,7 @@ void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
     }
   }
   if (result == expected && event.step == step) return;
-  checks_.trajectory.Breach(
+  checks_.trajectory.Fail(
       "result",
       fmt::format("the result is {}: {}, step {}, loss {}, state {}, "
                   "expected {}: {}, step {}, loss {}, state {}",
@@ -49,12 +49,12 @@ void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
 
 void TrainingModel::Stop(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
-  checks_.grace.Instance();
+  checks_.grace.Count();
   Generation* const generation = Of(worker);
   const bool again = std::exchange(worker.stops, true);
   if (again || !worker.state || worker.state->step != event.step ||
       (worker.at && reference_.PlaceAfter(*worker.at).epoch != event.epoch)) {
-    return checks_.grace.Breach(
+    return checks_.grace.Fail(
         "not-one-step", fmt::format("{}, {}: the worker is at step {}{}",
                                     Where(by, event), EpochName(event.epoch),
                                     worker.state ? worker.state->step : 0,
@@ -63,9 +63,9 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
   if (generation == nullptr) return;
   if (!generation->stop) generation->stop = event.step;
   if (*generation->stop == event.step) return;
-  checks_.grace.Breach("not-one-step",
-                       fmt::format("{}: another worker stops at step {}",
-                                   Where(by, event), *generation->stop));
+  checks_.grace.Fail("not-one-step",
+                     fmt::format("{}: another worker stops at step {}",
+                                 Where(by, event), *generation->stop));
 }
 
 // Returns true iff training ends after that entry: with the reference run, or
@@ -89,13 +89,13 @@ void TrainingModel::Finish(const Emitter& by, Worker& worker,
     CheckReplicas(by, *generation, event);
   }
   if (reference_.is_empty()) return;
-  CheckStateOf(by, event, MomentOf(event));
+  CheckStateOf(by, event, PositionOf(event));
   const bool at_end = worker.at && IsTheEnd(*worker.at, LaunchOf(by));
-  if (at_end && worker.state == MomentOf(event) &&
+  if (at_end && worker.state == PositionOf(event) &&
       reference_.PlaceAfter(*worker.at).epoch == event.epoch) {
     return;
   }
-  checks_.trajectory.Breach(
+  checks_.trajectory.Fail(
       "final-state", fmt::format("{}, {}: the reference ends with step {}",
                                  Where(by, event), EpochsCompleted(event.epoch),
                                  reference_[reference_.size() - 1].step));
@@ -105,13 +105,13 @@ void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
   const Generation* const generation = Of(worker);
   if (generation == nullptr ||
       generation->finished < generation->members.size()) {
-    checks_.checkpoints_deleted.Breach(
+    checks_.checkpoints_deleted.Fail(
         "deleted", fmt::format("{} deletes checkpoints before all workers had "
                                "finished",
                                NameOf(by)));
   }
   if (worker.acknowledged) return;
-  checks_.checkpoints_deleted.Breach(
+  checks_.checkpoints_deleted.Fail(
       "unacknowledged", fmt::format("{} deletes checkpoints before its result "
                                     "was acknowledged",
                                     NameOf(by)));
@@ -123,7 +123,7 @@ void TrainingModel::Leave(const Emitter& by, Worker& worker,
   const bool forgets = !worker.generation && event.step == 0;
   const uint64_t step = worker.state && !forgets ? worker.state->step : 0;
   if (event.step != step) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "steps",
         fmt::format("{}: the worker is at step {}", Where(by, event), step));
   }
@@ -131,7 +131,7 @@ void TrainingModel::Leave(const Emitter& by, Worker& worker,
     CheckNumber(by, *generation, event);
 
   } else if (event.generation <= worker.left) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "generation",
         fmt::format("{}: the worker has left generation {} before",
                     Where(by, event), event.generation));
@@ -154,7 +154,7 @@ void TrainingModel::CheckLifeEnd(const Emitter& by, const Worker& worker,
       (!not_finite || worker.not_finite_since != 0)) {
     return;
   }
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "end", fmt::format("{} exits with code {}, but has not {}", NameOf(by),
                          event.count,
                          done      ? "finished"
@@ -169,18 +169,18 @@ void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
   if (!worker.generation) return;
   const bool at_end = worker.at && IsTheEnd(*worker.at, LaunchOf(by));
   if (!worker.stops && !at_end && !reference_.is_empty()) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "end", fmt::format("{} leaves step {} unsaved, but has not agreed to "
                            "stop",
                            NameOf(by), event.step));
   }
-  checks_.no_spontaneous_exit.Instance();
+  checks_.no_spontaneous_exit.Count();
   const std::map<uint64_t, int>& failed =
       generations_[*worker.generation].failed;
   const auto at = failed.find(event.step);
   const int tries = at == failed.end() ? 0 : at->second;
   if (tries >= kTries) return;
-  checks_.no_spontaneous_exit.Breach(
+  checks_.no_spontaneous_exit.Fail(
       "given-up-early",
       fmt::format("{} left step {} unsaved after {} tries, expected at least "
                   "{}",
@@ -199,7 +199,7 @@ size_t TrainingModel::EndOf(const PlannedLaunch* launch) const {
 // last launch failed at its end, that launch's part.
 void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   const FinalResult& result = *last_launch.result;
-  if (!reference_.is_empty()) checks_.trajectory.Instance();
+  if (!reference_.is_empty()) checks_.trajectory.Count();
   const PlannedLaunch* const shortened =
       last_launch.exit_code == 0 ? nullptr : PlanOf(last_launch);
   const size_t end = reference_.is_empty() ? 0 : EndOf(shortened);
@@ -207,7 +207,7 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
                                   ? reference_[end].digest
                                   : record_.golden.final_digest;
   if (!digest.empty() && result.digest != digest) {
-    checks_.trajectory.Breach(
+    checks_.trajectory.Fail(
         "final-state",
         fmt::format("final state {}, expected {}", result.digest, digest));
   }
@@ -220,15 +220,15 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   const uint64_t epochs = reference_.PlaceAfter(end).epoch;
   for (const EpochMetrics& epoch : record_.golden.epochs) {
     if (epoch.epoch >= epochs) break;
-    checks_.epochs.Instance();
+    checks_.epochs.Count();
     if (epochs_.contains(epoch.epoch)) continue;
-    checks_.epochs.Breach(
-        "missing", fmt::format("{} never ended", EpochName(epoch.epoch)));
+    checks_.epochs.Fail("missing",
+                        fmt::format("{} never ended", EpochName(epoch.epoch)));
   }
   if (result.epochs != epochs) {
-    checks_.epochs.Breach("count",
-                          fmt::format("the result has {} epochs, expected {}",
-                                      result.epochs, epochs));
+    checks_.epochs.Fail("count",
+                        fmt::format("the result has {} epochs, expected {}",
+                                    result.epochs, epochs));
   }
   CheckReferenceRows(result);
 }
@@ -242,8 +242,8 @@ void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
   if (found != steps_.size()) {
     text += fmt::format("; the events show {}", steps_.size());
   }
-  checks_.history_consistent.Breach(found == expected ? "step-count" : kind,
-                                    std::move(text));
+  checks_.history_consistent.Fail(found == expected ? "step-count" : kind,
+                                  std::move(text));
 }
 
 // Checks that the reference run uses each sample once in every epoch that ends.
@@ -258,18 +258,18 @@ void TrainingModel::CheckReferenceRows(const FinalResult& result) {
   }
   for (auto& [epoch, used] : rows) {
     if (epoch >= result.epochs) break;
-    checks_.samples.Instance();
+    checks_.samples.Count();
     std::ranges::sort(used);
     const auto again = std::ranges::adjacent_find(used);
     if (again != used.end()) {
-      checks_.samples.Breach("duplicate-sample",
-                             fmt::format("sample {} is used twice in {}",
-                                         *again, EpochName(epoch)));
+      checks_.samples.Fail("duplicate-sample",
+                           fmt::format("sample {} is used twice in {}", *again,
+                                       EpochName(epoch)));
     }
     if (used.size() == owed) continue;
-    checks_.samples.Breach("missing",
-                           fmt::format("{} used {} samples, expected {}",
-                                       EpochName(epoch), used.size(), owed));
+    checks_.samples.Fail("missing",
+                         fmt::format("{} used {} samples, expected {}",
+                                     EpochName(epoch), used.size(), owed));
   }
 }
 

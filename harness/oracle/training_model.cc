@@ -77,7 +77,7 @@ void TrainingModel::CheckGeneration(const Emitter& by,
                                     const RecordEvent& event) {
   if (!IsOfAGeneration(event.kind)) return;
   if (generation != nullptr) return CheckNumber(by, *generation, event);
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "generation",
       fmt::format("{}: is of generation {}, expected none, as the worker has "
                   "no state yet",
@@ -152,14 +152,14 @@ void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
 }
 
 void TrainingModel::SaidTwice(const Emitter& by, const RecordEvent& event) {
-  checks_.history_consistent.Breach("twice",
-                                    Where(by, event) + ": emitted twice");
+  checks_.history_consistent.Fail("twice",
+                                  Where(by, event) + ": emitted twice");
 }
 
 void TrainingModel::CheckNumber(const Emitter& by, const Generation& generation,
                                 const RecordEvent& event) {
   if (event.generation == generation.number) return;
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "generation",
       fmt::format("{}: is of generation {}, expected {}", Where(by, event),
                   event.generation, generation.number));
@@ -173,7 +173,7 @@ void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
   const uint64_t epoch =
       names_epoch ? reference_.PlaceAfter(*worker.at).epoch : event.epoch;
   if (event.step == step && event.epoch == epoch) return;
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "steps",
       fmt::format("{}, {}: the worker is at step {}, {}", Where(by, event),
                   EpochName(event.epoch), step, EpochName(epoch)));
@@ -220,7 +220,7 @@ void TrainingModel::CheckKnows(const Emitter& by, const Worker& worker,
                      (rank == 0 || other == 0 || (rank + 1) % size == other ||
                       (other + 1) % size == rank);
   if (knows) return;
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "rank", fmt::format("{}: rank {} of {} is not connected to rank {}",
                           Where(by, event), rank, size, other));
 }
@@ -232,7 +232,7 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
   worker.NoteNotFinite(event.step);
   CheckStands(by, worker, event);
   if (event.loss_bits != 0 && event.loss_bits != worker.loss_bits) {
-    checks_.trajectory.Breach(
+    checks_.trajectory.Fail(
         "loss",
         fmt::format("{}: loss {}, expected {}", Where(by, event),
                     FloatText(event.loss_bits), FloatText(worker.loss_bits)));
@@ -242,7 +242,7 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
     generation->not_finite_at = worker.state;
   }
   if (worker.state && worker.state->phase != event.phase) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "steps",
         fmt::format("{}, phase {}: the worker is at step {}", Where(by, event),
                     RecordPhaseName(event.phase), ToText(*worker.state)));
@@ -259,7 +259,7 @@ void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
   if (!others_did && !worker.owes_not_finite) return;
   worker.said_not_finite = true;  // reported once
   worker.owes_not_finite = false;
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "not-finite",
       fmt::format("{}: an earlier state is not finite, but was not reported",
                   Where(by, event)));
@@ -277,7 +277,7 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
   const uint64_t expected =
       worker.not_finite_since != 0 ? worker.not_finite_since : event.step;
   if (since != expected) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "not-finite", fmt::format("{}: not finite since step {}, expected {}",
                                   Where(by, event), since, expected));
   }
@@ -340,7 +340,7 @@ void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
       fired->second->epoch == event.epoch) {
     return;
   }
-  checks_.history_consistent.Breach(
+  checks_.history_consistent.Fail(
       "point", fmt::format("{}, {}: {} did not fire there", Where(by, event),
                            EpochName(event.epoch), event.detail));
 }
@@ -351,7 +351,7 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   if (fault == nullptr) return;
   const bool is_new = worker.fired.insert_or_assign(fault->id, &event).second;
   if (is_new != (event.kind == RecordKind::kFaultFired)) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "twice",
         fmt::format("{}: {} fires for the first time, {}", Where(by, event),
                     fault->id, is_new ? "but the event says again" : "twice"));
@@ -359,7 +359,7 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   if (worker.state &&
       (event.step > worker.state->step + 1 ||
        (worker.at && event.epoch > reference_.PlaceAfter(*worker.at).epoch))) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "steps", fmt::format("{}: the worker is at step {}", Where(by, event),
                              worker.state->step));
   }
@@ -370,14 +370,14 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   };
   if (is_new &&
       (misses(fault->step, event.step) || misses(fault->epoch, event.epoch))) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "point",
         fmt::format("{}, {}: {} is planned for another step or "
                     "epoch",
                     Where(by, event), EpochName(event.epoch), fault->id));
   }
   if (!fault->point.empty() && event.path != fault->point) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "point",
         fmt::format("{}: {} fires at {}, expected {}", Where(by, event),
                     fault->id, event.path, fault->point));

@@ -22,9 +22,9 @@
 #include "harness/oracle/check.h"
 #include "harness/oracle/disturbances.h"
 #include "harness/oracle/history.h"
-#include "harness/oracle/moment.h"
 #include "harness/oracle/reference.h"
 #include "harness/oracle/store_model.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {
@@ -44,10 +44,10 @@ class TrainingModel {
   // One process.
   struct Worker {
     int rank = 0;
-    std::optional<Moment> state;
+    std::optional<TrainingPosition> state;
     std::optional<size_t> at;  // index of its state in the reference
     // Last state that it trained itself, or took from another worker's memory.
-    std::optional<Moment> trained;
+    std::optional<TrainingPosition> trained;
     std::optional<size_t> generation;  // index of its generation
     bool stops = false;                // has agreed to stop
     bool finished = false;
@@ -87,16 +87,16 @@ class TrainingModel {
   struct Generation {
     uint64_t number = 0;
     std::vector<Emitter> members;  // workers that have started in it
-    std::optional<Moment> start;
+    std::optional<TrainingPosition> start;
     int64_t started_ns = 0;
     uint64_t last_step = 0;
     // Step of its newest save that has an outcome, and of its newest save; the
     // step of its start if there is none.
     uint64_t settled_to = 0;
     uint64_t saved_to = 0;
-    std::optional<Moment> not_finite_at;  // first report by a member
-    std::optional<uint64_t> stop;         // step that all stop at
-    std::map<uint64_t, int> failed;       // number of failed saves, by step
+    std::optional<TrainingPosition> not_finite_at;  // first report by a member
+    std::optional<uint64_t> stop;                   // step that all stop at
+    std::map<uint64_t, int> failed;     // number of failed saves, by step
     std::map<uint64_t, StepRows> open;  // steps that some members have emitted
     size_t finished = 0;
     std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
@@ -135,7 +135,7 @@ class TrainingModel {
   void CheckCarriedOn(const Emitter& by, const Worker& worker,
                       const Generation& generation, const RecordEvent& event);
   void CheckMemory(const Generation& before, const Generation& after,
-                   const Moment& from);
+                   const TrainingPosition& from);
   void CheckPlace(const Emitter& by, const Worker& worker,
                   const RecordEvent& event);
   void Train(const Emitter& by, Worker& worker, const RecordEvent& event);
@@ -150,14 +150,14 @@ class TrainingModel {
   void CheckDue(const Emitter& by, Generation& generation,
                 const RecordEvent& event);
   void CloseSteps(const Generation& generation);
-  static void Settle(Generation* generation, const RecordEvent& event);
+  static void NoteSaveOutcome(Generation* generation, const RecordEvent& event);
   void CheckSave(const Emitter& by, Worker& worker, const RecordEvent& event);
   void BeginSave(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CopyForSave(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CheckCopies(const Emitter& by, const Worker& worker,
                    const RecordEvent& event);
   void CheckStateOf(const Emitter& by, const RecordEvent& event,
-                    const Moment& moment);
+                    const TrainingPosition& moment);
   void Stop(const Emitter& by, Worker& worker, const RecordEvent& event);
   const PlannedLaunch* LaunchOf(const Emitter& by) const;
   const PlannedLaunch* PlanOf(const LauncherRun& launcher) const;

@@ -44,7 +44,7 @@ size_t TrainingModel::GenerationFor(const Emitter& by,
     }
   }
   if (store_.is_used() && store_.ClaimOf(event.generation) == nullptr) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "claims", fmt::format("{}: no process has claimed generation {}",
                               Where(by, event), event.generation));
   }
@@ -55,17 +55,17 @@ size_t TrainingModel::GenerationFor(const Emitter& by,
 void TrainingModel::Join(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
   if (worker.generation) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "generations", fmt::format("{}: the worker has not left generation {}",
                                    Where(by, event), Of(worker)->number));
   }
   const size_t index = GenerationFor(by, event);
   Generation& generation = generations_[index];
   CheckStart(by, worker, generation, event);
-  const Moment from = MomentOf(event);
+  const TrainingPosition from = PositionOf(event);
   if (!generation.start) {
     if (newest_started_) {
-      checks_.bounded_loss.Instance();
+      checks_.bounded_loss.Count();
       const Generation& before = generations_[*newest_started_];
       CheckMemory(before, generation, from);
       CloseSteps(before);
@@ -128,17 +128,17 @@ void TrainingModel::KnowOfOthers(Worker& worker) {
 void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
                                const Generation& generation,
                                const RecordEvent& event) {
-  const Moment from = MomentOf(event);
+  const TrainingPosition from = PositionOf(event);
   if (generation.start && *generation.start != from) {
-    checks_.resume_point.Breach(
+    checks_.resume_point.Fail(
         "ranks-disagree",
         fmt::format("{} starts from step {}, another worker from step {}",
                     NameOf(by), ToText(from), ToText(*generation.start)));
   }
   if (worker.trained) {
-    checks_.bounded_loss.Instance();
+    checks_.bounded_loss.Count();
     if (from < *worker.trained) {
-      checks_.bounded_loss.Breach(
+      checks_.bounded_loss.Fail(
           "redone-after-rejoin",
           fmt::format("generation {} resumed from step {}, but {} had trained "
                       "to step {}",
@@ -152,7 +152,7 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
     CheckCarriedOn(by, worker, generation, event);
   } else if (const auto* claim = store_.ClaimOf(event.generation);
              claim != nullptr && claim->parent) {
-    checks_.resume_point.Breach(
+    checks_.resume_point.Fail(
         "stale-resume",
         fmt::format("{} made a cold start, but its generation resumes from {}",
                     NameOf(by), store_.checkpoint(*claim->parent).name));
@@ -163,10 +163,10 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
 // has loaded it.
 void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
-  checks_.resume_point.Instance();
+  checks_.resume_point.Count();
   const std::string_view name = BaseName(event.path);
   if (record_.setup.no_store) {
-    return checks_.resume_point.Breach(
+    return checks_.resume_point.Fail(
         "unknown-checkpoint",
         fmt::format("{} resumed from {}, but the job stores no checkpoint",
                     NameOf(by), name));
@@ -176,16 +176,16 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   const StoreModel::Checkpoint* const parent =
       claim->parent ? &store_.checkpoint(*claim->parent) : nullptr;
   if (parent == nullptr || parent->name != name ||
-      parent->moment != MomentOf(event)) {
-    return checks_.resume_point.Breach(
+      parent->moment != PositionOf(event)) {
+    return checks_.resume_point.Fail(
         "unknown-checkpoint",
         fmt::format("{} resumed from step {} in {}, but its generation resumes "
                     "from {}",
-                    NameOf(by), ToText(MomentOf(event)), name,
+                    NameOf(by), ToText(PositionOf(event)), name,
                     parent == nullptr ? "nothing" : parent->name));
   }
   if (!parent->digest.empty() && event.digest != parent->digest) {
-    checks_.store.Breach(
+    checks_.store.Fail(
         "changed-load",
         fmt::format("{} resumed from {} with state {}, but {} was saved{}",
                     NameOf(by), name, event.digest, parent->digest,
@@ -193,7 +193,7 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
                                  worker.loaded_digest == parent->digest)));
   }
   if (worker.loaded != name) {
-    checks_.resume_point.Breach(
+    checks_.resume_point.Fail(
         "not-loaded", fmt::format("{} resumed from {}, but has not loaded it",
                                   NameOf(by), name));
   }
@@ -204,12 +204,12 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
 void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                                    const Generation& generation,
                                    const RecordEvent& event) {
-  checks_.resume_point.Instance();
-  const Moment from = MomentOf(event);
+  checks_.resume_point.Count();
+  const TrainingPosition from = PositionOf(event);
   const auto* const claim = store_.ClaimOf(event.generation);
   if (claim != nullptr && claim->parent &&
       from < store_.checkpoint(*claim->parent).moment) {
-    checks_.resume_point.Breach(
+    checks_.resume_point.Fail(
         "stale-resume",
         fmt::format(
             "{} resumed from memory at step {}, but {} was acknowledged",
@@ -222,7 +222,7 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                              return one.first != by && one.second.state == from;
                            });
   if (holds) return;
-  checks_.resume_point.Breach(
+  checks_.resume_point.Fail(
       "unknown-checkpoint",
       fmt::format("{} resumed from memory at step {} in generation {} ({}), "
                   "but no worker held that state",
@@ -234,9 +234,10 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
 // workers, after one had finished, after too many restarts in a row, or after a
 // fault other than a plain death.
 void TrainingModel::CheckMemory(const Generation& before,
-                                const Generation& after, const Moment& from) {
+                                const Generation& after,
+                                const TrainingPosition& from) {
   if (!record_.setup.rejoins || is_launched_anew_) return;
-  std::optional<Moment> held;
+  std::optional<TrainingPosition> held;
   for (const Emitter& member : before.members) {
     const Worker& worker = workers_.at(member);
     if (worker.finished) return;
@@ -249,12 +250,12 @@ void TrainingModel::CheckMemory(const Generation& before,
         return !started_.contains(member.worker);
       });
   if (others || before.members.size() != started_.size()) return;
-  checks_.bounded_loss.Instance();
+  checks_.bounded_loss.Count();
   if (from >= *held || fruitless_restarts_ > kRestartsInARow ||
       disturbances_.AnySince(before.started_ns)) {
     return;
   }
-  checks_.bounded_loss.Breach(
+  checks_.bounded_loss.Fail(
       "memory-lost",
       fmt::format("generation {} resumed from step {}, but a worker of "
                   "generation {} without a fault had trained to step {}",
@@ -268,7 +269,7 @@ void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
   const DataPlace expected = reference_.PlaceAfter(*worker.at);
   const DataPlace found = {.epoch = event.epoch, .position = event.position};
   if (found == expected) return;
-  checks_.trajectory.Breach(
+  checks_.trajectory.Fail(
       "position", fmt::format("{}: position {}, expected {}", Where(by, event),
                               ToText(found), ToText(expected)));
 }

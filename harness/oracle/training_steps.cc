@@ -31,13 +31,13 @@ std::string NameOf(const GoldenEntry& entry) {
 void TrainingModel::Train(const Emitter& by, Worker& worker,
                           const RecordEvent& event) {
   CheckAgainstReference(by, worker, event);
-  worker.trained = worker.state = MomentOf(event);
+  worker.trained = worker.state = PositionOf(event);
   worker.loss_bits = event.loss_bits;
   if (worker.saves && !worker.copied && !worker.met_error) {
     worker.saves = false;
-    checks_.store.Breach("no-outcome", Where(by, event) +
-                                           ": trains during a save that no "
-                                           "copy was taken for");
+    checks_.store.Fail("no-outcome", Where(by, event) +
+                                         ": trains during a save that no "
+                                         "copy was taken for");
   }
   Generation* const generation = Of(worker);
   if (event.kind == RecordKind::kEpochEnd) epochs_.insert(event.epoch);
@@ -52,20 +52,20 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   if (reference_.is_empty()) {
     const uint64_t expected = worker.state ? worker.state->step + 1 : 0;
     if (event.kind != RecordKind::kStep || event.step == expected) return;
-    return checks_.history_consistent.Breach(
+    return checks_.history_consistent.Fail(
         "steps",
         fmt::format("{}, expected step {}", Where(by, event), expected));
   }
-  checks_.trajectory.Instance();
-  if (ends_epoch) checks_.epochs.Instance();
-  const auto found = reference_.Find(event.kind, MomentOf(event));
+  checks_.trajectory.Count();
+  if (ends_epoch) checks_.epochs.Count();
+  const auto found = reference_.Find(event.kind, PositionOf(event));
   const std::optional<size_t> before = std::exchange(worker.at, found);
   if (!found) {
-    return checks_.trajectory.Breach(
+    return checks_.trajectory.Fail(
         "off-trajectory", Where(by, event) + ": " + WhyNotInReference(event));
   }
   if (!before || *found != *before + 1) {
-    checks_.history_consistent.Breach(
+    checks_.history_consistent.Fail(
         "steps",
         fmt::format("{}: came after {}, expected after {}", Where(by, event),
                     before ? NameOf(reference_[*before])
@@ -74,7 +74,7 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
   const GoldenEntry& entry = reference_[*found];
   if (!entry.digest.empty() && event.digest != entry.digest) {
-    checks_.trajectory.Breach(
+    checks_.trajectory.Fail(
         "state-digest",
         fmt::format("{}: state {}, expected {}", Where(by, event),
                     event.digest.empty() ? "none" : event.digest,
@@ -82,14 +82,14 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
   if (event.loss_bits != entry.loss_bits || event.count != entry.count) {
     Check& check = ends_epoch ? checks_.epochs : checks_.trajectory;
-    check.Breach(
+    check.Fail(
         ends_epoch ? "metrics" : "loss",
         fmt::format("{}: loss {} and {} correct, expected {} and {}",
                     Where(by, event), FloatText(event.loss_bits), event.count,
                     FloatText(entry.loss_bits), entry.count));
   }
   if (event.epoch != entry.epoch || event.position != entry.position) {
-    checks_.trajectory.Breach(
+    checks_.trajectory.Fail(
         "position",
         fmt::format("{}: position {}, expected {}", Where(by, event),
                     ToText(DataPlace{event.epoch, event.position}),
@@ -120,13 +120,13 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
   const First& first = at->second;
   if (is_new || first.by == by) return;
   // Only states count as a check: losses and counts come from a shared sum.
-  if (!event.digest.empty()) checks_.replicas_agree.Instance();
+  if (!event.digest.empty()) checks_.replicas_agree.Count();
   if (event.digest == first.event->digest &&
       event.loss_bits == first.event->loss_bits &&
       event.count == first.event->count) {
     return;
   }
-  checks_.replicas_agree.Breach(
+  checks_.replicas_agree.Fail(
       "replica-mismatch",
       fmt::format("{}: {} has state {} and loss {}, {} has {} and {}",
                   EventAtStep(event), NameOf(first.by), first.event->digest,
@@ -150,21 +150,21 @@ void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
   CheckSaysNotFinite(by, workers_.at(by), generation, event);
   CheckLaunch(by, generation, event);
   if (generation.stop && event.step > *generation.stop) {
-    checks_.grace.Breach("not-one-step",
-                         fmt::format("{}: all had agreed to stop at step {}",
-                                     Where(by, event), *generation.stop));
+    checks_.grace.Fail("not-one-step",
+                       fmt::format("{}: all had agreed to stop at step {}",
+                                   Where(by, event), *generation.stop));
   }
   if (!tells_rows_) return;
   StepRows& step = generation.open[event.step];
   ++step.tellers;
   step.rows.insert(step.rows.end(), event.samples.begin(), event.samples.end());
   if (step.tellers < generation.members.size()) return;
-  const auto found = reference_.Find(RecordKind::kStep, MomentOf(event));
+  const auto found = reference_.Find(RecordKind::kStep, PositionOf(event));
   if (found) {
-    checks_.samples.Instance();
+    checks_.samples.Count();
     std::ranges::sort(step.rows);
     if (step.rows != reference_[*found].samples) {
-      checks_.samples.Breach(
+      checks_.samples.Fail(
           "other-rows",
           fmt::format("step {} of generation {} used {} samples that are not "
                       "the {} of the reference",
@@ -180,7 +180,7 @@ void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
                              const RecordEvent& event) {
   const uint64_t interval = record_.setup.save_interval_steps;
   if (interval == 0 || event.step <= generation.saved_to + interval) return;
-  checks_.bounded_loss.Breach(
+  checks_.bounded_loss.Fail(
       "excess-rework",
       fmt::format("{}: the newest save of generation {} was begun at step {}, "
                   "expected one every {} steps",
@@ -196,14 +196,14 @@ void TrainingModel::CloseSteps(const Generation& generation) {
     const GoldenEntry* const found =
         reference_.FindOfStep(RecordKind::kStep, number);
     if (found == nullptr) continue;
-    checks_.samples.Instance();
+    checks_.samples.Count();
     std::vector<uint32_t> rows = step.rows;
     std::ranges::sort(rows);
     if (number == generation.last_step &&
         std::ranges::includes(found->samples, rows)) {
       continue;
     }
-    checks_.samples.Breach(
+    checks_.samples.Fail(
         "other-rows",
         fmt::format("{} of {} workers emitted the samples of step {} of "
                     "generation {}",
@@ -213,7 +213,8 @@ void TrainingModel::CloseSteps(const Generation& generation) {
 }
 
 // Notes that a save has an outcome.
-void TrainingModel::Settle(Generation* generation, const RecordEvent& event) {
+void TrainingModel::NoteSaveOutcome(Generation* generation,
+                                    const RecordEvent& event) {
   if (generation == nullptr) return;
   generation->settled_to = std::max(generation->settled_to, event.step);
 }
@@ -229,14 +230,14 @@ void TrainingModel::CheckSave(const Emitter& by, Worker& worker,
   }
   if (event.kind == RecordKind::kSaveBegin) return BeginSave(by, worker, event);
   worker.saves = false;
-  Settle(generation, event);
+  NoteSaveOutcome(generation, event);
   if (event.kind == RecordKind::kSaveFailed) {
     if (generation != nullptr) ++generation->failed[event.step];
     return;
   }
   CheckNotFiniteSince(by, worker, event);
   CheckCopies(by, worker, event);
-  CheckStateOf(by, event, MomentOf(event));
+  CheckStateOf(by, event, PositionOf(event));
 }
 
 void TrainingModel::BeginSave(const Emitter& by, Worker& worker,
@@ -245,20 +246,21 @@ void TrainingModel::BeginSave(const Emitter& by, Worker& worker,
     if (other.generation == worker.generation) other.copied = false;
   }
   worker.saves = true;
-  if (worker.state == MomentOf(event)) return;
-  checks_.store.Breach(
+  if (worker.state == PositionOf(event)) return;
+  checks_.store.Fail(
       "other-moment",
       fmt::format("{} saves step {}, but is at step {}", NameOf(by),
-                  ToText(MomentOf(event)),
+                  ToText(PositionOf(event)),
                   worker.state ? ToText(*worker.state) : "none"));
 }
 
 void TrainingModel::CopyForSave(const Emitter& by, Worker& worker,
                                 const RecordEvent& event) {
-  if (!std::exchange(worker.copied, true) && worker.state == MomentOf(event)) {
+  if (!std::exchange(worker.copied, true) &&
+      worker.state == PositionOf(event)) {
     return;
   }
-  checks_.store.Breach(
+  checks_.store.Fail(
       "copy", Where(by, event) + ": expected one copy of the newest state");
 }
 
@@ -268,27 +270,27 @@ void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
   if (!worker.copied || !worker.generation) return;
   for (const Emitter& member : generations_[*worker.generation].members) {
     if (workers_.at(member).copied) continue;
-    checks_.store.Breach("copy", fmt::format("{}: {} took no copy of its part",
-                                             Where(by, event), NameOf(member)));
+    checks_.store.Fail("copy", fmt::format("{}: {} took no copy of its part",
+                                           Where(by, event), NameOf(member)));
   }
 }
 
 void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
-                                 const Moment& moment) {
+                                 const TrainingPosition& moment) {
   if (reference_.is_empty()) return;
   const auto found = reference_.StateAt(moment);
   if (!found) {
-    checks_.trajectory.Instance();
-    return checks_.trajectory.Breach(
+    checks_.trajectory.Count();
+    return checks_.trajectory.Fail(
         "off-trajectory",
         fmt::format("{}: the reference has no state of step {}",
                     Where(by, event), ToText(moment)));
   }
   const std::string& expected = reference_[*found].digest;
   if (expected.empty()) return;
-  checks_.trajectory.Instance();
+  checks_.trajectory.Count();
   if (event.digest == expected) return;
-  checks_.trajectory.Breach(
+  checks_.trajectory.Fail(
       "state-digest",
       fmt::format("{}: state {}, expected {} of step {}", Where(by, event),
                   event.digest, expected, ToText(moment)));
@@ -301,10 +303,10 @@ void TrainingModel::CheckLaunch(const Emitter& by, const Generation& generation,
   const PlannedLaunch* const launch = LaunchOf(by);
   if (launch == nullptr) return;
   if (launch->other_job) {
-    checks_.trajectory.Breach("changed-job",
-                              fmt::format("{}: a changed job trains, but the "
-                                          "checkpoints are of another job",
-                                          Where(by, event)));
+    checks_.trajectory.Fail("changed-job",
+                            fmt::format("{}: a changed job trains, but the "
+                                        "checkpoints are of another job",
+                                        Where(by, event)));
   }
   const uint64_t length =
       std::max<uint64_t>(record_.setup.steps_per_execution, 1);
@@ -312,9 +314,9 @@ void TrainingModel::CheckLaunch(const Emitter& by, const Generation& generation,
   if (launch->stop_at_step <= generation.start->step || event.step <= last) {
     return;
   }
-  checks_.grace.Breach("not-one-step",
-                       fmt::format("{}: the run was to stop at step {}",
-                                   Where(by, event), launch->stop_at_step));
+  checks_.grace.Fail("not-one-step",
+                     fmt::format("{}: the run was to stop at step {}",
+                                 Where(by, event), launch->stop_at_step));
 }
 
 }  // namespace gauntlet

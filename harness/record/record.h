@@ -105,7 +105,7 @@ struct RunSetup {
   uint64_t epochs = 0;               // horizon
   uint64_t rows_per_epoch = 0;       // training samples of an epoch
   uint64_t save_interval_steps = 0;  // 0: saves are not due by steps
-  bool saves_beside = false;         // saves are asynchronous
+  bool async_saves = false;          // saves are asynchronous
   int keep = 0;                      // newest checkpoints that retention keeps
   bool delete_at_success = false;
   bool allow_cold_start = false;

@@ -73,7 +73,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("epochs", setup.epochs);
   a.Field("rows_per_epoch", setup.rows_per_epoch);
   a.Field("save_interval_steps", setup.save_interval_steps);
-  a.Field("saves_beside", setup.saves_beside);
+  a.Field("saves_beside", setup.async_saves);
   a.Field("keep", setup.keep);
   a.Field("delete_at_success", setup.delete_at_success);
   a.Field("allow_cold_start", setup.allow_cold_start);

@@ -33,7 +33,7 @@ std::string Steps(uint64_t count) {
   return fmt::format("{} step{}", count, count == 1 ? "" : "s");
 }
 
-// Invariants with violations, but for the firing of the faults.
+// Invariants with violations, but for the occurrence of the faults.
 std::vector<std::string> ViolatedIn(const Verdict& verdict) {
   std::vector<std::string> names;
   for (const InvariantReport& report : verdict.invariants) {
@@ -46,11 +46,11 @@ std::vector<std::string> ViolatedIn(const Verdict& verdict) {
 
 // "; host w0.1 lost power, this ended the launcher, workers 0-3", if the fault
 // that fired at that time cut the power.
-std::string ExtentOf(const Record& record, const Firing& firing) {
-  if (!firing.traits.cuts_power) return "";
+std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
+  if (!occurrence.traits.cuts_power) return "";
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut ||
-        event.t_ns < firing.event().t_ns) {
+        event.t_ns < occurrence.event().t_ns) {
       continue;
     }
     const std::string ended = ProcessesEndedBy(record, event);
@@ -63,12 +63,12 @@ std::string ExtentOf(const Record& record, const Firing& firing) {
 std::string FaultsText(const Outline& outline) {
   std::vector<std::string> texts;
   std::set<std::string_view> told;
-  for (const Firing& firing : outline.firings) {
-    if (!told.insert(firing.fault->id).second) continue;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (!told.insert(occurrence.fault->id).second) continue;
     if (texts.size() == kMostFaults) continue;
-    texts.push_back(fmt::format("{}: {}{}", firing.fault->id,
-                                firing.fault->summary,
-                                ExtentOf(outline.record, firing)));
+    texts.push_back(fmt::format("{}: {}{}", occurrence.fault->id,
+                                occurrence.fault->summary,
+                                ExtentOf(outline.record, occurrence)));
   }
   if (told.size() > texts.size()) {
     texts.push_back(fmt::format("{} more", told.size() - texts.size()));

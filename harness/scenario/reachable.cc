@@ -197,7 +197,7 @@ class Checker {
 
   void CheckCompany(const PlacedFault& placed) {
     const FaultKind kind = placed.fault.kind;
-    if (!IsOfNetwork(kind) ||
+    if (!IsNetworkFault(kind) ||
         HasSomebodyToCutOff(
             kind, MostWorkersIn(case_.cluster, placed.fault.site.life),
             case_.cluster.hosts)) {

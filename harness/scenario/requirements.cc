@@ -113,7 +113,7 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
     return "a disk with a bound is there in the simulated world only";
   }
   for (const Fault& fault : one.plan.faults) {
-    const std::string_view why = WhyNotReal(fault);
+    const std::string_view why = SimOnlyReason(fault);
     if (!why.empty()) return fmt::format("{}: {}", fault.id, why);
   }
   return "";

@@ -61,7 +61,7 @@ RunSetup SetupOf(const Case& one) {
                  .epochs = one.train.horizon.epochs,
                  .rows_per_epoch = epoch.rows,
                  .save_interval_steps = SaveIntervalSteps(one),
-                 .saves_beside = checkpoint.mode != SaveMode::kSync,
+                 .async_saves = checkpoint.mode != SaveMode::kSync,
                  .keep = checkpoint.keep,
                  .delete_at_success =
                      checkpoint.at_success == AtSuccess::kDeleteCheckpoints,

@@ -17,10 +17,10 @@ constexpr Duration kLeastTotal = std::chrono::seconds(120);
 constexpr Duration kMargin = std::chrono::seconds(5);
 constexpr Duration kBesideAHang = std::chrono::seconds(60);
 
-bool BringsToAStand(FaultKind kind) {
+bool CanHang(FaultKind kind) {
   return kind == FaultKind::kHang || kind == FaultKind::kDeviceHang ||
          kind == FaultKind::kPause || kind == FaultKind::kSlow ||
-         IsOfNetwork(kind);
+         IsNetworkFault(kind);
 }
 
 // Returns false while workers meet, claim, save or load: then nobody waits for
@@ -38,7 +38,7 @@ Duration LongestSilence(const Case& one) {
   SetDeadlines(one, setup);
   int64_t longest = setup.detection_bound_ns;
   for (const Fault& fault : one.plan.faults) {
-    if (!BringsToAStand(fault.kind)) continue;
+    if (!CanHang(fault.kind)) continue;
     int64_t silence = IsOfAStep(fault.site.point)
                           ? setup.detection_bound_ns
                           : setup.detection_bound_joining_ns;

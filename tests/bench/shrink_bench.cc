@@ -26,15 +26,15 @@ FaultPlan ThreeFaults() {
 
 void BM_Shrink(benchmark::State& state) {
   References references("", "bench");
-  Laboratory laboratory =
-      Laboratory::Make(LivesCase("planted_bugs: lose-rng-key\n"), references)
+  PlanRunner runner =
+      PlanRunner::Make(LivesCase("planted_bugs: lose-rng-key\n"), references)
           .value();
   const FaultPlan plan = ThreeFaults();
-  const Trial trial = laboratory.Try(plan);
+  const PlanRun trial = runner.Try(plan);
   int tries = 0;
   size_t faults = 0;
   for (auto _ : state) {
-    const Shrunk shrunk = Shrink(laboratory, plan, trial);
+    const Shrunk shrunk = Shrink(runner, plan, trial);
     CHECK(shrunk.finished, "ten seconds are enough");
     tries = shrunk.tries;
     faults = shrunk.plan.faults.size();

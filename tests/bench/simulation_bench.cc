@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 #include "harness/explore/random_plan.h"
 #include "tests/bench/bench_cases.h"
 #include <fmt/format.h>
@@ -14,12 +14,12 @@ namespace {
 
 constexpr Duration kGrace = std::chrono::seconds(20);
 
-// A laboratory for a job that uses up the grace period of a notice.
-Laboratory MakeLaboratory() {
+// A runner for a job that uses up the grace period of a notice.
+PlanRunner MakeRunner() {
   static References references("", "bench");
   Case one = LivesCase();
   one.train.preemption.grace = kGrace;
-  return Laboratory::Make(one, references).value();
+  return PlanRunner::Make(one, references).value();
 }
 
 std::vector<Fault> NoFault() { return {}; }
@@ -58,12 +58,12 @@ std::vector<Fault> Preemption() {
 }
 
 void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
-  Laboratory laboratory = MakeLaboratory();
+  PlanRunner runner = MakeRunner();
   FaultPlan plan = {.faults = faults()};
   double virtual_seconds = 0;
   for (auto _ : state) {
     ++plan.seed;
-    const Trial trial = laboratory.Try(plan);
+    const PlanRun trial = runner.Try(plan);
     CHECK(trial.wrong.empty() && trial.record.faults.size() == faults().size(),
           fmt::format("seed {}: a run that is timed has to hold", plan.seed));
     virtual_seconds += trial.record.virtual_seconds;
@@ -76,7 +76,7 @@ void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
 
 // Plans as `explore` draws them, of which three faults fired: most restart the
 // cluster less often than kThreeRestarts.
-std::vector<FaultPlan> RandomPlans(Laboratory& laboratory, const Case& setup) {
+std::vector<FaultPlan> RandomPlans(PlanRunner& runner, const Case& setup) {
   constexpr size_t kPlans = 100;
   PlanSpace space = SpaceOf(setup);
   space.max_faults = 3;
@@ -84,7 +84,7 @@ std::vector<FaultPlan> RandomPlans(Laboratory& laboratory, const Case& setup) {
   for (uint64_t number = 0; plans.size() < kPlans; ++number) {
     FaultPlan plan = RandomPlan(space, /*seed=*/1, number);
     if (plan.faults.size() < 3) continue;
-    const Trial trial = laboratory.Try(plan);
+    const PlanRun trial = runner.Try(plan);
     CHECK(trial.wrong.empty(), fmt::format("case {} has to hold", number));
     if (trial.record.faults.size() == 3) plans.push_back(std::move(plan));
   }
@@ -94,12 +94,12 @@ std::vector<FaultPlan> RandomPlans(Laboratory& laboratory, const Case& setup) {
 void BM_RandomLives(benchmark::State& state) {
   References references("", "bench");
   const Case setup = SetupsOf(LivesCase()).front();
-  Laboratory laboratory = Laboratory::Make(setup, references).value();
-  static const std::vector<FaultPlan> plans = RandomPlans(laboratory, setup);
+  PlanRunner runner = PlanRunner::Make(setup, references).value();
+  static const std::vector<FaultPlan> plans = RandomPlans(runner, setup);
   size_t next = 0;
   uint64_t restarts = 0;
   for (auto _ : state) {
-    const Trial trial = laboratory.Try(plans[next++ % plans.size()]);
+    const PlanRun trial = runner.Try(plans[next++ % plans.size()]);
     CHECK(trial.wrong.empty(), "a run that is timed has to hold");
     restarts += trial.verdict.facts.restarts;
   }

@@ -27,7 +27,7 @@ class SimulatedWorld final : public WorldUnderTest {
 
   std::string Directory() override { return "/test"; }
   std::string FreeAddress() override {
-    return fmt::format("host:{}", 9000 + simulation_.TakePort());
+    return fmt::format("host:{}", 9000 + simulation_.AllocatePort());
   }
 
  private:

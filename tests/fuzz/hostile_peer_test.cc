@@ -114,7 +114,7 @@ LifeOutcome RunWithStranger(const std::vector<Frame>& frames, size_t& ended,
                             Duration pause) {
   TrainingFixture fixture;
   // The first worker gets the next one.
-  const int port = fixture.simulation().TakePort() + 1;
+  const int port = fixture.simulation().AllocatePort() + 1;
   const std::string address = fmt::format("w0:{}", 7000 + port);
   fixture.simulation().Start(
       {.name = "stranger", .host = "stranger", .body = [&](World& world) {
@@ -158,7 +158,7 @@ TEST(HostilePeerTest, AThousandHostileHellosKeepNoWorkerOut) {
       mine.rank = rank;
       mine.hello_payload = Introduce("{}");
       const auto session = Session::Form(
-          world, *kernels, mine, [](const std::vector<Attendant>&) {
+          world, *kernels, mine, [](const std::vector<JoinedWorker>&) {
             return Result<Decision>(Decision{.generation = 1});
           });
       EXPECT_TRUE(session.ok()) << session.status().ToString();

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>
 
@@ -31,8 +31,8 @@ checkpoint: {every: {steps: 5}, keep: 2}
 expect: {outcome: completes}
 )";
 
-Laboratory MakeLaboratory(SaveMode mode,
-                          AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
+Laboratory MakeRunner(SaveMode mode,
+                      AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
   static References references("", "test");
   Case one = LoadScenarios(kJob, "recovery.yaml").cases.at(0);
   // A hang in a save shows after this long; virtual time is cheap, but the
@@ -132,7 +132,7 @@ FaultSite EachHit(int worker, Point point, uint64_t hit) {
 
 // Each (point, worker, hit) that is reached at all: one crash there.
 TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory(GetParam()));
+  Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
@@ -146,7 +146,7 @@ TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
 
 // In the second life, after a crash: faults during recovery.
 TEST_P(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory(GetParam()));
+  Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       sweep.Try(
@@ -162,7 +162,7 @@ TEST_P(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
 }
 
 TEST_P(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory(GetParam()));
+  Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (uint64_t hit = 1; hit <= 3; ++hit) {
       sweep.Try({.seed = hit,
@@ -175,7 +175,7 @@ TEST_P(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
 }
 
 TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory(GetParam()));
+  Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
@@ -192,8 +192,7 @@ TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
 // With the result said, the run is done, whatever else is; without it, a
 // restart finds the newest checkpoint until the last moment.
 TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
-  Laboratory laboratory =
-      MakeLaboratory(GetParam(), AtSuccess::kDeleteCheckpoints);
+  Laboratory laboratory = MakeRunner(GetParam(), AtSuccess::kDeleteCheckpoints);
   for (const Point point : {Point::kFinish, Point::kBackupDelete,
                             Point::kRetireRename, Point::kRetireRemove}) {
     for (uint64_t hit = 1; hit <= 20; ++hit) {
@@ -294,7 +293,7 @@ rc::Gen<FaultPlan> BudgetedPlan() {
 }
 
 TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
-  Laboratory laboratory = MakeLaboratory(GetParam());
+  Laboratory laboratory = MakeRunner(GetParam());
   size_t tried = 0;
   size_t fired = 0;
   CheckProperty<FaultPlan>({.name = PropertyNameOf(GetParam()),

@@ -10,7 +10,7 @@
 #include <rapidcheck.h>
 
 #include "harness/explore/explore_case.h"
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 #include "harness/explore/random_plan.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>

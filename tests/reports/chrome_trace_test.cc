@@ -240,7 +240,7 @@ TEST(ChromeTraceTest, OperationWithoutAnEnd_IsAnInstant) {
 
 TEST(ChromeTraceTest, OverlappingSaves_HaveThreadsOfTheirOwn) {
   Record record;
-  record.setup.saves_beside = true;
+  record.setup.async_saves = true;
   record.lives = {
       Process(0, 1, 0,
               {{.kind = RecordKind::kSaveBegin, .step = 1},

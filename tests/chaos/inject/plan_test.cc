@@ -36,13 +36,13 @@ TEST(FaultKindTest, TheErrorsOfADeviceAreInTheOrderOfTheEnum) {
 TEST(FaultKindTest, OnlyLossOfPowerIsNotForRealProcesses) {
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const Fault fault{.id = "f", .kind = info.kind};
-    EXPECT_EQ(WhyNotReal(fault).empty(), info.kind != FaultKind::kPowerLoss);
+    EXPECT_EQ(SimOnlyReason(fault).empty(), info.kind != FaultKind::kPowerLoss);
   }
-  EXPECT_FALSE(WhyNotReal({.kind = FaultKind::kTornWrite,
-                           .with = {.then = AfterTear::kPowerLoss}})
+  EXPECT_FALSE(SimOnlyReason({.kind = FaultKind::kTornWrite,
+                              .with = {.then = AfterTear::kPowerLoss}})
                    .empty());
-  EXPECT_FALSE(WhyNotReal({.kind = FaultKind::kPartition,
-                           .with = {.groups = {{0}, {1}}}})
+  EXPECT_FALSE(SimOnlyReason({.kind = FaultKind::kPartition,
+                              .with = {.groups = {{0}, {1}}}})
                    .empty());
 }
 

@@ -45,7 +45,7 @@ class RecordingEffects final : public InjectorEffects {
     diary_.push_back("power loss");
     throw ProcessGone();
   }
-  void TroubleNetwork(const Fault& fault) override {
+  void ApplyNetworkFault(const Fault& fault) override {
     Note(FaultKindName(fault.kind), fault.with.duration);
   }
   void JumpCalendar(Duration by) override { Note("calendar", by); }

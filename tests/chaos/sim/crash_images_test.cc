@@ -66,7 +66,7 @@ void Dump(const ImageDirectory& directory, const std::string& path,
   }
 }
 
-// All answers of a Choose, one run after another.
+// All answers of a ChoiceSource, one run after another.
 std::set<std::string> ByTryingAllCuts(DurabilityProfile profile,
                                       const Work& work) {
   std::set<std::string> trees;

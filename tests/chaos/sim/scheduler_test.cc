@@ -120,7 +120,7 @@ TEST_F(SchedulerTest, WhatIsDueWhenAllAreGoneIsForgotten) {
 }
 
 TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
-  Call kill([&] { scheduler_.Doom(group_); });
+  Call kill([&] { scheduler_.Kill(group_); });
   int unwound = 0;
   Spawn([&] {
     const Marks marks{unwound};
@@ -138,7 +138,7 @@ TEST_F(SchedulerTest, AnActionMayKillAnotherProcessThanTheOneThatWaits) {
   FiberGroup victims;
   int unwound = 0;
   SpawnVictims(victims, seconds(5), unwound);
-  Call kill([&] { scheduler_.Doom(victims); });
+  Call kill([&] { scheduler_.Kill(victims); });
   Spawn([&] {
     WaitFor(milliseconds(1));
     scheduler_.At(scheduler_.now() + milliseconds(3), kill, 0);
@@ -229,7 +229,7 @@ TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
   SpawnVictims(victims, milliseconds(1), unwound);
   Spawn([&] {
     WaitFor(milliseconds(5));
-    scheduler_.Doom(victims);
+    scheduler_.Kill(victims);
     const uint64_t resumptions = victims.resumptions;
     EXPECT_EQ(unwound, 0);
     WaitFor(milliseconds(1));

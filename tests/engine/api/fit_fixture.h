@@ -56,7 +56,7 @@ class FitFixture {
     std::vector<std::string> addresses;
     for (int rank = 0; rank < workers && workers > 1; ++rank) {
       addresses.push_back(
-          fmt::format("w{}:{}", rank, 7000 + simulation_.TakePort()));
+          fmt::format("w{}:{}", rank, 7000 + simulation_.AllocatePort()));
     }
     for (int rank = 0; rank < workers; ++rank) {
       const std::string host = fmt::format("w{}", rank);

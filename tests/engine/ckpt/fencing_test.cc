@@ -31,9 +31,10 @@ class FencingTest : public testing::Test {
     CHECK(claim.ok(), claim.status().ToString());
     return store;
   }
-  static CheckpointStore LaunchedAs(World& world, const Tenure& tenure) {
+  static CheckpointStore LaunchedAs(World& world,
+                                    const LaunchHold& launch_hold) {
     auto store = CheckpointStore::Open(
-        world, {.directory = std::string(kStore), .tenure = tenure});
+        world, {.directory = std::string(kStore), .launch_hold = launch_hold});
     CHECK(store.ok(), store.status().ToString());
     return *std::move(store);
   }

@@ -200,7 +200,8 @@ TEST(ManifestTest, TheMarkOfRetentionComesBack) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("counted_from"), std::string::npos);
   EXPECT_FALSE(ParseManifest(without)->mark);
-  for (const Keep keep : {Keep::kWhileNew, Keep::kForGood}) {
+  for (const RetentionClass keep :
+       {RetentionClass::kRecent, RetentionClass::kPermanent}) {
     Manifest marked = SmallManifest();
     marked.mark = {.counted_from = -5, .keep = keep};
     const std::string text = EncodeManifest(marked);
@@ -222,7 +223,7 @@ TEST(ManifestTest, TellsSinceWhichStepARunIsNotFinite) {
   EXPECT_EQ(ParseManifest(without)->head.not_finite_since, std::nullopt);
   Manifest manifest = SmallManifest();
   manifest.head.not_finite_since = 149;
-  manifest.mark = {.counted_from = -5, .keep = Keep::kForGood};
+  manifest.mark = {.counted_from = -5, .keep = RetentionClass::kPermanent};
   const std::string text = EncodeManifest(manifest);
   std::string other = Replaced(text, "{\n", "{ \n");
   other = Signed(other.substr(0, other.rfind("\"xxh3_128\"")));

@@ -47,9 +47,9 @@ class RetentionTest : public testing::Test {
 TEST(OldestSpareTest, WhatIsForGoodStaysWhereThereIsNoRoom) {
   std::vector<CommittedCheckpoint> lineage(4);
   EXPECT_EQ(OldestSpare(lineage, 2), 0u);
-  lineage[0].mark = {.keep = Keep::kForGood};
+  lineage[0].mark = {.keep = RetentionClass::kPermanent};
   EXPECT_EQ(OldestSpare(lineage, 2), 1u);
-  lineage[1].mark = {.keep = Keep::kForGood};
+  lineage[1].mark = {.keep = RetentionClass::kPermanent};
   EXPECT_EQ(OldestSpare(lineage, 2), std::nullopt);
   EXPECT_EQ(OldestSpare(lineage, 0), std::nullopt);
 }

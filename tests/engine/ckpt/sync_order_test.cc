@@ -109,7 +109,7 @@ TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
     };
     // The directory is there: this process has claimed in it before.
     auto store = CheckpointStore::Open(
-        new_.world, {.directory = kDirectory, .tenure = {.claimed = 1}});
+        new_.world, {.directory = kDirectory, .launch_hold = {.claimed = 1}});
     ASSERT_TRUE(store.ok());
     EXPECT_EQ(store->ClaimGeneration(std::string(kJob)).status().code(),
               Code::kIoError)

@@ -75,7 +75,7 @@ class ClusterFixture {
     return statuses_[static_cast<size_t>(rank)];
   }
 
-  static Result<Decision> DecideOne(const std::vector<Attendant>&) {
+  static Result<Decision> DecideOne(const std::vector<JoinedWorker>&) {
     return Decision{.generation = 1, .text = "go"};
   }
 
@@ -95,7 +95,7 @@ class ClusterFixture {
     Status& status = statuses_[static_cast<size_t>(mine.rank)];
     status = Cancelled("ended from outside");
     Result<std::unique_ptr<Session>> session = Session::Form(
-        world, *kernels_, mine, [&](const std::vector<Attendant>& by_rank) {
+        world, *kernels_, mine, [&](const std::vector<JoinedWorker>& by_rank) {
           if (decides_within_ > Duration::zero()) {
             world.clock.SleepUntil(world.clock.Now() + decides_within_);
           }

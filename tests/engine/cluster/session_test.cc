@@ -125,7 +125,7 @@ TEST(SessionTest, StrangersAreDroppedAndHoldNobodyUp) {
 
 TEST(SessionTest, ARefusalReachesEveryRankWithItsCode) {
   ClusterFixture cluster(3, 1);
-  const auto refuse = [](const std::vector<Attendant>&) -> Result<Decision> {
+  const auto refuse = [](const std::vector<JoinedWorker>&) -> Result<Decision> {
     return FailedPrecondition("no valid checkpoint");
   };
   for (const int rank : {0, 1, 2}) {
@@ -209,12 +209,12 @@ TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
   cluster.options().generation = 4;
   cluster.options().incarnation = 2;
   const auto decide =
-      [](const std::vector<Attendant>& by_rank) -> Result<Decision> {
+      [](const std::vector<JoinedWorker>& by_rank) -> Result<Decision> {
     EXPECT_EQ(by_rank.size(), 3u);
-    for (const Attendant& attendant : by_rank) {
-      EXPECT_EQ(attendant.hello_payload, "held");
-      EXPECT_EQ(attendant.generation, 4u);
-      EXPECT_EQ(attendant.incarnation, 2u);
+    for (const JoinedWorker& joined_worker : by_rank) {
+      EXPECT_EQ(joined_worker.hello_payload, "held");
+      EXPECT_EQ(joined_worker.generation, 4u);
+      EXPECT_EQ(joined_worker.incarnation, 2u);
     }
     return Decision{.generation = 5, .text = ""};
   };

@@ -72,7 +72,7 @@ class DeviceBitsTest : public ::testing::TestWithParam<DeviceKind> {
     Spans there_spans;
     for (std::vector<float>& array : found) {
       there_spans.push_back(
-          Brought(memory, std::span(array), there.emplace_back(memory)));
+          CopyIn(memory, std::span(array), there.emplace_back(memory)));
     }
     operation(*device_, there_spans);
     operation(*cpu_, Spans(expected.begin(), expected.end()));
@@ -241,13 +241,13 @@ TEST_P(DeviceBitsTest, Losses) {
         [&](const Kernels& kernels, const Spans& at) {
           Memory& memory = kernels.memory();
           MemoryArray<uint8_t> place(memory);
-          LossArgs args = {.outputs = at[0],
-                           .labels = Brought(
-                               memory, std::span<const uint8_t>(labels), place),
-                           .classes = classes,
-                           .scale = 0.01f,
-                           .losses = at[1],
-                           .gradients = at[2]};
+          LossArgs args = {
+              .outputs = at[0],
+              .labels = CopyIn(memory, std::span<const uint8_t>(labels), place),
+              .classes = classes,
+              .scale = 0.01f,
+              .losses = at[1],
+              .gradients = at[2]};
           kernels.SoftmaxCrossEntropy(args);
           args.losses = at[3];
           args.gradients = at[4];

@@ -39,7 +39,7 @@ TEST(LauncherSocketTest, ProgressComesBackFromItsLine) {
                                  .silent_rank = 0,
                                  .saving = std::chrono::seconds(0),
                                  .failure = "device 0: lost",
-                                 .of_itself = true});
+                                 .own_device_failed = true});
   EXPECT_EQ(progress.step, 150u);
   EXPECT_EQ(progress.epoch, 2u);
   EXPECT_EQ(progress.steps_per_epoch, 64u);
@@ -50,7 +50,7 @@ TEST(LauncherSocketTest, ProgressComesBackFromItsLine) {
   EXPECT_EQ(progress.silent_rank, 0);
   EXPECT_EQ(progress.saving, Duration(0));
   EXPECT_EQ(progress.failure, "device 0: lost");
-  EXPECT_TRUE(progress.of_itself);
+  EXPECT_TRUE(progress.own_device_failed);
 }
 
 TEST(LauncherSocketTest, AResultComesBackFromItsLine) {

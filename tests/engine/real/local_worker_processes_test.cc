@@ -30,7 +30,7 @@ WorkerSpec Spec(int worker) {
           .life = 2,
           .rank = worker,
           .addresses = {"127.0.0.1:5000", "127.0.0.1:5001"},
-          .tenure = {.launch = "3 then here", .claimed = 4}};
+          .launch_hold = {.launch = "3 then here", .claimed = 4}};
 }
 
 // A worker's notices as texts, in order: lines of progress, "result …", "exit

@@ -101,7 +101,7 @@ TEST(DeviceSaveTest, ACopyIsOfTheMomentAndBringsNothingElseHere) {
   EXPECT_EQ(moves.fetched, kept.kept_bytes());
   EXPECT_LT(moves.downloaded, kept.kept_bytes() / 20) << "digests alone";
   EXPECT_NE(kept.state.parameters[0], 0.5f) << "the state was not brought here";
-  ASSERT_TRUE(kept.state.Settle().ok());
+  ASSERT_TRUE(kept.state.SyncToHost().ok());
   EXPECT_EQ(kept.state.parameters[0], 0.75f);
 }
 
@@ -164,12 +164,12 @@ TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   }();
   KeptState kept(api);
   StateCopy copy;
-  TrainState::Keeper* const keeper = kept.state.keeper();
-  kept.state.KeptBy(nullptr);
+  TrainState::DeviceMirror* const device_mirror = kept.state.device_mirror();
+  kept.state.set_device_mirror(nullptr);
   pinned = 0;
   ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
   EXPECT_EQ(pinned, 0);
-  kept.state.KeptBy(keeper);
+  kept.state.set_device_mirror(device_mirror);
   for (int i = 0; i < 3; ++i) {
     kept.Train(0.5f);
     ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
@@ -216,7 +216,7 @@ TEST(DeviceSaveTest, TakesACopyAndSaysSo_WhereZeroCopyIsWanted) {
 TEST(DeviceSaveTest, TheNextLifeGoesOnFromWhatWasFetched) {
   TrainOptions options = AsyncOnDevice();
   options.horizon.stop_at_step = 12;
-  options.checkpoint.at_notice = AtNotice::kLeave;
+  options.checkpoint.at_notice = OnPreemption::kExit;
   TrainingFixture fixture;
   fixture.ComputeOn(GuardedDevice());
   ASSERT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));

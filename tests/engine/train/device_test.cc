@@ -229,7 +229,7 @@ TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
   EXPECT_LT(brought, trained.size() * sizeof(float) / 100);
   EXPECT_NE(newest, before);
   EXPECT_NE(state.parameters[1], 0.5f) << "nothing was brought here";
-  ASSERT_TRUE(state.Settle().ok());
+  ASSERT_TRUE(state.SyncToHost().ok());
   EXPECT_EQ(state.parameters[1], 0.5f);
   EXPECT_EQ(state.ComputeDigest(), newest);
 }
@@ -288,13 +288,13 @@ TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
     ResidentState resident(state, *built->kernels, faults);
     static_cast<void>(resident.parameters());
     resident.Changed();
-    EXPECT_TRUE(state.Settle().ok());
+    EXPECT_TRUE(state.SyncToHost().ok());
     resident.Changed();
     failed = true;
     EXPECT_EQ(state.NewestDigest().status().message(), "emulated device: lost");
-    EXPECT_EQ(state.Settle().message(), "emulated device: lost");
+    EXPECT_EQ(state.SyncToHost().message(), "emulated device: lost");
   }
-  EXPECT_EQ(state.Settle().code(), Code::kUnavailable);
+  EXPECT_EQ(state.SyncToHost().code(), Code::kUnavailable);
   EXPECT_EQ(state.NewestDigest().status().code(), Code::kUnavailable);
   EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
 }

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 class GradientExchangeTest : public testing::Test {
  protected:
   static constexpr GradientExchange::Sizes kSizes = {
-      .replicas = 2, .gradients = 2, .beside = 1};
+      .replicas = 2, .gradients = 2, .extra = 1};
 
   GradientExchange ExchangeOn(const Kernels& kernels,
                               const GradientExchange::Sizes& sizes = kSizes) {
@@ -32,7 +32,7 @@ class GradientExchangeTest : public testing::Test {
                       std::vector<float> gradients, float loss) {
     std::ranges::copy(gradients, exchange.RoomOf(replica).begin());
     exchange.Take(replica);
-    exchange.Beside(replica).back() = loss;
+    exchange.Extra(replica).back() = loss;
   }
 
   static KeptGradients Kept(std::vector<float> gradients_and_loss) {
@@ -44,7 +44,7 @@ class GradientExchangeTest : public testing::Test {
     Tally tally;
     EXPECT_TRUE(exchange.Sum({}, tally, std::chrono::seconds(1)).ok());
     std::vector<float> sum(exchange.Total().begin(), exchange.Total().end());
-    sum.push_back(exchange.TotalBeside().back());
+    sum.push_back(exchange.TotalExtra().back());
     return sum;
   }
 
@@ -82,7 +82,7 @@ TEST_F(GradientExchangeTest, KeepsWhatItTookUntilTheNext) {
 
 TEST_F(GradientExchangeTest, TakesNothingKeptBesideAReplicasOwnState) {
   const GradientExchange exchange =
-      ExchangeOn(*host_, {.replicas = 2, .gradients = 2, .beside = 5});
+      ExchangeOn(*host_, {.replicas = 2, .gradients = 2, .extra = 5});
   EXPECT_FALSE(exchange.TakesKept());
 }
 

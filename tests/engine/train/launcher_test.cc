@@ -465,16 +465,16 @@ TEST_F(LauncherTest, ItsOwnPauseMakesNobodyLate) {
 
 TEST_F(LauncherTest, TellsEachLifeWhatAnEarlierOneClaimed) {
   options_.checkpoint_directory = "/ckpt";
-  std::vector<Tenure> told;
+  std::vector<LaunchHold> told;
   Launched([&](const WorkerSpec& spec) -> Script {
-    if (spec.worker == 0) told.push_back(spec.tenure);
+    if (spec.worker == 0) told.push_back(spec.launch_hold);
     if (spec.life == 3) return Done(spec);
     return {.exit = 75, .claims = spec.worker == 0 && spec.life == 1 ? 6u : 0u};
   });
   const std::string launch = told[0].launch;
   EXPECT_FALSE(launch.empty());
-  EXPECT_THAT(told, ElementsAre(Tenure{launch, 0}, Tenure{launch, 6},
-                                Tenure{launch, 6}));
+  EXPECT_THAT(told, ElementsAre(LaunchHold{launch, 0}, LaunchHold{launch, 6},
+                                LaunchHold{launch, 6}));
 }
 
 TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {
@@ -561,10 +561,11 @@ TEST_F(LauncherTest, ADeathIsSaidRatherThanWhatItMadeOfTheOthers) {
 
 // A worker that leaves because its own device failed.
 Script LosesItsDevice(Duration runs) {
-  return {.runs = runs,
-          .exit = 75,
-          .tells = {{milliseconds(0),
-                     {.failure = "device 0: lost", .of_itself = true}}}};
+  return {
+      .runs = runs,
+      .exit = 75,
+      .tells = {{milliseconds(0),
+                 {.failure = "device 0: lost", .own_device_failed = true}}}};
 }
 
 TEST_F(LauncherTest, ALostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
@@ -807,8 +808,8 @@ TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
 
 TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
   ExpectOnlyWorkerOneStartsAgain([](Script& script) {
-    TellAt(milliseconds(15), {.failure = "device 0: lost", .of_itself = true},
-           script);
+    TellAt(milliseconds(15),
+           {.failure = "device 0: lost", .own_device_failed = true}, script);
     script.exit = 75;
   });
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited: device 0: lost");
@@ -1042,7 +1043,8 @@ TEST_F(LauncherTest, SeesWhatTheMetadataServiceSaysWhileItPauses) {
 TEST_F(LauncherTest, AServiceThatHangsMakesNoPauseLonger) {
   options_.max_restarts = 1;
   options_.notices.url = "http://169.254.169.254/x";
-  simulation_.SetMetadata("launcher", {.way = MetadataService::Way::kHangs});
+  simulation_.SetMetadata("launcher",
+                          {.behavior = MetadataService::Behavior::kHangs});
   EXPECT_EQ(Launched(Lost).restarts, 1);
   EXPECT_LE(Now(), milliseconds(300));
   EXPECT_THAT(lines_, IsEmpty());

@@ -10,9 +10,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string BlameThreeTimes(Membership& membership, int worker) {
-  membership.Blame(worker);
-  membership.Blame(worker);
-  return membership.Blame(worker);
+  membership.RecordCulprit(worker);
+  membership.RecordCulprit(worker);
+  return membership.RecordCulprit(worker);
 }
 
 TEST(MembershipTest, EachLifeHasAsManyAsItsEntryAndLaterOnesTheLast) {
@@ -26,10 +26,10 @@ TEST(MembershipTest, EachLifeHasAsManyAsItsEntryAndLaterOnesTheLast) {
 
 TEST(MembershipTest, ThreeFailuresInARowLeaveAWorkerOut) {
   Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
-  EXPECT_EQ(membership.Blame(0), "");
-  EXPECT_EQ(membership.Blame(0), "");
+  EXPECT_EQ(membership.RecordCulprit(0), "");
+  EXPECT_EQ(membership.RecordCulprit(0), "");
   EXPECT_THAT(membership.Of(3), ElementsAre(0, 1, 2));
-  EXPECT_EQ(membership.Blame(0),
+  EXPECT_EQ(membership.RecordCulprit(0),
             "worker 0 failed 3 times in a row; going on without it");
   EXPECT_THAT(membership.Of(4), ElementsAre(1, 2));
   EXPECT_EQ(membership.too_few(), "");
@@ -38,10 +38,11 @@ TEST(MembershipTest, ThreeFailuresInARowLeaveAWorkerOut) {
 TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
   Membership membership({.workers = 3, .min_workers = 1, .by_life = {}});
   for (int i = 0; i < 4; ++i) {
-    membership.Blame(0);
-    membership.Blame(0);
-    EXPECT_EQ(membership.Blame(i % 2 == 0 ? std::optional(1) : std::nullopt),
-              "");
+    membership.RecordCulprit(0);
+    membership.RecordCulprit(0);
+    EXPECT_EQ(
+        membership.RecordCulprit(i % 2 == 0 ? std::optional(1) : std::nullopt),
+        "");
   }
   EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2));
 }

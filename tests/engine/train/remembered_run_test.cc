@@ -19,7 +19,7 @@ std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
                            StepProbe* probe) {
   TrainingFixture fixture;
   fixture.RememberIn(memo);
-  fixture.CallAt(hooks);
+  fixture.set_hooks(hooks);
   fixture.LookBy(probe);
   TrainOptions options = SmallRun();
   options.checkpoint = {};

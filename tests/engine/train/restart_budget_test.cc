@@ -11,14 +11,15 @@ TEST(RestartBudgetTest, ANewStepEndsWhatWasFruitlessAtOnce) {
   RestartBudget budget(options);
   for (int loss = 1; loss <= 2; ++loss) {
     EXPECT_EQ(budget.Spend(), "");
-    EXPECT_EQ(budget.fruitless(), loss);
+    EXPECT_EQ(budget.restarts_without_progress(), loss);
   }
   budget.Reached(5);
-  EXPECT_EQ(budget.fruitless(), 0);
+  EXPECT_EQ(budget.restarts_without_progress(), 0);
   EXPECT_EQ(budget.Spend(), "");
-  EXPECT_EQ(budget.fruitless(), 0);
+  EXPECT_EQ(budget.restarts_without_progress(), 0);
   EXPECT_EQ(budget.Spend(), "");
-  EXPECT_EQ(budget.fruitless(), 1) << "step 5 is no news any more";
+  EXPECT_EQ(budget.restarts_without_progress(), 1)
+      << "step 5 is no news any more";
 }
 
 }  // namespace

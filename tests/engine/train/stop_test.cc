@@ -215,11 +215,11 @@ TEST(StopTest, WhatOneHostsServiceSaysStopsAllWorkers) {
 
 // Bits and virtual time of a run that asks nobody.
 TEST(StopTest, AServiceThatHangsSlowsNoTraining) {
-  using Way = MetadataService::Way;
+  using Behavior = MetadataService::Behavior;
   const TrainOptions asks = LooksFor("", "http://169.254.169.254/x");
   TrainingFixture alone;
   alone.Run(2, SmallRun());
-  for (const Way way : {Way::kHangs, Way::kRefuses}) {
+  for (const Behavior way : {Behavior::kHangs, Behavior::kRefuses}) {
     TrainingFixture fixture;
     for (const char* host : {"w0", "w1"}) {
       fixture.simulation().SetMetadata(host, {.way = way});

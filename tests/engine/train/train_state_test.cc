@@ -95,12 +95,12 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
 TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
   KnownStates known(1 << 20);
   TrainState first = Used();
-  first.KnownBy(&known);
+  first.set_known_states(&known);
   const Digest digest = first.NewestDigest().value();
   EXPECT_EQ(digest, Used().ComputeDigest());
   EXPECT_EQ(known.found(), 0u);
   TrainState second = Used();
-  second.KnownBy(&known);
+  second.set_known_states(&known);
   EXPECT_EQ(second.NewestDigest().value(), digest);
   EXPECT_EQ(second.ComputeDigest(), digest);
   EXPECT_EQ(known.found(), 2u);
@@ -118,30 +118,30 @@ TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
 TEST_F(TrainStateTest, ArraysAreDigestedAgainOnceTheyAreSaidToHaveChanged) {
   KnownStates known(1 << 20);
   TrainState state = Used();
-  state.KnownBy(&known);
-  const auto newest = [&](TrainState::Arrays arrays) {
+  state.set_known_states(&known);
+  const auto newest = [&](TrainState::ArrayDigests arrays) {
     return state.NewestDigest(arrays).value();
   };
-  constexpr auto kAsTheyWere = TrainState::Arrays::kAsTheyWere;
+  constexpr auto kReuse = TrainState::ArrayDigests::kReuse;
   EXPECT_EQ(state.ParametersDigest(), std::nullopt);
-  const Digest before = newest(kAsTheyWere);
+  const Digest before = newest(kReuse);
   EXPECT_EQ(before, Used().ComputeDigest());
   for (const std::span<float> array :
        {std::span(state.parameters), std::span(state.optimizer.slots[0]),
         std::span(state.optimizer.slots[1])}) {
     const float was = std::exchange(array[7], 3.5f);
-    EXPECT_EQ(newest(kAsTheyWere), before);
+    EXPECT_EQ(newest(kReuse), before);
     state.ArraysChanged();
-    EXPECT_NE(newest(kAsTheyWere), before);
+    EXPECT_NE(newest(kReuse), before);
     array[7] = was;
-    EXPECT_EQ(newest(TrainState::Arrays::kAnew), before);
+    EXPECT_EQ(newest(TrainState::ArrayDigests::kRecompute), before);
   }
 }
 
 TEST_F(TrainStateTest, TheParametersDigestIsOfThemAsTheyAreSaidToBe) {
   KnownStates known(1 << 20);
   TrainState state = Used();
-  state.KnownBy(&known);
+  state.set_known_states(&known);
   const auto of_parameters = [](const TrainState& of) {
     return DigestOf(std::as_bytes(std::span(of.parameters)));
   };
@@ -150,7 +150,7 @@ TEST_F(TrainStateTest, TheParametersDigestIsOfThemAsTheyAreSaidToBe) {
   const TrainState other = Fresh(4);
   ASSERT_TRUE(state.Restore(ViewsOf(Stored(other)), faults_).ok());
   EXPECT_EQ(state.ParametersDigest(), std::nullopt);
-  EXPECT_NE(state.NewestDigest(TrainState::Arrays::kAsTheyWere).value(),
+  EXPECT_NE(state.NewestDigest(TrainState::ArrayDigests::kReuse).value(),
             before);
   EXPECT_EQ(state.ParametersDigest(), of_parameters(other));
   state.ArraysChanged();
@@ -164,8 +164,8 @@ TEST_F(TrainStateTest, AKnownDigestIsFoundForHistoriesOfAnyLength) {
     TrainState first = Fresh(1);
     first.history.loss.assign(epochs, 1.5f);
     TrainState second = first;
-    first.KnownBy(&known);
-    second.KnownBy(&known);
+    first.set_known_states(&known);
+    second.set_known_states(&known);
     EXPECT_EQ(first.ComputeDigest(), second.ComputeDigest());
     EXPECT_EQ(known.size(), epochs + 1);
     EXPECT_EQ(known.found(), epochs + 1);
@@ -181,7 +181,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
     TrainState state = Fresh(1);
     ASSERT_TRUE(state.Restore(ViewsOf(tensors), faults_).ok()) << name;
     const Digest digest = state.ComputeDigest();
-    state.KnownBy(&known);
+    state.set_known_states(&known);
     EXPECT_EQ(state.ComputeDigest(), digest) << name;
     EXPECT_EQ(known.size(), ++restored) << name;
   };
@@ -200,7 +200,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherNamesOrShapes) {
     TrainState state(*model_, *optimizer_, job_, StartFrom::kInitialParameters,
                      hooks);
     const Digest digest = state.ComputeDigest();
-    state.KnownBy(&known);
+    state.set_known_states(&known);
     EXPECT_EQ(state.ComputeDigest(), digest);
   };
   check({{.name = "callbacks/a", .size = 4}});
@@ -221,7 +221,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherSizes) {
     state.history.loss.assign(before, 1.5f);
     state.history.val_loss.assign(3 - before, 1.5f);
     const Digest digest = state.ComputeDigest();
-    state.KnownBy(&known);
+    state.set_known_states(&known);
     EXPECT_EQ(state.ComputeDigest(), digest);
   }
   EXPECT_EQ(known.size(), 4u);

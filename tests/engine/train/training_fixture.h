@@ -99,7 +99,7 @@ class TrainingFixture {
   }
   // All outlive the runs. Null: none.
   void RememberIn(TrainMemo* memo) { memo_ = memo; }
-  void CallAt(LoopHooks* hooks) { hooks_ = hooks; }
+  void set_hooks(LoopHooks* hooks) { hooks_ = hooks; }
   void LookBy(StepProbe* probe) { probe_ = probe; }
 
   LifeOutcome Run(int workers, const TrainOptions& options,
@@ -121,7 +121,7 @@ class TrainingFixture {
     std::vector<std::string> addresses;
     for (int rank = 0; rank < workers; ++rank) {
       addresses.push_back(
-          fmt::format("w{}:{}", rank, 7000 + simulation_.TakePort()));
+          fmt::format("w{}:{}", rank, 7000 + simulation_.AllocatePort()));
     }
     for (int rank = 0; rank < workers; ++rank) {
       Start({.worker = rank,
@@ -147,7 +147,7 @@ class TrainingFixture {
         : outcome_(outcome), probe_(probe) {}
     void Progress(const WorkerProgress& progress) override {
       if (!progress.line.empty()) outcome_.lines.push_back(progress.line);
-      if (progress.of_itself) {
+      if (progress.own_device_failed) {
         outcome_.of_themselves.push_back(progress.failure);
       }
     }

@@ -14,7 +14,7 @@ Loss Killed(int worker) { return {.worker = worker, .exited = {.signal = 9}}; }
 
 Loss PutDown(int worker) {
   Loss loss = Killed(worker);
-  loss.put_down = true;
+  loss.killed_by_launcher = true;
   return loss;
 }
 
@@ -25,7 +25,7 @@ Loss Left(int worker, const std::string& failure) {
 
 Loss LostItsDevice(int worker) {
   Loss loss = Left(worker, "no device");
-  loss.of_itself = true;
+  loss.own_device_failed = true;
   return loss;
 }
 
@@ -50,7 +50,7 @@ TEST(WorkerLossTest, EachEndHasItsSentence) {
 TEST(WorkerLossTest, WhatAWorkerSaysOfItsDeviceComesBeforeHowItEnded) {
   Loss loss = LostItsDevice(1);
   loss.exited = {.signal = 9};
-  loss.put_down = true;
+  loss.killed_by_launcher = true;
   EXPECT_EQ(Describe(loss), "worker 1 exited: no device");
 }
 

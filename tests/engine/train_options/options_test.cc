@@ -43,8 +43,8 @@ CheckpointOptions AnyCheckpoint() {
                                           AtSuccess::kDeleteCheckpoints,
                                           AtSuccess::kLeaveCheckpoints),
           .allow_cold_start = *rc::gen::arbitrary<bool>(),
-          .at_notice =
-              *rc::gen::element(AtNotice::kSaveAndLeave, AtNotice::kLeave)};
+          .at_notice = *rc::gen::element(OnPreemption::kSaveAndExit,
+                                         OnPreemption::kExit)};
 }
 
 TrainOptions AnyOptions() {

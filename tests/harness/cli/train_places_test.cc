@@ -60,9 +60,9 @@ TEST(TrainPlacesTest, StoreInTheExport_IsRefused) {
 }
 
 TEST(ExitForLookTest, CheckpointsOfAnotherJob_HaveTheirOwnCode) {
-  EXPECT_EQ(ExitForLook(OtherJob("")), ExitCode::kOtherJob);
-  EXPECT_EQ(ExitForLook(FailedPrecondition("")), ExitCode::kNoCheckpoint);
-  EXPECT_EQ(ExitForLook(NotFound("")), ExitCode::kUsage);
+  EXPECT_EQ(ExitForInspect(OtherJob("")), ExitCode::kOtherJob);
+  EXPECT_EQ(ExitForInspect(FailedPrecondition("")), ExitCode::kNoCheckpoint);
+  EXPECT_EQ(ExitForInspect(NotFound("")), ExitCode::kUsage);
 }
 
 }  // namespace

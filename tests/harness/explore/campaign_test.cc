@@ -300,8 +300,8 @@ TEST_P(CanaryTest, IsFoundAndShrunkToFewFaults) {
   References references("", "test");
   Case sound = report.findings.front().setup;
   sound.plan.bugs.clear();
-  Laboratory laboratory = Laboratory::Make(sound, references).value();
-  EXPECT_TRUE(laboratory.Try(report.findings.front().plan).wrong.empty())
+  PlanRunner runner = PlanRunner::Make(sound, references).value();
+  EXPECT_TRUE(runner.Try(report.findings.front().plan).wrong.empty())
       << FirstFindingOf(report);
 }
 

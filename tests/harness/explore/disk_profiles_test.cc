@@ -1,14 +1,14 @@
 // Whole runs on disks of every profile.
 #include <gtest/gtest.h>
 
-#include "harness/explore/laboratory.h"
+#include "harness/explore/plan_runner.h"
 #include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-std::string Describe(const Trial& trial) {
+std::string Describe(const PlanRun& trial) {
   std::string text = trial.verdict.reason;
   for (const Finding& finding : trial.wrong) {
     text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
@@ -18,11 +18,11 @@ std::string Describe(const Trial& trial) {
 
 class EveryDisk : public testing::TestWithParam<DurabilityProfile> {
  protected:
-  Laboratory Make() {
+  PlanRunner Make() {
     static References references("", "test");
     Case one = SaveCase(3);
     one.disk = GetParam();
-    return Laboratory::Make(std::move(one), references).value();
+    return PlanRunner::Make(std::move(one), references).value();
   }
 };
 INSTANTIATE_TEST_SUITE_P(Disks, EveryDisk,
@@ -37,19 +37,19 @@ INSTANTIATE_TEST_SUITE_P(Disks, EveryDisk,
                          });
 
 TEST_P(EveryDisk, ARunCompletes) {
-  Laboratory laboratory = Make();
-  const Trial trial = laboratory.Try({});
+  PlanRunner runner = Make();
+  const PlanRun trial = runner.Try({});
   EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
 }
 
 TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
-  Laboratory laboratory = Make();
+  PlanRunner runner = Make();
   for (const uint64_t step : {2, 5, 8}) {
-    const Trial trial =
-        laboratory.Try({.faults = {{.id = "crash",
-                                    .site = {.worker = 1,
-                                             .step = step,
-                                             .point = Point::kStepBegin}}}});
+    const PlanRun trial =
+        runner.Try({.faults = {{.id = "crash",
+                                .site = {.worker = 1,
+                                         .step = step,
+                                         .point = Point::kStepBegin}}}});
     EXPECT_TRUE(trial.wrong.empty()) << step << Describe(trial);
   }
 }
@@ -57,12 +57,12 @@ TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
 // After a loss on a disk that lies, an older state, a refusal or a start from
 // scratch is fine.
 TEST_P(EveryDisk, APowerLossLeavesWhatTheDiskOwes) {
-  Laboratory laboratory = Make();
+  PlanRunner runner = Make();
   for (const Point point :
        {Point::kShardSync, Point::kRename, Point::kRenamed,
         Point::kSaveAcknowledged, Point::kStateRename, Point::kRetireRemove}) {
     for (uint64_t seed = 1; seed <= 5; ++seed) {
-      const Trial trial = laboratory.Try(
+      const PlanRun trial = runner.Try(
           {.seed = seed,
            .faults = {{.id = "cut",
                        .site = {.worker = 0, .point = point, .occurrence = 2},

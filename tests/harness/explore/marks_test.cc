@@ -29,7 +29,7 @@ Record Died(std::string_view kind, Point point,
 
 FaultPhase PhaseIn(const Record& record) {
   const Outline outline(record);
-  return PhaseOf(outline, outline.firings.at(0));
+  return PhaseOf(outline, outline.occurrences.at(0));
 }
 
 TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {

@@ -11,7 +11,7 @@
 
 #include "engine/real/system_clock.h"
 #include "harness/explore/campaign.h"
-#include "harness/explore/nth_plans.h"
+#include "harness/explore/sweep_plans.h"
 #include "harness/run/text_file.h"
 
 namespace gauntlet {
@@ -181,7 +181,7 @@ CaseReport ReportOf(const ExploreCase& one) {
 
 // The plans that count, of a whole sweep.
 std::multiset<std::string> SweptPlans(ShardChoice shard) {
-  NthPlans plans({SmallSpace(), SmallSpace()}, 1, shard);
+  SweepPlans plans({SmallSpace(), SmallSpace()}, 1, shard);
   std::multiset<std::string> swept;
   for (auto round = plans.NextRound(); !round.empty();
        round = plans.NextRound()) {

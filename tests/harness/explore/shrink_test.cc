@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/real/system_clock.h"
-#include "harness/explore/plain_places.h"
+#include "harness/explore/canonical_sites.h"
 #include "harness/explore/shrink_setup.h"
 #include "harness/run/reference.h"
 #include "tests/harness/run/small_cases.h"
@@ -208,7 +208,7 @@ Case PlantedCase() {
 // brings it about.
 TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
   References references("", "test");
-  Laboratory laboratory = Laboratory::Make(PlantedCase(), references).value();
+  PlanRunner runner = PlanRunner::Make(PlantedCase(), references).value();
   const FaultPlan plan = {
       .seed = 99,
       .faults = {{.id = "slow",
@@ -222,17 +222,17 @@ TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
                   .site = {.worker = 1, .point = Point::kShardSync},
                   .kind = FaultKind::kErrno,
                   .after = "dark"}}};
-  const Trial trial = laboratory.Try(plan);
-  ASSERT_EQ(BreachOf(trial), (Breach{"trajectory", "state-digest"}))
+  const PlanRun trial = runner.Try(plan);
+  ASSERT_EQ(ViolationOf(trial), (Violation{"trajectory", "state-digest"}))
       << (trial.wrong.empty() ? "it held" : trial.wrong[0].name);
-  const Shrunk shrunk = Shrink(laboratory, plan, trial, kPatient);
+  const Shrunk shrunk = Shrink(runner, plan, trial, kPatient);
   EXPECT_TRUE(shrunk.finished);
-  EXPECT_TRUE(Breaks(shrunk.trial, *BreachOf(trial)));
+  EXPECT_TRUE(Breaks(shrunk.trial, *ViolationOf(trial)));
   ASSERT_EQ(shrunk.plan.faults.size(), 1u) << PlanToJson(shrunk.plan);
   EXPECT_EQ(shrunk.plan.faults[0].kind, FaultKind::kCrash);
   EXPECT_EQ(shrunk.plan.faults[0].site.worker, 0);
   EXPECT_EQ(shrunk.plan.seed, 0u);
-  const Shrunk again = Shrink(laboratory, plan, trial, kPatient);
+  const Shrunk again = Shrink(runner, plan, trial, kPatient);
   EXPECT_EQ(PlanToJson(again.plan), PlanToJson(shrunk.plan));
   EXPECT_EQ(again.tries, shrunk.tries);
 }
@@ -243,11 +243,11 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   const Case setup = PlantedCase();
   const FaultPlan plan = {
       .faults = {{.id = "crash", .site = {.worker = 0, .step = 5}}}};
-  Laboratory laboratory = Laboratory::Make(setup, references).value();
-  const Trial trial = laboratory.Try(plan);
-  ASSERT_TRUE(BreachOf(trial));
+  PlanRunner runner = PlanRunner::Make(setup, references).value();
+  const PlanRun trial = runner.Try(plan);
+  ASSERT_TRUE(ViolationOf(trial));
   ShrinkOptions options = kPatient;
-  options.breach = BreachOf(trial);
+  options.breach = ViolationOf(trial);
   const ShrunkSetup shrunk = ShrinkSetup(setup, plan, references, options);
   EXPECT_EQ(shrunk.setup.cluster.workers, 1);
   EXPECT_EQ(shrunk.setup.train.horizon.epochs, 1u);
@@ -257,16 +257,16 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   EXPECT_LT(shrunk.tries, 12);
 }
 
-TEST(PlainPlacesTest, AFaultMovesWhereTheSameBreaksAndNowhereElse) {
+TEST(CanonicalSitesTest, AFaultMovesWhereTheSameBreaksAndNowhereElse) {
   FaultPlan plan = PlanOf({"a"});
   plan.faults[0].site = {.worker = 2, .life = 2, .point = Point::kRename};
   const Fault plain = {.id = "b", .site = {.worker = 0, .step = 6}};
   const auto move = [&](bool here) {
-    return MoveToPlainPlaces(plan, {plain}, kPatient,
-                             [&](const FaultPlan& one) {
-                               return here && !one.faults.empty() &&
-                                      one.faults[0].site.step >= 6;
-                             })
+    return MoveToCanonicalSites(plan, {plain}, kPatient,
+                                [&](const FaultPlan& one) {
+                                  return here && !one.faults.empty() &&
+                                         one.faults[0].site.step >= 6;
+                                })
         .plan;
   };
   EXPECT_EQ(move(false), plan);

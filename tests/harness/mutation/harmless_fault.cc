@@ -65,7 +65,8 @@ std::span<const HarmlessFault> AllHarmlessFaults() { return kFaults; }
 std::optional<Case> WithHarmlessFault(const Case& one, HarmlessFault fault,
                                       const Record& record) {
   if (!fault.kind) return one;
-  if (IsOfNetwork(*fault.kind) && one.cluster.workers < 2) return std::nullopt;
+  if (IsNetworkFault(*fault.kind) && one.cluster.workers < 2)
+    return std::nullopt;
   const Occurrence first = FirstOccurrence(record);
   const LifeEvents* chosen = nullptr;
   for (const LifeEvents& life : record.lives) {

@@ -18,7 +18,7 @@ TEST(OutlineTest, FindsEachFiringInOrderOfTime) {
   FireBefore(run, kNextChief, K::kClaimBegin, 0, DiskError());
   const Record record = run.record();
   std::vector<std::string> ids;
-  for (const Firing& firing : Outline(record).firings) {
+  for (const FaultOccurrence& firing : Outline(record).occurrences) {
     ids.push_back(firing.fault->id);
   }
   EXPECT_THAT(ids, ElementsAre("crash-w1", "no", "again"));
@@ -30,11 +30,11 @@ TEST(OutlineTest, PowerThatDidNotGoTookOneProcess) {
   run.facts.faults[0].then = "power_loss";
   run.facts.faults[0].disk = "lying-fsync";
   const Record one = run.record();
-  EXPECT_FALSE(Outline(one).firings.at(0).traits.cuts_power);
-  EXPECT_TRUE(Outline(one).firings.at(0).traits.ends_life);
+  EXPECT_FALSE(Outline(one).occurrences.at(0).traits.cuts_power);
+  EXPECT_TRUE(Outline(one).occurrences.at(0).traits.ends_life);
   run.events.Append(kMachine, {.kind = K::kPowerCut, .detail = "lying-fsync"});
   const Record all = run.record();
-  EXPECT_TRUE(Outline(all).firings.at(0).traits.cuts_power);
+  EXPECT_TRUE(Outline(all).occurrences.at(0).traits.cuts_power);
 }
 
 TEST(OutlineTest, TellsWhatEachGenerationCameTo) {
@@ -49,7 +49,7 @@ TEST(OutlineTest, TellsWhatEachGenerationCameTo) {
   EXPECT_FALSE(first.HaveAllFinished());
   const Generation& second = outline.generations[1];
   EXPECT_EQ(second.started_at()->step, 4u);
-  EXPECT_EQ(second.redone->steps(), 2u);
+  EXPECT_EQ(second.recomputed->steps(), 2u);
   EXPECT_EQ(second.saves.size(), 3u);
   EXPECT_THAT(second.epochs, ElementsAre(0u, 1u));
   EXPECT_TRUE(second.HaveAllFinished());
@@ -62,7 +62,7 @@ TEST(OutlineTest, WorkerThatRejoinsIsOfBothGenerations) {
   EXPECT_TRUE(outline.generations[0].some_left);
   EXPECT_TRUE(outline.generations[1].workers.contains(kChief));
   EXPECT_EQ(outline.generations[1].carried_on->step, 6u);
-  EXPECT_EQ(outline.generations[1].redone->steps(), 0u);
+  EXPECT_EQ(outline.generations[1].recomputed->steps(), 0u);
 }
 
 TEST(OutlineTest, NumberGivenOutAgainIsAnotherGeneration) {
@@ -77,8 +77,8 @@ TEST(OutlineTest, GenerationWithoutAStateRedoesNothing) {
   const Record record = TwiceCrashedRun().record();
   const Outline outline(record);
   ASSERT_EQ(outline.generations.size(), 3u);
-  EXPECT_FALSE(outline.generations[1].redone);
-  EXPECT_EQ(outline.generations[2].redone->steps(), 2u);
+  EXPECT_FALSE(outline.generations[1].recomputed);
+  EXPECT_EQ(outline.generations[2].recomputed->steps(), 2u);
   EXPECT_EQ(Judge(record).facts.recomputed_steps, 2u);
 }
 
@@ -89,8 +89,8 @@ TEST(OutlineTest, LossCountsOnce) {
                           {.kind = K::kResumed, .generation = 2, .step = 4});
   const Record record = run.record();
   const Outline outline(record);
-  EXPECT_EQ(outline.generations[1].redone->steps(), 2u);
-  EXPECT_EQ(outline.generations[2].redone->steps(), 0u);
+  EXPECT_EQ(outline.generations[1].recomputed->steps(), 2u);
+  EXPECT_EQ(outline.generations[2].recomputed->steps(), 0u);
 }
 
 TEST(OutlineTest, CountsFailedSaves) {

@@ -8,7 +8,8 @@ namespace {
 
 using K = RecordKind;
 
-constexpr Moment kStepFour = {.step = 4, .phase = RecordPhase::kEvaluationDue};
+constexpr TrainingPosition kStepFour = {.step = 4,
+                                        .phase = RecordPhase::kEvaluationDue};
 constexpr int64_t kStopped = 143;
 constexpr int64_t kNoCheckpoint = 7;
 constexpr int64_t kLostWorker = 75;
@@ -142,8 +143,8 @@ ScriptedRun PreemptedRun() {
 }
 
 ScriptedRun TwoPhasesRun() {
-  constexpr Moment kCallbacksDue = {.step = 4,
-                                    .phase = RecordPhase::kCallbacksDue};
+  constexpr TrainingPosition kCallbacksDue = {
+      .step = 4, .phase = RecordPhase::kCallbacksDue};
   ScriptedRun run;
   run.LaunchAll();
   run.Claim();
@@ -267,7 +268,7 @@ ScriptedRun RefusedRun() {
 
 ScriptedRun AsynchronousRun() {
   ScriptedRun run;
-  run.facts.setup.saves_beside = true;
+  run.facts.setup.async_saves = true;
   run.LaunchAll();
   run.Claim();
   run.Initialize();

@@ -17,14 +17,14 @@ constexpr int64_t kSignal = 128 + 9;
 
 uint32_t LossAt(uint64_t step) { return 0x3f800000u - 16 * uint32_t(step); }
 
-uint64_t EpochAt(const Moment& moment) {
+uint64_t EpochAt(const TrainingPosition& moment) {
   const bool is_over = moment.phase == RecordPhase::kInEpoch;
   return is_over ? moment.step / kStepsPerEpoch
                  : moment.step / kStepsPerEpoch - 1;
 }
 
 // Rows of the epoch that are behind it.
-uint64_t PositionAt(const Moment& moment) {
+uint64_t PositionAt(const TrainingPosition& moment) {
   return (moment.step - EpochAt(moment) * kStepsPerEpoch) * kRowsPerStep;
 }
 
@@ -70,7 +70,7 @@ std::string NameOfSave(uint64_t step, uint64_t generation) {
   return NameOfSave({.step = step, .phase = PhaseAfter(step)}, generation);
 }
 
-std::string NameOfSave(const Moment& moment, uint64_t generation) {
+std::string NameOfSave(const TrainingPosition& moment, uint64_t generation) {
   std::string phase;
   if (moment.phase != RecordPhase::kInEpoch) {
     phase = fmt::format("-{}", RecordPhaseName(moment.phase));
@@ -168,7 +168,7 @@ void ScriptedRun::Restart(int to_blame) {
 }
 
 void ScriptedRun::Fire(int worker, RecordFault fault) {
-  const Moment& moment = moments_[static_cast<size_t>(worker)];
+  const TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
   const bool is_in_step = moment.phase == RecordPhase::kInEpoch;
   Say(worker, {.kind = K::kFaultFired,
                .step = moment.step + (is_in_step ? 1 : 0),
@@ -234,7 +234,7 @@ void ScriptedRun::EndLauncher(int exit_code, const std::string& status) {
   LauncherRun& launcher = facts.launchers.back();
   launcher.exit_code = exit_code;
   if (!status.empty()) {
-    const Moment last = moment();
+    const TrainingPosition last = moment();
     launcher.result = {.status = status,
                        .epochs = EpochAt(last),
                        .steps = last.step,
@@ -288,7 +288,7 @@ void ScriptedRun::Initialize() {
 
 // A state as its worker reports it. Its place in the data is that after it.
 RecordEvent ScriptedRun::StateEvent(RecordKind kind, int worker) const {
-  const Moment& moment = moments_[static_cast<size_t>(worker)];
+  const TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
   return {.kind = kind,
           .generation = generation_,
           .step = moment.step,
@@ -298,7 +298,8 @@ RecordEvent ScriptedRun::StateEvent(RecordKind kind, int worker) const {
           .digest = DigestAt(moment.step, moment.phase)};
 }
 
-void ScriptedRun::Resume(const std::string& name, const Moment& moment) {
+void ScriptedRun::Resume(const std::string& name,
+                         const TrainingPosition& moment) {
   for (int worker = 0; worker < workers_; ++worker) {
     if (!IsThere(worker)) continue;
     moments_[static_cast<size_t>(worker)] = moment;
@@ -313,9 +314,9 @@ void ScriptedRun::Resume(const std::string& name, const Moment& moment) {
 }
 
 void ScriptedRun::CarryOn(int holder) {
-  const Moment held = moments_[static_cast<size_t>(holder)];
+  const TrainingPosition held = moments_[static_cast<size_t>(holder)];
   for (int worker = 0; worker < workers_; ++worker) {
-    Moment& moment = moments_[static_cast<size_t>(worker)];
+    TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
     const bool kept = moment == held;
     moment = held;
     RecordEvent event = StateEvent(K::kCarriedOn, worker);
@@ -343,7 +344,7 @@ void ScriptedRun::StepAll(uint64_t step) {
 
 void ScriptedRun::Evaluate() {
   for (int worker = 0; worker < workers_; ++worker) {
-    Moment& moment = moments_[static_cast<size_t>(worker)];
+    TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
     moment.phase = RecordPhase::kCallbacksDue;
     RecordEvent event = StateEvent(K::kEvaluated, worker);
     event.position = 0;
@@ -355,7 +356,7 @@ void ScriptedRun::Evaluate() {
 
 void ScriptedRun::EndEpoch() {
   for (int worker = 0; worker < workers_; ++worker) {
-    Moment& moment = moments_[static_cast<size_t>(worker)];
+    TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
     moment.phase = RecordPhase::kInEpoch;
     RecordEvent event = StateEvent(K::kEpochEnd, worker);
     --event.epoch;

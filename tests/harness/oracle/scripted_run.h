@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/oracle/moment.h"
+#include "harness/oracle/training_position.h"
 #include "harness/record/record.h"
 #include "tests/harness/oracle/run_events.h"
 
@@ -22,7 +22,7 @@ std::string DigestAt(uint64_t step, RecordPhase phase = RecordPhase::kInEpoch);
 RecordPhase PhaseAfter(uint64_t step);
 // "step-000000004-evaluation_due-g1".
 std::string NameOfSave(uint64_t step, uint64_t generation);
-std::string NameOfSave(const Moment& moment, uint64_t generation);
+std::string NameOfSave(const TrainingPosition& moment, uint64_t generation);
 // The last save of all: "step-000000008-finished-g1".
 std::string NameOfLastSave(uint64_t generation);
 
@@ -65,7 +65,7 @@ class ScriptedRun {
   void Claim(const std::string& parent = "");
   void ClaimNumber(uint64_t number, const std::string& parent = "");
   void Initialize();
-  void Resume(const std::string& name, const Moment& moment);
+  void Resume(const std::string& name, const TrainingPosition& moment);
   void CarryOn(int holder);
 
   void Step(int worker, uint64_t step);
@@ -92,7 +92,7 @@ class ScriptedRun {
 
   Emitter By(int worker) const;
   uint64_t generation() const { return generation_; }
-  const Moment& moment() const { return moments_.front(); }
+  const TrainingPosition& moment() const { return moments_.front(); }
 
  private:
   void Say(int worker, RecordEvent event);
@@ -108,9 +108,9 @@ class ScriptedRun {
   uint64_t generation_ = 0;
   std::vector<int> incarnations_;
   std::vector<bool> there_;
-  std::vector<Moment> moments_;  // by worker
-  std::string saving_;           // name of the newest save
-  Moment saved_moment_;
+  std::vector<TrainingPosition> moments_;  // by worker
+  std::string saving_;                     // name of the newest save
+  TrainingPosition saved_moment_;
 };
 
 // "resume-point/stale-resume" of each finding, in the order of invariants.

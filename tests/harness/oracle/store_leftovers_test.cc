@@ -28,7 +28,8 @@ StoredCheckpoint& Left(ScriptedRun& run, uint64_t step) {
                             &StoredCheckpoint::step);
 }
 
-void LeaveOneMore(ScriptedRun& run, const Moment& moment, uint64_t generation) {
+void LeaveOneMore(ScriptedRun& run, const TrainingPosition& moment,
+                  uint64_t generation) {
   run.facts.left.checkpoints.push_back(
       {.name = NameOfSave(moment, generation),
        .step = moment.step,
@@ -53,7 +54,8 @@ ScriptedRun NotFiniteRun() {
     return one.event.kind == K::kRetireBegin || one.event.kind == K::kRetired;
   });
   SaveNotFinite(run, 3);
-  const Moment eight = {.step = 8, .phase = RecordPhase::kEvaluationDue};
+  const TrainingPosition eight = {.step = 8,
+                                  .phase = RecordPhase::kEvaluationDue};
   for (const std::string& path :
        {PathOfSave(4, 1), PathOfSave(6, 1), "/ckpt/" + NameOfSave(eight, 1)}) {
     run.events.InsertBefore(kChief, K::kFinished, 0, kChief,

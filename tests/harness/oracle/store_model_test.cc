@@ -17,8 +17,8 @@ using testing::Not;
 
 constexpr const char* kUnknown = "/ckpt/step-000000004-evaluation_due-g9";
 
-constexpr Moment kCallbacksDue = {.step = 4,
-                                  .phase = RecordPhase::kCallbacksDue};
+constexpr TrainingPosition kCallbacksDue = {
+    .step = 4, .phase = RecordPhase::kCallbacksDue};
 
 class SpoiledStoreTest : public testing::TestWithParam<SpoiledRun> {};
 class ExcusedStoreTest : public testing::TestWithParam<ExcusedRun> {};

@@ -12,8 +12,8 @@ using K = RecordKind;
 
 constexpr const char* kUnknown = "/ckpt/step-000000004-evaluation_due-g9";
 
-constexpr Moment kCallbacksDue = {.step = 4,
-                                  .phase = RecordPhase::kCallbacksDue};
+constexpr TrainingPosition kCallbacksDue = {
+    .step = 4, .phase = RecordPhase::kCallbacksDue};
 
 class SpoiledRemovalTest : public testing::TestWithParam<SpoiledRun> {};
 class ExcusedRemovalTest : public testing::TestWithParam<ExcusedRun> {};
@@ -25,8 +25,8 @@ TEST_P(ExcusedRemovalTest, IsFoundWithoutTheExcuseOnly) {
 }
 TEST_P(LawfulRemovalTest, HasNoFinding) { ExpectLawful(GetParam()); }
 
-ScriptedRun Undisturbed(int keep, bool saves_beside) {
-  if (saves_beside) return AsynchronousRun();
+ScriptedRun Undisturbed(int keep, bool async_saves) {
+  if (async_saves) return AsynchronousRun();
   ScriptedRun run;
   run.facts.setup.keep = keep;
   run.LaunchAll();
@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
               run.events.Remove(kChief, K::kRetired);
               EndBehind(run, kChief, K::kStep, 6);
             },
-            [](ScriptedRun& run) { run.facts.setup.saves_beside = true; }},
+            [](ScriptedRun& run) { run.facts.setup.async_saves = true; }},
         ExcusedRun{"ASuccessorIsThereBeforeItIsRemoved", RunThatKeepsTwo,
                    "store/no-outcome", NeverSayThatItIsRemoved,
                    [](ScriptedRun& run) {

@@ -139,7 +139,7 @@ ScriptedRun RunInTwoLaunches(const PlannedLaunch& first, uint64_t step) {
   } else {
     run.Finish();
   }
-  const Moment reached = run.moment();
+  const TrainingPosition reached = run.moment();
   run.LaunchAll();
   run.facts.launchers.back().planned = 1;
   run.Claim(NameOfSave(reached, 1));

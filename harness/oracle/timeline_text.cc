@@ -1,0 +1,158 @@
+#include "harness/oracle/timeline_text.h"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "harness/record/power_cut.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxLines = 12;
+
+struct TimedLine {
+  int64_t t_ns = 0;
+  std::string text;
+};
+
+constexpr int64_t kStoppedOnNotice = 143;
+
+// Returns true iff the worker exits with an error, and not because of the loss
+// or the newer generation that it has just reported.
+bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
+  if (exit.count == 0 || exit.count == kStoppedOnNotice) return false;
+  for (const RecordEvent& event : std::views::reverse(life.events)) {
+    if (event.kind == RecordKind::kWorkerLost ||
+        event.kind == RecordKind::kFencedOut) {
+      return false;
+    }
+    if (event.kind == RecordKind::kStep) break;
+  }
+  return true;
+}
+
+bool IsOfTheStory(const LifeEvents& life, const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kFaultFired:
+    case RecordKind::kWorkerLost:
+    case RecordKind::kResumed:
+    case RecordKind::kLeft:
+    case RecordKind::kCarriedOn:
+    case RecordKind::kRejected:
+    case RecordKind::kSaveFailed:
+    case RecordKind::kFencedOut:
+    case RecordKind::kStopAgreed:
+      return true;
+    case RecordKind::kLifeEnd:
+      return IsFailure(life, event);
+    default:
+      return false;
+  }
+}
+
+std::string FiredText(const Record& record, const RecordEvent& event) {
+  for (const RecordFault& fault : record.faults) {
+    if (fault.id == event.detail) {
+      return fmt::format("step {}  {}: {}", event.step, fault.id,
+                         fault.summary);
+    }
+  }
+  return fmt::format("step {}  {}", event.step, event.detail);
+}
+
+// "step-000000005-g1, generation 1"; the name alone if it has no generation.
+std::string CheckpointText(std::string_view path) {
+  const std::string_view name = BaseName(path);
+  const size_t mark = name.rfind("-g");
+  if (mark == name.npos) return std::string(name);
+  return fmt::format("{}, generation {}", name, name.substr(mark + 2));
+}
+
+std::string LossText(const RecordEvent& event) {
+  return fmt::format(
+      "lost {}: {}{}",
+      event.about ? fmt::format("rank {}", *event.about) : "another rank",
+      RecordReasonName(event.reason),
+      event.detail.empty() ? "" : " (" + event.detail + ")");
+}
+
+// REQUIRES: IsOfTheStory() of the event.
+std::string TextOf(const Record& record, const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kFaultFired:
+      return FiredText(record, event);
+    case RecordKind::kWorkerLost:
+      return LossText(event);
+    case RecordKind::kResumed:
+      return fmt::format("resumed from step {} ({})", event.step,
+                         CheckpointText(event.path));
+    case RecordKind::kLeft:
+      return fmt::format("step {}  leaves generation {} to rejoin", event.step,
+                         event.generation);
+    case RecordKind::kCarriedOn:
+      return fmt::format("resumes from memory at step {} ({})", event.step,
+                         event.detail);
+    case RecordKind::kRejected:
+      return fmt::format("rejected {}: {}", BaseName(event.path), event.detail);
+    case RecordKind::kSaveFailed:
+      return fmt::format("step {}  save failed: {}", event.step, event.detail);
+    case RecordKind::kFencedOut:
+      return "is superseded by a newer generation";
+    case RecordKind::kStopAgreed:
+      return fmt::format("step {}  all agree to stop", event.step);
+    case RecordKind::kLifeEnd:
+      return fmt::format("exits with {}{}", event.count,
+                         event.detail.empty() ? "" : ": " + event.detail);
+    default:
+      return "";
+  }
+}
+
+void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind != RecordKind::kPowerCut) continue;
+    const std::string ended = ProcessesEndedBy(record, event);
+    all.push_back(
+        {event.t_ns, fmt::format("host {}  loses power{}{}", event.path,
+                                 ended.empty() ? "" : "; this ends ", ended)});
+  }
+}
+
+void AddRequeues(const Record& record, std::vector<TimedLine>& all) {
+  for (const LauncherRun& run : record.launchers) {
+    if (&run == &record.launchers.front() || run.events.empty()) continue;
+    all.push_back(
+        {run.events.front().t_ns,
+         "launcher  is started again, as a scheduler requeues a job"});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> TimelineText(const Outline& outline) {
+  const Record& record = outline.record;
+  std::vector<TimedLine> all;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (!IsOfTheStory(life, event)) continue;
+      all.push_back({event.t_ns, NameOf(life) + "  " + TextOf(record, event)});
+    }
+  }
+  AddPowerCuts(record, all);
+  AddRequeues(record, all);
+  std::ranges::stable_sort(all, {}, &TimedLine::t_ns);
+  std::vector<std::string> story;
+  for (TimedLine& told : all) {
+    if (story.size() == kMaxLines) {
+      story.push_back(
+          fmt::format("and {} more in the timeline", all.size() - kMaxLines));
+      break;
+    }
+    story.push_back(std::move(told.text));
+  }
+  return story;
+}
+
+}  // namespace gauntlet

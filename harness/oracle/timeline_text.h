@@ -1,0 +1,18 @@
+// Timeline of a run for people: faults and their effects, in order.
+#ifndef GAUNTLET_HARNESS_ORACLE_TIMELINE_TEXT_H_
+#define GAUNTLET_HARNESS_ORACLE_TIMELINE_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/oracle/outline.h"
+
+namespace gauntlet {
+
+// Returns one line per event, such as "worker 1, incarnation 1  step 100
+// kill-w1: …": at most 12, and then the number of the others.
+std::vector<std::string> TimelineText(const Outline& outline);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_TIMELINE_TEXT_H_
