@@ -25,12 +25,12 @@
 
 #include <cstdint>
 
-#include "engine/numerics_convolution.h"  // IWYU pragma: export
-#include "engine/numerics_math.h"         // IWYU pragma: export
-#include "engine/numerics_random.h"       // IWYU pragma: export
-#include "engine/numerics_schedule.h"     // IWYU pragma: export
-#include "engine/numerics_sums.h"         // IWYU pragma: export
-#include "engine/numerics_updates.h"      // IWYU pragma: export
+#include "engine/numerics/numerics_convolution.h"  // IWYU pragma: export
+#include "engine/numerics/numerics_math.h"         // IWYU pragma: export
+#include "engine/numerics/numerics_random.h"       // IWYU pragma: export
+#include "engine/numerics/numerics_schedule.h"     // IWYU pragma: export
+#include "engine/numerics/numerics_sums.h"         // IWYU pragma: export
+#include "engine/numerics/numerics_updates.h"      // IWYU pragma: export
 
 namespace gauntlet::numerics {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
 
 namespace gauntlet {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
 
 namespace gauntlet {
 

@@ -8,7 +8,7 @@
 #include "reports/case_words.h"
 #include "reports/columns.h"
 #include "reports/counted.h"
-#include "reports/event_text.h"
+#include "reports/events/event_text.h"
 #include "reports/explanation.h"
 #include "reports/failures.h"
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
 
 namespace gauntlet {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/epoch_text.h"
-#include "reports/causes.h"
 #include "reports/counted.h"
-#include "reports/event_text.h"
+#include "reports/events/causes.h"
+#include "reports/events/event_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/columns.h"
-#include "reports/event_text.h"
+#include "reports/events/event_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

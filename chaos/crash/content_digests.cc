@@ -4,8 +4,8 @@
 #include <array>
 #include <cerrno>
 
-#include "engine/real/descriptor.h"
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "chaos/crash/file_content.h"
-#include "chaos/trace/operation_log.h"
+#include "chaos/trace/log/operation_log.h"
 
 namespace gauntlet {
 

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "chaos/trace/copied_range.h"
-#include "engine/real/descriptor.h"
-#include "engine/real/posix_status.h"
+#include "chaos/trace/log/copied_range.h"
+#include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/fs.h>

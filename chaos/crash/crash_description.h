@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "chaos/crash/crash_state.h"
-#include "chaos/trace/operation_log.h"
+#include "chaos/trace/log/operation_log.h"
 
 namespace gauntlet {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "chaos/sim/durability_profile.h"
+#include "chaos/sim/disk/durability_profile.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 

@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/real/descriptor.h"
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

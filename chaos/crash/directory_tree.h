@@ -11,7 +11,7 @@
 #include <string>
 
 #include "chaos/crash/file_content.h"
-#include "chaos/trace/file_operation.h"
+#include "chaos/trace/log/file_operation.h"
 #include "engine/status.h"
 
 namespace gauntlet {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "chaos/trace/file_operation.h"
+#include "chaos/trace/log/file_operation.h"
 #include "engine/digest.h"
 
 namespace gauntlet {

@@ -8,7 +8,7 @@
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_tree.h"
 #include "chaos/crash/unsynced_changes.h"
-#include "chaos/trace/operation_log.h"
+#include "chaos/trace/log/operation_log.h"
 
 namespace gauntlet {
 

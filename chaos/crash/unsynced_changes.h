@@ -1,5 +1,5 @@
 // Changes that a power loss may lose at a point of a log, under one profile:
-// the rules of chaos/sim/sim_disk.h for all that a traced program can do.
+// the rules of chaos/sim/disk/sim_disk.h for all that a traced program can do.
 //
 // A sync covers the operations that ended before it began. A block that was
 // written twice since then is found old or as it was last, not in between.
@@ -50,8 +50,8 @@
 
 #include "chaos/crash/directory_tree.h"
 #include "chaos/crash/pending_content.h"
-#include "chaos/sim/durability_profile.h"
-#include "chaos/trace/operation_log.h"
+#include "chaos/sim/disk/durability_profile.h"
+#include "chaos/trace/log/operation_log.h"
 
 namespace gauntlet {
 

@@ -2,8 +2,8 @@
 // a plan for one process, at its own end of each connection, and otherwise
 // passes every call on.
 //
-// chaos/inject/plan.h defines each fault. Frames that are late or cut off are
-// held here, up to NetworkEdge::kMaxHeldBytes in each direction of a
+// chaos/inject/plan/plan.h defines each fault. Frames that are late or cut off
+// are held here, up to NetworkEdge::kMaxHeldBytes in each direction of a
 // connection. Beyond that, Send waits, as with any network that takes no more,
 // and incoming frames stay in the base network. A process has one of these.
 // Safe from any task.
@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "chaos/inject/plan.h"
+#include "chaos/inject/plan/plan.h"
 #include "engine/world/clock.h"
 #include "engine/world/event_log.h"
 #include "engine/world/network.h"

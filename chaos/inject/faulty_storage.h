@@ -1,7 +1,7 @@
 // Storage between the engine and the world's: performs the storage faults of a
 // plan and otherwise passes every call on.
 //
-// chaos/inject/plan.h defines what each fault leaves behind. Safe from any
+// chaos/inject/plan/plan.h defines what each fault leaves behind. Safe from any
 // task, as the storage behind it is; a process has one, beside its Injector.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_

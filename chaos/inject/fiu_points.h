@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "chaos/inject/injector.h"
-#include "chaos/inject/plan.h"
+#include "chaos/inject/plan/plan.h"
 #include "engine/world/fault_point.h"
 
 namespace gauntlet {

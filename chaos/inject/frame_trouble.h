@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "chaos/inject/plan.h"
-#include "chaos/sim/random_stream.h"
+#include "chaos/inject/plan/plan.h"
+#include "chaos/sim/scheduler/random_stream.h"
 
 namespace gauntlet {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "chaos/inject/plan.h"
+#include "chaos/inject/plan/plan.h"
 #include "engine/world/event_log.h"
 #include "engine/world/fault_point.h"
 

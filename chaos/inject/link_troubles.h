@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "chaos/inject/frame_trouble.h"
-#include "chaos/inject/plan.h"
+#include "chaos/inject/plan/plan.h"
 #include "engine/world/clock.h"
 
 namespace gauntlet {

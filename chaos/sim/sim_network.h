@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "chaos/inject/frame_trouble.h"
-#include "chaos/sim/latency.h"
-#include "chaos/sim/random_stream.h"
-#include "chaos/sim/scheduler.h"
-#include "chaos/sim/sim_entropy.h"
+#include "chaos/sim/scheduler/latency.h"
+#include "chaos/sim/scheduler/random_stream.h"
+#include "chaos/sim/scheduler/scheduler.h"
+#include "chaos/sim/scheduler/sim_entropy.h"
 #include "engine/world/network.h"
 
 namespace gauntlet {

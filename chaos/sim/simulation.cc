@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "chaos/sim/sim_entropy.h"
-#include "chaos/sim/sim_tasks.h"
+#include "chaos/sim/scheduler/sim_entropy.h"
+#include "chaos/sim/scheduler/sim_tasks.h"
 #include "engine/check.h"
 #include <fmt/format.h>
 

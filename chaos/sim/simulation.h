@@ -26,12 +26,12 @@
 #include <utility>
 #include <vector>
 
-#include "chaos/sim/fiber.h"
-#include "chaos/sim/random_stream.h"
-#include "chaos/sim/scheduler.h"
-#include "chaos/sim/sim_disk.h"
+#include "chaos/sim/disk/sim_disk.h"
+#include "chaos/sim/disk/sim_storage.h"
+#include "chaos/sim/scheduler/fiber.h"
+#include "chaos/sim/scheduler/random_stream.h"
+#include "chaos/sim/scheduler/scheduler.h"
 #include "chaos/sim/sim_network.h"
-#include "chaos/sim/sim_storage.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "chaos/trace/file_operation.h"
+#include "chaos/trace/log/file_operation.h"
 #include "engine/status.h"
 #include "engine/world/clock.h"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "chaos/trace/file_calls.h"
+#include "chaos/trace/calls/file_calls.h"
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/user.h>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "chaos/trace/process_files.h"
+#include "chaos/trace/process/process_files.h"
 
 namespace gauntlet {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "chaos/trace/process_files.h"
+#include "chaos/trace/process/process_files.h"
 
 namespace gauntlet {
 

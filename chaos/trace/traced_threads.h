@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "chaos/trace/file_calls.h"
-#include "chaos/trace/shortened_write.h"
+#include "chaos/trace/calls/file_calls.h"
+#include "chaos/trace/calls/shortened_write.h"
 #include <sys/types.h>
 
 namespace gauntlet {

@@ -11,16 +11,16 @@
 #include <set>
 #include <utility>
 
-#include "chaos/trace/file_calls.h"
-#include "chaos/trace/process_files.h"
+#include "chaos/trace/calls/file_calls.h"
+#include "chaos/trace/calls/watched_files.h"
+#include "chaos/trace/log/recorder.h"
+#include "chaos/trace/process/process_files.h"
+#include "chaos/trace/process/syscall_filter.h"
+#include "chaos/trace/process/syscall_numbers.h"
+#include "chaos/trace/process/wake_up.h"
 #include "chaos/trace/ptrace_requests.h"
 #include "chaos/trace/rank_turns.h"
-#include "chaos/trace/recorder.h"
-#include "chaos/trace/syscall_filter.h"
-#include "chaos/trace/syscall_numbers.h"
 #include "chaos/trace/traced_threads.h"
-#include "chaos/trace/wake_up.h"
-#include "chaos/trace/watched_files.h"
 #include "engine/check.h"
 #include <fmt/format.h>
 #include <sys/ptrace.h>

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "chaos/trace/file_operation.h"
 #include "chaos/trace/injection.h"
-#include "chaos/trace/operation_log.h"
-#include "chaos/trace/program_start.h"
+#include "chaos/trace/log/file_operation.h"
+#include "chaos/trace/log/operation_log.h"
+#include "chaos/trace/process/program_start.h"
 #include "engine/status.h"
 #include "engine/world/clock.h"
 

@@ -18,7 +18,7 @@
 #include "engine/model/model.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
-#include "engine/train/train_state.h"
+#include "engine/train/state/train_state.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/api/weights_file.h"
-#include "engine/train/trainer.h"
+#include "engine/api/weights/weights_file.h"
+#include "engine/train/loop/trainer.h"
 
 namespace gauntlet {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/api/callback.h"
-#include "engine/train/loop_hooks.h"
+#include "engine/train/loop/loop_hooks.h"
 
 namespace gauntlet {
 

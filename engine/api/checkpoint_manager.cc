@@ -4,10 +4,10 @@
 #include <ranges>
 #include <utility>
 
-#include "engine/ckpt/text_record.h"
-#include "engine/cluster/chunk_format.h"
-#include "engine/train/held_state.h"
-#include "engine/train/resume.h"
+#include "engine/ckpt/format/text_record.h"
+#include "engine/cluster/link/chunk_format.h"
+#include "engine/train/rendezvous/held_state.h"
+#include "engine/train/save/resume.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -12,8 +12,8 @@
 #include "engine/api/custom_training.h"
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/status.h"
-#include "engine/train/collective_save.h"
-#include "engine/train/store_hold.h"
+#include "engine/train/save/collective_save.h"
+#include "engine/train/save/store_hold.h"
 
 namespace gauntlet {
 

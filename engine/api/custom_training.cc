@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/train/rendezvous.h"
+#include "engine/train/rendezvous/rendezvous.h"
 
 namespace gauntlet {
 

@@ -24,15 +24,15 @@
 #include <vector>
 
 #include "engine/api/callback.h"
-#include "engine/cluster/session.h"
+#include "engine/cluster/session/session.h"
 #include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
 #include "engine/job/job.h"
 #include "engine/status.h"
-#include "engine/train/job_model.h"
+#include "engine/train/loop/job_model.h"
+#include "engine/train/loop/trainer.h"
 #include "engine/train/options.h"
-#include "engine/train/train_state.h"
-#include "engine/train/trainer.h"
+#include "engine/train/state/train_state.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
 

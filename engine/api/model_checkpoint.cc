@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/api/weights_file.h"
+#include "engine/api/weights/weights_file.h"
 #include <fmt/args.h>
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include "engine/api/checkpoint_manager.h"
 #include "engine/api/custom_training.h"
 #include "engine/status.h"
-#include "engine/train/notice_requests.h"
-#include "engine/train/notice_watch.h"
+#include "engine/train/notice/notice_requests.h"
+#include "engine/train/notice/notice_watch.h"
 #include "engine/train/options.h"
 
 namespace gauntlet {

@@ -8,10 +8,10 @@
 #include "engine/api/callback_hooks.h"
 #include "engine/model/model.h"
 #include "engine/numerics.h"
+#include "engine/train/loop/trainer.h"
 #include "engine/train/output_overlap.h"
-#include "engine/train/store_hold.h"
-#include "engine/train/trainer.h"
-#include "engine/train/worker.h"
+#include "engine/train/save/store_hold.h"
+#include "engine/train/worker/worker.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

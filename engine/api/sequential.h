@@ -18,15 +18,15 @@
 #include <vector>
 
 #include "engine/api/callback.h"
-#include "engine/api/weights_file.h"
+#include "engine/api/weights/weights_file.h"
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
 #include "engine/job/layers.h"
 #include "engine/row_shape.h"
 #include "engine/status.h"
-#include "engine/train/job_model.h"
+#include "engine/train/loop/job_model.h"
 #include "engine/train/options.h"
-#include "engine/train/worker.h"
+#include "engine/train/worker/worker.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
 

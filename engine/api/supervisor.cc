@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/ckpt/store_names.h"
-#include "engine/train/finiteness.h"
+#include "engine/ckpt/format/store_names.h"
+#include "engine/train/state/finiteness.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -25,8 +25,8 @@
 #include "engine/api/custom_training.h"
 #include "engine/api/summary_service.h"
 #include "engine/status.h"
-#include "engine/train/notice_requests.h"
-#include "engine/train/notice_watch.h"
+#include "engine/train/notice/notice_requests.h"
+#include "engine/train/notice/notice_watch.h"
 
 namespace gauntlet {
 

@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/ckpt/claim.h"
-#include "engine/ckpt/name_list.h"
-#include "engine/ckpt/store_names.h"
+#include "engine/ckpt/format/claim.h"
+#include "engine/ckpt/format/name_list.h"
+#include "engine/ckpt/format/store_names.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/tensor.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "engine/ckpt/checkpoint_reader.h"
-#include "engine/ckpt/ownership.h"
-#include "engine/ckpt/parent_choice.h"
-#include "engine/ckpt/store_scan.h"
+#include "engine/ckpt/io/checkpoint_reader.h"
+#include "engine/ckpt/protocol/ownership.h"
+#include "engine/ckpt/protocol/parent_choice.h"
+#include "engine/ckpt/protocol/store_scan.h"
 
 namespace gauntlet {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/ckpt/tensor_difference.h"
+#include "engine/ckpt/io/tensor_difference.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/world/world.h"

@@ -3,10 +3,11 @@
 // run time, and only where it is wanted.
 //
 // It moves arrays and adds nothing up: what is added is added by the device's
-// own operations (engine/cluster/device_ring.h). No function waits for another
-// worker. What is asked for happens in one order with the operations of the
-// communicator's device. Before more is asked for, `poll` has to say kReady;
-// after kFailed nothing but `abort` makes sense. Not for two tasks at once.
+// own operations (engine/cluster/ring/device_ring.h). No function waits for
+// another worker. What is asked for happens in one order with the operations of
+// the communicator's device. Before more is asked for, `poll` has to say
+// kReady; after kFailed nothing but `abort` makes sense. Not for two tasks at
+// once.
 #ifndef GAUNTLET_ENGINE_GPU_COLLECTIVE_API_H_
 #define GAUNTLET_ENGINE_GPU_COLLECTIVE_API_H_
 
@@ -16,7 +17,7 @@
 #include "engine/gpu/device_api.h"
 
 namespace gauntlet {
-struct CollectiveLinks;  // engine/cluster/emulated_collective.h
+struct CollectiveLinks;  // engine/cluster/ring/emulated_collective.h
 }  // namespace gauntlet
 
 namespace gauntlet::gpu {

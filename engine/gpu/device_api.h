@@ -1,5 +1,5 @@
 // Functions of a device, in a table, so that they may come from a library that
-// is opened at run time (engine/real/cuda_plugin.h).
+// is opened at run time (engine/real/host/cuda_plugin.h).
 //
 // Arrays are in the device's memory. Operations run in the order of their
 // calls, which return before the operations are done; `download` waits. The

@@ -1,5 +1,5 @@
-// The digests of a tensor's blocks (engine/ckpt/state_digest.h), where the
-// tensor lies: XXH3-128, seed 0, of blocks of more than 240 bytes.
+// The digests of a tensor's blocks (engine/ckpt/state/state_digest.h), where
+// the tensor lies: XXH3-128, seed 0, of blocks of more than 240 bytes.
 //
 // XXH3: Y. Collet, github.com/Cyan4973/xxHash, doc/xxhash_spec.md, "XXH3
 // Algorithm Details (for larger inputs)". Within 1024 bytes the sums of its 16

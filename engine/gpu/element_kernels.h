@@ -1,5 +1,5 @@
 // Kernels that work on one element after another: an element is a function of
-// engine/numerics_updates.h, a thread has a few of them.
+// engine/numerics/numerics_updates.h, a thread has a few of them.
 //
 // Each operation is a struct of plain values with a function of an index. Its
 // arrays are the same or disjoint, so no element depends on another.

@@ -9,7 +9,7 @@
 #define GAUNTLET_ENGINE_GPU_OPERANDS_H_
 
 #include "engine/gpu/launch.h"
-#include "engine/numerics_convolution.h"
+#include "engine/numerics/numerics_convolution.h"
 
 namespace gauntlet::gpu {
 

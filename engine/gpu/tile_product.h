@@ -15,7 +15,7 @@
 
 #include "engine/gpu/launch.h"
 #include "engine/gpu/operands.h"
-#include "engine/numerics_sums.h"
+#include "engine/numerics/numerics_sums.h"
 
 namespace gauntlet::gpu {
 

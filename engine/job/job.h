@@ -54,7 +54,7 @@ enum class ScheduleKind : uint8_t {
 
 // The learning rate as a function of the update, counted from 0: the first
 // `warmup` updates rise in equal parts to the rate, then the kind takes over,
-// counting from there. Formulas: engine/numerics_schedule.h.
+// counting from there. Formulas: engine/numerics/numerics_schedule.h.
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kConstant;
   uint64_t warmup = 0;

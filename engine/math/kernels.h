@@ -14,7 +14,7 @@
 
 #include "engine/float_digest.h"
 #include "engine/math/memory.h"
-#include "engine/numerics_convolution.h"
+#include "engine/numerics/numerics_convolution.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -128,7 +128,8 @@ class Kernels {
   // out[j] = sum over i of x[i][j]: x is rows x columns. (Bias gradients.)
   virtual void ColumnSums(std::span<const float> x, size_t rows, size_t columns,
                           std::span<float> out) const = 0;
-  // y = x * kernel + bias; layouts as in engine/numerics_convolution.h.
+  // y = x * kernel + bias; layouts as in
+  // engine/numerics/numerics_convolution.h.
   virtual void Convolution(const numerics::ConvolutionShape& shape,
                            std::span<const float> x,
                            std::span<const float> kernel,
@@ -188,7 +189,7 @@ class Kernels {
                            UpdatedArray velocity) const = 0;
   virtual void Sgd(float rate, std::span<const float> gradients,
                    UpdatedArray parameters) const = 0;
-  // Sums over all elements, in the form of engine/numerics_sums.h.
+  // Sums over all elements, in the form of engine/numerics/numerics_sums.h.
   virtual float Sum(std::span<const float> x) const = 0;
   virtual float SumOfSquares(std::span<const float> x) const = 0;
   virtual void Scale(float factor, std::span<float> x) const = 0;

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "engine/numerics_convolution.h"
+#include "engine/numerics/numerics_convolution.h"
 
 namespace gauntlet {
 

@@ -2,13 +2,13 @@
 #ifndef GAUNTLET_ENGINE_REAL_REAL_WORLD_H_
 #define GAUNTLET_ENGINE_REAL_REAL_WORLD_H_
 
-#include "engine/real/event_file.h"
-#include "engine/real/grpc_network.h"
-#include "engine/real/posix_storage.h"
-#include "engine/real/real_host.h"
-#include "engine/real/system_clock.h"
-#include "engine/real/system_entropy.h"
-#include "engine/real/thread_tasks.h"
+#include "engine/real/host/real_host.h"
+#include "engine/real/network/grpc_network.h"
+#include "engine/real/posix/system_clock.h"
+#include "engine/real/posix/system_entropy.h"
+#include "engine/real/posix/thread_tasks.h"
+#include "engine/real/storage/event_file.h"
+#include "engine/real/storage/posix_storage.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/cluster/tls_files.h"
+#include "engine/cluster/link/tls_files.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/ckpt/checkpoint_store.h"
-#include "engine/cluster/address_book.h"
-#include "engine/cluster/job_token.h"
+#include "engine/cluster/link/job_token.h"
+#include "engine/cluster/session/address_book.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"

@@ -8,11 +8,11 @@
 #include <thread>
 #include <utility>
 
-#include "engine/real/worker_environment.h"
+#include "engine/real/process/worker_environment.h"
 #include "engine/utf8.h"
-#include "harness/run/event_folder.h"
-#include "harness/run/launcher_output.h"
-#include "harness/run/text_file.h"
+#include "harness/run/executor/event_folder.h"
+#include "harness/run/executor/launcher_output.h"
+#include "harness/run/files/text_file.h"
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/real/child_process.h"
+#include "engine/real/process/child_process.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "harness/bench/step_watch.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "harness/bench/checkpoint_trial.h"
+#include "harness/bench/figures/statistics.h"
 #include "harness/bench/machine_limits.h"
-#include "harness/bench/statistics.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

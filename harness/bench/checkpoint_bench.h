@@ -11,7 +11,7 @@
 
 #include "engine/status.h"
 #include "engine/train/options.h"
-#include "harness/bench/checkpoint_result.h"
+#include "harness/bench/figures/checkpoint_result.h"
 
 namespace gauntlet {
 

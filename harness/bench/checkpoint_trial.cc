@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "harness/bench/state_job.h"
-#include "harness/run/temporary_directory.h"
+#include "harness/run/files/temporary_directory.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -11,7 +11,7 @@
 
 #include "engine/status.h"
 #include "harness/bench/bench_training.h"
-#include "harness/bench/checkpoint_result.h"
+#include "harness/bench/figures/checkpoint_result.h"
 #include "harness/bench/trial_events.h"
 
 namespace gauntlet {

@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "engine/real/descriptor.h"
-#include "engine/real/posix_status.h"
-#include "harness/run/text_file.h"
+#include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/posix_status.h"
+#include "harness/run/files/text_file.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/chrono.h>

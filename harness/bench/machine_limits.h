@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "engine/status.h"
-#include "harness/bench/checkpoint_result.h"
+#include "harness/bench/figures/checkpoint_result.h"
 
 namespace gauntlet {
 

@@ -9,15 +9,15 @@
 #include <random>
 #include <utility>
 
-#include "chaos/sim/fiber.h"
+#include "chaos/sim/scheduler/fiber.h"
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
-#include "engine/real/posix_storage.h"
-#include "harness/bench/failure_model.h"
+#include "engine/real/storage/posix_storage.h"
+#include "harness/bench/figures/failure_model.h"
 #include "harness/bench/trial_events.h"
 #include "harness/bench/worker_probe.h"
 #include "harness/run/case_runner.h"
-#include "harness/run/sim_run.h"
+#include "harness/run/executor/sim_run.h"
 #include "harness/scenario/scenario.h"
 #include <fmt/format.h>
 #include <unistd.h>

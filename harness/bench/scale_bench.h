@@ -9,7 +9,7 @@
 
 #include "engine/status.h"
 #include "harness/bench/checkpoint_bench.h"
-#include "harness/bench/scale_result.h"
+#include "harness/bench/figures/scale_result.h"
 
 namespace gauntlet {
 

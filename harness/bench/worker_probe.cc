@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/run/text_file.h"
+#include "harness/run/files/text_file.h"
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -3,10 +3,10 @@
 #include <array>
 
 #include "engine/numerics.h"
-#include "harness/cli/build_id.h"
-#include "harness/cli/flags.h"
-#include "harness/cli/help_topics.h"
-#include "harness/cli/verbs.h"
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/flags/verbs.h"
+#include "harness/cli/help/help_topics.h"
+#include "harness/cli/program/build_id.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

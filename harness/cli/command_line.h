@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/status.h"
-#include "harness/cli/commands.h"
-#include "harness/cli/terminal_style.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/terminal_style.h"
 
 namespace gauntlet {
 

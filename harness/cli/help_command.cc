@@ -9,9 +9,9 @@
 
 #include "engine/check.h"
 #include "harness/cli/command_line.h"
-#include "harness/cli/exit_code.h"
-#include "harness/cli/flags.h"
-#include "harness/cli/help_topics.h"
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/help/help_topics.h"
+#include "harness/cli/program/exit_code.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>

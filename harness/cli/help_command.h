@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "harness/cli/commands.h"
-#include "harness/cli/console.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/last_words.h"
+#include "harness/oracle/history/last_words.h"
 #include "harness/record/value_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

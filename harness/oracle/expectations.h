@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "harness/oracle/outline.h"
+#include "harness/oracle/history/outline.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {

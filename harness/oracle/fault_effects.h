@@ -2,8 +2,8 @@
 #ifndef GAUNTLET_HARNESS_ORACLE_FAULT_EFFECTS_H_
 #define GAUNTLET_HARNESS_ORACLE_FAULT_EFFECTS_H_
 
-#include "harness/oracle/check.h"
-#include "harness/oracle/outline.h"
+#include "harness/oracle/history/check.h"
+#include "harness/oracle/history/outline.h"
 
 namespace gauntlet {
 

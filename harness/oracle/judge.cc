@@ -32,9 +32,9 @@
 
 #include "harness/oracle/expectations.h"
 #include "harness/oracle/fault_effects.h"
-#include "harness/oracle/history.h"
-#include "harness/oracle/outline.h"
-#include "harness/oracle/outputs.h"
+#include "harness/oracle/history/history.h"
+#include "harness/oracle/history/outline.h"
+#include "harness/oracle/model/outputs.h"
 #include "harness/oracle/specification.h"
 #include "harness/oracle/timeline_text.h"
 #include <fmt/format.h>

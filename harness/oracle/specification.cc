@@ -4,9 +4,9 @@
 #include <csignal>
 #include <limits>
 
-#include "harness/oracle/fault_traits.h"
-#include "harness/oracle/last_words.h"
-#include "harness/oracle/process_order.h"
+#include "harness/oracle/history/fault_traits.h"
+#include "harness/oracle/history/last_words.h"
+#include "harness/oracle/process/process_order.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -9,13 +9,13 @@
 
 #include <vector>
 
-#include "harness/oracle/check.h"
-#include "harness/oracle/history.h"
-#include "harness/oracle/notices.h"
-#include "harness/oracle/processes.h"
-#include "harness/oracle/restarts.h"
-#include "harness/oracle/store_model.h"
-#include "harness/oracle/training_model.h"
+#include "harness/oracle/history/check.h"
+#include "harness/oracle/history/history.h"
+#include "harness/oracle/model/store_model.h"
+#include "harness/oracle/model/training_model.h"
+#include "harness/oracle/process/notices.h"
+#include "harness/oracle/process/processes.h"
+#include "harness/oracle/process/restarts.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/oracle/outline.h"
+#include "harness/oracle/history/outline.h"
 
 namespace gauntlet {
 

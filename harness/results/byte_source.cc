@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/check.h"
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/real/descriptor.h"
+#include "engine/real/posix/descriptor.h"
 #include "engine/status.h"
 
 namespace gauntlet {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/ckpt/digest_stream.h"
+#include "engine/ckpt/state/digest_stream.h"
 #include "harness/results/comparison.h"
 
 namespace gauntlet {

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include "harness/results/formats/formats.h"
 #include <fmt/format.h>
 #include <fnmatch.h>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/status.h"
-#include "harness/record/difference.h"
+#include "harness/record/result/difference.h"
 #include "harness/results/tensor_list.h"
 
 namespace gauntlet {

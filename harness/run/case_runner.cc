@@ -7,15 +7,15 @@
 
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
-#include "harness/run/consequences.h"
-#include "harness/run/event_difference.h"
-#include "harness/run/failure_summary.h"
-#include "harness/run/real_run.h"
-#include "harness/run/sim_run.h"
-#include "harness/run/text_file.h"
+#include "harness/run/executor/real_run.h"
+#include "harness/run/executor/sim_run.h"
+#include "harness/run/failure/consequences.h"
+#include "harness/run/failure/event_difference.h"
+#include "harness/run/failure/failure_summary.h"
+#include "harness/run/files/text_file.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/time_limits.h"
-#include "harness/scenario/write_scenario.h"
+#include "harness/scenario/writer/write_scenario.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
+#include "harness/run/executor/run_plan.h"
 #include "harness/run/reference.h"
-#include "harness/run/run_plan.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "engine/numerics.h"
-#include "engine/real/posix_storage.h"
+#include "engine/real/storage/posix_storage.h"
 #include "harness/record/record_file.h"
-#include "harness/run/sim_run.h"
-#include "harness/run/text_file.h"
+#include "harness/run/executor/sim_run.h"
+#include "harness/run/files/text_file.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -14,7 +14,7 @@
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
 #include "harness/record/golden.h"
-#include "harness/run/run_plan.h"
+#include "harness/run/executor/run_plan.h"
 
 namespace gauntlet {
 

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "engine/real/cuda_plugin.h"
+#include "engine/real/host/cuda_plugin.h"
 #include "harness/run/crash_notice.h"
-#include "harness/run/disk_room.h"
+#include "harness/run/files/disk_room.h"
 #include "harness/run/slow_watch.h"
 #include <fmt/format.h>
 

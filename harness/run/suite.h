@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/record/case_tries.h"
-#include "harness/record/result.h"
+#include "harness/record/result/case_tries.h"
+#include "harness/record/result/result.h"
 #include "harness/run/case_runner.h"
 
 namespace gauntlet {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/train/deadlines.h"
+#include "engine/train/launcher/deadlines.h"
+#include "harness/scenario/format/units.h"
 #include "harness/scenario/save_schedule.h"
-#include "harness/scenario/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

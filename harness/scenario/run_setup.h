@@ -9,8 +9,9 @@
 
 namespace gauntlet {
 
-// Sets the deadlines that the engine states (engine/train/deadlines.h); that of
-// the first restart only if setup.rejoins is false.
+// Sets the deadlines that the engine states
+// (engine/train/launcher/deadlines.h); that of the first restart only if
+// setup.rejoins is false.
 void SetDeadlines(const Case& one, RunSetup& setup);
 
 // The head of the record of a run of the case: everything that is known before

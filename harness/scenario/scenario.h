@@ -12,16 +12,16 @@
 #include <string_view>
 #include <vector>
 
-#include "chaos/inject/plan.h"
-#include "chaos/sim/durability_profile.h"
-#include "chaos/sim/latency.h"
+#include "chaos/inject/plan/plan.h"
+#include "chaos/sim/disk/durability_profile.h"
+#include "chaos/sim/scheduler/latency.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
 #include "harness/record/record.h"
-#include "harness/scenario/diagnostic.h"
+#include "harness/scenario/format/diagnostic.h"
+#include "harness/scenario/format/upgrade.h"
+#include "harness/scenario/format/yaml_tree.h"
 #include "harness/scenario/trainer_setup.h"
-#include "harness/scenario/upgrade.h"
-#include "harness/scenario/yaml_tree.h"
 
 namespace gauntlet {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/train/launcher.h"
+#include "engine/train/launcher/launcher.h"
 #include "harness/record/record.h"
+#include "harness/scenario/format/units.h"
 #include "harness/scenario/run_setup.h"
-#include "harness/scenario/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

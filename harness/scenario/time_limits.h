@@ -7,7 +7,7 @@
 #define GAUNTLET_HARNESS_SCENARIO_TIME_LIMITS_H_
 
 #include "engine/world/clock.h"
-#include "harness/scenario/diagnostic.h"
+#include "harness/scenario/format/diagnostic.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {

@@ -7,10 +7,10 @@
 
 #include "chaos/crash/crash_state.h"
 #include "engine/status.h"
-#include "harness/trainer/checkpoint_versions.h"
-#include "harness/trainer/crash_test_plan.h"
 #include "harness/trainer/fault_runs.h"
-#include "harness/trainer/recording.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/recording.h"
+#include "harness/trainer/verdict/checkpoint_versions.h"
 
 namespace gauntlet {
 

@@ -5,18 +5,18 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/trainer/checkpoint_versions.h"
 #include "harness/trainer/chosen_crashes.h"
 #include "harness/trainer/crash_controls.h"
-#include "harness/trainer/crash_findings.h"
 #include "harness/trainer/crash_trials.h"
 #include "harness/trainer/finding_folder.h"
 #include "harness/trainer/fork_server_controls.h"
-#include "harness/trainer/recording.h"
-#include "harness/trainer/recovery_judge.h"
-#include "harness/trainer/result_check.h"
-#include "harness/trainer/trainer_command.h"
-#include "harness/trainer/trainer_runs.h"
+#include "harness/trainer/run/recording.h"
+#include "harness/trainer/run/trainer_command.h"
+#include "harness/trainer/run/trainer_runs.h"
+#include "harness/trainer/verdict/checkpoint_versions.h"
+#include "harness/trainer/verdict/crash_findings.h"
+#include "harness/trainer/verdict/recovery_judge.h"
+#include "harness/trainer/verdict/result_check.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "engine/status.h"
-#include "harness/trainer/crash_test_plan.h"
-#include "harness/trainer/crash_test_result.h"
-#include "harness/trainer/trial_process.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/trial_process.h"
+#include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
 

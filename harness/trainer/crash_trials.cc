@@ -12,10 +12,10 @@
 #include "chaos/crash/crash_description.h"
 #include "chaos/crash/crash_state_list.h"
 #include "chaos/crash/directory_builder.h"
-#include "harness/run/text_file.h"
+#include "harness/run/files/text_file.h"
 #include "harness/trainer/chosen_crashes.h"
-#include "harness/trainer/name_pattern.h"
-#include "harness/trainer/program_output.h"
+#include "harness/trainer/text/name_pattern.h"
+#include "harness/trainer/text/program_output.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "engine/status.h"
-#include "harness/trainer/checkpoint_versions.h"
 #include "harness/trainer/crash_test.h"
-#include "harness/trainer/crash_test_plan.h"
-#include "harness/trainer/crash_trial.h"
 #include "harness/trainer/fault_runs.h"
-#include "harness/trainer/recording.h"
-#include "harness/trainer/result_check.h"
-#include "harness/trainer/trainer_runs.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/crash_trial.h"
+#include "harness/trainer/run/recording.h"
+#include "harness/trainer/run/trainer_runs.h"
+#include "harness/trainer/verdict/checkpoint_versions.h"
+#include "harness/trainer/verdict/result_check.h"
 
 namespace gauntlet {
 

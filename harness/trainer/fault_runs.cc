@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "harness/trainer/name_pattern.h"
+#include "harness/trainer/text/name_pattern.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

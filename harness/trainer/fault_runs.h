@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "chaos/trace/injection.h"
-#include "chaos/trace/operation_log.h"
-#include "harness/trainer/crash_test_plan.h"
-#include "harness/trainer/crash_trial.h"
-#include "harness/trainer/recording.h"
+#include "chaos/trace/log/operation_log.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/crash_trial.h"
+#include "harness/trainer/run/recording.h"
 
 namespace gauntlet {
 

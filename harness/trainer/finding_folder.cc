@@ -8,10 +8,10 @@
 
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_builder.h"
-#include "harness/run/shell_word.h"
-#include "harness/run/text_file.h"
+#include "harness/run/files/shell_word.h"
+#include "harness/run/files/text_file.h"
 #include "harness/trainer/finding_scenario.h"
-#include "harness/trainer/trainer_command.h"
+#include "harness/trainer/run/trainer_command.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "engine/status.h"
-#include "harness/trainer/crash_test_result.h"
 #include "harness/trainer/crash_trials.h"
+#include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "harness/scenario/flow_map.h"
+#include "harness/scenario/writer/flow_map.h"
 #include "harness/trainer/fault_runs.h"
 #include <fmt/format.h>
 

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "chaos/trace/operation_log.h"
-#include "harness/trainer/crash_findings.h"
-#include "harness/trainer/crash_test_plan.h"
-#include "harness/trainer/crash_trial.h"
+#include "chaos/trace/log/operation_log.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/crash_trial.h"
+#include "harness/trainer/verdict/crash_findings.h"
 
 namespace gauntlet {
 

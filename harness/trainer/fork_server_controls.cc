@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "harness/run/text_file.h"
+#include "harness/run/files/text_file.h"
 #include "harness/trainer/crash_trials.h"
-#include "harness/trainer/python_command.h"
-#include "harness/trainer/trial.h"
+#include "harness/trainer/python/python_command.h"
+#include "harness/trainer/run/trial.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,11 +9,11 @@
 
 #include "engine/status.h"
 #include "harness/trainer/crash_controls.h"
-#include "harness/trainer/crash_test_plan.h"
-#include "harness/trainer/fork_server.h"
-#include "harness/trainer/recording.h"
-#include "harness/trainer/result_check.h"
-#include "harness/trainer/trainer_runs.h"
+#include "harness/trainer/python/fork_server.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/recording.h"
+#include "harness/trainer/run/trainer_runs.h"
+#include "harness/trainer/verdict/result_check.h"
 
 namespace gauntlet {
 

@@ -5,8 +5,8 @@
 #include "engine/status.h"
 #include "harness/record/verdict.h"
 #include "harness/scenario/trainer_setup.h"
-#include "harness/trainer/crash_test_plan.h"
-#include "harness/trainer/crash_test_result.h"
+#include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
 

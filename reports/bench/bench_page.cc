@@ -7,17 +7,17 @@
 #include <utility>
 #include <vector>
 
-#include "harness/bench/byte_text.h"
-#include "harness/bench/metric_text.h"
-#include "harness/bench/recommendation.h"
-#include "harness/bench/statistics.h"
+#include "harness/bench/figures/byte_text.h"
+#include "harness/bench/figures/metric_text.h"
+#include "harness/bench/figures/recommendation.h"
+#include "harness/bench/figures/statistics.h"
 #include "reports/bench/cluster_text.h"
 #include "reports/bench/waterfall.h"
 #include "reports/bench/xy_plot.h"
 #include "reports/counted.h"
-#include "reports/html/list_table.h"
-#include "reports/html/page.h"
-#include "reports/html/text.h"
+#include "reports/html/page/list_table.h"
+#include "reports/html/page/page.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

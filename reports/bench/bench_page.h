@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/bench/checkpoint_result.h"
+#include "harness/bench/figures/checkpoint_result.h"
 
 namespace gauntlet {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/bench/metric_text.h"
-#include "reports/html/text.h"
+#include "harness/bench/figures/metric_text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

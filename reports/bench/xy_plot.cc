@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

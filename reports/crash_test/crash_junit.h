@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/trainer/crash_test_result.h"
+#include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
 

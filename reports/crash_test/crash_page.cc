@@ -7,10 +7,10 @@
 
 #include "reports/counted.h"
 #include "reports/crash_test/crash_strip.h"
-#include "reports/html/list_table.h"
-#include "reports/html/page.h"
-#include "reports/html/text.h"
-#include "reports/html/verdict_strip.h"
+#include "reports/html/page/list_table.h"
+#include "reports/html/page/page.h"
+#include "reports/html/page/text.h"
+#include "reports/html/page/verdict_strip.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

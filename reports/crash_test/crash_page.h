@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "harness/trainer/crash_test_result.h"
+#include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/counted.h"
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/trainer/crash_test_result.h"
+#include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
 

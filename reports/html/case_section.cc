@@ -11,8 +11,8 @@
 #include "reports/failures.h"
 #include "reports/html/coverage_matrix.h"
 #include "reports/html/difference_table.h"
-#include "reports/html/swim_lane.h"
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
+#include "reports/html/picture/swim_lane.h"
 #include "reports/timeline.h"
 #include "reports/timeline_table.h"
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include "reports/case_words.h"
 #include "reports/failures.h"
 #include "reports/html/case_section.h"
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

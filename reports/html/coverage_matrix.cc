@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -6,7 +6,7 @@
 
 #include "harness/record/value_text.h"
 #include "reports/counted.h"
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
 
 namespace gauntlet {
 

@@ -4,11 +4,11 @@
 #include <span>
 
 #include "reports/html/case_section.h"
-#include "reports/html/list_table.h"
-#include "reports/html/page.h"
-#include "reports/html/symbols.h"
-#include "reports/html/text.h"
-#include "reports/html/words.h"
+#include "reports/html/page/list_table.h"
+#include "reports/html/page/page.h"
+#include "reports/html/page/text.h"
+#include "reports/html/page/words.h"
+#include "reports/html/picture/symbols.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "harness/record/record.h"
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
 #include "reports/html/coverage_matrix.h"
-#include "reports/html/step_plot.h"
-#include "reports/html/verdict_strip.h"
+#include "reports/html/page/verdict_strip.h"
+#include "reports/html/picture/step_plot.h"
 
 namespace gauntlet {
 

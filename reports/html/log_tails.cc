@@ -1,7 +1,7 @@
 #include "reports/html/log_tails.h"
 
 #include "reports/counted.h"
-#include "reports/html/text.h"
+#include "reports/html/page/text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,11 +8,11 @@
 #include "reports/failures.h"
 #include "reports/html/case_section.h"
 #include "reports/html/case_table.h"
-#include "reports/html/page.h"
-#include "reports/html/symbols.h"
-#include "reports/html/text.h"
-#include "reports/html/verdict_strip.h"
-#include "reports/html/words.h"
+#include "reports/html/page/page.h"
+#include "reports/html/page/text.h"
+#include "reports/html/page/verdict_strip.h"
+#include "reports/html/page/words.h"
+#include "reports/html/picture/symbols.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/record/record.h"
-#include "harness/record/result.h"
+#include "harness/record/result/result.h"
 #include "reports/html/coverage_matrix.h"
 #include "reports/html/log_tails.h"
 

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
-#include "harness/explore/crash_states.h"
+#include "harness/explore/crash/crash_states.h"
 #include "tests/bench/bench_cases.h"
 #include <fmt/format.h>
 

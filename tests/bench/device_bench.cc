@@ -25,8 +25,8 @@
 #include "engine/gpu/emulated_device.h"
 #include "engine/job/job.h"
 #include "engine/model/model.h"
-#include "engine/model/optimizer.h"
-#include "engine/real/cuda_plugin.h"
+#include "engine/model/optimizers/optimizer.h"
+#include "engine/real/host/cuda_plugin.h"
 #include "tests/bench/save_bench.h"
 
 namespace gauntlet {

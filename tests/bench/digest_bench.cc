@@ -8,8 +8,8 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
-#include "engine/ckpt/digest_stream.h"
-#include "engine/ckpt/state_digest.h"
+#include "engine/ckpt/state/digest_stream.h"
+#include "engine/ckpt/state/state_digest.h"
 #include "engine/float_digest.h"
 #include "tests/bench/bench_arrays.h"
 

@@ -19,7 +19,7 @@
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
-#include "engine/model/optimizer.h"
+#include "engine/model/optimizers/optimizer.h"
 #include "tests/bench/bench_arrays.h"
 #include <fmt/format.h>
 #include <time.h>

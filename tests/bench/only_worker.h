@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cstdint>
 
-#include "engine/cluster/ring.h"
+#include "engine/cluster/ring/ring.h"
 #include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
 #include "engine/job/job.h"
-#include "engine/train/job_model.h"
-#include "engine/train/train_state.h"
-#include "engine/train/trainer.h"
+#include "engine/train/loop/job_model.h"
+#include "engine/train/loop/trainer.h"
+#include "engine/train/state/train_state.h"
 
 namespace gauntlet {
 

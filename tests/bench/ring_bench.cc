@@ -11,11 +11,11 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
-#include "engine/cluster/control_messages.h"
-#include "engine/cluster/ring.h"
+#include "engine/cluster/link/control_messages.h"
+#include "engine/cluster/ring/ring.h"
 #include "engine/math/kernels.h"
+#include "engine/real/network/tcp_socket.h"
 #include "engine/real/real_world.h"
-#include "engine/real/tcp_socket.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/ckpt/state_digest.h"
+#include "engine/ckpt/state/state_digest.h"
 #include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
 #include "engine/real/real_world.h"
-#include "engine/train/async_save.h"
-#include "engine/train/job_model.h"
+#include "engine/train/loop/job_model.h"
+#include "engine/train/save/async_save.h"
 #include "tests/bench/only_worker.h"
 #include "tests/engine/real/scratch_directory.h"
 

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
-#include "harness/explore/shrink.h"
+#include "harness/explore/diagnosis/shrink.h"
 #include "tests/bench/bench_cases.h"
 
 namespace gauntlet {

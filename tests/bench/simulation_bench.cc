@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
-#include "harness/explore/plan_runner.h"
-#include "harness/explore/random_plan.h"
+#include "harness/explore/plan/random_plan.h"
+#include "harness/explore/trial/plan_runner.h"
 #include "tests/bench/bench_cases.h"
 #include <fmt/format.h>
 

@@ -18,8 +18,8 @@
 
 #include "engine/check.h"
 #include "engine/ckpt/checkpoint_store.h"
-#include "engine/ckpt/state_digest.h"
-#include "engine/real/descriptor.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/real/posix/descriptor.h"
 #include "engine/real/real_world.h"
 #include "tests/bench/bench_arrays.h"
 #include "tests/engine/real/scratch_directory.h"

@@ -5,7 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "chaos/trace/operation_log.h"
+#include "chaos/trace/log/operation_log.h"
 #include "chaos/trace/tracer.h"
 #include "engine/check.h"
 #include "tests/chaos/trace/folder.h"

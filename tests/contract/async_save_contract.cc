@@ -1,8 +1,8 @@
 // Saves that training does not wait for, with tasks of either world.
 #include <algorithm>
 
-#include "engine/train/async_save.h"
-#include "engine/train/job_model.h"
+#include "engine/train/loop/job_model.h"
+#include "engine/train/save/async_save.h"
 #include "tests/contract/world_fixture.h"
 
 namespace gauntlet {

@@ -1,17 +1,17 @@
 #include <vector>
 
-#include "engine/cluster/control_messages.h"
-#include "engine/real/event_file.h"
-#include "engine/real/grpc_network.h"
-#include "engine/real/posix_storage.h"
-#include "engine/real/real_host.h"
-#include "engine/real/system_clock.h"
-#include "engine/real/system_entropy.h"
-#include "engine/real/tcp_socket.h"
-#include "engine/real/thread_tasks.h"
+#include "engine/cluster/link/control_messages.h"
+#include "engine/real/host/real_host.h"
+#include "engine/real/network/grpc_network.h"
+#include "engine/real/network/tcp_socket.h"
+#include "engine/real/posix/system_clock.h"
+#include "engine/real/posix/system_entropy.h"
+#include "engine/real/posix/thread_tasks.h"
+#include "engine/real/storage/event_file.h"
+#include "engine/real/storage/posix_storage.h"
 #include "tests/contract/faulty_world.h"
 #include "tests/contract/world_fixture.h"
-#include "tests/engine/real/lanes_of_process.h"
+#include "tests/engine/real/network/lanes_of_process.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "chaos/sim/disk_image.h"
+#include "chaos/sim/disk/disk_image.h"
 #include "chaos/sim/simulation.h"
 #include "tests/contract/faulty_world.h"
 #include "tests/contract/world_fixture.h"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "chaos/sim/random_stream.h"
+#include "chaos/sim/scheduler/random_stream.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace gauntlet {

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "chaos/sim/random_stream.h"
-#include "engine/cluster/session.h"
-#include "engine/train/common_settings.h"
-#include "engine/train/rendezvous_messages.h"
+#include "chaos/sim/scheduler/random_stream.h"
+#include "engine/cluster/session/session.h"
+#include "engine/train/rendezvous/common_settings.h"
+#include "engine/train/rendezvous/rendezvous_messages.h"
 #include "tests/engine/train/training_fixture.h"
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@ import tomllib
 from dataclasses import dataclass, field
 
 HERE = pathlib.Path(__file__).resolve().parent
-MECHANICAL_FOLDERS = ("engine/ckpt", "engine/cluster", "engine/train")
+MECHANICAL_FOLDERS = ("engine/ckpt/", "engine/cluster/", "engine/train/")
 SWITCH = "tests/mutants/switch.h"
 SEEN_BYTES = 4096  # switch.h: kSeenBytes
 
@@ -260,7 +260,7 @@ def read_bank(root, tables=HERE / "modelled"):
     sources = read_sources(root)
     mutants = read_modelled(tables, sources)
     for file, text in sources.items():
-        if str(pathlib.PurePath(file).parent) in MECHANICAL_FOLDERS:
+        if file.startswith(MECHANICAL_FOLDERS):
             mutants += find_mechanical(file, text)
     explain(mutants, sources)
     for number, mutant in enumerate(mutants, 1):

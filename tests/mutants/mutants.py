@@ -62,7 +62,7 @@ SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
 # Of real processes, for bugs in what the simulation does not run.
 REAL_SUITES = ("launcher",)
 # Its syncs are those that a power loss in a crash test asks for.
-POSIX_STORAGE = "engine/real/posix_storage.cc"
+POSIX_STORAGE = "engine/real/storage/posix_storage.cc"
 CRASH_TEST_S = 60
 
 

@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "chaos/sim/simulation.h"
-#include "engine/cluster/ring.h"
-#include "engine/train/trainer.h"
-#include "tests/engine/cluster/plain_sum.h"
+#include "engine/cluster/ring/ring.h"
+#include "engine/train/loop/trainer.h"
+#include "tests/engine/cluster/ring/plain_sum.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // Plans of all kinds and parameters: what is written is read again.
 #include <set>
 
-#include "chaos/inject/plan.h"
-#include "tests/chaos/inject/plan_generator.h"
+#include "chaos/inject/plan/plan.h"
+#include "tests/chaos/inject/plan/plan_generator.h"
 #include "tests/property/property.h"
 
 namespace gauntlet {

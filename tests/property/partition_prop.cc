@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "engine/ckpt/shard_plan.h"
+#include "engine/ckpt/state/shard_plan.h"
 #include "engine/data/sample_order.h"
-#include "engine/train/trainer.h"
+#include "engine/train/loop/trainer.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

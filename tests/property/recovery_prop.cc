@@ -1,12 +1,12 @@
 // Recovery, over many plans: every crash that one worker can have, and random
-// plans of a few faults within the budget of chaos/inject/plan.h.
+// plans of a few faults within the budget of chaos/inject/plan/plan.h.
 #include <algorithm>
 #include <string_view>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "harness/explore/plan_runner.h"
+#include "harness/explore/trial/plan_runner.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>
 

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "harness/explore/explore_case.h"
-#include "harness/explore/plan_runner.h"
-#include "harness/explore/random_plan.h"
+#include "harness/explore/plan/random_plan.h"
+#include "harness/explore/trial/explore_case.h"
+#include "harness/explore/trial/plan_runner.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "engine/ckpt/claim.h"
-#include "engine/ckpt/claim_format.h"
-#include "engine/ckpt/manifest.h"
-#include "engine/ckpt/manifest_format.h"
-#include "engine/ckpt/store_names.h"
-#include "engine/ckpt/tensor_difference.h"
+#include "engine/ckpt/format/claim.h"
+#include "engine/ckpt/format/claim_format.h"
+#include "engine/ckpt/format/manifest.h"
+#include "engine/ckpt/format/manifest_format.h"
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/io/tensor_difference.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

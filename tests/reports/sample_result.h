@@ -2,8 +2,8 @@
 #ifndef GAUNTLET_TESTS_REPORTS_SAMPLE_RESULT_H_
 #define GAUNTLET_TESTS_REPORTS_SAMPLE_RESULT_H_
 
-#include "harness/record/case_tries.h"
-#include "harness/record/result.h"
+#include "harness/record/result/case_tries.h"
+#include "harness/record/result/result.h"
 
 namespace gauntlet {
 

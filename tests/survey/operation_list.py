@@ -1,4 +1,4 @@
-"""Reads the operations of a recording (chaos/trace/operation_list_format.cc)."""
+"""Reads the operations of a recording (chaos/trace/log/operation_list_format.cc)."""
 
 import dataclasses
 import struct

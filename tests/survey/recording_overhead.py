@@ -86,7 +86,7 @@ class Trainer:
         return done.stdout
 
     def _record(self, folder):
-        """As crash-test makes its recording (harness/trainer/trial.h), but
+        """As crash-test makes its recording (harness/trainer/run/trial.h), but
         without namespaces."""
         directories = [str(folder / "out"), str(folder / "temporary")]
         trial = {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include "engine/utf8.h"
 #include "harness/results/formats/formats.h"
 #include "harness/results/formats/hdf5_values.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include "harness/results/element_type.h"
 #include "harness/results/formats/hdf5_types.h"
 #include <fmt/format.h>

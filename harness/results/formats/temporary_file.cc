@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/real/descriptor.h"
+#include "engine/real/posix/descriptor.h"
 #include "engine/status.h"
 #include "harness/results/byte_source.h"
 

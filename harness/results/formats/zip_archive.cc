@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include "engine/utf8.h"
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "chaos/sim/crash_images.h"
+#include "chaos/sim/disk/crash_images.h"
 #include "tests/chaos/crash/written_log.h"
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "engine/real/posix_status.h"
+#include "engine/real/posix/posix_status.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

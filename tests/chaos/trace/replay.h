@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "chaos/trace/operation_log.h"
-#include "engine/real/descriptor.h"
+#include "chaos/trace/log/operation_log.h"
+#include "engine/real/posix/descriptor.h"
 
 namespace gauntlet {
 

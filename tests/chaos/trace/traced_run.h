@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "chaos/trace/operation_log.h"
-#include "chaos/trace/process_files.h"
+#include "chaos/trace/log/operation_log.h"
+#include "chaos/trace/process/process_files.h"
 #include "chaos/trace/tracer.h"
 #include "tests/chaos/trace/directory_text.h"
 #include "tests/chaos/trace/folder.h"

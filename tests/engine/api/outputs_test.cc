@@ -6,7 +6,7 @@
 
 #include "engine/api/backup_and_restore.h"
 #include "engine/api/model_checkpoint.h"
-#include "engine/real/posix_storage.h"
+#include "engine/real/storage/posix_storage.h"
 #include "engine/train/output_overlap.h"
 #include "tests/engine/api/fit_fixture.h"
 #include "tests/engine/real/scratch_directory.h"

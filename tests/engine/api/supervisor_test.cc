@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/ckpt/checkpoint_reader.h"
-#include "engine/ckpt/shard_plan.h"
+#include "engine/ckpt/io/checkpoint_reader.h"
+#include "engine/ckpt/state/shard_plan.h"
 #include "tests/engine/api/custom_fixture.h"
 #include "tests/engine/api/fit_fixture.h"
 

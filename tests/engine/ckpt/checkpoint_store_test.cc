@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/ckpt/removal.h"
-#include "engine/ckpt/state_file.h"
-#include "engine/ckpt/store_names.h"
-#include "engine/ckpt/tensor_difference.h"
-#include "engine/real/posix_storage.h"
+#include "engine/ckpt/format/state_file.h"
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/io/tensor_difference.h"
+#include "engine/ckpt/protocol/removal.h"
+#include "engine/real/storage/posix_storage.h"
 #include "tests/engine/ckpt/test_world.h"
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/format/state_file.h"
 #include "engine/ckpt/inspect.h"
-#include "engine/ckpt/state_file.h"
 #include "tests/engine/ckpt/test_world.h"
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/format/store_names.h"
 #include "engine/ckpt/inspect.h"
-#include "engine/ckpt/store_names.h"
 #include "tests/engine/ckpt/test_world.h"
 #include <fmt/format.h>
 

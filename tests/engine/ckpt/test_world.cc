@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/ckpt/shard_plan.h"
-#include "engine/ckpt/state_digest.h"
-#include "engine/ckpt/store_names.h"
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/state/shard_plan.h"
+#include "engine/ckpt/state/state_digest.h"
 
 namespace gauntlet {
 

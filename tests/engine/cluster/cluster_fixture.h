@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "chaos/sim/simulation.h"
-#include "engine/cluster/control_messages.h"
-#include "engine/cluster/link_proofs.h"
-#include "engine/cluster/session.h"
+#include "engine/cluster/link/control_messages.h"
+#include "engine/cluster/link/link_proofs.h"
+#include "engine/cluster/session/session.h"
 #include "engine/math/kernels.h"
 
 namespace gauntlet {

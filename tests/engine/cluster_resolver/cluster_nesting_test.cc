@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/cluster/cluster_resolver.h"
+#include "engine/cluster/resolver/cluster_resolver.h"
 
 namespace gauntlet {
 namespace {

@@ -1,5 +1,5 @@
 // Each rule by itself: what it reads, and what it refuses.
-#include "engine/cluster/cluster_resolver.h"
+#include "engine/cluster/resolver/cluster_resolver.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "engine/cluster/host_list.h"
+#include "engine/cluster/resolver/host_list.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "engine/cluster/tf_config.h"
+#include "engine/cluster/resolver/tf_config.h"
 
 #include <string>
 #include <vector>

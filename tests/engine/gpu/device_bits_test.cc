@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/gpu/device_kernels.h"
-#include "engine/real/cuda_plugin.h"
+#include "engine/real/host/cuda_plugin.h"
 #include "tests/engine/math/test_arrays.h"
 #include "tests/engine/train/guarded_device.h"
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/ckpt/state_digest.h"
+#include "engine/ckpt/state/state_digest.h"
 #include "engine/gpu/emulated_device.h"
 
 namespace gauntlet::gpu {

@@ -10,7 +10,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/sample_order.h"
 #include "engine/model/model.h"
-#include "engine/model/optimizer.h"
+#include "engine/model/optimizers/optimizer.h"
 
 namespace gauntlet {
 

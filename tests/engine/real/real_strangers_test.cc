@@ -13,11 +13,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/cluster/control_messages.h"
-#include "engine/cluster/link_proofs.h"
-#include "engine/cluster/session.h"
+#include "engine/cluster/link/control_messages.h"
+#include "engine/cluster/link/link_proofs.h"
+#include "engine/cluster/session/session.h"
+#include "engine/real/network/tcp_socket.h"
 #include "engine/real/real_world.h"
-#include "engine/real/tcp_socket.h"
 #include "tests/engine/real/test_process.h"
 #include <arpa/inet.h>
 #include <fmt/format.h>

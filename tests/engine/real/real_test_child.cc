@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/cluster/control_messages.h"
-#include "engine/real/event_file.h"
-#include "engine/real/grpc_network.h"
-#include "engine/real/launcher_socket.h"
-#include "engine/real/local_worker_processes.h"
-#include "engine/real/posix_storage.h"
-#include "engine/real/real_host.h"
-#include "engine/real/system_clock.h"
+#include "engine/cluster/link/control_messages.h"
+#include "engine/real/host/real_host.h"
+#include "engine/real/network/grpc_network.h"
+#include "engine/real/posix/system_clock.h"
+#include "engine/real/process/launcher_socket.h"
+#include "engine/real/process/local_worker_processes.h"
+#include "engine/real/storage/event_file.h"
+#include "engine/real/storage/posix_storage.h"
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/socket.h>

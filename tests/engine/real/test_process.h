@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/real/child_process.h"
-#include "engine/real/system_clock.h"
-#include "engine/real/worker_environment.h"
+#include "engine/real/posix/system_clock.h"
+#include "engine/real/process/child_process.h"
+#include "engine/real/process/worker_environment.h"
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>

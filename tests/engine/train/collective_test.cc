@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "engine/cluster/emulated_collective.h"
-#include "tests/engine/cluster/in_chunks_of.h"
+#include "engine/cluster/ring/emulated_collective.h"
+#include "tests/engine/cluster/ring/in_chunks_of.h"
 #include "tests/engine/train/guarded_device.h"
 #include "tests/engine/train/launched_run.h"
 #include "tests/engine/train/training_fixture.h"

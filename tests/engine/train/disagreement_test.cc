@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/cluster/chunk_format.h"
+#include "engine/cluster/link/chunk_format.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {

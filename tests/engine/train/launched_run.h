@@ -15,8 +15,8 @@
 #include "chaos/sim/simulation.h"
 #include "engine/data/dataset.h"
 #include "engine/gpu/device_kernels.h"
-#include "engine/train/launcher.h"
-#include "engine/train/worker.h"
+#include "engine/train/launcher/launcher.h"
+#include "engine/train/worker/worker.h"
 
 namespace gauntlet {
 

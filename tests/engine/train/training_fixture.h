@@ -16,7 +16,7 @@
 #include "chaos/sim/sim_effects.h"
 #include "chaos/sim/simulation.h"
 #include "engine/data/dataset.h"
-#include "engine/train/worker.h"
+#include "engine/train/worker/worker.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/ckpt/manifest.h"
-#include "engine/ckpt/manifest_format.h"
-#include "engine/ckpt/store_names.h"
+#include "engine/ckpt/format/manifest.h"
+#include "engine/ckpt/format/manifest_format.h"
+#include "engine/ckpt/format/store_names.h"
 #include "engine/numerics.h"
 #include "tests/engine/train/training_fixture.h"
 #include "tests/engine/upgrade/store_bundle.h"

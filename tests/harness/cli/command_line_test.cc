@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/job/preset_run.h"
-#include "harness/cli/build_id.h"
+#include "harness/cli/program/build_id.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "chaos/inject/plan.h"
+#include "chaos/inject/plan/plan.h"
 #include "harness/record/record.h"
 #include "harness/scenario/scenario.h"
 

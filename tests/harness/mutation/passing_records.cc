@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "harness/run/case_runner.h"
-#include "harness/run/text_file.h"
+#include "harness/run/files/text_file.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/run_setup.h"
 

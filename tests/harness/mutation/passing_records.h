@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "chaos/sim/fiber.h"
+#include "chaos/sim/scheduler/fiber.h"
 #include "engine/status.h"
 #include "harness/record/record.h"
+#include "harness/run/executor/sim_run.h"
 #include "harness/run/reference.h"
-#include "harness/run/sim_run.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {

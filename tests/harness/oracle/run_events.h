@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "harness/oracle/history.h"
+#include "harness/oracle/history/history.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {

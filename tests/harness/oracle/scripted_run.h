@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/oracle/training_position.h"
+#include "harness/oracle/history/training_position.h"
 #include "harness/record/record.h"
 #include "tests/harness/oracle/run_events.h"
 

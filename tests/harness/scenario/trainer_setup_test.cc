@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "chaos/trace/file_operation.h"
-#include "harness/scenario/keys.h"
+#include "chaos/trace/log/file_operation.h"
+#include "harness/scenario/format/keys.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
-#include "harness/trainer/crash_trial.h"
+#include "harness/trainer/run/crash_trial.h"
 
 namespace gauntlet {
 namespace {

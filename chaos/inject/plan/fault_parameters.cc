@@ -1,0 +1,293 @@
+#include "chaos/inject/plan/fault_parameters.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+using P = FaultParameters;
+using Info = FaultParameterInfo;
+
+template <auto kMember>
+size_t GetChoice(const P& with) {
+  return static_cast<size_t>(with.*kMember);
+}
+
+template <auto kMember>
+void SetChoice(size_t index, P& with) {
+  using Enum = std::remove_reference_t<decltype(with.*kMember)>;
+  with.*kMember = static_cast<Enum>(index);
+}
+
+template <auto kMember>
+constexpr ChoicePlace Choice(std::vector<std::string_view> (*names)()) {
+  return {names, GetChoice<kMember>, SetChoice<kMember>};
+}
+
+size_t GetError(const P& with) {
+  const auto errors = AllFaultErrors();
+  return static_cast<size_t>(
+      std::ranges::find(errors, with.error, &FaultErrorInfo::number) -
+      errors.begin());
+}
+
+void SetError(size_t index, P& with) {
+  with.error = AllFaultErrors()[index].number;
+}
+
+std::vector<std::string_view> ErrorNames() {
+  std::vector<std::string_view> names;
+  for (const FaultErrorInfo& info : AllFaultErrors()) {
+    names.push_back(info.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> DeviceErrorNames() {
+  std::vector<std::string_view> names;
+  for (const DeviceErrorInfo& info : AllDeviceErrors()) {
+    names.push_back(info.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> NoticeNames() {
+  return {NoticeByName(NoticeBy::kSignal), NoticeByName(NoticeBy::kFile),
+          NoticeByName(NoticeBy::kHttp)};
+}
+std::vector<std::string_view> AfterTearNames() {
+  return {AfterTearName(AfterTear::kCrash),
+          AfterTearName(AfterTear::kPowerLoss),
+          AfterTearName(AfterTear::kNothing)};
+}
+std::vector<std::string_view> WayNames() { return {"outbound", "inbound"}; }
+std::vector<std::string_view> JumpNames() { return {"forward", "back"}; }
+
+constexpr Info kLatency = {.name = "latency",
+                           .doc = "additional time; required",
+                           .fallback = "",
+                           .place = &P::latency,
+                           .is_required = true};
+constexpr Info kDuration = {.name = "duration",
+                            .doc = "duration of the fault; 0: unlimited",
+                            .fallback = "0",
+                            .place = &P::duration};
+constexpr Info kOffset = {
+    .name = "offset",
+    .doc = "offset of the byte in the file: bytes, or a percentage of its size",
+    .fallback = "0",
+    .place = &P::offset};
+
+constexpr std::array kCrash = {
+    Info{.name = "exit_code",
+         .doc = "exit code of the process, other than those that workers use",
+         .fallback = "70",
+         .place = &P::exit_code,
+         .low = 1,
+         .high = 255}};
+constexpr std::array kKill = {
+    Info{.name = "latency",
+         .doc = "time from the point to the kill, in which the process runs on",
+         .fallback = "none: exactly at the point",
+         .place = &P::kill_latency}};
+constexpr std::array kSlow = {kLatency};
+constexpr std::array kOnlyDuration = {kDuration};
+constexpr std::array kTruncate = {
+    Info{.name = "offset",
+         .doc = "new length of the file: bytes, or a percentage of its size",
+         .fallback = "0",
+         .place = &P::offset}};
+constexpr std::array kPreempt = {
+    Info{.name = "grace",
+         .doc = "time from the notice to the kill; `grace` or `profile` is "
+                "required",
+         .fallback = "",
+         .place = &P::grace,
+         .is_required = true},
+    Info{.name = "by",
+         .doc = "channel of the notice: SIGTERM (signal), a new file (file) or "
+                "the metadata service (http)",
+         .fallback = "signal",
+         .place = Choice<&P::notice>(NoticeNames)}};
+constexpr std::array kTornWrite = {
+    Info{.name = "blocks",
+         .doc = "number of equal blocks that the write is split into",
+         .fallback = "8",
+         .place = &P::blocks,
+         .low = 1,
+         .high = 64},
+    Info{.name = "keep",
+         .doc = "blocks that reach the disk, counted from 0",
+         .fallback = "[0]",
+         .place = BlocksPlace{&P::keep},
+         .high = 63},
+    Info{.name = "then",
+         .doc = "effect after the write",
+         .fallback = "crash",
+         .place = Choice<&P::then>(AfterTearNames)}};
+constexpr std::array kShortWrite = {
+    Info{.name = "bytes",
+         .doc = "bytes of the write that reach the disk",
+         .fallback = "0",
+         .place = BytesPlace{&P::bytes}}};
+constexpr std::array kErrno = {
+    Info{.name = "error",
+         .doc = "name of the error",
+         .fallback = "EIO",
+         .place = ChoicePlace{ErrorNames, GetError, SetError}},
+    Info{
+        .name = "consecutive",
+        .doc =
+            "number of consecutive operations that fail; requires repeat: once",
+        .fallback = "1",
+        .place = &P::hits,
+        .low = 1,
+        .high = 1'000'000}};
+constexpr std::array kBitFlip = {kOffset,
+                                 Info{.name = "bit",
+                                      .doc = "bit of that byte, counted from 0",
+                                      .fallback = "0",
+                                      .place = &P::bit,
+                                      .high = 7}};
+constexpr std::array kPartition = {
+    kDuration,
+    Info{.name = "groups",
+         .doc = "lists of workers; each list is cut off from the others",
+         .fallback = "",
+         .place = GroupsPlace{&P::groups},
+         .high = 1023}};
+constexpr std::array kAsymmetricPartition = {
+    kDuration, Info{.name = "direction",
+                    .doc = "frames that do not arrive: from the worker "
+                           "(outbound) or to it (inbound)",
+                    .fallback = "outbound",
+                    .place = Choice<&P::way>(WayNames)}};
+constexpr std::array kPacketLoss = {
+    kDuration,
+    Info{
+        .name = "percent",
+        .doc =
+            "probability in percent that a frame is lost, each time it is sent",
+        .fallback = "10",
+        .place = &P::percent,
+        .low = 1,
+        .high = 90}};
+constexpr std::array kDelay = {
+    kDuration, kLatency,
+    Info{.name = "jitter",
+         .doc = "upper bound of a random time in addition to `latency`",
+         .fallback = "0",
+         .place = &P::jitter}};
+constexpr std::array kWallClockJump = {
+    Info{.name = "by",
+         .doc = "size of the jump, in whole seconds",
+         .fallback = "3600s",
+         .place = &P::by},
+    Info{.name = "direction",
+         .doc = "direction of the jump",
+         .fallback = "forward",
+         .place = Choice<&P::direction>(JumpNames)}};
+constexpr std::array kGpuError = {
+    Info{.name = "error",
+         .doc = "CUDA's name of the error",
+         .fallback = "cudaErrorLaunchFailure",
+         .place = Choice<&P::device_error>(DeviceErrorNames)}};
+
+// Sets the parameter to its default.
+void Reset(const FaultParameterInfo& parameter, P& with) {
+  const P defaults;
+  std::visit(OnPlace{[&](const BytesPlace& place) {
+                       with.*place.bytes = defaults.*place.bytes;
+                     },
+                     [&](const ChoicePlace& place) {
+                       place.set(place.get(defaults), with);
+                     },
+                     [&](const BlocksPlace& place) {
+                       with.*place.mask = defaults.*place.mask;
+                     },
+                     [&](const GroupsPlace& place) {
+                       with.*place.groups = defaults.*place.groups;
+                     },
+                     [&](auto member) { with.*member = defaults.*member; }},
+             parameter.place);
+}
+
+}  // namespace
+
+std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kCrash:
+      return kCrash;
+    case FaultKind::kKill:
+      return kKill;
+    case FaultKind::kSlow:
+      return kSlow;
+    case FaultKind::kHang:
+    case FaultKind::kPause:
+    case FaultKind::kDeviceHang:
+      return kOnlyDuration;
+    case FaultKind::kPreempt:
+      return kPreempt;
+    case FaultKind::kTornWrite:
+      return kTornWrite;
+    case FaultKind::kShortWrite:
+      return kShortWrite;
+    case FaultKind::kErrno:
+      return kErrno;
+    case FaultKind::kBitFlip:
+      return kBitFlip;
+    case FaultKind::kTruncate:
+      return kTruncate;
+    case FaultKind::kPartition:
+      return kPartition;
+    case FaultKind::kAsymmetricPartition:
+      return kAsymmetricPartition;
+    case FaultKind::kPacketLoss:
+      return kPacketLoss;
+    case FaultKind::kDelay:
+      return kDelay;
+    case FaultKind::kWallClockJump:
+      return kWallClockJump;
+    case FaultKind::kGpuError:
+      return kGpuError;
+    case FaultKind::kException:
+    case FaultKind::kFsyncFails:
+    case FaultKind::kDelete:
+    case FaultKind::kPowerLoss:
+    case FaultKind::kConnectionReset:
+    case FaultKind::kOutOfMemory:
+    case FaultKind::kKillLauncher:
+    case FaultKind::kTerminateLauncher:
+      return {};
+  }
+  return {};
+}
+
+std::string ParameterNames(FaultKind kind) {
+  std::vector<std::string_view> names;
+  for (const Info& parameter : ParametersOf(kind)) {
+    names.push_back(parameter.name);
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+bool IsDefault(const FaultParameterInfo& parameter, const P& with) {
+  P reset = with;
+  Reset(parameter, reset);
+  return reset == with;
+}
+
+bool HasOnlyParametersOf(FaultKind kind, const P& with) {
+  P others = with;
+  for (const Info& parameter : ParametersOf(kind)) Reset(parameter, others);
+  const P defaults;
+  others.times = defaults.times;
+  others.until_step = defaults.until_step;
+  return others == defaults;
+}
+
+}  // namespace gauntlet

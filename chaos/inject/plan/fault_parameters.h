@@ -1,0 +1,81 @@
+// The parameters that faults can have: one table. Readers and writers of
+// plans and scenarios, the JSON Schema and the help are generated from it.
+#ifndef GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_
+#define GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+
+namespace gauntlet {
+
+// A number of bytes, written with a unit.
+struct BytesPlace {
+  uint64_t FaultParameters::*bytes;
+};
+
+// One of several names. The value is an index into `names()`.
+struct ChoicePlace {
+  std::vector<std::string_view> (*names)();
+  size_t (*get)(const FaultParameters& with);
+  void (*set)(size_t index, FaultParameters& with);
+};
+
+// A set of block numbers; bit i is block i.
+struct BlocksPlace {
+  uint64_t FaultParameters::*mask;
+};
+
+// Groups of workers.
+struct GroupsPlace {
+  std::vector<std::vector<int>> FaultParameters::*groups;
+};
+
+// The member that holds a parameter's value; its alternative is the type.
+using ParameterPlace =
+    std::variant<Duration FaultParameters::*,
+                 std::optional<Duration> FaultParameters::*,
+                 int FaultParameters::*, uint64_t FaultParameters::*,
+                 FileOffset FaultParameters::*, BytesPlace, ChoicePlace,
+                 BlocksPlace, GroupsPlace>;
+
+struct FaultParameterInfo {
+  std::string_view name;      // "latency"
+  std::string_view doc;       // one line
+  std::string_view fallback;  // the default, as a scenario writes it
+  ParameterPlace place;
+  uint64_t low = 0;  // bounds of a number, or of each list element
+  uint64_t high = uint64_t{1} << 53;
+  bool is_required = false;  // in a scenario
+};
+
+// The parameters of a kind, besides `repeat` and `until`, which each kind has.
+std::span<const FaultParameterInfo> ParametersOf(FaultKind kind);
+
+// "blocks keep then".
+std::string ParameterNames(FaultKind kind);
+
+// Returns true iff the parameter has its default value.
+bool IsDefault(const FaultParameterInfo& parameter,
+               const FaultParameters& with);
+
+// Returns true iff all parameters that the kind does not take have their
+// default values.
+bool HasOnlyParametersOf(FaultKind kind, const FaultParameters& with);
+
+// Overload set of lambdas, for std::visit.
+template <typename... Lambdas>
+struct OnPlace : Lambdas... {
+  using Lambdas::operator()...;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_PLAN_FAULT_PARAMETERS_H_

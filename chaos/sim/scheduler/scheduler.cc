@@ -1,0 +1,438 @@
+#include "chaos/sim/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/check.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+namespace {
+constexpr size_t kNowhere = SIZE_MAX;
+// Time does not begin at zero, so that nobody comes to rely on it.
+constexpr Time kTimeBegins{std::chrono::seconds(1000)};
+}  // namespace
+
+struct Fiber {
+  enum class State : uint8_t { kRunnable, kRunning, kWaiting, kParked };
+
+  uint32_t id = 0;
+  FiberGroup* group = nullptr;
+  std::shared_ptr<TaskState> task;
+  std::function<void()> body;             // until it is started
+  std::unique_ptr<FiberContext> context;  // null: not started
+  State state = State::kRunnable;
+  bool unwinding = false;
+  WaitResult result = WaitResult::kWoken;
+  WaitReason reason;
+
+  size_t runnable_index = kNowhere;
+  WaitList* list = nullptr;
+  Fiber* previous = nullptr;
+  Fiber* next = nullptr;
+  Time deadline = kNever;
+  uint64_t timer_sequence = 0;
+  size_t timer_index = kNowhere;
+};
+
+WaitList::~WaitList() {
+  CHECK(first_ == nullptr, "something is destroyed while a task waits for it");
+}
+
+Scheduler::Scheduler(FiberPool& pool, uint64_t seed,
+                     const SchedulerOptions& options)
+    : pool_(pool),
+      options_(options),
+      choices_(seed, "schedule"),
+      now_(kTimeBegins) {}
+
+Scheduler::~Scheduler() {
+  CHECK(groups_.empty(), "a scheduler is destroyed before its processes");
+}
+
+FiberGroup* Scheduler::CurrentGroup() const {
+  return current_ == nullptr ? nullptr : current_->group;
+}
+
+void Scheduler::Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
+                      std::function<void()> body) {
+  CHECK(!group.doomed, "a task is spawned in a dead process");
+  if (group.fibers.empty()) groups_.push_back(&group);
+  std::unique_ptr<Fiber> owned;
+  if (idle_.empty()) {
+    owned = std::make_unique<Fiber>();
+  } else {
+    owned = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  Fiber* fiber = owned.release();  // owned by group.fibers until Retire
+  fiber->id = next_fiber_id_++;
+  fiber->group = &group;
+  fiber->task = std::move(task);
+  fiber->body = std::move(body);
+  fiber->unwinding = false;
+  fiber->deadline = kNever;
+  group.fibers.push_back(fiber);
+  MakeRunnable(*fiber);
+}
+
+WaitResult Scheduler::Wait(WaitList* list, Time deadline,
+                           const WaitReason& reason) {
+  CHECK(current_ != nullptr, "a blocking call outside of any process");
+  Fiber& fiber = *current_;
+  if (fiber.unwinding) return WaitResult::kDeadline;
+  LeaveIfDoomed();
+  fiber.reason = reason;
+  if (deadline <= now_) {
+    fiber.result = WaitResult::kDeadline;
+    MakeRunnable(fiber);
+  } else {
+    fiber.state = Fiber::State::kWaiting;
+    if (list != nullptr) ListAppend(*list, fiber);
+    fiber.deadline = deadline;
+    if (deadline != kNever) TimerAdd(fiber);
+  }
+  // Chooses the next fiber here; if it is the caller, no switch is needed.
+  current_ = nullptr;
+  Fiber* const chosen = Choose();
+  if (chosen == nullptr) {
+    fiber.context->Suspend();
+  } else {
+    SwitchTo(*chosen);
+    if (chosen == &fiber) return fiber.result;
+    fiber.context->SuspendFor(*chosen->context);
+  }
+  if (fiber.unwinding) [[unlikely]]
+    fiber.context->Abandon();
+  return fiber.result;
+}
+
+void Scheduler::WakeAll(WaitList& list) {
+  while (list.first_ != nullptr) {
+    Fiber& fiber = *list.first_;
+    Detach(fiber);
+    fiber.result = WaitResult::kWoken;
+    MakeRunnable(fiber);
+  }
+}
+
+void Scheduler::At(Time time, Action& action, uint64_t argument) {
+  actions_.push_back({.time = std::max(time, now_),
+                      .sequence = sequence_++,
+                      .action = &action,
+                      .argument = argument});
+  std::push_heap(actions_.begin(), actions_.end(), Later);
+}
+
+void Scheduler::Kill(FiberGroup& group) {
+  if (group.doomed) return;
+  group.doomed = true;
+  doomed_.push_back(&group);
+}
+
+void Scheduler::LeaveIfDoomed() {
+  if (current_ == nullptr || current_->unwinding) return;
+  if (current_->group->doomed) Leave();
+}
+
+void Scheduler::LeaveIfInterrupted() {
+  if (current_ == nullptr || current_->unwinding || !IsInterrupted()) return;
+  left_interrupted_ = true;
+  Kill(*current_->group);
+  Leave();
+}
+
+void Scheduler::Leave() {
+  LeaveByReturn();
+  current_->context->Abandon();
+}
+
+void Scheduler::LeaveByReturn() {
+  CHECK(current_ != nullptr && current_->group->doomed,
+        "a living fiber cannot leave");
+  CHECK(!current_->unwinding, "a process that is gone ends itself again");
+  current_->state = Fiber::State::kWaiting;
+  current_->context->Suspend();
+}
+
+void Scheduler::Stop(FiberGroup& group) {
+  if (group.stopped || group.doomed) return;
+  group.stopped = true;
+  for (Fiber* fiber : group.fibers) {
+    if (fiber->state != Fiber::State::kRunnable) continue;
+    RemoveRunnable(*fiber);
+    MakeRunnable(*fiber);
+  }
+}
+
+void Scheduler::Continue(FiberGroup& group) {
+  if (!group.stopped) return;
+  group.stopped = false;
+  for (Fiber* fiber : std::exchange(group.parked, {})) MakeRunnable(*fiber);
+}
+
+RunEnd Scheduler::Run(std::string& report) {
+  CHECK(!running_, "a simulation is run from within itself");
+  running_ = true;
+  time_limit_ = now_ + options_.time_limit;
+  step_limit_ = steps_ + options_.step_limit;
+  end_.reset();
+  const RunEnd end = Drive();
+  if (end != RunEnd::kAllExited) report = Report();
+  ending_ = true;
+  for (FiberGroup* group : groups_) Kill(*group);
+  ReapDoomed();
+  CHECK(groups_.empty(), "a process was started while the run was ending");
+  actions_.clear();
+  ending_ = false;
+  running_ = false;
+  return end;
+}
+
+RunEnd Scheduler::Drive() {
+  while (true) {
+    if (!doomed_.empty()) ReapDoomed();
+    if (left_interrupted_) return RunEnd::kInterrupted;
+    if (end_) return *end_;
+    Fiber* const chosen = Choose();
+    if (chosen != nullptr) Resume(*chosen);
+  }
+}
+
+Fiber* Scheduler::Choose() {
+  while (doomed_.empty()) {
+    if (groups_.empty()) return End(RunEnd::kAllExited);
+    const Time next = NextTime();
+    if (next > now_) {
+      if (!runnable_.empty()) {
+        if (steps_ == step_limit_) return End(RunEnd::kStepLimit);
+        if (now_ > time_limit_) return End(RunEnd::kTimeLimit);
+        if (IsInterrupted()) return End(RunEnd::kInterrupted);
+        return Draw();
+      }
+      if (next == kNever) return End(RunEnd::kDeadlock);
+      if (next > time_limit_) return End(RunEnd::kTimeLimit);
+      now_ = next;
+    }
+    FireDue();
+  }
+  return nullptr;
+}
+
+Fiber* Scheduler::End(RunEnd end) {
+  end_ = end;
+  return nullptr;
+}
+
+// Returns a random runnable fiber; null if its process is to be killed first.
+Fiber* Scheduler::Draw() {
+  Fiber& fiber = *runnable_[choices_.Below(runnable_.size())];
+  ++steps_;
+  now_ += options_.step_cost;
+  Record(static_cast<uint64_t>(now_.time_since_epoch().count()) << 16 ^
+         fiber.id);
+  FiberGroup& group = *fiber.group;
+  if (++group.resumptions >= group.doomed_at_resumption) {
+    Kill(group);
+    return nullptr;
+  }
+  RemoveRunnable(fiber);
+  return &fiber;
+}
+
+Time Scheduler::NextTime() const {
+  Time next = kNever;
+  if (!timers_.empty()) next = timers_.front()->deadline;
+  if (!actions_.empty()) next = std::min(next, actions_.front().time);
+  return next;
+}
+
+void Scheduler::FireDue() {
+  while (!timers_.empty() && timers_.front()->deadline <= now_) {
+    Fiber& fiber = *timers_.front();
+    Detach(fiber);
+    fiber.result = WaitResult::kDeadline;
+    MakeRunnable(fiber);
+  }
+  while (!actions_.empty() && actions_.front().time <= now_) {
+    std::pop_heap(actions_.begin(), actions_.end(), Later);
+    const ScheduledAction due = actions_.back();
+    actions_.pop_back();
+    due.action->Act(due.argument);
+  }
+}
+
+// Runs fibers until a wait chooses no next one (current_ is null then), or
+// until a fiber leaves or ends.
+void Scheduler::Resume(Fiber& fiber) {
+  SwitchTo(fiber);
+  const bool more = fiber.context->Resume();
+  Fiber* const last = std::exchange(current_, nullptr);
+  if (!more) Retire(*last);
+}
+
+void Scheduler::SwitchTo(Fiber& fiber) {
+  if (fiber.context == nullptr) {
+    fiber.context = pool_.Take();
+    fiber.context->Begin(std::move(fiber.body));
+  }
+  fiber.state = Fiber::State::kRunning;
+  current_ = &fiber;
+}
+
+// Takes back a fiber whose body has returned or never began.
+void Scheduler::Retire(Fiber& fiber) {
+  FiberGroup& group = *fiber.group;
+  if (fiber.context != nullptr) pool_.Put(std::move(fiber.context));
+  fiber.body = nullptr;
+  fiber.task->done = true;
+  WakeAll(fiber.task->joiners);
+  fiber.task.reset();
+  std::erase(group.fibers, &fiber);
+  idle_.push_back(std::unique_ptr<Fiber>(&fiber));
+  if (!group.fibers.empty() || group.doomed) return;
+  std::erase(groups_, &group);
+  if (group.on_gone) group.on_gone();
+}
+
+void Scheduler::MakeRunnable(Fiber& fiber) {
+  if (fiber.group->stopped) {
+    fiber.state = Fiber::State::kParked;
+    fiber.group->parked.push_back(&fiber);
+    return;
+  }
+  fiber.state = Fiber::State::kRunnable;
+  fiber.runnable_index = runnable_.size();
+  runnable_.push_back(&fiber);
+}
+
+void Scheduler::RemoveRunnable(Fiber& fiber) {
+  Fiber* last = runnable_.back();
+  runnable_[fiber.runnable_index] = last;
+  last->runnable_index = fiber.runnable_index;
+  runnable_.pop_back();
+  fiber.runnable_index = kNowhere;
+}
+
+// Ends a wait without making the fiber runnable.
+void Scheduler::Detach(Fiber& fiber) {
+  if (fiber.list != nullptr) ListRemove(fiber);
+  if (fiber.timer_index != kNowhere) TimerRemove(fiber);
+}
+
+void Scheduler::ReapDoomed() {
+  // A group that is reaped may doom others.
+  for (size_t i = 0; i < doomed_.size(); ++i) Unwind(*doomed_[i]);
+  doomed_.clear();
+}
+
+void Scheduler::Unwind(FiberGroup& group) {
+  for (Fiber* fiber : group.fibers) {
+    if (fiber->state == Fiber::State::kRunnable) RemoveRunnable(*fiber);
+    Detach(*fiber);
+    fiber->unwinding = true;
+  }
+  group.parked.clear();
+  Record(group.fibers.size());
+  while (!group.fibers.empty()) {
+    Fiber& youngest = *group.fibers.back();
+    if (youngest.context == nullptr) {
+      Retire(youngest);
+      continue;
+    }
+    Resume(youngest);
+    CHECK(group.fibers.empty() || group.fibers.back() != &youngest,
+          "a killed task suspended itself while it was unwound");
+  }
+  std::erase(groups_, &group);
+  if (group.on_gone) group.on_gone();
+}
+
+std::string Scheduler::Report() const {
+  std::string report;
+  for (const FiberGroup* group : groups_) {
+    for (const Fiber* fiber : group->fibers) {
+      const bool waits = fiber->state == Fiber::State::kWaiting;
+      report += fmt::format(
+          "{}{}: task '{}' {}{}{}{}", report.empty() ? "" : "\n", group->name,
+          fiber->task->name, waits ? fiber->reason.verb : "can run",
+          waits && fiber->reason.what != nullptr ? " " : "",
+          waits && fiber->reason.what != nullptr ? *fiber->reason.what : "",
+          group->stopped ? " (process is stopped)" : "");
+    }
+  }
+  return report;
+}
+
+void Scheduler::ListAppend(WaitList& list, Fiber& fiber) {
+  fiber.list = &list;
+  fiber.previous = list.last_;
+  fiber.next = nullptr;
+  (list.last_ == nullptr ? list.first_ : list.last_->next) = &fiber;
+  list.last_ = &fiber;
+}
+
+void Scheduler::ListRemove(Fiber& fiber) {
+  WaitList& list = *fiber.list;
+  (fiber.previous == nullptr ? list.first_ : fiber.previous->next) = fiber.next;
+  (fiber.next == nullptr ? list.last_ : fiber.next->previous) = fiber.previous;
+  fiber.list = nullptr;
+}
+
+bool Scheduler::Before(const Fiber& a, const Fiber& b) {
+  return a.deadline != b.deadline ? a.deadline < b.deadline
+                                  : a.timer_sequence < b.timer_sequence;
+}
+
+void Scheduler::TimerAdd(Fiber& fiber) {
+  fiber.timer_sequence = sequence_++;
+  timers_.push_back(&fiber);
+  TimerUp(timers_.size() - 1, &fiber);
+}
+
+void Scheduler::TimerRemove(Fiber& fiber) {
+  const size_t hole = fiber.timer_index;
+  fiber.timer_index = kNowhere;
+  Fiber* last = timers_.back();
+  timers_.pop_back();
+  if (last == &fiber) return;
+  if (hole > 0 && Before(*last, *timers_[(hole - 1) / 2])) {
+    TimerUp(hole, last);
+  } else {
+    TimerDown(hole, last);
+  }
+}
+
+void Scheduler::TimerPlace(size_t index, Fiber* fiber) {
+  timers_[index] = fiber;
+  fiber->timer_index = index;
+}
+
+// Puts the fiber there or as far above as it belongs.
+void Scheduler::TimerUp(size_t index, Fiber* fiber) {
+  while (index > 0) {
+    const size_t parent = (index - 1) / 2;
+    if (!Before(*fiber, *timers_[parent])) break;
+    TimerPlace(index, timers_[parent]);
+    index = parent;
+  }
+  TimerPlace(index, fiber);
+}
+
+void Scheduler::TimerDown(size_t index, Fiber* fiber) {
+  while (true) {
+    size_t child = 2 * index + 1;
+    if (child >= timers_.size()) break;
+    if (child + 1 < timers_.size() &&
+        Before(*timers_[child + 1], *timers_[child])) {
+      ++child;
+    }
+    if (!Before(*timers_[child], *fiber)) break;
+    TimerPlace(index, timers_[child]);
+    index = child;
+  }
+  TimerPlace(index, fiber);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,224 @@
+// The seeded scheduler: which fiber runs next, and what time it is.
+//
+// One OS thread. Fibers run until they wait; of those that can run, a random
+// one goes next, so that no order is promised and none starves. Virtual time
+// moves a little with every decision, and jumps to the next timer when nothing
+// can run. Every decision goes into a rolling digest.
+//
+// A killed group of fibers is unwound: each of its fibers from the wait that it
+// is in, the youngest first, so that a parent's stack outlives its children.
+// From then on waits return at once.
+#ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_
+#define GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/scheduler/fiber.h"
+#include "chaos/sim/scheduler/random_stream.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+struct Fiber;
+struct FiberGroup;
+
+// The fibers that wait for one thing. Empty when it is destroyed.
+class WaitList {
+ public:
+  WaitList() = default;
+  ~WaitList();
+  WaitList(const WaitList&) = delete;
+  WaitList& operator=(const WaitList&) = delete;
+  bool empty() const { return first_ == nullptr; }
+
+ private:
+  friend class Scheduler;
+  Fiber* first_ = nullptr;
+  Fiber* last_ = nullptr;
+};
+
+// Description of a wait for a deadlock report: "receives from" "w0:70 (#3)".
+// Both texts outlive the wait.
+struct WaitReason {
+  const char* verb = "waits";
+  const std::string* what = nullptr;
+};
+
+enum class WaitResult : uint8_t { kWoken, kDeadline };
+
+// State of a task that outlives it, for the tasks that join it.
+struct TaskState {
+  std::string name;
+  bool done = false;
+  WaitList joiners;
+};
+
+// The fibers of one process.
+struct FiberGroup {
+  int id = 0;
+  std::string name;
+  // Called outside of any fiber, when the last fiber is gone.
+  std::function<void()> on_gone;
+  // Kill before the resumption with this number; counted from 1.
+  uint64_t doomed_at_resumption = UINT64_MAX;
+
+  bool stopped = false;
+  bool doomed = false;
+  uint64_t resumptions = 0;
+  std::vector<Fiber*> fibers;  // oldest first
+  std::vector<Fiber*> parked;  // could run, but the group is stopped
+};
+
+// Something that happens at a time without a fiber.
+class Action {
+ public:
+  virtual ~Action() = default;
+  virtual void Act(uint64_t argument) = 0;
+};
+
+enum class RunEnd : uint8_t {
+  kAllExited,
+  kDeadlock,     // nothing can run and no timer is set
+  kTimeLimit,    // virtual time
+  kStepLimit,    // scheduling decisions
+  kInterrupted,  // by SchedulerOptions::interrupted
+};
+
+struct SchedulerOptions {
+  Duration step_cost = std::chrono::microseconds(1);
+  Duration time_limit = std::chrono::hours(1);
+  uint64_t step_limit = 50'000'000;
+  // Called before each decision and at each event; true ends the run there.
+  // Once true, it stays true. May be empty.
+  std::function<bool()> interrupted;
+};
+
+class Scheduler {
+ public:
+  Scheduler(FiberPool& pool, uint64_t seed, const SchedulerOptions& options);
+  // REQUIRES: all groups are gone.
+  ~Scheduler();
+
+  Time now() const { return now_; }
+  uint64_t steps() const { return steps_; }
+  uint64_t digest() const { return digest_; }
+  // Adds an external effect to the digest.
+  void Record(uint64_t word) {
+    digest_ = (digest_ ^ word) * 0x9E3779B97F4A7C15;
+    digest_ ^= digest_ >> 29;
+  }
+
+  void Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
+             std::function<void()> body);
+  // Returns true iff the caller runs on a fiber.
+  bool InFiber() const { return current_ != nullptr; }
+  // The caller's group; null outside of fibers.
+  FiberGroup* CurrentGroup() const;
+
+  // Blocks the calling fiber until the list is woken (kWoken) or the deadline
+  // has come. Always lets others run. In a doomed group it does not return,
+  // or returns kDeadline at once if the fiber is being unwound already.
+  WaitResult Wait(WaitList* list, Time deadline, const WaitReason& reason);
+  void WakeAll(WaitList& list);
+  // Calls action.Act(argument) at that time, outside of any fiber.
+  void At(Time time, Action& action, uint64_t argument);
+
+  // Kills the group. Its fibers are unwound before the next decision. A caller
+  // that belongs to the group runs on until it waits or leaves.
+  void Kill(FiberGroup& group);
+  // Gives up the calling fiber for good.
+  // REQUIRES: its group is doomed, and it is not being unwound.
+  [[noreturn]] void Leave();
+  // The same for a fiber that returns by itself, which is cheaper than to
+  // unwind it. Returns when it is this fiber's turn to be unwound.
+  void LeaveByReturn();
+  // Leaves if the caller is a fiber of a doomed group and not being unwound
+  // yet.
+  void LeaveIfDoomed();
+  // Dooms the caller's group and leaves if the run is interrupted.
+  void LeaveIfInterrupted();
+  void Stop(FiberGroup& group);
+  void Continue(FiberGroup& group);
+
+  // Runs until every group is gone, or a limit is met; limits count from the
+  // call. Then dooms the groups that are left, and forgets actions due later.
+  // `report` gets a line for each fiber that was left.
+  RunEnd Run(std::string& report);
+  // Returns true iff the run has ended and Run only kills what was left.
+  bool ending() const { return ending_; }
+
+ private:
+  struct ScheduledAction {
+    Time time;
+    uint64_t sequence;
+    Action* action;
+    uint64_t argument;
+  };
+  static bool Later(const ScheduledAction& a, const ScheduledAction& b) {
+    return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
+  }
+
+  RunEnd Drive();
+  // Returns the fiber to run next; null if a process is to be unwound first or
+  // the run has ended.
+  Fiber* Choose();
+  Fiber* Draw();
+  Fiber* End(RunEnd end);
+  void FireDue();
+  Time NextTime() const;
+  void Resume(Fiber& fiber);
+  void SwitchTo(Fiber& fiber);
+  void Retire(Fiber& fiber);
+  void MakeRunnable(Fiber& fiber);
+  void RemoveRunnable(Fiber& fiber);
+  void Detach(Fiber& fiber);
+  void ReapDoomed();
+  void Unwind(FiberGroup& group);
+  std::string Report() const;
+
+  void ListAppend(WaitList& list, Fiber& fiber);
+  void ListRemove(Fiber& fiber);
+
+  void TimerAdd(Fiber& fiber);
+  void TimerRemove(Fiber& fiber);
+  void TimerPlace(size_t index, Fiber* fiber);
+  void TimerUp(size_t index, Fiber* fiber);
+  void TimerDown(size_t index, Fiber* fiber);
+  static bool Before(const Fiber& a, const Fiber& b);
+
+  bool IsInterrupted() const {
+    return options_.interrupted && options_.interrupted();
+  }
+
+  FiberPool& pool_;
+  SchedulerOptions options_;
+  RandomStream choices_;
+  Time now_;
+  Time time_limit_ = kNever;
+  uint64_t step_limit_ = 0;
+  bool left_interrupted_ = false;  // a fiber left because of an interruption
+  uint64_t steps_ = 0;
+  uint64_t sequence_ = 0;
+  uint64_t digest_ = 0;
+  uint32_t next_fiber_id_ = 0;
+  bool running_ = false;
+  bool ending_ = false;
+  Fiber* current_ = nullptr;
+  std::optional<RunEnd> end_;  // end of the current run, once decided
+  std::vector<Fiber*> runnable_;
+  std::vector<Fiber*> timers_;  // a heap, earliest first
+  std::vector<ScheduledAction> actions_;
+  std::vector<FiberGroup*> groups_;  // with fibers, in order of appearance
+  std::vector<FiberGroup*> doomed_;
+  std::vector<std::unique_ptr<Fiber>> idle_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_

@@ -1,0 +1,24 @@
+// Bytes of one file copied into another, by the kernel where it can.
+#ifndef GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_
+#define GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+struct FilePosition {
+  int file = -1;    // a descriptor
+  uint64_t at = 0;  // bytes
+};
+
+// kDataLoss: the source, called `name`, ends early; kResourceExhausted: the
+// disk is full.
+Status CopyRange(FilePosition from, FilePosition to, uint64_t length,
+                 std::string_view name);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_

@@ -1,0 +1,37 @@
+// The seccomp filter of a traced program: stops it at the system calls that
+// change files, and at no others.
+//
+// Sources: man 2 seccomp, man 2 syscall, linux/seccomp.h, linux/filter.h and
+// Documentation/userspace-api/seccomp_filter.rst of the kernel.
+#ifndef GAUNTLET_CHAOS_TRACE_PROCESS_SYSCALL_FILTER_H_
+#define GAUNTLET_CHAOS_TRACE_PROCESS_SYSCALL_FILTER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include <linux/filter.h>
+
+namespace gauntlet {
+
+// The message of PTRACE_EVENT_SECCOMP: why the call stopped.
+enum class TrapReason : uint16_t {
+  kFileCall = 1,       // changes a file, or opens one
+  kUnmap,              // munmap, msync: may end a shared mapping
+  kAsynchronousIo,     // io_uring_setup, io_setup: the tracer refuses them
+  kForeignConvention,  // a 32-bit or x32 call: the tracer refuses it
+  kPtrace,             // ptrace itself, which fails in a traced program
+};
+
+struct FilterScope {
+  bool reads = false;   // opens for reading stop too
+  bool closes = false;  // close stops too
+};
+
+// A filter for x86-64. Calls that stop are SECCOMP_RET_TRACE with a TrapReason,
+// so that they fail with ENOSYS in a process that has lost its tracer. All
+// other calls are allowed.
+std::vector<sock_filter> FileCallFilter(const FilterScope& scope);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_TRACE_PROCESS_SYSCALL_FILTER_H_

@@ -1,0 +1,34 @@
+// A checkpoint's manifest, in memory and in the bytes of manifest_format.h.
+#ifndef GAUNTLET_ENGINE_CKPT_FORMAT_MANIFEST_H_
+#define GAUNTLET_ENGINE_CKPT_FORMAT_MANIFEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/claim.h"
+
+namespace gauntlet {
+
+struct Manifest {
+  CheckpointHead head;
+  Digest job_digest;
+  uint64_t numerics_version = 0;
+  uint64_t generation = 0;
+  std::optional<ParentRecord> parent;  // none: a cold start
+  int64_t written_at = 0;
+  std::optional<RetentionMark> mark;
+  std::vector<ShardFile> files;  // shards and index
+};
+
+std::string EncodeManifest(const Manifest& manifest);
+// kDataLoss: the bytes are not what was written, or name files outside their
+// directory. kFailedPrecondition: whole, but of another schema.
+Result<Manifest> ParseManifest(std::string_view text);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_FORMAT_MANIFEST_H_

@@ -1,0 +1,20 @@
+// model.safetensors.index.json: which shard holds which tensor, in the form
+// that public tools read:
+//   {"metadata": {"total_size": bytes of all shards},
+//    "weight_map": {tensor: file}}
+#ifndef GAUNTLET_ENGINE_CKPT_FORMAT_SHARD_INDEX_H_
+#define GAUNTLET_ENGINE_CKPT_FORMAT_SHARD_INDEX_H_
+
+#include <span>
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+
+namespace gauntlet {
+
+// Tensors in byte order of their names.
+std::string EncodeShardIndex(std::span<const ShardFile> shards);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_FORMAT_SHARD_INDEX_H_

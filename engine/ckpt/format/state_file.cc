@@ -1,0 +1,253 @@
+#include "engine/ckpt/format/state_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/format/text_record.h"
+#include "engine/digest.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kComment =
+    "Written by gauntlet. To go back to another checkpoint, set latest to its "
+    "name and delete the last line.";
+constexpr std::string_view kAllPrefix = "all: ";
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
+
+bool HasControlBytes(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) {
+    const bool of_text = c == '\n' || c == '\t' || c == '\r';
+    return !of_text && (static_cast<unsigned char>(c) < ' ' || c == '\x7f');
+  });
+}
+
+// An editor's byte order mark; no file that the engine wrote is one flipped bit
+// away from it.
+bool IsUtf16(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+}
+
+std::string_view Excerpt(std::string_view text) { return text.substr(0, 200); }
+
+int DifferingBits(std::string_view a, std::string_view b) {
+  int bits = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    bits += std::popcount(static_cast<unsigned char>(a[i] ^ b[i]));
+  }
+  return bits;
+}
+
+// Calls `with` for each text that one flipped bit makes of this one, until it
+// returns true.
+bool AnyFlipOf(std::string& text, size_t from,
+               const std::function<bool(size_t at)>& with) {
+  for (size_t at = from; at < text.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      const char kept = text[at];
+      text[at] = static_cast<char>(kept ^ (1 << bit));
+      const bool found = with(at);
+      text[at] = kept;
+      if (found) return true;
+    }
+  }
+  return false;
+}
+
+// True iff flipped bits lie between the text and a file as it was written: one
+// or two among the lines above the digest, or at most one there and any few of
+// the digest line. An edit by hand changes the whole digest. Long texts would
+// take long to try: those are taken for edits.
+bool HasFlippedBits(std::string_view text) {
+  constexpr size_t kMostForOne = size_t{1} << 15;
+  constexpr size_t kMostForTwo = size_t{1} << 9;
+  constexpr int kFew = 8;
+  const size_t tail_bytes = kDigestKey.size() + Digest::kDigits + 3;
+  if (text.size() < tail_bytes || text.size() > kMostForOne) return false;
+  std::string body(text.substr(0, text.size() - tail_bytes));
+  const std::string_view tail = text.substr(body.size());
+  const auto is_near = [&](size_t) {
+    return DifferingBits(tail, DigestLineOf(body)) <= kFew;
+  };
+  if (is_near(0) || AnyFlipOf(body, 0, is_near)) return true;
+  if (body.size() > kMostForTwo) return false;
+  const auto digest =
+      Digest::Parse(tail.substr(kDigestKey.size() + 2, Digest::kDigits));
+  if (!digest) return false;
+  const auto is_whole = [&](size_t) { return DigestOf(body) == *digest; };
+  return AnyFlipOf(
+      body, 0, [&](size_t first) { return AnyFlipOf(body, first, is_whole); });
+}
+
+// The names in those lines that follow the comment and are whole; takes them,
+// and the comment, off the text.
+std::vector<std::string> TakeWholeLines(std::string_view& text) {
+  std::vector<std::string> names;
+  text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  while (text.starts_with(kAllPrefix)) {
+    const size_t end = text.find('\n');
+    if (end == text.npos) break;
+    names.emplace_back(text.substr(0, end).substr(kAllPrefix.size()));
+    text.remove_prefix(end + 1);
+  }
+  return names;
+}
+
+// True iff the text is what a file as it was written begins with.
+bool IsCut(std::string_view text) {
+  const std::string header = fmt::format("# {}\n", kComment);
+  if (header.starts_with(text)) return true;
+  if (!text.starts_with(header)) return false;
+  std::string_view rest = text;
+  const std::vector<std::string> names = TakeWholeLines(rest);
+  if (EncodeStateFile(names).starts_with(text)) return true;
+  return rest.find('\n') == rest.npos && !rest.empty() &&
+         (rest.starts_with(kAllPrefix) || kAllPrefix.starts_with(rest));
+}
+
+// Reads what a person left, line by line, and stops at the first that it does
+// not understand.
+class EditReader {
+ public:
+  explicit EditReader(std::string_view text) : text_(text) {}
+
+  StateFile Read() {
+    if (text_.starts_with(kUtf8Mark)) text_.remove_prefix(kUtf8Mark.size());
+    for (size_t at = 0; at < text_.size() && file_.refusal.empty();) {
+      const size_t end = std::min(text_.find('\n', at), text_.size());
+      ++line_;
+      Take(ParseTextLine(text_.substr(at, end - at)));
+      at = end + 1;
+    }
+    if (file_.refusal.empty()) Conclude();
+    return std::move(file_);
+  }
+
+ private:
+  void Take(const TextField& field) {
+    if (field.key.empty() && field.value.empty()) return;
+    if (field.key == kDigestKey) {
+      digest_line_ = line_;
+      digest_ = field.value;
+    } else if (field.key == "all" && CheckpointName::Parse(field.value)) {
+      file_.all.emplace_back(field.value);
+    } else if (field.key == "all") {
+      Refuse(
+          fmt::format("all: expected a checkpoint's name, such as "
+                      "step-000000020-g1, found \"{}\"",
+                      Excerpt(field.value)));
+    } else if (field.key == "latest" && file_.edit) {
+      Refuse(fmt::format("expected latest once, found it in line {} too",
+                         file_.edit->line));
+    } else if (field.key == "latest") {
+      file_.edit = {.latest = std::string(field.value), .line = line_};
+    } else {
+      const bool is_pair = !field.key.empty();
+      Refuse(fmt::format(
+          "expected \"all: NAME\", \"latest: NAME\" or a line "
+          "that begins with #, found \"{}{}{}\"",
+          Excerpt(field.key), is_pair ? ": " : "", Excerpt(field.value)));
+    }
+  }
+
+  // Decides whether a person edited the file. REQUIRES: each line is
+  // understood.
+  void Conclude() {
+    const bool unchanged =
+        digest_line_ > 0 &&
+        EncodeStateFile(file_.all).ends_with(fmt::format(": {}\n", digest_));
+    const bool newest = file_.all.empty() ? !file_.edit
+                                          : file_.edit && file_.edit->latest ==
+                                                              file_.all.back();
+    if (unchanged && newest) {
+      // Only line ends, blanks or comments are other than they were.
+      file_.edit.reset();
+    } else if (!file_.edit) {
+      file_.refusal = "expected a line \"latest: NAME\", found none";
+    } else if (digest_line_ > 0) {
+      line_ = digest_line_;
+      Refuse(
+          fmt::format("the checksum is not that of the lines above it; "
+                      "delete this line to go back to {}",
+                      Excerpt(file_.edit->latest)));
+    }
+  }
+
+  void Refuse(std::string_view why) {
+    file_.refusal = fmt::format("line {}: {}", line_, why);
+    file_.edit.reset();
+  }
+
+  std::string_view text_;
+  StateFile file_;
+  size_t line_ = 0;
+  size_t digest_line_ = 0;  // 0: there is none
+  std::string_view digest_;
+};
+
+// Reads a file that seems to be cut off. If it ends with the whole of `latest`,
+// a person may also have removed the names behind that line.
+StateFile ReadCut(std::string_view text) {
+  StateFile file;
+  std::string_view rest = text;
+  file.all = TakeWholeLines(rest);
+  file.damage = "cut off";
+  if (file.all.empty()) return file;
+  const std::string latest = fmt::format("latest: {}", file.all.back());
+  if (rest == latest || rest == latest + "\n") {
+    file.edit = {.latest = file.all.back(),
+                 .line = file.all.size() + 2,
+                 .may_be_cut = true};
+  }
+  return file;
+}
+
+// Reads a file as it was written, or one with flipped bits.
+StateFile ReadWritten(const TextRecord& record) {
+  StateFile file;
+  for (const TextField& field : record.fields) {
+    if (field.key == "all") file.all.emplace_back(field.value);
+  }
+  if (record.digest == DigestLine::kRight) return file;
+  file.damage = "bits of it are flipped";
+  // One character of the name that a person changes may differ in a bit or two.
+  const auto latest = record.Find("latest");
+  if (latest && !file.all.empty() && *latest != file.all.back() &&
+      std::ranges::find(file.all, *latest) != file.all.end()) {
+    file.damage.clear();
+    file.refusal = fmt::format(
+        "line {}: the checksum is not that of the lines above it; delete this "
+        "line to go back to {}",
+        file.all.size() + 3, *latest);
+  }
+  return file;
+}
+
+}  // namespace
+
+std::string EncodeStateFile(std::span<const std::string> all) {
+  TextRecordWriter text(kComment);
+  for (const std::string& name : all) text.Field("all", name);
+  if (!all.empty()) text.Field("latest", all.back());
+  return std::move(text).Finish();
+}
+
+StateFile ParseStateFile(std::string_view text) {
+  if (text.empty()) return {.damage = "empty"};
+  const TextRecord record = ParseTextRecord(text);
+  if (record.digest == DigestLine::kRight || HasFlippedBits(text)) {
+    return ReadWritten(record);
+  }
+  if (IsUtf16(text)) {
+    return {.refusal = "line 1: expected UTF-8, found UTF-16"};
+  }
+  if (HasControlBytes(text)) return {.damage = "not text"};
+  if (IsCut(text)) return ReadCut(text);
+  return EditReader(text).Read();
+}
+
+}  // namespace gauntlet

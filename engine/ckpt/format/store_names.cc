@@ -1,0 +1,244 @@
+#include "engine/ckpt/format/store_names.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "engine/check.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kStepPrefix = "step-";
+constexpr std::string_view kClaimPrefix = "gen-";
+// Phase::kInEpoch: nothing of the step is due any more.
+constexpr std::string_view kFinished = "finished";
+constexpr std::string_view kShardPrefix = "model-";
+constexpr std::string_view kShardOf = "-of-";
+constexpr std::string_view kShardSuffix = ".safetensors";
+// As they are padded.
+constexpr size_t kStepDigits = 9;
+constexpr size_t kClaimDigits = 6;
+constexpr size_t kShardDigits = 5;
+constexpr size_t kTokenTmpDigits = 16;
+
+bool Consume(std::string_view prefix, std::string_view& text) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Takes a decimal number from the front: at least `width` digits, with zeros in
+// front only to come to that many, which is how names are written.
+std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
+  uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  const auto digits = static_cast<size_t>(end - text.data());
+  if (digits < width || (digits > width && text.front() == '0')) {
+    return std::nullopt;
+  }
+  text.remove_prefix(digits);
+  return value;
+}
+
+// The inverse.
+void AppendNumber(uint64_t number, size_t width, std::string& text) {
+  std::array<char, 20> digits;
+  const char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  const auto size = static_cast<size_t>(end - digits.data());
+  if (size < width) text.append(width - size, '0');
+  text.append(digits.data(), size);
+}
+
+bool IsTokenTmp(std::string_view name) {
+  if (!Consume(kTokenFileName, name) || !Consume("-", name) ||
+      !name.ends_with(kTmpSuffix)) {
+    return false;
+  }
+  name.remove_suffix(kTmpSuffix.size());
+  return name.size() == kTokenTmpDigits &&
+         name.find_first_not_of("0123456789abcdef") == name.npos;
+}
+
+// Takes "g4-" from the front; 0: there is none. nullopt: it is no generation.
+std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
+  if (!Consume("g", text)) return 0;
+  const auto generation = ConsumeNumber(text, 1);
+  const bool is_remover = generation && *generation != 0 && Consume("-", text);
+  return is_remover ? generation : std::nullopt;
+}
+
+// kOther: none of the token's.
+EntryKind TokenKindOf(std::string_view name) {
+  if (!name.starts_with(kTokenFileName)) return EntryKind::kOther;
+  if (name == kTokenFileName) return EntryKind::kToken;
+  if (name.substr(kTokenFileName.size()) == kLookSuffix) {
+    return EntryKind::kTokenLook;
+  }
+  return IsTokenTmp(name) ? EntryKind::kTokenTmp : EntryKind::kOther;
+}
+
+}  // namespace
+
+std::string CheckpointName::ToString() const {
+  std::string name(kStepPrefix);
+  AppendNumber(step, kStepDigits, name);
+  if (phase == Phase::kInEpoch && !says_in_epoch) {
+    name.append("-").append(kFinished);
+  } else if (phase) {
+    name.append("-").append(PhaseName(*phase));
+  }
+  name += "-g";
+  AppendNumber(generation, 1, name);
+  return name;
+}
+
+std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
+  std::string_view rest = name;
+  if (!Consume(kStepPrefix, rest)) return std::nullopt;
+  CheckpointName parsed;
+  const auto step = ConsumeNumber(rest, kStepDigits);
+  if (!step) return std::nullopt;
+  parsed.step = *step;
+  const size_t suffix = rest.rfind("-g");
+  if (suffix == std::string_view::npos) return std::nullopt;
+  if (suffix > 0) {
+    if (rest.front() != '-') return std::nullopt;
+    const std::string_view word = rest.substr(1, suffix - 1);
+    parsed.phase = word == kFinished ? Phase::kInEpoch : FindPhase(word);
+    if (!parsed.phase) return std::nullopt;
+    parsed.says_in_epoch = parsed.phase == Phase::kInEpoch && word != kFinished;
+  }
+  rest.remove_prefix(suffix + 2);
+  const auto generation = ConsumeNumber(rest, 1);
+  if (!generation || !rest.empty()) return std::nullopt;
+  parsed.generation = *generation;
+  return parsed;
+}
+
+EntryName ParseEntryName(std::string_view name) {
+  EntryName entry;
+  std::string_view rest = name;
+  if (const EntryKind token = TokenKindOf(name); token != EntryKind::kOther) {
+    return {.kind = token, .checkpoint = {}};
+  }
+  entry.kind = EntryKind::kCheckpoint;
+  if (rest.ends_with(kTmpSuffix) &&
+      rest.substr(0, rest.size() - kTmpSuffix.size()) == kStateFileName) {
+    return {.kind = EntryKind::kStateTmp, .checkpoint = {}};
+  }
+  if (rest.ends_with(kLookSuffix)) {
+    rest.remove_suffix(kLookSuffix.size());
+    const auto generation = ParseClaimName(rest);
+    if (!generation) return {.kind = EntryKind::kOther, .checkpoint = {}};
+    return {.kind = EntryKind::kClaimLook,
+            .checkpoint = {},
+            .generation = *generation};
+  }
+  if (rest.ends_with(kTmpSuffix)) {
+    rest.remove_suffix(kTmpSuffix.size());
+    entry.kind = EntryKind::kSaveTmp;
+  }
+  if (const auto generation = ParseClaimName(rest)) {
+    entry.kind = rest == name ? EntryKind::kClaim : EntryKind::kClaimTmp;
+    entry.generation = *generation;
+    return entry;
+  }
+  const bool tmp = entry.kind == EntryKind::kSaveTmp;
+  if (Consume(kDeletingPrefix, rest)) {
+    entry.kind = EntryKind::kDeleting;
+    const auto remover = ConsumeRemover(rest);
+    if (!remover) return {.kind = EntryKind::kOther, .checkpoint = {}};
+    entry.removed_by = *remover;
+    entry.was_rejected = Consume(kRejectedPrefix, rest);
+  } else if (Consume(kRejectedPrefix, rest)) {
+    entry.kind = EntryKind::kRejected;
+  }
+  const auto checkpoint = CheckpointName::Parse(rest);
+  // A save in progress is neither set aside nor being removed.
+  const bool odd = tmp && entry.kind != EntryKind::kSaveTmp;
+  if (!checkpoint || odd) return {.kind = EntryKind::kOther, .checkpoint = {}};
+  entry.checkpoint = *checkpoint;
+  entry.generation = checkpoint->generation;
+  return entry;
+}
+
+std::string DeletingName(uint64_t generation, std::string_view name) {
+  std::string deleting(kDeletingPrefix);
+  deleting += "g";
+  AppendNumber(generation, 1, deleting);
+  return deleting.append("-").append(name);
+}
+
+std::string NameBeforeDeletion(const EntryName& entry) {
+  CHECK(entry.kind == EntryKind::kDeleting, "the entry is not being deleted");
+  const std::string name = entry.checkpoint.ToString();
+  return entry.was_rejected ? std::string(kRejectedPrefix) + name : name;
+}
+
+std::string ClaimName(uint64_t generation) {
+  std::string name(kClaimPrefix);
+  AppendNumber(generation, kClaimDigits, name);
+  return name;
+}
+
+std::optional<uint64_t> ParseClaimName(std::string_view name) {
+  std::string_view rest = name;
+  if (!Consume(kClaimPrefix, rest)) return std::nullopt;
+  const auto generation = ConsumeNumber(rest, kClaimDigits);
+  // Generations count from 1.
+  return rest.empty() && generation != 0 ? generation : std::nullopt;
+}
+
+std::string TokenTmpName(std::string_view digits) {
+  return fmt::format("{}-{}{}", kTokenFileName, digits, kTmpSuffix);
+}
+
+std::string ShardName(int index, int count) {
+  CHECK(0 <= index && index < count,
+        fmt::format("shard {} of {}", index, count));
+  std::string name(kShardPrefix);
+  AppendNumber(static_cast<uint64_t>(index) + 1, kShardDigits, name);
+  name += kShardOf;
+  AppendNumber(static_cast<uint64_t>(count), kShardDigits, name);
+  return name.append(kShardSuffix);
+}
+
+std::optional<ShardPlace> ParseShardName(std::string_view name) {
+  constexpr uint64_t kMostShards = 1'000'000;
+  std::string_view rest = name;
+  if (!Consume(kShardPrefix, rest)) return std::nullopt;
+  const auto number = ConsumeNumber(rest, kShardDigits);
+  if (!number || !Consume(kShardOf, rest)) return std::nullopt;
+  const auto count = ConsumeNumber(rest, kShardDigits);
+  if (!count || rest != kShardSuffix || *count > kMostShards || *number < 1 ||
+      *number > *count) {
+    return std::nullopt;
+  }
+  return ShardPlace{.index = static_cast<int>(*number) - 1,
+                    .count = static_cast<int>(*count)};
+}
+
+Status CheckPathsFit(Storage& storage, const std::string& directory) {
+  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  constexpr int kManyShards = 99999;
+  // One path more than any that a store comes to: a name is at most as long.
+  const CheckpointName checkpoint{
+      .step = kLast, .phase = Phase::kEvaluationDue, .generation = kLast};
+  const std::string longest = fmt::format(
+      "{}/{}/{}", directory, DeletingName(kLast, checkpoint.ToString()),
+      ShardName(kManyShards - 1, kManyShards));
+  const Status opened = storage.Open(longest, OpenMode::kRead).status();
+  if (opened.code() != Code::kForbidden) return OkStatus();
+  // A directory that may not be searched refuses short paths too.
+  const std::string shortest = fmt::format("{}/{}", directory, kDeletingPrefix);
+  const Status without = storage.Open(shortest, OpenMode::kRead).status();
+  if (without.code() == Code::kForbidden) return OkStatus();
+  return Annotate(opened, "the paths of checkpoints");
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,254 @@
+#include "engine/ckpt/io/checkpoint_reader.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "engine/ckpt/format/manifest_format.h"
+#include "engine/ckpt/format/safetensors.h"
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/io/block_writer.h"
+#include "engine/ckpt/io/retrying.h"
+#include "engine/ckpt/state/digest_stream.h"
+#include "engine/ckpt/state/shard_plan.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/large_array.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct OpenFile {
+  std::string_view name;
+  std::unique_ptr<File> file;
+};
+
+// Opens files of one directory, telling a missing file from a directory that
+// has gone.
+class DirectoryReader {
+ public:
+  DirectoryReader(World& world, std::string path)
+      : world_(world), path_(std::move(path)) {}
+
+  // kNotFound: the directory is not there.
+  Status Begin() {
+    ASSIGN_OR_RETURN(
+        entries_, Retrying(world_, [&] { return world_.storage.List(path_); }));
+    return OkStatus();
+  }
+
+  // The name outlives the file.
+  Result<OpenFile> Open(std::string_view name) {
+    const auto entry =
+        std::ranges::lower_bound(entries_, name, {}, &DirectoryEntry::name);
+    if (entry == entries_.end() || entry->name != name) {
+      return Missing(name);
+    }
+    if (entry->kind != FileKind::kFile) {
+      return DataLoss(fmt::format("{}: expected a file, found {}", name,
+                                  FileKindName(entry->kind)));
+    }
+    auto file = OpenToRead(name);
+    if (file.status().code() == Code::kNotFound) {
+      // Files never leave a committed directory one by one.
+      RETURN_IF_ERROR(CheckIsThere(name));
+      // A stale worker may have taken the directory away and brought it back.
+      file = OpenToRead(name);
+    }
+    if (file.ok()) return OpenFile{name, std::move(file).value()};
+    if (file.status().code() != Code::kNotFound) return file.status();
+    return Missing(name);
+  }
+
+ private:
+  Result<std::unique_ptr<File>> OpenToRead(std::string_view name) {
+    std::string path;
+    path.reserve(path_.size() + 1 + name.size());
+    path.append(path_).append("/").append(name);
+    return Retrying(world_,
+                    [&] { return world_.storage.Open(path, OpenMode::kRead); });
+  }
+
+  // kNotFound: the directory is gone. A file server may still list it: then no
+  // file beside `missing` opens either.
+  Status CheckIsThere(std::string_view missing) {
+    RETURN_IF_ERROR(
+        Retrying(world_, [&] { return world_.storage.List(path_); }).status());
+    for (const DirectoryEntry& entry : entries_) {
+      if (entry.name == missing || entry.kind != FileKind::kFile) continue;
+      if (OpenToRead(entry.name).ok()) return OkStatus();
+    }
+    return NotFound(path_ + ": gone");
+  }
+
+  static Status Missing(std::string_view name) {
+    return DataLoss(fmt::format("{}: missing", name));
+  }
+
+  World& world_;
+  const std::string path_;
+  std::vector<DirectoryEntry> entries_;  // by name
+};
+
+enum class SizeRule { kExactly, kAtMost };
+
+// Contents of a file, in memory that was not zeroed first.
+struct FileBytes {
+  std::unique_ptr<std::byte[]> data;
+  size_t size = 0;
+  Digest digest;
+
+  std::span<std::byte> span() const { return {data.get(), size}; }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(data.get()), size};
+  }
+};
+
+Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
+  ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
+  const bool wrong =
+      rule == SizeRule::kExactly ? size != expected : size > expected;
+  if (wrong) {
+    return DataLoss(fmt::format("{}: expected {}{} bytes, found {}", open.name,
+                                rule == SizeRule::kAtMost ? "at most " : "",
+                                expected, size));
+  }
+  FileBytes bytes = {.data = std::make_unique_for_overwrite<std::byte[]>(size),
+                     .size = size};
+  PreferHugePages(bytes.data.get(), size);
+  DigestStream digest;
+  size_t at = 0;
+  // Each block is digested while it is in the processor's cache.
+  while (at < size) {
+    const auto block =
+        bytes.span().subspan(at, std::min<uint64_t>(size - at, kMaxBlock));
+    ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(at, block));
+    at += read;
+    digest.Update(block.first(read));
+    if (read != block.size()) {
+      return DataLoss(
+          fmt::format("{}: expected {} bytes, found {}", open.name, size, at));
+    }
+  }
+  bytes.digest = digest.Finish();
+  return bytes;
+}
+
+Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
+  ASSIGN_OR_RETURN(const auto bytes, Retrying(world, [&] {
+                     return ReadBytes(open, kMaxManifestBytes,
+                                      SizeRule::kAtMost);
+                   }));
+  Result<Manifest> manifest = ParseManifest(bytes.text());
+  if (manifest.ok()) return manifest;
+  return Annotate(manifest.status(), open.name);
+}
+
+// Reads one file that the manifest lists.
+Result<FileBytes> ReadListed(World& world, OpenFile& open,
+                             const ShardFile& listed, uint64_t step) {
+  const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
+  ASSIGN_OR_RETURN(
+      auto bytes, Retrying(world, [&]() -> Result<FileBytes> {
+        RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
+                                         {.step = step, .size = listed.bytes}));
+        // A size that is off is a digest that is off, found sooner.
+        return ReadBytes(open, blind ? ~uint64_t{0} : listed.bytes,
+                         blind ? SizeRule::kAtMost : SizeRule::kExactly);
+      }));
+  const Digest& found = bytes.digest;
+  if (blind || found == listed.digest) return bytes;
+  return DataLoss(fmt::format("{}: expected xxh3_128 {}, found {}", open.name,
+                              listed.digest.ToString(), found.ToString()));
+}
+
+// Checks that a shard has the tensors that the manifest lists, in any order.
+Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
+  if (std::ranges::equal(views, listed.tensors, {}, &TensorView::name)) {
+    return OkStatus();
+  }
+  for (const TensorView& view : views) {
+    if (std::ranges::find(listed.tensors, view.name) == listed.tensors.end()) {
+      return DataLoss(fmt::format("{}: tensor {} is not in the manifest",
+                                  listed.name, view.name));
+    }
+  }
+  if (views.size() == listed.tensors.size()) return OkStatus();
+  return DataLoss(fmt::format("{}: expected {} tensors, found {}", listed.name,
+                              listed.tensors.size(), views.size()));
+}
+
+// The tensors of one shard, as views into its bytes.
+Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
+                std::vector<TensorView>& all) {
+  const size_t before = all.size();
+  const Status added = AddSafetensors(bytes, all);
+  if (!added.ok()) return Annotate(added, listed.name);
+  return CheckListed(listed, std::span(all).subspan(before));
+}
+
+size_t TensorCount(const Manifest& manifest) {
+  size_t count = 0;
+  for (const ShardFile& file : manifest.files) count += file.tensors.size();
+  return count;
+}
+
+std::vector<TensorView> InOrder(std::vector<TensorView> tensors) {
+  std::vector<TensorView> ordered;
+  ordered.reserve(tensors.size());
+  for (const size_t i : NameOrder(tensors)) {
+    ordered.push_back(std::move(tensors[i]));
+  }
+  return ordered;
+}
+
+}  // namespace
+
+Result<std::string> ReadWithRetry(World& world, const std::string& path,
+                                  uint64_t limit) {
+  return Retrying(world, [&] { return ReadFile(world.storage, path, limit); });
+}
+
+Result<Manifest> ReadManifest(World& world, const std::string& path) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
+  return ReadManifestFile(world, open);
+}
+
+Status VerifyCheckpoint(World& world, const std::string& path) {
+  return ReadCheckpoint(world, path).status();
+}
+
+Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifestFile(world, open));
+  std::vector<OpenFile> files;
+  files.reserve(manifest.files.size());
+  for (const ShardFile& listed : manifest.files) {
+    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
+    files.push_back(std::move(file));
+  }
+  LoadedCheckpoint loaded{.head = std::move(manifest.head)};
+  const CheckpointHead& head = loaded.head;
+  std::vector<TensorView> tensors;
+  tensors.reserve(TensorCount(manifest));
+  for (size_t i = 0; i < files.size(); ++i) {
+    const ShardFile& listed = manifest.files[i];
+    ASSIGN_OR_RETURN(FileBytes bytes,
+                     ReadListed(world, files[i], listed, head.step));
+    if (listed.name == kIndexName) continue;
+    RETURN_IF_ERROR(AddViews(listed, bytes.span(), tensors));
+    loaded.bytes.push_back(std::move(bytes.data));
+  }
+  loaded.tensors = InOrder(std::move(tensors));
+  if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return loaded;
+  const Digest found = StateDigest(loaded.tensors);
+  if (found == head.state_digest) return loaded;
+  return DataLoss(fmt::format("state digest: expected {}, found {}",
+                              head.state_digest.ToString(), found.ToString()));
+}
+
+}  // namespace gauntlet

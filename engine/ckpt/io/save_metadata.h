@@ -1,0 +1,31 @@
+// The last files of a save: what its shards are checked against.
+#ifndef GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
+#define GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/claim.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct SaveMetadata {
+  const ClaimRecord& claim;  // the writer's
+  const CheckpointHead& head;
+  std::span<const ShardFile> shards;
+  int64_t written_at = 0;  // Unix seconds
+  std::optional<RetentionMark> mark;
+};
+
+// Writes and syncs the index and the manifest into the save's directory `path`.
+Status WriteMetadata(World& world, const std::string& path,
+                     const SaveMetadata& save);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_

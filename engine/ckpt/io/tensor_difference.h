@@ -1,0 +1,54 @@
+// Finds where two training states differ, and by how much.
+#ifndef GAUNTLET_ENGINE_CKPT_IO_TENSOR_DIFFERENCE_H_
+#define GAUNTLET_ENGINE_CKPT_IO_TENSOR_DIFFERENCE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/tensor.h"
+
+namespace gauntlet {
+
+struct TensorDifference {
+  std::string name;
+  // "only in the first", "U32 [2] against F32 [2]"; else empty, and:
+  std::string kind;
+  uint64_t elements = 0;   // in the tensor
+  uint64_t differing = 0;  // elements whose bits differ
+  uint64_t first_element = 0;
+  std::string first_hex;  // of that element, "3f800000"
+  std::string second_hex;
+  // Distance between the two values, in float32 numbers (-0 and +0 are one
+  // apart); none for integers and NaNs.
+  std::optional<uint64_t> ulps;
+};
+
+// None: equal bit for bit, whatever their names. The name is that of the first.
+std::optional<TensorDifference> CompareTensor(const TensorView& first,
+                                              const TensorView& second);
+
+// By name; empty: equal bit for bit. REQUIRES: InNameOrder (shard_plan.h).
+std::vector<TensorDifference> CompareTensors(
+    std::span<const TensorView> first, std::span<const TensorView> second);
+
+// One element that differs.
+struct ElementDifference {
+  uint64_t element = 0;
+  uint64_t first_bits = 0;
+  uint64_t second_bits = 0;
+  std::optional<uint64_t> ulps;  // as TensorDifference::ulps
+};
+// The first `most` elements that differ. REQUIRES: equal types and shapes.
+std::vector<ElementDifference> CompareElements(const TensorView& first,
+                                               const TensorView& second,
+                                               size_t most);
+
+// ulps of two float32 bit patterns.
+std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_IO_TENSOR_DIFFERENCE_H_

@@ -1,0 +1,81 @@
+#include "engine/ckpt/protocol/lineage.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace gauntlet {
+namespace {
+
+// Orders the states of one step. Work due after an epoch's last step comes
+// before the next epoch, so a state within an epoch is the latest of its step.
+auto Moment(uint64_t step, Phase phase) {
+  const int rank = phase == Phase::kEvaluationDue  ? 0
+                   : phase == Phase::kCallbacksDue ? 1
+                                                   : 2;
+  return std::tuple(step, rank);
+}
+
+auto Moment(const LineageEntry& entry) {
+  return Moment(entry.name.step, entry.phase);
+}
+
+bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
+              uint64_t adopter) {
+  if (entry.state_digest) {
+    return Moment(entry) == Moment(parent.step, parent.phase) &&
+           *entry.state_digest == parent.state_digest;
+  }
+  // An earlier version gave the parent its adopter's suffix.
+  return entry.name.step == parent.step &&
+         (entry.name.generation == adopter ||
+          entry.name.ToString() == parent.name);
+}
+
+// The members of one generation that come before its successor's parent.
+void AddOwn(std::span<const LineageEntry> entries, uint64_t generation,
+            const std::optional<ParentRecord>& until,
+            std::set<size_t>& members) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const bool before =
+        !until || Moment(entries[i]) < Moment(until->step, until->phase);
+    if (entries[i].written_by == generation && before) members.insert(i);
+  }
+}
+
+}  // namespace
+
+Lineage FindLineage(std::span<const LineageEntry> entries,
+                    const RecordedParents& parents) {
+  Lineage lineage;
+  std::set<size_t> members;
+  std::optional<ParentRecord> until;
+  auto record = parents.empty() ? parents.end() : std::prev(parents.end());
+  while (record != parents.end()) {
+    const auto& [generation, parent] = *record;
+    lineage.generations.push_back(generation);
+    AddOwn(entries, generation, until, members);
+    // A chain that does not fall is not one that the engine recorded.
+    if (!parent || parent->written_by >= generation) break;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      if (IsParent(entries[i], *parent, generation)) members.insert(i);
+    }
+    until = parent;
+    record = parents.find(parent->written_by);
+    if (record == parents.end()) {
+      AddOwn(entries, parent->written_by, until, members);
+    }
+  }
+  lineage.members.assign(members.begin(), members.end());
+  if (parents.empty()) {
+    lineage.members.resize(entries.size());
+    std::iota(lineage.members.begin(), lineage.members.end(), size_t{0});
+  }
+  std::ranges::sort(lineage.members, std::greater<>(), [&](size_t i) {
+    return std::tuple(Moment(entries[i]), entries[i].name.generation);
+  });
+  return lineage;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,343 @@
+#include "engine/ckpt/protocol/parent_choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/ckpt/io/checkpoint_reader.h"
+#include "engine/job/job.h"
+#include "engine/numerics.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+
+namespace {
+
+bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
+  return std::ranges::find(scan.checkpoints, checkpoint,
+                           &ScannedCheckpoint::name) != scan.checkpoints.end();
+}
+
+// The newest generation that resumed from the checkpoint of that name; 0: none
+// did. An earlier version then gave it that generation's suffix.
+uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
+  const auto taken = std::find_if(
+      scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
+        return entry.second && entry.second->name == name;
+      });
+  return taken == scan.parents.rend() ? 0 : taken->first;
+}
+
+// True iff a generation of an earlier version has obeyed the edit, which
+// renamed the checkpoint, and has not written the state file anew yet: no name
+// in the file is of that generation.
+bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
+  const uint64_t taken_by = TakenBy(scan, latest);
+  const auto later = [&](const std::string& name) {
+    const auto parsed = CheckpointName::Parse(name);
+    return parsed && parsed->generation >= taken_by;
+  };
+  return taken_by > 0 && !IsThere(scan, latest) &&
+         std::ranges::none_of(scan.state_file.all, later);
+}
+
+}  // namespace
+
+std::string IgnoredStateFile(const StoreScan& scan) {
+  const StateFile& file = scan.state_file;
+  if (file.edit && file.edit->may_be_cut && IsThere(scan, file.edit->latest)) {
+    return fmt::format(
+        "{}: line {}: no checksum line: read as an edit to {} (used if it is "
+        "valid)",
+        kStateFileName, file.edit->line, file.edit->latest);
+  }
+  if (file.edit && IsObeyedAlready(scan, file.edit->latest)) {
+    return fmt::format(
+        "{}: line {}: latest: {}: already applied by generation {}; ignored",
+        kStateFileName, file.edit->line, file.edit->latest,
+        TakenBy(scan, file.edit->latest));
+  }
+  if (file.damage.empty()) return "";
+  return fmt::format(
+      "{}: {}; ignored: a run resumes from the newest good checkpoint. To go "
+      "back to another one, set latest to its name and delete the last line",
+      kStateFileName, file.damage);
+}
+
+std::vector<std::string> MissingNewer(const StoreScan& scan,
+                                      const ParentChoice& choice) {
+  std::vector<std::string> lines;
+  // A person who goes back to a checkpoint may have removed newer ones.
+  if (!choice.parent || scan.state_file.edit) return lines;
+  const ScannedCheckpoint& parent = scan.checkpoints[*choice.parent];
+  const auto is_there = [&](const CheckpointName& name) {
+    return std::ranges::any_of(scan.entries, [&](const ScannedEntry& entry) {
+      const bool whole = entry.parsed.kind == EntryKind::kCheckpoint &&
+                         entry.kind == FileKind::kDirectory;
+      return (whole || entry.parsed.kind == EntryKind::kRejected) &&
+             entry.parsed.checkpoint.step == name.step &&
+             entry.parsed.checkpoint.phase == name.phase;
+    });
+  };
+  for (const std::string& listed : scan.state_file.all) {
+    const auto name = CheckpointName::Parse(listed);
+    if (!name || name->step <= parent.parsed.step || is_there(*name)) continue;
+    lines.push_back(
+        fmt::format("{}: missing, listed in {}; a run goes on from {}", listed,
+                    kStateFileName, parent.name));
+  }
+  return lines;
+}
+
+Status CheckJob(const ScannedCheckpoint& checkpoint,
+                const std::string& job_json) {
+  const Manifest& manifest = *checkpoint.manifest;
+  if (manifest.numerics_version != numerics::kVersion) {
+    return FailedPrecondition(fmt::format(
+        "{}: numerics version {} in the checkpoint, {} now", checkpoint.name,
+        manifest.numerics_version, numerics::kVersion));
+  }
+  if (manifest.job_digest == JobDigest(job_json)) return OkStatus();
+  if (DiffersOnlyInUnrecordedCallbacks(manifest.head.job_json, job_json)) {
+    return OkStatus();
+  }
+  return OtherJob(fmt::format(
+      "{} was written by another job: use another checkpoint directory "
+      "(--ckpt), or the original settings. {}",
+      checkpoint.name,
+      DescribeJobDifference(manifest.head.job_json, job_json)));
+}
+
+namespace {
+
+// Returns the verified checkpoint; or kDataLoss with the reason to reject it,
+// or the error that stops the choice.
+Result<LoadedCheckpoint> ReadAndVerify(World& world,
+                                       const StoreOptions& options,
+                                       const ScannedCheckpoint& checkpoint,
+                                       const std::string& job_json) {
+  if (!checkpoint.manifest) return checkpoint.status;
+  RETURN_IF_ERROR(CheckJob(checkpoint, job_json));
+  return ReadCheckpoint(world, options.directory + "/" + checkpoint.name);
+}
+
+// Why the edit names no checkpoint of the store, as far as can be said.
+std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
+  if (const uint64_t taken_by = TakenBy(scan, latest); taken_by > 0) {
+    CheckpointName now =
+        CheckpointName::Parse(latest).value_or(CheckpointName{});
+    now.generation = taken_by;
+    if (IsThere(scan, now.ToString())) {
+      return fmt::format(", renamed to {} when a run resumed from it",
+                         now.ToString());
+    }
+  }
+  const std::string aside = std::string(kRejectedPrefix) + latest;
+  const bool rejected = std::ranges::any_of(
+      scan.entries,
+      [&](const ScannedEntry& entry) { return entry.name == aside; });
+  return rejected ? ", which was set aside as damaged" : "";
+}
+
+std::string StateFilePath(const StoreOptions& options) {
+  return fmt::format("{}/{}", options.directory, kStateFileName);
+}
+
+std::string WhatToDo(const std::string& state_file) {
+  return fmt::format(
+      "To go back to another checkpoint, set latest in {} to its name and "
+      "delete the last line; to resume from the newest good one, remove the "
+      "file {}",
+      state_file, state_file);
+}
+
+// The checkpoint that a person's edit asks for; nullopt: there is no edit, or
+// it was obeyed already. kInvalidArgument: it cannot be obeyed.
+Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
+                                           const StoreScan& scan) {
+  const StateFile& file = scan.state_file;
+  const std::string path = StateFilePath(options);
+  if (!file.refusal.empty()) {
+    return InvalidArgument(
+        fmt::format("{}: edited: {}. {}", path, file.refusal, WhatToDo(path)));
+  }
+  if (!file.edit) return std::optional<size_t>();
+  const std::string& latest = file.edit->latest;
+  for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
+    if (scan.checkpoints[i].name == latest) return std::optional(i);
+  }
+  if (file.edit->may_be_cut || IsObeyedAlready(scan, latest)) {
+    return std::optional<size_t>();
+  }
+  std::vector<std::string> names;
+  for (const ScannedCheckpoint& checkpoint : scan.checkpoints) {
+    names.push_back(checkpoint.name);
+  }
+  return InvalidArgument(fmt::format(
+      "{}: edited: line {}: latest: expected a checkpoint of this directory "
+      "({}), found \"{}\"{}. {}",
+      path, file.edit->line, fmt::join(names, ", "), latest.substr(0, 200),
+      ReasonNotThere(scan, latest), WhatToDo(path)));
+}
+
+// A checkpoint's suffix is a generation that has recorded its claim by then:
+// where none has, the claim is lost, and what is void without it may have
+// been acknowledged.
+void AddThoseOfLostClaims(const StoreScan& scan,
+                          std::vector<std::string>& traces) {
+  const uint64_t newest =
+      scan.parents.empty() ? 0 : scan.parents.rbegin()->first;
+  for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
+    const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
+    if (checkpoint.parsed.generation <= newest ||
+        std::ranges::find(scan.lineage.members, i) !=
+            scan.lineage.members.end()) {
+      continue;
+    }
+    traces.push_back(fmt::format("{}: the claim of generation {} is lost",
+                                 checkpoint.name,
+                                 checkpoint.parsed.generation));
+  }
+}
+
+// Everything that shows that there were checkpoints, a line each.
+std::vector<std::string> TracesOfCheckpoints(
+    World& world, const StoreOptions& options, const StoreScan& scan,
+    const std::vector<Rejection>& rejected) {
+  std::vector<std::string> traces;
+  for (const Rejection& rejection : rejected) {
+    traces.push_back(fmt::format("{}: {}",
+                                 scan.checkpoints[rejection.checkpoint].name,
+                                 rejection.reason));
+  }
+  for (const ScannedEntry& entry : scan.entries) {
+    if (entry.parsed.kind != EntryKind::kRejected) continue;
+    const Status status =
+        VerifyCheckpoint(world, options.directory + "/" + entry.name);
+    traces.push_back(fmt::format(
+        "{}: {}", entry.name,
+        status.ok() ? "set aside by an earlier run" : status.message()));
+  }
+  AddThoseOfLostClaims(scan, traces);
+  const auto newest = scan.parents.rbegin();
+  if (newest != scan.parents.rend() && newest->second && rejected.empty()) {
+    traces.push_back(fmt::format("{}: missing, the parent of generation {}",
+                                 newest->second->name, newest->first));
+  }
+  for (const std::string& name : scan.state_file.all) {
+    const bool there = std::ranges::any_of(
+        scan.checkpoints,
+        [&](const ScannedCheckpoint& c) { return c.name == name; });
+    if (!there && traces.empty()) {
+      traces.push_back(
+          fmt::format("{}: missing, listed in {}", name, kStateFileName));
+    }
+  }
+  return traces;
+}
+
+std::string NoneIsValid(const std::string& directory,
+                        const std::vector<std::string>& traces) {
+  return fmt::format("{}: there are checkpoints and none is valid: {}",
+                     directory, fmt::join(traces, "; "));
+}
+
+// Returns the newest checkpoint that the state file lists, for a directory that
+// holds none of them.
+std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
+  std::optional<ParentRecord> newest;
+  for (const std::string& name : scan.state_file.all) {
+    const auto parsed = CheckpointName::Parse(name);
+    if (!parsed || (newest && parsed->step < newest->step)) continue;
+    newest = {.name = name,
+              .step = parsed->step,
+              .phase = parsed->phase.value_or(Phase::kInEpoch),
+              .written_by = parsed->generation};
+  }
+  return newest;
+}
+
+// Returns the newest checkpoint of which any name is left, even if the
+// checkpoint is damaged or gone.
+std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
+  if (scan.lineage.members.empty()) {
+    const auto newest = scan.parents.rbegin();
+    if (newest != scan.parents.rend() && newest->second) return newest->second;
+    return NewestListed(scan);
+  }
+  const ScannedCheckpoint& checkpoint =
+      scan.checkpoints[scan.lineage.members.front()];
+  ParentRecord lost = {.name = checkpoint.name,
+                       .step = checkpoint.parsed.step,
+                       .phase = checkpoint.GetPhase(),
+                       .written_by = checkpoint.WrittenBy()};
+  if (checkpoint.manifest) {
+    lost.state_digest = checkpoint.manifest->head.state_digest;
+  }
+  return lost;
+}
+
+}  // namespace
+
+Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
+                                  const StoreScan& scan,
+                                  const std::string& job_json) {
+  std::optional<LoadedCheckpoint> verified;
+  const auto verify = [&](size_t i) {
+    Result<LoadedCheckpoint> read =
+        ReadAndVerify(world, options, scan.checkpoints[i], job_json);
+    if (read.ok()) verified = std::move(read).value();
+    return read.status();
+  };
+  ASSIGN_OR_RETURN(ParentChoice choice,
+                   ChooseParent(world, options, scan, verify));
+  // The one that verifies is chosen.
+  choice.verified = std::move(verified);
+  return choice;
+}
+
+Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
+                                  const StoreScan& scan,
+                                  const Verifier& verify) {
+  ParentChoice choice;
+  ASSIGN_OR_RETURN(const std::optional<size_t> edited,
+                   EditedParent(options, scan));
+  if (edited) {
+    const ScannedCheckpoint& checkpoint = scan.checkpoints[*edited];
+    const Status status = verify(*edited);
+    const StateFileEdit& edit = *scan.state_file.edit;
+    if (status.code() == Code::kDataLoss && !edit.may_be_cut) {
+      const std::string path = StateFilePath(options);
+      return FailedPrecondition(fmt::format(
+          "{}: edited: line {}: latest: {} is damaged: {}. {}", path, edit.line,
+          checkpoint.name, status.message(), WhatToDo(path)));
+    }
+    if (status.code() != Code::kDataLoss) {
+      RETURN_IF_ERROR(status);
+      choice.parent = *edited;
+      choice.by_edit = true;
+      return choice;
+    }
+  }
+  for (const size_t i : scan.lineage.members) {
+    const Status status = verify(i);
+    if (status.ok()) {
+      choice.parent = i;
+      return choice;
+    }
+    if (status.code() != Code::kDataLoss) return status;
+    choice.rejected.push_back({.checkpoint = i, .reason = status.message()});
+  }
+  const auto traces =
+      TracesOfCheckpoints(world, options, scan, choice.rejected);
+  if (traces.empty()) return choice;
+  choice.none_valid = NoneIsValid(options.directory, traces);
+  if (options.cold_start == ColdStart::kAllow) return choice;
+  if (options.cold_start == ColdStart::kFromMemory) {
+    choice.lost = NewestOf(scan);
+    if (choice.lost) return choice;
+  }
+  return FailedPrecondition(choice.none_valid);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,209 @@
+#include "engine/ckpt/protocol/removal.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/io/checkpoint_reader.h"
+#include "engine/ckpt/protocol/ownership.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Nothing of the engine's is deeper than a file in a checkpoint.
+constexpr int kMaxDepth = 4;
+
+Status MissingIsFine(const Status& status) {
+  return status.code() == Code::kNotFound ? OkStatus() : status;
+}
+
+Status RemoveOne(World& world, const std::string& path, FileKind kind) {
+  RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRemove, {}));
+  return MissingIsFine(world.storage.Remove(path, kind));
+}
+
+Status RemoveTreeTo(World& world, const std::string& path, int depth) {
+  if (depth == 0) return FailedPrecondition(path + ": too deep to remove");
+  const auto entries = world.storage.List(path);
+  if (!entries.ok()) return MissingIsFine(entries.status());
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string child = path + "/" + entry.name;
+    RETURN_IF_ERROR(entry.kind == FileKind::kDirectory
+                        ? RemoveTreeTo(world, child, depth - 1)
+                        : RemoveOne(world, child, entry.kind));
+  }
+  return RemoveOne(world, path, FileKind::kDirectory);
+}
+
+// The old name is gone for good before the first file is: a power cut must not
+// bring it back with files missing. Whoever did the rename may not have come to
+// the sync.
+Status RemoveRenamed(World& world, const std::string& directory,
+                     const std::string& path) {
+  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
+  return RemoveTree(world, path, FileKind::kDirectory);
+}
+
+// Ok iff the directory still belongs to the remover, by the claims in it.
+using OwnerCheck = std::function<Status()>;
+
+OwnerCheck CheckOf(World& world, const std::string& directory,
+                   const ClaimRecord& owner) {
+  if (world.faults.Planted(PlantedBug::kRemoveWhileFenced)) {
+    return [] { return OkStatus(); };
+  }
+  return [&] { return CheckOwner(world, directory, owner); };
+}
+
+// `checked` is what the remover found behind its rename of `name` to `away`. If
+// it may not remove, the checkpoint gets its name back.
+Status UndoUnless(World& world, const Status& checked, const std::string& name,
+                  const std::string& away) {
+  // In a crash everything stays as it is.
+  if (checked.ok() || checked.code() == Code::kCancelled) return checked;
+  const Status undone = world.storage.Rename(away, name);
+  // A newer generation has put it back, or has taken over what is left of it.
+  if (undone.ok() || undone.code() == Code::kNotFound) return checked;
+  return undone.code() == Code::kCancelled ? undone : checked;
+}
+
+struct Removal {
+  std::string directory;
+  std::string name;
+  uint64_t generation = 0;
+};
+
+Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
+  const std::string& directory = removal.directory;
+  const std::string from = directory + "/" + removal.name;
+  const std::string to =
+      directory + "/" + DeletingName(removal.generation, removal.name);
+  RETURN_IF_ERROR(owns());
+  world.events.Emit({.kind = EventKind::kRetireBegin, .path = from});
+  RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRename, {}));
+  Status renamed = world.storage.Rename(from, to);
+  if (renamed.code() == Code::kAlreadyExists) {
+    // An interrupted earlier removal left this name behind.
+    RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
+    renamed = world.storage.Rename(from, to);
+  }
+  if (renamed.code() == Code::kNotFound) {
+    // Taken before, and perhaps not removed to the end.
+    RETURN_IF_ERROR(owns());
+    RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
+  }
+  RETURN_IF_ERROR(renamed);
+  Status checked = world.faults.Hit(Point::kRetireRenamed, {});
+  if (checked.ok()) checked = owns();
+  RETURN_IF_ERROR(UndoUnless(world, checked, from, to));
+  return RemoveRenamed(world, directory, to);
+}
+
+bool IsListed(const StoreScan& scan, const std::string& name) {
+  return std::ranges::find(scan.entries, name, &ScannedEntry::name) !=
+         scan.entries.end();
+}
+
+// True iff a claim newer than the remover's counts on the checkpoint.
+bool IsNeeded(const EntryName& taken, const StoreScan& scan) {
+  const std::string name = NameBeforeDeletion(taken);
+  return std::ranges::any_of(scan.parents, [&](const auto& claim) {
+    const auto& [generation, parent] = claim;
+    return generation > taken.removed_by && parent && parent->name == name;
+  });
+}
+
+}  // namespace
+
+Status RemoveTree(World& world, const std::string& path, FileKind kind) {
+  if (kind != FileKind::kDirectory) return RemoveOne(world, path, kind);
+  return RemoveTreeTo(world, path, kMaxDepth);
+}
+
+Status RemoveCheckpoint(World& world, const std::string& directory,
+                        const std::string& name, const ClaimRecord& owner) {
+  return Remove(
+      world,
+      {.directory = directory, .name = name, .generation = owner.generation},
+      CheckOf(world, directory, owner));
+}
+
+Status DeleteCheckpoint(World& world, const std::string& directory,
+                        const std::string& name, uint64_t generation) {
+  return Remove(
+      world, {.directory = directory, .name = name, .generation = generation},
+      [] { return OkStatus(); });
+}
+
+Status FinishRemoval(World& world, const std::string& directory,
+                     const StoreScan& scan, const ScannedEntry& entry,
+                     const ClaimRecord& owner) {
+  const std::string from = directory + "/" + entry.name;
+  const std::string name = NameBeforeDeletion(entry.parsed);
+  const std::string to = directory + "/" + DeletingName(owner.generation, name);
+  if (entry.kind != FileKind::kDirectory || from == to) {
+    return RemoveTree(world, from, entry.kind);
+  }
+  Status taken = world.storage.Rename(from, to);
+  if (taken.code() == Code::kAlreadyExists) {
+    RETURN_IF_ERROR(RemoveTree(world, to, FileKind::kDirectory));
+    taken = world.storage.Rename(from, to);
+  }
+  if (taken.code() == Code::kNotFound && !IsListed(scan, name)) {
+    return RemoveCheckpoint(world, directory, name, owner);
+  }
+  RETURN_IF_ERROR(taken);
+  return RemoveTree(world, to, FileKind::kDirectory);
+}
+
+Result<bool> PutBackTaken(World& world, const std::string& directory,
+                          const StoreScan& scan, uint64_t generation,
+                          const std::set<std::string>& listed) {
+  bool any = false;
+  for (const ScannedEntry& entry : scan.entries) {
+    const EntryName& taken = entry.parsed;
+    if (taken.kind != EntryKind::kDeleting || taken.was_rejected ||
+        taken.removed_by == 0 || taken.removed_by >= generation) {
+      continue;
+    }
+    const std::string name = NameBeforeDeletion(taken);
+    if (IsListed(scan, name)) continue;
+    if (!listed.contains(name) && !IsNeeded(taken, scan)) continue;
+    const std::string from = directory + "/" + entry.name;
+    const Status verified = VerifyCheckpoint(world, from);
+    if (verified.code() == Code::kDataLoss ||
+        verified.code() == Code::kFailedPrecondition) {
+      continue;
+    }
+    Status renamed = verified;
+    if (renamed.ok()) {
+      renamed = world.storage.Rename(from, directory + "/" + name);
+    }
+    // Its remover was faster, with the one or the other.
+    if (!renamed.ok() && renamed.code() != Code::kNotFound) return renamed;
+    any = true;
+  }
+  return any;
+}
+
+void EmitRejected(World& world, const std::string& path,
+                  const std::string& reason) {
+  world.events.Emit(
+      {.kind = EventKind::kRejected, .path = path, .detail = reason});
+}
+
+Status SetAside(World& world, const std::string& directory,
+                const std::string& name, const ClaimRecord& owner) {
+  const OwnerCheck owns = CheckOf(world, directory, owner);
+  const std::string from = directory + "/" + name;
+  const std::string to =
+      fmt::format("{}/{}{}", directory, kRejectedPrefix, name);
+  RETURN_IF_ERROR(owns());
+  world.events.Emit({.kind = EventKind::kRejectBegin, .path = from});
+  RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
+  RETURN_IF_ERROR(world.storage.Rename(from, to));
+  return UndoUnless(world, owns(), from, to);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,146 @@
+#include "engine/ckpt/state/state_digest.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/check.h"
+#include "engine/ckpt/state/shard_plan.h"
+#include "engine/float_digest.h"
+
+namespace gauntlet {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "tensor bytes and digests are little-endian");
+
+// Size of the tensor's entry in the list that the digest of a state is over:
+// size and text of the name, the type, number and sizes of the dimensions, the
+// number of bytes, the digests of the blocks.
+size_t EntryBytes(const TensorView& tensor) {
+  return sizeof(uint64_t) * (3 + tensor.shape.size() +
+                             2 * DigestBlocksOf(tensor.bytes.size())) +
+         tensor.name.size() + 1;
+}
+
+char* PutDigest(const Digest& digest, char* to) {
+  std::memcpy(to, &digest.high, sizeof digest.high);
+  std::memcpy(to + sizeof digest.high, &digest.low, sizeof digest.low);
+  return to + sizeof digest.high + sizeof digest.low;
+}
+
+// Calls take(digest) for each of the tensor's blocks.
+template <typename Take>
+void ForBlockDigests(const TensorView& tensor, const Take& take) {
+  for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
+    const auto block = tensor.bytes.subspan(
+        at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
+    take(tensor.dtype == DType::kF32 ? FloatDigestOf(block) : DigestOf(block));
+  }
+}
+
+// Writes the digests of the tensor's blocks; returns what is behind them.
+char* PutBlockDigests(const TensorView& tensor, char* to) {
+  ForBlockDigests(tensor,
+                  [&](const Digest& digest) { to = PutDigest(digest, to); });
+  return to;
+}
+
+// Writes the entry up to the digests of the blocks; returns what is behind it.
+char* PutDescription(const TensorView& tensor, char* to) {
+  const auto put = [&](uint64_t value) {
+    std::memcpy(to, &value, sizeof value);
+    to += sizeof value;
+  };
+  put(tensor.name.size());
+  std::memcpy(to, tensor.name.data(), tensor.name.size());
+  to += tensor.name.size();
+  *to++ = static_cast<char>(tensor.dtype);
+  put(tensor.shape.size());
+  for (const uint64_t dimension : tensor.shape) put(dimension);
+  put(tensor.bytes.size());
+  return to;
+}
+
+// Writes the entry; returns what is behind it.
+char* PutEntry(const TensorView& tensor, char* to) {
+  return PutBlockDigests(tensor, PutDescription(tensor, to));
+}
+
+std::string EntryOf(const TensorView& tensor) {
+  std::string entry(EntryBytes(tensor), '\0');
+  PutEntry(tensor, entry.data());
+  return entry;
+}
+
+}  // namespace
+
+Digest StateDigest(std::span<const TensorView> tensors) {
+  size_t size = 0;
+  for (const TensorView& tensor : tensors) size += EntryBytes(tensor);
+  std::string list(size, '\0');
+  char* to = list.data();
+  if (InNameOrder(tensors)) {
+    for (const TensorView& tensor : tensors) to = PutEntry(tensor, to);
+  } else {
+    for (const size_t i : NameOrder(tensors)) to = PutEntry(tensors[i], to);
+  }
+  return DigestOf(list);
+}
+
+BlockDigests BlockDigestsOf(const TensorView& tensor) {
+  BlockDigests digests;
+  digests.reserve(DigestBlocksOf(tensor.bytes.size()));
+  ForBlockDigests(tensor,
+                  [&](const Digest& digest) { digests.push_back(digest); });
+  return digests;
+}
+
+Digest StateDigester::Compute(std::span<const TensorView> tensors,
+                              std::span<const BlockDigests> elsewhere) {
+  CHECK(elsewhere.empty() || elsewhere.size() == tensors.size(),
+        "the digests of each tensor's blocks, or none");
+  const bool same = std::ranges::equal(
+      tensors, entries_, {},
+      [](const TensorView& tensor) { return tensor.bytes.size(); },
+      &Entry::bytes);
+  if (!same) Describe(tensors);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    char* to = list_.data() + entries_[i].digests_at;
+    if (elsewhere.empty() || elsewhere[i].empty()) {
+      PutBlockDigests(tensors[i], to);
+      continue;
+    }
+    CHECK(elsewhere[i].size() == DigestBlocksOf(tensors[i].bytes.size()),
+          "one for each block");
+    for (const Digest& digest : elsewhere[i]) to = PutDigest(digest, to);
+  }
+  return DigestOf(list_);
+}
+
+void StateDigester::Describe(std::span<const TensorView> tensors) {
+  CHECK(InNameOrder(tensors), "a state's tensors are in the order of names");
+  size_t size = 0;
+  for (const TensorView& tensor : tensors) size += EntryBytes(tensor);
+  list_.assign(size, '\0');
+  entries_.clear();
+  char* to = list_.data();
+  for (const TensorView& tensor : tensors) {
+    to = PutDescription(tensor, to);
+    entries_.push_back({.bytes = tensor.bytes.size(),
+                        .digests_at = static_cast<size_t>(to - list_.data())});
+    to += 2 * sizeof(uint64_t) * DigestBlocksOf(tensor.bytes.size());
+  }
+}
+
+std::vector<TensorDigest> TensorDigests(std::span<const TensorView> tensors) {
+  std::vector<TensorDigest> digests;
+  for (const size_t i : NameOrder(tensors)) {
+    digests.push_back(
+        {.name = tensors[i].name, .digest = DigestOf(EntryOf(tensors[i]))});
+  }
+  return digests;
+}
+
+}  // namespace gauntlet

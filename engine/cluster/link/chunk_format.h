@@ -1,0 +1,73 @@
+// Chunks that workers exchange: a header of fixed size, then a payload.
+//
+// A chunk is the Chunk of link.proto in one fixed layout, written and read in
+// place: all fields are present, in order, and lengths take five bytes. The
+// payload is 16-byte aligned, and a frame can be forwarded with a new header
+// without a copy. Every chunk has its generation, and a chunk of a step has the
+// step's number and phase, so that a chunk of another membership or step is an
+// error instead of a wrong sum.
+#ifndef GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_
+#define GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+#include "engine/world/event_log.h"
+#include "engine/world/network.h"
+
+namespace gauntlet {
+
+enum class ChunkKind : uint8_t {
+  kPartial = 1,  // partial sum of an all-reduce, sent up the ranks
+  kTotal = 2,    // total of an all-reduce, sent round the ring
+  kGather = 3,   // list of an all-gather so far
+  kState = 4,    // part of a state, sent round the ring
+  kDevice = 5,   // array from a device, on a channel of its own
+};
+
+struct ChunkHeader {
+  ChunkKind kind = ChunkKind::kPartial;
+  Phase phase = Phase::kInEpoch;
+  uint32_t rank = 0;
+  uint32_t index = 0;
+  uint32_t request_bits = 0;  // or-ed over the workers
+  uint64_t generation = 0;
+  uint64_t step = 0;
+  int64_t correct = 0;  // summed over the workers, in chunk 0
+  int64_t samples = 0;  // likewise; kState: size of the state in bytes
+};
+
+inline constexpr size_t kChunkHeaderBytes = 80;
+
+Frame EncodeChunk(const ChunkHeader& header, std::string_view payload);
+// kDataLoss if the frame is too short, of an unknown kind, or of another
+// layout.
+Result<ChunkHeader> DecodeChunk(const Frame& frame);
+inline std::string_view ChunkPayload(const Frame& frame) {
+  return std::string_view(frame).substr(kChunkHeaderBytes);
+}
+// Replaces the frame's header and keeps its payload in place. REQUIRES: a
+// chunk, decoded or encoded.
+void SetHeader(const ChunkHeader& header, Frame& frame);
+// The payload as floats, which may be changed in place. REQUIRES: a chunk,
+// decoded or encoded, of whole floats.
+std::span<float> FloatsOfChunk(Frame& frame);
+
+// A list of byte strings, each with its length in front.
+std::string EncodeList(std::span<const std::string> items);
+std::string EncodeList(std::initializer_list<std::string_view> items);
+Result<std::vector<std::string>> DecodeList(std::string_view bytes);
+// The same items, as they lie in `bytes`. Errors as of DecodeList.
+Result<std::vector<std::string_view>> ViewList(std::string_view bytes);
+// The same list with one item more.
+void AppendToList(std::string_view item, std::string& list);
+// How many items it has. Errors as of DecodeList.
+Result<size_t> SizeOfList(std::string_view bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_LINK_CHUNK_FORMAT_H_

@@ -1,0 +1,92 @@
+// The control messages of link.proto as plain structs, and their bytes.
+//
+// Encode and Decode are total: Decode takes any bytes and returns kDataLoss
+// with one line for those that are no message of this protocol. What a field
+// means stands in link.proto.
+#ifndef GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_
+#define GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/world/network.h"
+
+namespace gauntlet {
+
+inline constexpr uint32_t kProtocolVersion = 3;
+
+// Which connection a hello opens.
+enum class ChannelRole : uint8_t { kControl = 1, kRing = 2, kDevice = 3 };
+
+struct Challenge {
+  uint32_t version = kProtocolVersion;
+  Nonce nonce{};
+};
+
+struct Hello {
+  ChannelRole role = ChannelRole::kControl;
+  uint32_t rank = 0;
+  uint64_t incarnation = 0;
+  uint64_t generation = 0;
+  std::string host;
+  std::string address;
+  std::string payload;
+  std::string proof;
+  std::string nonce;
+};
+
+struct Accepted {
+  std::string proof;
+};
+
+struct Welcome {
+  uint64_t generation = 0;
+  std::vector<std::string> addresses;
+  std::string decision;
+  std::string proof;
+};
+
+struct Refusal {
+  Code code = Code::kUnavailable;  // never kOk
+  std::string message;             // one line, see Shortened
+  std::string proof;
+};
+
+struct Beat {
+  uint32_t rank = 0;
+  uint64_t generation = 0;
+};
+
+struct Bye {
+  uint32_t rank = 0;
+  uint64_t generation = 0;
+};
+
+struct LaneOffer {
+  uint64_t process = 0;
+  uint32_t descriptor = 0;
+};
+
+struct LaneTaken {};
+
+using ControlMessage = std::variant<Challenge, Hello, Accepted, Welcome,
+                                    Refusal, Beat, Bye, LaneOffer, LaneTaken>;
+
+Frame EncodeControl(const ControlMessage& message);
+Result<ControlMessage> DecodeControl(const Frame& frame);
+
+// A text of a peer as it is shown to people: cut if it is very long, at the end
+// of a character.
+std::string Shortened(std::string_view text);
+
+// The frame, if it is a T; kDataLoss names what it is instead.
+template <typename T>
+Result<T> DecodeControlAs(const Frame& frame);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_

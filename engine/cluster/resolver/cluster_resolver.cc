@@ -1,0 +1,337 @@
+#include "engine/cluster/resolver/cluster_resolver.h"
+
+#include <array>
+#include <utility>
+
+#include "engine/check.h"
+#include "engine/cluster/address_text.h"
+#include "engine/cluster/resolver/cluster_claims.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// In the order of precedence.
+constexpr std::array kRules = {ClusterRule::kTorchrun, ClusterRule::kTfConfig,
+                               ClusterRule::kSlurm, ClusterRule::kMpi,
+                               ClusterRule::kKubernetes};
+constexpr int kMaxRestarts = 1'000'000;
+constexpr int kMaxPort = 65535;
+constexpr std::string_view kOrAlone = "or --cluster none for a worker alone";
+
+bool HasOneWorker(const ClusterClaim& claim) {
+  return claim.size && claim.size->value == 1;
+}
+
+class Resolver {
+ public:
+  Resolver(const Environment& environment, const ClusterFlags& flags)
+      : environment_(environment), flags_(flags) {}
+
+  Result<ResolvedCluster> Resolve();
+
+ private:
+  Status Read();
+  bool IsAround(const ClusterClaim& claim) const;
+  bool IsComplete(const ClusterClaim& claim) const;
+  Result<const ClusterClaim*> Choose() const;
+  Status ExplainNoChoice() const;
+  Status CheckOthers(const ClusterClaim& winner) const;
+  Result<ResolvedCluster> Place(const ClusterClaim& winner) const;
+  Result<SourcedNumber> SizeFor(const ClusterClaim& winner) const;
+  Status FindChief(const ClusterClaim& winner, ResolvedCluster& cluster) const;
+  Result<int> MasterPort(const ClusterClaim& winner,
+                         ResolvedCluster& cluster) const;
+  Result<int> Life() const;
+  const ClusterClaim* Find(ClusterRule rule) const;
+
+  const Environment& environment_;
+  const ClusterFlags& flags_;
+  std::vector<ClusterClaim> claims_;  // in the order of precedence
+};
+
+const ClusterClaim* Resolver::Find(ClusterRule rule) const {
+  for (const ClusterClaim& claim : claims_) {
+    if (claim.rule == rule) return &claim;
+  }
+  return nullptr;
+}
+
+Status Resolver::Read() {
+  for (const ClusterRule rule : kRules) {
+    if (flags_.rule && *flags_.rule != rule) continue;
+    Result<std::optional<ClusterClaim>> claim =
+        ReadClaim(rule, environment_, flags_);
+    if (!claim.ok()) {
+      return Annotate(claim.status(),
+                      fmt::format("cluster rule {}", ClusterRuleName(rule)));
+    }
+    if (*claim) claims_.push_back(**std::move(claim));
+  }
+  return OkStatus();
+}
+
+// Returns true if the launcher of these variables runs around the one that
+// started this process.
+bool Resolver::IsAround(const ClusterClaim& claim) const {
+  const ClusterClaim* const torchrun = Find(ClusterRule::kTorchrun);
+  const bool in_agent = torchrun != nullptr && torchrun->started_this;
+  const ClusterClaim* const mpi = Find(ClusterRule::kMpi);
+  const bool in_mpirun = mpi != nullptr && mpi->started_this;
+  switch (claim.rule) {
+    case ClusterRule::kSlurm:
+      return in_agent || in_mpirun || claim.batch_script || HasOneWorker(claim);
+    case ClusterRule::kMpi:
+      return in_agent || HasOneWorker(claim);
+    case ClusterRule::kKubernetes:
+      return in_agent || in_mpirun;
+    default:
+      return false;
+  }
+}
+
+bool Resolver::IsComplete(const ClusterClaim& claim) const {
+  if (!claim.rank) return false;
+  if (claim.size) return true;
+  return claim.rule != ClusterRule::kTorchrun && SizeFor(claim).ok();
+}
+
+// The size that a rule has, or what stands in for one.
+Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
+  if (claim.size) {
+    if (flags_.size && *flags_.size != claim.size->value) {
+      return InvalidArgument(fmt::format("--cluster-size={} contradicts {}",
+                                         *flags_.size, claim.size->source));
+    }
+    return *claim.size;
+  }
+  if (flags_.size) {
+    return SourcedNumber{*flags_.size,
+                         fmt::format("--cluster-size={}", *flags_.size)};
+  }
+  ASSIGN_OR_RETURN(const std::optional<SourcedNumber> world,
+                   FindNumber(environment_, "WORLD_SIZE", 1, kMaxClusterSize));
+  if (world) return *world;
+  return InvalidArgument(
+      fmt::format("{}: expected the number of workers beside it, in WORLD_SIZE "
+                  "or --cluster-size N; {}",
+                  claim.rank->source, kOrAlone));
+}
+
+// Null: a worker by itself.
+Result<const ClusterClaim*> Resolver::Choose() const {
+  for (const ClusterClaim& claim : claims_) {
+    if (!IsAround(claim) && IsComplete(claim)) return &claim;
+  }
+  RETURN_IF_ERROR(ExplainNoChoice());
+  for (const ClusterClaim& claim : claims_) {
+    if (claim.rank && HasOneWorker(claim)) return &claim;
+  }
+  return nullptr;
+}
+
+// Why what is there is not enough; Ok if a worker by itself is meant.
+Status Resolver::ExplainNoChoice() const {
+  for (const ClusterClaim& claim : claims_) {
+    if (claim.batch_script && !HasOneWorker(claim) && claim.size) {
+      return InvalidArgument(
+          fmt::format("{} in the batch script itself: start the workers with "
+                      "srun, or here with --workers N; {}",
+                      claim.size->source, kOrAlone));
+    }
+    if (IsAround(claim) || HasOneWorker(claim)) continue;
+    if (claim.rank && claim.rule != ClusterRule::kTorchrun) {
+      return SizeFor(claim).status();
+    }
+    return InvalidArgument(
+        fmt::format("{}: expected {} beside it; {}",
+                    claim.rank ? claim.rank->source : claim.size->source,
+                    claim.rule == ClusterRule::kMpi ? "OMPI_COMM_WORLD_RANK"
+                    : claim.rank                    ? "WORLD_SIZE"
+                                                    : "RANK",
+                    kOrAlone));
+  }
+  if (flags_.rule && *flags_.rule != ClusterRule::kNone && claims_.empty()) {
+    return InvalidArgument(
+        fmt::format("--cluster {}: none of its variables is set",
+                    ClusterRuleName(*flags_.rule)));
+  }
+  return OkStatus();
+}
+
+Status Contradiction(const ClusterClaim& one, const SourcedNumber& told,
+                     const ClusterClaim& other,
+                     const SourcedNumber& other_told) {
+  return InvalidArgument(fmt::format(
+      "{} contradicts {}: say which holds with --cluster {} or --cluster {}",
+      told.source, other_told.source, ClusterRuleName(one.rule),
+      ClusterRuleName(other.rule)));
+}
+
+// A job of Kubernetes may hold the tasks of one type only.
+bool IsIndexOfTask(const ClusterClaim& one, const ClusterClaim& other) {
+  return one.place && other.rule == ClusterRule::kKubernetes &&
+         one.place->task_index == other.rank->value;
+}
+
+Status Resolver::CheckOthers(const ClusterClaim& winner) const {
+  // An evaluator is none of the workers that others count.
+  if (winner.rank->value == kNoRank) return OkStatus();
+  for (const ClusterClaim& other : claims_) {
+    if (&other == &winner || IsAround(other)) continue;
+    if (other.rank && other.rank->value != winner.rank->value &&
+        !IsIndexOfTask(winner, other)) {
+      return Contradiction(winner, *winner.rank, other, *other.rank);
+    }
+    if (!other.size) continue;
+    ASSIGN_OR_RETURN(const SourcedNumber size, SizeFor(winner));
+    if (other.size->value != size.value) {
+      return Contradiction(winner, size, other, *other.size);
+    }
+  }
+  return OkStatus();
+}
+
+// Under its own store the agent holds MASTER_PORT, before and after a restart.
+Result<int> Resolver::MasterPort(const ClusterClaim& winner,
+                                 ResolvedCluster& cluster) const {
+  ASSIGN_OR_RETURN(const std::optional<SourcedNumber> told,
+                   FindNumber(environment_, "MASTER_PORT", 1, kMaxPort));
+  if (!told) return winner.chief_port;
+  cluster.from.push_back(told->source);
+  if (FindVariable(environment_, "TORCHELASTIC_USE_AGENT_STORE") != "True") {
+    return told->value;
+  }
+  cluster.from.emplace_back("TORCHELASTIC_USE_AGENT_STORE=True");
+  return told->value == kMaxPort ? kMaxPort - 1 : told->value + 1;
+}
+
+Status Resolver::FindChief(const ClusterClaim& winner,
+                           ResolvedCluster& cluster) const {
+  std::string& address = cluster.place.addresses.front();
+  if (!flags_.rendezvous.empty()) {
+    address = flags_.rendezvous;
+    cluster.from.push_back("--rendezvous=" + address);
+    return Annotate(CheckAddress(address), "--rendezvous");
+  }
+  std::string host = winner.chief_host;
+  if (const auto master = FindVariable(environment_, "MASTER_ADDR")) {
+    host = *master;
+    cluster.from.push_back("MASTER_ADDR=" + host);
+  }
+  ASSIGN_OR_RETURN(const int port, MasterPort(winner, cluster));
+  if (host.empty() || port == 0) {
+    const std::string why = host.empty() ? winner.why_no_host : "";
+    return InvalidArgument(fmt::format(
+        "{}: expected where rank 0 is beside it: {} is not set{}{}; set it or "
+        "say --rendezvous HOST:PORT",
+        winner.rank->source, host.empty() ? "MASTER_ADDR" : "MASTER_PORT",
+        why.empty() ? "" : ", ", why));
+  }
+  address = AddressOf(host, port);
+  return Annotate(CheckAddress(address), "MASTER_ADDR, MASTER_PORT");
+}
+
+Result<int> Resolver::Life() const {
+  int life = 1;
+  for (const std::string_view name :
+       {"TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT"}) {
+    ASSIGN_OR_RETURN(const std::optional<SourcedNumber> restarts,
+                     FindNumber(environment_, name, 0, kMaxRestarts));
+    if (restarts) life += restarts->value;
+  }
+  return life;
+}
+
+Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
+  ResolvedCluster cluster{.rule = winner.rule,
+                          .from = winner.from,
+                          .local_rank = winner.local_rank,
+                          .all_on_this_host = winner.all_on_this_host,
+                          .listen = flags_.listen};
+  ASSIGN_OR_RETURN(const SourcedNumber size, SizeFor(winner));
+  ASSIGN_OR_RETURN(cluster.life, Life());
+  if (winner.place) {
+    if (!flags_.rendezvous.empty()) {
+      return InvalidArgument(fmt::format(
+          "--rendezvous={}: expected none beside TF_CONFIG, which says where "
+          "all workers are; --cluster RULE leaves it alone",
+          flags_.rendezvous));
+    }
+    cluster.place = *winner.place;
+    return cluster;
+  }
+  if (!winner.size) cluster.from.push_back(size.source);
+  if (size.value > kMaxClusterSize) {
+    return InvalidArgument(fmt::format("{}: expected at most {} workers",
+                                       size.source, kMaxClusterSize));
+  }
+  if (winner.rank->value >= size.value) {
+    return InvalidArgument(fmt::format("{}: expected a rank from 0 to {} ({})",
+                                       winner.rank->source, size.value - 1,
+                                       size.source));
+  }
+  cluster.place.rank = winner.rank->value;
+  cluster.place.task_index = winner.rank->value;
+  if (size.value == 1) return cluster;
+  cluster.place.addresses.resize(static_cast<size_t>(size.value));
+  RETURN_IF_ERROR(FindChief(winner, cluster));
+  return cluster;
+}
+
+Result<ResolvedCluster> Resolver::Resolve() {
+  if (flags_.rule == ClusterRule::kNone) return ResolvedCluster{};
+  if (flags_.rank) {
+    ClusterClaim claim{.rule = ClusterRule::kFlags};
+    claim.rank =
+        SourcedNumber{*flags_.rank, fmt::format("--rank={}", *flags_.rank)};
+    claim.from = {claim.rank->source};
+    return Place(claim);
+  }
+  RETURN_IF_ERROR(Read());
+  ASSIGN_OR_RETURN(const ClusterClaim* const winner, Choose());
+  ResolvedCluster cluster;
+  if (winner != nullptr) {
+    RETURN_IF_ERROR(CheckOthers(*winner));
+    ASSIGN_OR_RETURN(cluster, Place(*winner));
+  } else if (flags_.size.value_or(1) > 1 || !flags_.rendezvous.empty()) {
+    return InvalidArgument(
+        "--cluster-size, --rendezvous: expected --rank N, or the variables of "
+        "a launcher in the environment");
+  }
+  for (const ClusterClaim& claim : claims_) {
+    if (&claim == winner || !IsAround(claim)) continue;
+    cluster.passed_over.insert(cluster.passed_over.end(), claim.from.begin(),
+                               claim.from.end());
+  }
+  return cluster;
+}
+
+}  // namespace
+
+std::string_view ClusterRuleName(ClusterRule rule) {
+  switch (rule) {
+    case ClusterRule::kNone:
+      return "none";
+    case ClusterRule::kFlags:
+      return "flags";
+    case ClusterRule::kTorchrun:
+      return "torchrun";
+    case ClusterRule::kTfConfig:
+      return "tf-config";
+    case ClusterRule::kSlurm:
+      return "slurm";
+    case ClusterRule::kMpi:
+      return "mpi";
+    case ClusterRule::kKubernetes:
+      return "kubernetes";
+  }
+  return "?";
+}
+
+Result<ResolvedCluster> ResolveCluster(const Environment& environment,
+                                       const ClusterFlags& flags) {
+  return Resolver(environment, flags).Resolve();
+}
+
+}  // namespace gauntlet

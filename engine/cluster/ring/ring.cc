@@ -1,0 +1,361 @@
+#include "engine/cluster/ring/ring.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+std::string_view BytesOf(std::span<const float> floats) {
+  return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
+}
+
+// So that sums of them over all ranks and steps do not overflow.
+bool IsCount(int64_t number) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return number >= 0 && number <= kMost;
+}
+
+}  // namespace
+
+Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
+           std::unique_ptr<Channel> next, std::unique_ptr<Channel> previous)
+    : world_(&world),
+      kernels_(&kernels),
+      place_(place),
+      next_(std::move(next)),
+      previous_(std::move(previous)) {
+  CHECK(place.size == 1 || (next_ && previous_), "a ring needs two channels");
+}
+
+void Ring::SayLeaving() {
+  if (broken_.exchange(true)) return;
+  world_->events.Emit(
+      {.kind = EventKind::kLeaving, .generation = place_.generation});
+}
+
+void Ring::Abort() {
+  SayLeaving();
+  if (next_) next_->Close();
+  if (previous_) previous_->Close();
+}
+
+ChunkHeader Ring::HeaderFor(ChunkKind kind, const ExchangeKey& key,
+                            uint32_t chunk) const {
+  return {.kind = kind,
+          .phase = key.phase,
+          .rank = static_cast<uint32_t>(place_.rank),
+          .index = chunk,
+          .generation = place_.generation,
+          .step = key.step};
+}
+
+Status Ring::PrepareChunk(const ChunkHeader& header, Frame& frame) {
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
+  SetHeader(header, frame);
+  return OkStatus();
+}
+
+Status Ring::Send(Frame frame, Duration timeout) {
+  Status sent = next_->Send(std::move(frame), Until(timeout));
+  if (!sent.ok()) NoteLoss((place_.rank + 1) % place_.size, sent, timeout);
+  return sent;
+}
+
+Result<Frame> Ring::Receive(Duration timeout) {
+  Result<Frame> frame = previous_->Receive(Until(timeout));
+  if (!frame.ok()) {
+    NoteLoss((place_.rank + place_.size - 1) % place_.size, frame.status(),
+             timeout);
+  }
+  return frame;
+}
+
+// Emits the first loss only: later failures are its consequences.
+void Ring::NoteLoss(int rank, const Status& status, Duration timeout) {
+  if (broken_.exchange(true)) return;
+  world_->events.Emit({.kind = EventKind::kWorkerLost,
+                       .generation = place_.generation,
+                       .detail = status.message(),
+                       .about = rank,
+                       .reason = ReasonOfWait(status),
+                       .limit_ns = timeout.count()});
+}
+
+Status Ring::SentChunk(Status sent) {
+  if (sent.ok()) return sent;
+  return Annotate(
+      sent, fmt::format("rank {}: sending to the next rank", place_.rank));
+}
+
+Result<ChunkHeader> Ring::Expect(const Result<Frame>& came, ChunkKind kind,
+                                 const ExchangeKey& key, uint32_t chunk) {
+  const auto from = [this] {
+    return (place_.rank + place_.size - 1) % place_.size;
+  };
+  if (!came.ok()) {
+    return Annotate(came.status(),
+                    fmt::format("rank {}: waiting for rank {} at step {}",
+                                place_.rank, from(), key.step));
+  }
+  Result<ChunkHeader> decoded = DecodeChunk(*came);
+  RETURN_IF_ERROR(decoded.status());
+  const ChunkHeader& header = *decoded;
+  if (header.generation != place_.generation) {
+    return Unavailable(
+        fmt::format("rank {}: frame of generation {} from rank {}, this is {}",
+                    place_.rank, header.generation, from(), place_.generation));
+  }
+  if (header.kind != kind || header.step != key.step ||
+      header.phase != key.phase || header.index != chunk) {
+    return FailedPrecondition(fmt::format(
+        "rank {}: expected kind {} of step {} {} chunk {}, rank {} sent kind "
+        "{} of step {} {} chunk {}",
+        place_.rank, static_cast<int>(kind), key.step, PhaseName(key.phase),
+        chunk, from(), static_cast<int>(header.kind), header.step,
+        PhaseName(header.phase), header.index));
+  }
+  return decoded;
+}
+
+uint32_t Ring::Reduction::chunks() const {
+  return static_cast<uint32_t>((total.size() + kChunkFloats - 1) /
+                               kChunkFloats);
+}
+
+std::span<float> Ring::Reduction::Chunk(uint32_t chunk) const {
+  const size_t begin = chunk * kChunkFloats;
+  return total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
+}
+
+std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
+                                                   uint32_t chunk) const {
+  return local[replica].subspan(chunk * kChunkFloats, Chunk(chunk).size());
+}
+
+Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
+                                      const Reduction& reduction,
+                                      ChunkKind kind, uint32_t chunk) {
+  const ExchangeKey& key = reduction.key;
+  Result<ChunkHeader> header = Expect(came, kind, key, chunk);
+  RETURN_IF_ERROR(header.status());
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
+  const size_t expected = reduction.Chunk(chunk).size_bytes();
+  const size_t found = ChunkPayload(*came).size();
+  if (found != expected) {
+    return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
+                                expected, found));
+  }
+  if (!IsCount(header->correct) || !IsCount(header->samples)) {
+    return DataLoss(fmt::format(
+        "all-reduce chunk: expected counts of samples, found {} of {}",
+        header->correct, header->samples));
+  }
+  return header;
+}
+
+// Takes the partial sum of the ranks below, adds this rank's replicas, and
+// hands it on. The sum starts as the first replica.
+Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
+  const std::span<float> total = reduction.Chunk(chunk);
+  const auto add_local = [&](size_t first, std::span<float> sum) {
+    for (size_t i = first; i < reduction.local.size(); ++i) {
+      kernels_->Accumulate(reduction.LocalChunk(i, chunk), sum);
+    }
+  };
+  if (place_.size == 1) {
+    const std::span<const float> first = reduction.LocalChunk(0, chunk);
+    if (first.data() != total.data()) {
+      std::copy_n(first.data(), first.size(), total.data());
+    }
+    add_local(1, total);
+    return OkStatus();
+  }
+  ChunkHeader header = HeaderFor(
+      last() ? ChunkKind::kTotal : ChunkKind::kPartial, reduction.key, chunk);
+  Tally& tally = reduction.tally;
+  Result<Frame> frame =
+      place_.rank == 0
+          ? EncodeChunk(header, BytesOf(reduction.LocalChunk(0, chunk)))
+          : Receive(reduction.timeout);
+  if (place_.rank > 0) {
+    const Result<ChunkHeader> below =
+        ExpectChunk(frame, reduction, ChunkKind::kPartial, chunk);
+    RETURN_IF_ERROR(below.status());
+    if (chunk == 0) {
+      tally.requests |= below->request_bits;
+      tally.correct += below->correct;
+      tally.rows += below->samples;
+    }
+  }
+  const std::span<float> sum = FloatsOfChunk(*frame);
+  add_local(place_.rank == 0 ? 1 : 0, sum);
+  if (last()) std::copy_n(sum.data(), sum.size(), total.data());
+  if (chunk == 0) {
+    header.request_bits = tally.requests;
+    header.correct = tally.correct;
+    header.samples = tally.rows;
+  }
+  RETURN_IF_ERROR(PrepareChunk(header, *frame));
+  return SentChunk(Send(*std::move(frame), reduction.timeout));
+}
+
+// Takes a finished chunk and hands it on, up to the rank before the last.
+Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
+  Result<Frame> frame = Receive(reduction.timeout);
+  Result<ChunkHeader> header =
+      ExpectChunk(frame, reduction, ChunkKind::kTotal, chunk);
+  RETURN_IF_ERROR(header.status());
+  const std::span<const float> total = FloatsOfChunk(*frame);
+  std::copy_n(total.data(), total.size(), reduction.Chunk(chunk).data());
+  if (chunk == 0) {
+    reduction.tally = {.requests = header->request_bits,
+                       .correct = header->correct,
+                       .rows = header->samples};
+  }
+  if (place_.rank >= place_.size - 2) return OkStatus();
+  header->rank = static_cast<uint32_t>(place_.rank);
+  RETURN_IF_ERROR(PrepareChunk(*header, *frame));
+  return SentChunk(Send(*std::move(frame), reduction.timeout));
+}
+
+Status Ring::AllReduce(const ExchangeKey& key,
+                       std::span<const std::span<const float>> local,
+                       std::span<float> total, Tally& tally, Duration timeout) {
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
+  RETURN_IF_ERROR(Reduce(key, local, total, tally, timeout));
+  return world_->faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+}
+
+Status Ring::Reduce(const ExchangeKey& key,
+                    std::span<const std::span<const float>> local,
+                    std::span<float> total, Tally& tally, Duration timeout) {
+  CHECK(!local.empty() && !total.empty(), "an all-reduce needs replicas");
+  const Reduction reduction = {.key = key,
+                               .local = local,
+                               .total = total,
+                               .tally = tally,
+                               .timeout = timeout};
+  const uint32_t chunks = reduction.chunks();
+  const bool takes_totals = place_.size > 1 && !last();
+  // Every rank goes through partial sums and totals in this one order, so what
+  // a rank sends next is what its neighbour waits for next.
+  uint32_t passed = 0;
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    RETURN_IF_ERROR(ReduceChunk(reduction, chunk));
+    if (takes_totals && chunk >= kChunksUnderWay) {
+      RETURN_IF_ERROR(PassTotal(reduction, passed++));
+    }
+  }
+  while (takes_totals && passed < chunks) {
+    RETURN_IF_ERROR(PassTotal(reduction, passed++));
+  }
+  return OkStatus();
+}
+
+Status Ring::ExpectList(const Result<Frame>& came, const ExchangeKey& key,
+                        uint32_t round, size_t size) {
+  RETURN_IF_ERROR(Expect(came, ChunkKind::kGather, key, round).status());
+  ASSIGN_OR_RETURN(const size_t found, SizeOfList(ChunkPayload(*came)));
+  if (found == size) return OkStatus();
+  return DataLoss(
+      fmt::format("all-gather: expected {} items, found {}", size, found));
+}
+
+Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
+                                                 const std::string& said,
+                                                 Duration timeout) {
+  if (place_.size == 1) return std::vector<std::string>{said};
+  // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
+  const uint32_t round = last() ? 1 : 0;
+  Result<Frame> said_so_far =
+      place_.rank == 0 ? EncodeChunk({}, "") : Receive(timeout);
+  if (place_.rank > 0) {
+    RETURN_IF_ERROR(
+        ExpectList(said_so_far, key, 0, static_cast<size_t>(place_.rank)));
+  }
+  AppendToList(said, *said_so_far);
+  SetHeader(HeaderFor(ChunkKind::kGather, key, round), *said_so_far);
+  if (last()) {
+    Result<std::vector<std::string>> items =
+        DecodeList(ChunkPayload(*said_so_far));
+    RETURN_IF_ERROR(Send(*std::move(said_so_far), timeout));
+    return items;
+  }
+  RETURN_IF_ERROR(Send(*std::move(said_so_far), timeout));
+  Result<Frame> all = Receive(timeout);
+  RETURN_IF_ERROR(ExpectList(all, key, 1, static_cast<size_t>(place_.size)));
+  Result<std::vector<std::string>> items = DecodeList(ChunkPayload(*all));
+  if (place_.rank < place_.size - 2) {
+    SetHeader(HeaderFor(ChunkKind::kGather, key, 1), *all);
+    RETURN_IF_ERROR(Send(*std::move(all), timeout));
+  }
+  return items;
+}
+
+Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
+                       Duration timeout) {
+  size_t begin = 0;
+  uint32_t chunk = 0;
+  do {
+    const std::string_view part = bytes.substr(begin, kStateChunkBytes);
+    ChunkHeader header = HeaderFor(ChunkKind::kState, key, chunk++);
+    header.samples = static_cast<int64_t>(bytes.size());
+    RETURN_IF_ERROR(Send(EncodeChunk(header, part), timeout));
+    begin += part.size();
+  } while (begin < bytes.size());
+  return OkStatus();
+}
+
+// Passes each chunk on as it comes, up to the rank before the root.
+Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
+                                    uint64_t limit, Duration timeout) {
+  const bool passes_on = (place_.rank + 1) % place_.size != root;
+  std::string bytes;
+  uint64_t announced = 0;
+  uint32_t chunk = 0;
+  do {
+    Result<Frame> frame = Receive(timeout);
+    ASSIGN_OR_RETURN(ChunkHeader header,
+                     Expect(frame, ChunkKind::kState, key, chunk));
+    const std::string_view part = ChunkPayload(*frame);
+    const auto says = static_cast<uint64_t>(header.samples);
+    if (chunk++ == 0) announced = says;
+    if (announced > limit) {
+      return DataLoss(fmt::format("state: expected at most {} bytes, found {}",
+                                  limit, announced));
+    }
+    const bool fits = says == announced &&
+                      part.size() <= announced - bytes.size() &&
+                      (!part.empty() || announced == 0);
+    if (!fits) {
+      return DataLoss(fmt::format(
+          "state: expected {} of {} bytes at most, found a chunk of {}",
+          announced - bytes.size(), announced, part.size()));
+    }
+    bytes.append(part);
+    if (passes_on) {
+      header.rank = static_cast<uint32_t>(place_.rank);
+      SetHeader(header, *frame);
+      RETURN_IF_ERROR(Send(*std::move(frame), timeout));
+    }
+  } while (bytes.size() < announced);
+  return bytes;
+}
+
+Result<std::string> Ring::Broadcast(const ExchangeKey& key, int root,
+                                    std::string bytes, uint64_t limit,
+                                    Duration timeout) {
+  CHECK(root >= 0 && root < place_.size, "the root is one of the ranks");
+  if (place_.size == 1) return bytes;
+  if (place_.rank != root) return TakeState(key, root, limit, timeout);
+  RETURN_IF_ERROR(SendState(key, bytes, timeout));
+  return bytes;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,16 @@
+// Addresses that the workers have before they meet.
+#ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_ADDRESS_BOOK_H_
+#define GAUNTLET_ENGINE_CLUSTER_SESSION_ADDRESS_BOOK_H_
+
+#include <cstdint>
+
+namespace gauntlet {
+
+// kKnown: every worker has all addresses. kToldByChief: each worker has its own
+// and the chief's, and the others are empty. The chief receives them in hellos
+// and sends them to all in its welcome.
+enum class AddressBook : uint8_t { kKnown, kToldByChief };
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_SESSION_ADDRESS_BOOK_H_

@@ -1,0 +1,94 @@
+// Signs of life between the chief and every other worker.
+//
+// The chief holds one control channel to each worker; both ends send a beat
+// every so often from a task of their own, so that a long step or a slow save
+// is never mistaken for death. Silence for `lost_after`, or a broken
+// connection, is a loss.
+#ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
+#define GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/link/control_messages.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct HeartbeatOptions {
+  Duration every = std::chrono::milliseconds(200);
+  Duration lost_after = std::chrono::seconds(5);
+  uint64_t generation = 0;
+  int rank = 0;
+};
+
+// The other end of a control channel.
+struct ControlChannel {
+  int rank = 0;
+  std::unique_ptr<Channel> channel;
+};
+
+class Heartbeat {
+ public:
+  // Called once, from a task of its own, at the first loss; must not block.
+  using OnLost = std::function<void(int rank, const Status& status)>;
+
+  // Called by the task that sends beats, after each.
+  using OnBeat = std::function<void()>;
+
+  Heartbeat(World& world, const HeartbeatOptions& options,
+            std::vector<ControlChannel> channels, OnLost on_lost,
+            OnBeat on_beat);
+
+  void Start();
+
+  // No loss is reported from here on; one that is being reported has been.
+  void StopReportingLosses();
+
+  // Ends in good order: workers say bye and wait for the chief's, which comes
+  // once all have said theirs; each wait is bounded by `lost_after`. From its
+  // start on no loss is reported.
+  void Leave();
+
+  // Ends at once: no bye is said, all channels are broken. Its tasks are ended
+  // when it returns. After Leave, nothing.
+  void Abandon();
+
+  // How many beats of that rank have come; 0 for one that sends none here. From
+  // any task.
+  uint64_t BeatsFrom(uint32_t rank) const;
+
+ private:
+  struct Line {
+    ControlChannel control;
+    std::unique_ptr<std::atomic<uint64_t>> beats;  // received so far
+    std::unique_ptr<Event> bye;  // the other end said it, or is gone
+    std::unique_ptr<Task> receiver;
+  };
+
+  void End();
+  void SendBeats();
+  void Receive(Line& line);
+  void SendToAll(const Frame& frame);
+  void ReportLoss(int rank, const Status& status);
+
+  World* world_;
+  HeartbeatOptions options_;
+  OnLost on_lost_;
+  OnBeat on_beat_;
+  std::vector<Line> lines_;
+  std::unique_ptr<Event> stop_;
+  std::unique_ptr<Task> sender_;
+  std::mutex mutex_;     // held while a loss is reported
+  bool silent_ = false;  // leaving, or a loss has been reported
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_

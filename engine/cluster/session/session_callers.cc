@@ -1,0 +1,193 @@
+// Connections to a session: checks of hellos, and answers to late ones.
+#include <algorithm>
+#include <utility>
+
+#include "engine/cluster/address_text.h"
+#include "engine/cluster/session/session.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint32_t kChief = 0;
+
+// Starts of a worker between two generations; a launcher gives up long before.
+constexpr uint64_t kMaxStartsPerWorker = 64;
+// A cluster that forms once per millisecond does not reach it in a month.
+constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
+// Heartbeats after a late hello that prove that the rank's worker runs. One may
+// have been under way before.
+constexpr uint64_t kBeatsOfProof = 2;
+// Bound on answers, so that the next heartbeat is not late.
+constexpr int kAnswersPerBeat = 8;
+
+// Longest delay of a line about a rejected connection.
+constexpr Duration kLogWithin = std::chrono::seconds(1);
+
+}  // namespace
+
+LinkContext Session::ContextOf(const Hello& hello,
+                               const Channel& channel) const {
+  return {.server_nonce = channel.nonce(),
+          .client_nonce = hello.nonce,
+          .client = hello.rank,
+          .server = static_cast<uint32_t>(options_.rank)};
+}
+
+LinkContext Session::ContextOfRank(size_t rank) const {
+  return {.server_nonce = control_[rank]->nonce(),
+          .client_nonce = hello_nonces_[rank],
+          .client = static_cast<uint32_t>(rank),
+          .server = kChief};
+}
+
+Frame Session::RefusalTo(const LinkContext& link, const Status& reason) const {
+  Refusal refusal = {.code = reason.code(),
+                     .message = Shortened(reason.message())};
+  gate_->proofs().Sign(link, refusal);
+  return EncodeControl(refusal);
+}
+
+void Session::LogRejections() {
+  if (!options_.log) return;
+  if (const auto line = gate_->TakeLogLine(world_->clock.Now())) {
+    options_.log(*line);
+  }
+}
+
+// A rejected connection may be of the worker that is waited for.
+Result<Incoming> Session::AcceptAny(Time deadline) {
+  while (true) {
+    const Time until = std::min(deadline, world_->clock.Now() + kLogWithin);
+    Result<Incoming> incoming = listener_->Accept(until);
+    LogRejections();
+    if (incoming.status().code() != Code::kDeadlineExceeded ||
+        until == deadline) {
+      return incoming;
+    }
+  }
+}
+
+Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
+  while (true) {
+    ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
+    Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
+    if (!hello.ok()) continue;  // a gate rejects it
+    Caller caller = {.channel = std::move(incoming.channel),
+                     .hello = *std::move(hello)};
+    const Status status = CheckHello(caller.hello, role);
+    if (status.ok()) return caller;
+    Refuse(caller, status);
+  }
+}
+
+// A hello on a closed connection does not count: the client may have connected
+// again.
+Status Session::Accept(const Caller& caller) {
+  Accepted accepted;
+  gate_->proofs().Sign(ContextOf(caller.hello, *caller.channel), accepted);
+  return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
+}
+
+// A new channel has room for one frame. Whether it arrives does not matter
+// here.
+void Session::Refuse(const Caller& caller, const Status& why) {
+  static_cast<void>(caller.channel->Send(
+      RefusalTo(ContextOf(caller.hello, *caller.channel), why),
+      world_->clock.Now()));
+}
+
+void Session::AnswerLateConnections() {
+  if (!rejects_late_) return;
+  for (int i = 0; i < kAnswersPerBeat; ++i) {
+    Result<Incoming> incoming = listener_->Accept(world_->clock.Now());
+    if (!incoming.ok()) break;
+    AnswerLateConnection(*std::move(incoming));
+  }
+  RefuseTakenRanks();
+}
+
+void Session::AnswerLateConnection(Incoming incoming) {
+  Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
+  if (!hello.ok()) return;  // a gate rejects it
+  Caller caller = {.channel = std::move(incoming.channel),
+                   .hello = *std::move(hello)};
+  if (options_.rank != kChief) {
+    return Refuse(caller, Unavailable(fmt::format(
+                              "rank {} is not the chief (generation {})",
+                              options_.rank, decision_.generation)));
+  }
+  const Status status = CheckHello(caller.hello, ChannelRole::kControl);
+  if (!status.ok()) return Refuse(caller, status);
+  const uint32_t rank = caller.hello.rank;
+  // Whoever started a later process has seen the end of the earlier one, and
+  // who knows a generation has left it.
+  const bool may_replace = caller.hello.generation > 0 ||
+                           caller.hello.incarnation > joined_[rank].incarnation;
+  late_[rank] = {.caller = std::move(caller),
+                 .beats = heartbeat_->BeatsFrom(rank),
+                 .may_replace = may_replace};
+}
+
+void Session::RefuseTakenRanks() {
+  std::erase_if(late_, [this](auto& late) {
+    auto& [rank, caller] = late;
+    if (caller.may_replace ||
+        heartbeat_->BeatsFrom(rank) < caller.beats + kBeatsOfProof) {
+      return false;
+    }
+    Refuse(caller.caller,
+           AlreadyExists(fmt::format(
+               "rank {} is taken by a running worker (host {}, address {}): "
+               "stop that one first, or start this one as another rank",
+               rank, joined_[rank].host, options_.addresses[rank])));
+    return true;
+  });
+}
+
+uint64_t Session::latest_incarnation() const {
+  return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
+}
+
+// Errors are what the sender ends with: kUnavailable if it may call again.
+Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
+  if (hello.role != role) {
+    return Unavailable("unexpected hello");
+  }
+  if (hello.rank >= static_cast<uint32_t>(options_.size())) {
+    return InvalidArgument(fmt::format("expected a rank below {}, found {}",
+                                       options_.size(), hello.rank));
+  }
+  return role == ChannelRole::kControl ? CheckControlHello(hello) : OkStatus();
+}
+
+// Rejects a hello with impossible numbers: one that is far too large would keep
+// the rank's own worker out, or be the largest number that there is.
+Status Session::CheckControlHello(const Hello& hello) const {
+  if (hello.rank == kChief) {
+    return InvalidArgument("rank 0 is this chief: expected another rank");
+  }
+  const uint64_t latest =
+      std::max(options_.incarnation, options_.latest_incarnation) +
+      kMaxStartsPerWorker * static_cast<uint64_t>(options_.size());
+  if (hello.incarnation > latest) {
+    return InvalidArgument(
+        fmt::format("rank {}: expected an incarnation of at most {}, found {}",
+                    hello.rank, latest, hello.incarnation));
+  }
+  if (hello.generation > kMaxGeneration) {
+    return InvalidArgument(
+        fmt::format("rank {}: expected a generation of at most {}, found {}",
+                    hello.rank, kMaxGeneration, hello.generation));
+  }
+  if (options_.address_book == AddressBook::kToldByChief) {
+    RETURN_IF_ERROR(CheckAddress(hello.address));
+  }
+  if (!options_.check_hello_payload) return OkStatus();
+  const Status sound = options_.check_hello_payload(hello.payload);
+  if (sound.ok()) return sound;
+  return InvalidArgument(
+      fmt::format("rank {}: {}", hello.rank, sound.message()));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,55 @@
+// The update rule: parameters, gradients and slots in, parameters and slots
+// out.
+#ifndef GAUNTLET_ENGINE_MODEL_OPTIMIZERS_OPTIMIZER_H_
+#define GAUNTLET_ENGINE_MODEL_OPTIMIZERS_OPTIMIZER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+
+namespace gauntlet {
+
+// The optimizer's own state. Each slot is as long as the parameters.
+struct OptimizerState {
+  std::vector<std::vector<float>> slots;
+  std::vector<float> scalars;  // Adam: the powers of beta1 and beta2 so far
+};
+
+// The same, where it lies.
+struct OptimizerArrays {
+  std::span<const UpdatedArray> slots;
+  std::span<float> scalars;  // the host's
+};
+
+// Stateless itself: everything that a restart needs is in OptimizerState.
+class Optimizer {
+ public:
+  static std::unique_ptr<Optimizer> Build(const OptimizerSpec& spec,
+                                          const Kernels& kernels);
+  virtual ~Optimizer() = default;
+  // "adam/m", "adam/v"; "sgd/momentum"; none for SGD without momentum.
+  virtual std::vector<std::string> slot_names() const = 0;
+  // "adam/beta1_power", …
+  virtual std::vector<std::string> scalar_names() const = 0;
+  virtual OptimizerState InitialState(size_t parameter_count) const = 0;
+  // One update, the one of number `update` from 0: it decides the learning
+  // rate. Gradients, parameters and slots lie in the kernels' memory.
+  // Adam: Kingma & Ba 2015, algorithm 1, in the form of its section 2 (the step
+  // size corrected, not the moments), as Keras has it.
+  virtual void Apply(uint64_t update, std::span<const float> gradients,
+                     UpdatedArray parameters,
+                     const OptimizerArrays& state) const = 0;
+  // In place, of a state that lies there as it is.
+  void Apply(uint64_t update, std::span<const float> gradients,
+             std::span<float> parameters, OptimizerState& state) const;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MODEL_OPTIMIZERS_OPTIMIZER_H_

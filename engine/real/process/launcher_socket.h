@@ -1,0 +1,79 @@
+// The socket between a worker process and its launcher: the worker sends its
+// progress and its result, the launcher acknowledges the result.
+//
+// One JSON object a line, at most 4096 bytes with its line feed, so that each
+// is sent whole or not at all:
+//   {"progress":{"step":150,"epoch":1,"steps_per_epoch":128,
+//                "loss":"3f2a0c11","line":"resumed from step 100"}}
+//   {"result":{"status":"done","epochs":3,"steps":384,"digest":"…",
+//              "loss":"3e99999a","accuracy":0.91,"val_accuracy":0.9,
+//              "resumed_from":100}}
+//   {"acknowledged":true}              from the launcher
+// A loss is the 8 hex digits of its float32. Values that there are none of are
+// left out: of a progress `loss`, `line` and `failure`, of a result `loss`,
+// `accuracy`, `val_accuracy` and `resumed_from`.
+#ifndef GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
+#define GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "engine/real/posix/descriptor.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/progress_reporter.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+// Number of the socket's descriptor in a worker.
+inline constexpr int kLauncherSocketDescriptor = 3;
+
+// Line that acknowledges a result, with its line feed.
+inline constexpr std::string_view kAcknowledgementLine =
+    "{\"acknowledged\":true}\n";
+
+// The message as a line, with its line feed. Long texts are truncated.
+std::string WorkerMessageLine(const WorkerProgress& progress);
+std::string WorkerMessageLine(const TrainResult& result);
+
+// The inverse of both, of a line without its line feed. kInvalidArgument if the
+// line is no such message.
+Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
+    std::string_view line);
+
+// The worker's end. Nothing but AwaitAcknowledgement blocks, even if the
+// launcher is paused and does not read. Progress uses at most 1/2 of the send
+// buffer, progress that the launcher acts on 7/8; the rest is reserved for the
+// result, which therefore always arrives. What exceeds its share is dropped.
+class LauncherSocket final : public ProgressReporter {
+ public:
+  // Takes over a descriptor that this process was started with, and sets
+  // FD_CLOEXEC. kInvalidArgument if it is no socket.
+  static gauntlet::Result<std::unique_ptr<LauncherSocket>> Open(int fd);
+
+  void Progress(const WorkerProgress& progress) override;
+  void Result(const TrainResult& result) override;
+  Status AwaitAcknowledgement(Time deadline) override;
+
+ private:
+  LauncherSocket(Descriptor fd, int buffer_bytes)
+      : fd_(std::move(fd)), buffer_bytes_(buffer_bytes) {}
+
+  bool HasRoomFor(const WorkerProgress& progress) const;
+  // Never blocks.
+  void Send(const std::string& line);
+
+  std::mutex mutex_;
+  const Descriptor fd_;
+  const int buffer_bytes_;  // size of the send buffer
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_

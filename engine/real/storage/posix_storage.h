@@ -1,0 +1,57 @@
+// Storage on the file system of this machine, by plain POSIX calls.
+#ifndef GAUNTLET_ENGINE_REAL_STORAGE_POSIX_STORAGE_H_
+#define GAUNTLET_ENGINE_REAL_STORAGE_POSIX_STORAGE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+// Safe from any task. Calls that a signal interrupts are made again, short
+// reads and writes are completed. Only regular files can be opened. Files and
+// directories are made with the modes 0664 and 0775, less the umask.
+//
+// The holder of a lock writes into the file who it is (lock_holder.h); a
+// conflict quotes that.
+// A lock is flock(2) on a descriptor of its own, so it belongs to the open file
+// and not to the process: a child that is forked inherits it, and it is held
+// until the last such process has closed it or died. Like every descriptor it
+// is closed by exec; whoever starts a program that is to hold the locks too
+// clears FD_CLOEXEC of HeldLocks() between fork and exec, as
+// LocalWorkerProcesses does. Their numbers are 10 or more, out of the way of
+// descriptors with a fixed meaning.
+class PosixStorage final : public Storage {
+ public:
+  PosixStorage();
+  ~PosixStorage() override;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path,
+                                     OpenMode mode) override;
+  Result<std::vector<DirectoryEntry>> List(const std::string& path) override;
+  Status MakeDirectory(const std::string& path) override;
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status Remove(const std::string& path, FileKind kind) override;
+  Status SyncDirectory(const std::string& path) override;
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  Result<std::string> RealPath(const std::string& path) override;
+  Result<uint64_t> FreeBytes(const std::string& path) override;
+  Result<std::unique_ptr<File>> CreatePrivate(const std::string& path) override;
+  Result<std::unique_ptr<File>> OpenPrivate(const std::string& path) override;
+  Status RenameToNew(const std::string& from, const std::string& to) override;
+
+  // The descriptors of the locks held now, ascending.
+  std::vector<int> HeldLocks() const;
+
+ private:
+  struct LockTable;
+  class PosixLock;
+  // Shared with the locks, which may outlive the storage.
+  std::shared_ptr<LockTable> locks_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_STORAGE_POSIX_STORAGE_H_

@@ -1,0 +1,447 @@
+#include "engine/train/launcher/attempt.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "engine/train/notice/wait_or_notice.h"
+#include "engine/train/worker_exit.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Rejoining in a row that brings no step: then what is wrong may be with those
+// that stay, and all start again.
+constexpr int kFruitlessRejoins = 2;
+
+// The launcher looks at its workers far more often. If it does not for so long,
+// it was paused itself (SIGSTOP, a frozen container).
+constexpr Duration kPausedItself = std::chrono::seconds(1);
+
+constexpr int kNotStarted = 127;
+
+constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
+
+WorkerExit ExitForStatus(const std::string& status) {
+  if (status == "done") return WorkerExit::kDone;
+  return status == "stopped" ? WorkerExit::kStopped : WorkerExit::kNotFinite;
+}
+
+// Exit code of the program after a second interrupt.
+constexpr int kInterrupted = 130;
+
+}  // namespace
+
+Attempt::Attempt(LaunchState& launch)
+    : launch_(launch),
+      world_(launch.world),
+      processes_(launch.processes),
+      options_(launch.options),
+      rejoin_({.step = launch.options.regroup_grace,
+               .silent = launch.options.survivors_grace}) {}
+
+Status Attempt::Run() {
+  const Status started = StartAll();
+  if (!started.ok()) End(Reason::kNotStarted);
+  RunEventLoop();
+  return started;
+}
+
+Status Attempt::StartAll() {
+  ++launch_.life;
+  members_ = launch_.membership.Of(launch_.life);
+  ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
+                                   static_cast<int>(members_.size())));
+  rejoin_.Begin(members_);
+  for (size_t rank = 0; rank < members_.size() && !ending_; ++rank) {
+    RETURN_IF_ERROR(Start(rank));
+  }
+  return OkStatus();
+}
+
+Status Attempt::Start(size_t rank) {
+  const int worker = members_[rank];
+  incarnations_[worker] = launch_.life;
+  LogEvent start = About(EventKind::kStarted, worker);
+  start.count = static_cast<int64_t>(rank);
+  world_.events.Emit(std::move(start));
+  const Status started = processes_.Start({.worker = worker,
+                                           .life = launch_.life,
+                                           .rank = static_cast<int>(rank),
+                                           .addresses = addresses_,
+                                           .token = launch_.token,
+                                           .launch_hold = launch_.launch_hold});
+  if (!started.ok()) {
+    LogEvent event = About(EventKind::kExited, worker);
+    event.reason = Reason::kNotStarted;
+    world_.events.Emit(std::move(event));
+  }
+  killed_by_launcher_[worker] = false;
+  failures_.erase(worker);
+  failed_themselves_.erase(worker);
+  if (worker == chief()) ExpectChief(options_.start_timeout);
+  running_[worker] = started.ok();
+  if (started.ok() || !CanExcludeFailedWorker()) return started;
+  losses_.push_back({.worker = worker,
+                     .exited = {.code = kNotStarted},
+                     .failure = "not started: " + started.message()});
+  End(Reason::kNotStarted, worker);
+  return OkStatus();
+}
+
+// A worker that cannot even be started fails like one that dies at once, where
+// others may be enough.
+bool Attempt::CanExcludeFailedWorker() const {
+  return options_.min_workers > 0 && options_.min_workers < options_.workers &&
+         options_.restart != RestartPolicy::kNone;
+}
+
+LogEvent Attempt::About(EventKind kind, int worker) const {
+  const auto incarnation = incarnations_.find(worker);
+  return {.kind = kind,
+          .about = worker,
+          .incarnation =
+              incarnation == incarnations_.end() ? 0 : incarnation->second};
+}
+
+void Attempt::Kill(int worker, Reason why) {
+  LogEvent event = About(EventKind::kKillSent, worker);
+  event.reason = why;
+  world_.events.Emit(std::move(event));
+  killed_by_launcher_[worker] = true;
+  processes_.Signal(worker, WorkerSignal::kKill);
+}
+
+void Attempt::KillAll(Reason why) {
+  for (const auto& [worker, runs] : running_) {
+    if (runs) Kill(worker, why);
+  }
+}
+
+void Attempt::NoMoreStarts(Reason why, std::optional<int> worker) {
+  if (ending_) return;
+  ending_ = true;
+  LogEvent event = worker ? About(EventKind::kAttemptEnds, *worker)
+                          : LogEvent{.kind = EventKind::kAttemptEnds};
+  event.reason = why;
+  world_.events.Emit(std::move(event));
+}
+
+void Attempt::End(Reason why, std::optional<int> worker) {
+  NoMoreStarts(why, worker);
+  KillAll(why);
+}
+
+void Attempt::PassOnNotices() {
+  if (!launch_.interrupted_twice && world_.host.Interrupts() > 1) {
+    launch_.interrupted_twice = true;
+    End(Reason::kInterrupted);
+  }
+  if (launch_.told_to_stop || world_.host.TerminationNotices() == 0) return;
+  launch_.told_to_stop = true;
+  world_.events.Emit({.kind = EventKind::kNotice});
+  SetKillDeadline(options_.stop_grace);
+  for (const auto& [worker, runs] : running_) {
+    if (!runs) continue;
+    LogEvent event = About(EventKind::kAskedToStop, worker);
+    if (!processes_.Hears(worker)) event.reason = Reason::kUnreachable;
+    world_.events.Emit(std::move(event));
+    processes_.Signal(worker, WorkerSignal::kTerminate);
+  }
+}
+
+// The workers that are left are killed then, if not earlier.
+void Attempt::SetKillDeadline(Duration grace) {
+  kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
+}
+
+void Attempt::Take(const WorkerNotice& notice) {
+  if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
+    TakeProgress(notice.worker, *progress);
+  } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
+    result_ = *result;
+    LogEvent event = About(EventKind::kResultReceived, notice.worker);
+    event.step = result->steps;
+    world_.events.Emit(std::move(event));
+    if (launch_.not_finite_since) {
+      result_->not_finite_since =
+          std::min(*launch_.not_finite_since,
+                   result->not_finite_since.value_or(UINT64_MAX));
+    }
+    processes_.Acknowledge(notice.worker);
+    losses_before_result_ = losses_.size();
+    NoMoreStarts(Reason::kResult, notice.worker);
+    SetKillDeadline(std::max(options_.stop_grace, patience_));
+  } else {
+    TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
+  }
+}
+
+void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
+  const Time now = world_.clock.Now();
+  if (progress.claimed > 0) {
+    launch_.launch_hold.claimed =
+        std::max(launch_.launch_hold.claimed, progress.claimed);
+  } else if (progress.patience > Duration::zero()) {
+    ExpectChief(progress.patience);
+  } else if (progress.meeting) {
+    launch_.budget.Reached(progress.step);
+    rejoin_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
+                  now);
+    // Nobody else is to come.
+    if (!MayRegroup()) SetKillDeadline(options_.survivors_grace);
+  } else if (progress.saving) {
+    if (*progress.saving > Duration::zero()) {
+      rejoin_.Saves(worker, now + *progress.saving);
+    } else {
+      rejoin_.Saved(worker);
+    }
+  } else if (progress.formed > 0) {
+    if (rejoin_.has_new_losses()) NoteRegroup();
+    rejoin_.Formed(progress.formed, now);
+  } else if (progress.failure.empty()) {
+    launch_.budget.Reached(progress.step);
+    if (progress.not_finite_since &&
+        !launch_.NoteNotFinite(*progress.not_finite_since)) {
+      return;
+    }
+    launch_.observer.Progress(progress);
+  } else {
+    if (progress.own_device_failed) failed_themselves_.insert(worker);
+    // Later reports, about the consequences, do not replace the first one.
+    if (progress.own_device_failed || !failed_themselves_.contains(worker)) {
+      failures_[worker] = progress.failure;
+    }
+  }
+}
+
+std::optional<int> Attempt::MemberOf(std::optional<int> rank) const {
+  if (!rank || *rank < 0 || static_cast<size_t>(*rank) >= members_.size()) {
+    return std::nullopt;
+  }
+  return members_[static_cast<size_t>(*rank)];
+}
+
+void Attempt::TakeExit(int worker, const WorkerExited& exited) {
+  running_[worker] = false;
+  LogEvent event = About(EventKind::kExited, worker);
+  event.count = exited.code;
+  event.reason = !exited.is_certain   ? Reason::kUnreachable
+                 : exited.signal != 0 ? Reason::kSignal
+                                      : Reason::kExited;
+  world_.events.Emit(std::move(event));
+  if (exited.code == ExitCode(WorkerExit::kDone)) {
+    NoMoreStarts(Reason::kWorkerDone, worker);
+    // The chief may have something to put away yet.
+    SetKillDeadline(std::max(options_.stop_grace, patience_));
+    return;
+  }
+  losses_.push_back({.worker = worker,
+                     .exited = exited,
+                     .failure = failures_[worker],
+                     .killed_by_launcher = killed_by_launcher_[worker],
+                     .own_device_failed = failed_themselves_.contains(worker)});
+  if (worker == chief()) hangs_at_ = kNever;
+  if (FailedItself(losses_.back()) && MayRegroup()) {
+    rejoin_.Died(worker, world_.clock.Now());
+    return;
+  }
+  NoMoreStarts(Died(exited) ? Reason::kWorkerDied : Reason::kWorkerLeft,
+               worker);
+  const bool leaving =
+      exited.signal == 0 && (exited.code == ExitCode(WorkerExit::kStopped) ||
+                             exited.code == ExitCode(WorkerExit::kNotFinite));
+  SetKillDeadline(leaving ? options_.stop_grace : options_.survivors_grace);
+}
+
+// Returns true if a lost worker may be restarted while the others run. A notice
+// to all does not forbid it: they still have to agree on a save.
+bool Attempt::MayRegroup() const {
+  return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
+         !ending_ && !launch_.interrupted_twice;
+}
+
+// Counts a loss that is known in full: decides who caused it, and whether
+// another one is allowed. If not, the attempt ends.
+void Attempt::NoteRegroup() {
+  if (!rejoin_.ConsumeLosses()) return;
+  const std::string reason =
+      losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
+  // Another membership is another ring: all start again.
+  const bool same = launch_.membership.Of(launch_.life + 1) == members_;
+  const bool helps =
+      launch_.budget.restarts_without_progress() < kFruitlessRejoins;
+  if (same && helps && launch_.CountRestart(reason)) return;
+  ended_by_ = reason;
+  End(Reason::kTooManyLosses);
+}
+
+bool Attempt::AnyRuns() const {
+  return std::ranges::any_of(running_, &std::pair<const int, bool>::second);
+}
+
+void Attempt::TendRegroup(Time now) {
+  if (!MayRegroup() || !rejoin_.is_open()) return;
+  // Nobody is judged by what waits to be read.
+  if (heard_all_) {
+    for (const int worker : rejoin_.Overdue(now)) {
+      if (!killed_by_launcher_[worker]) Kill(worker, Reason::kNoSign);
+    }
+  }
+  if (rejoin_.has_new_losses() && rejoin_.IsComplete()) NoteRegroup();
+  if (ending_ || !AnyRuns() || rejoin_.has_new_losses() ||
+      rejoin_.dead().empty() ||
+      now < rejoin_.opened_at() + launch_.budget.pause()) {
+    return;
+  }
+  StartTheDead();
+}
+
+void Attempt::StartTheDead() {
+  ++launch_.life;
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
+    if (!rejoin_.dead().contains(members_[rank])) continue;
+    if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);
+    rejoin_.Started(members_[rank]);
+  }
+}
+
+void Attempt::ExpectChief(Duration patience) {
+  patience_ = patience;
+  hangs_at_ = world_.clock.Now() + patience;
+}
+
+// If all workers hang, or the only one, no other worker notices it.
+void Attempt::WatchChief(Time now) {
+  if (now < hangs_at_ || !running_[chief()]) return;
+  if (!processes_.Hears(chief())) {
+    hangs_at_ = now + patience_;
+    return;
+  }
+  hangs_at_ = kNever;
+  hang_ = fmt::format("the chief hangs: no sign of it for {:.1f} s",
+                      std::chrono::duration<double>(patience_).count());
+  LogEvent event = About(EventKind::kWorkerLost, chief());
+  event.reason = Reason::kSilent;
+  event.limit_ns = patience_.count();
+  world_.events.Emit(std::move(event));
+  End(Reason::kChiefSilent, chief());
+}
+
+// Nobody is late by time in which this process could not see it: what came
+// meanwhile is still to be read.
+void Attempt::AllowForPause(Time now) {
+  const Duration missed = now - looked_at_;
+  looked_at_ = now;
+  if (missed < kPausedItself) return;
+  if (kill_at_ != kNever) kill_at_ += missed;
+  if (hangs_at_ != kNever) hangs_at_ += missed;
+  rejoin_.AllowForPause(missed);
+}
+
+// Until no worker runs.
+void Attempt::RunEventLoop() {
+  looked_at_ = world_.clock.Now();
+  while (AnyRuns()) {
+    AllowForPause(world_.clock.Now());
+    PassOnNotices();
+    const Time now = world_.clock.Now();
+    if (now >= kill_at_) {
+      kill_at_ = kNever;
+      End(Reason::kGraceOver);
+    }
+    WatchChief(now);
+    TendRegroup(now);
+    const std::optional<WorkerNotice> notice =
+        processes_.Next(std::min(now + kLookForNoticeEvery, kill_at_));
+    heard_all_ = !notice;
+    if (notice) Take(*notice);
+  }
+}
+
+// Returns the cause of the losses since the last call, with the consequence for
+// the worker that is to blame.
+std::string Attempt::ReasonOfLosses() {
+  const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
+  const bool somebody_failed = std::ranges::any_of(news, FailedItself);
+  const Loss* const culprit = CulpritOf(news);
+  std::string reason = !hang_.empty()    ? hang_
+                       : losses_.empty() ? "no worker reported a result"
+                       : news.empty()    ? Describe(losses_.back())
+                                         : DescribeAll(news);
+  launch_.blamed =
+      culprit != nullptr ? std::optional(culprit->worker) : std::nullopt;
+  if (somebody_failed || blamed_ == 0) {
+    const std::string follows =
+        launch_.membership.RecordCulprit(launch_.blamed);
+    if (!follows.empty()) reason += "; " + follows;
+  }
+  blamed_ = losses_.size();
+  return reason;
+}
+
+// The chief sends its result once all have come to the end: what becomes of the
+// processes after that changes no result. A chief that dies then may leave what
+// it was to delete; one that cannot delete it is a failure.
+LaunchEnd Attempt::EndWithResult() const {
+  LaunchEnd end = {.exit_code = ExitCode(ExitForStatus(result_->status)),
+                   .result = result_};
+  for (const Loss& loss : std::span(losses_).subspan(losses_before_result_)) {
+    if (loss.worker != chief() ||
+        loss.exited.code == ExitCode(WorkerExit::kStopped) ||
+        loss.exited.code == ExitCode(WorkerExit::kNotFinite)) {
+      continue;
+    }
+    if (Died(loss.exited)) {
+      end.reason = fmt::format(
+          "{}; {} after sending the result: some checkpoints may not have "
+          "been deleted",
+          result_->status, Describe(loss));
+      continue;
+    }
+    end.exit_code = ExitCode(WorkerExit::kFailed);
+    end.reason = fmt::format("{}, but its checkpoints could not be deleted: {}",
+                             result_->status, loss.failure);
+  }
+  return end;
+}
+
+std::optional<LaunchEnd> Attempt::FinalOutcome() const {
+  if (result_) return EndWithResult();
+  for (const WorkerExit permanent :
+       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
+        WorkerExit::kFailed, WorkerExit::kNotFinite, WorkerExit::kStartLater}) {
+    // A decision of the chief also ends the others, so its exit comes first.
+    const Loss* said = nullptr;
+    for (const Loss& loss : losses_) {
+      if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {
+        continue;
+      }
+      if (said == nullptr || loss.worker == chief()) said = &loss;
+    }
+    if (said != nullptr) {
+      return LaunchEnd{.exit_code = ExitCode(OutsideOfTheJob(permanent)),
+                       .reason = Describe(*said)};
+    }
+  }
+  if (launch_.interrupted_twice) {
+    return LaunchEnd{.exit_code = kInterrupted, .reason = "interrupted twice"};
+  }
+  if (launch_.told_to_stop) {
+    // The work since the last save is lost.
+    return LaunchEnd{.exit_code = ExitCode(WorkerExit::kLostWorker),
+                     .reason = "told to stop, and nothing was saved: " +
+                               (losses_.empty() ? "no worker reported a result"
+                                                : Describe(losses_.front()))};
+  }
+  return std::nullopt;
+}
+
+std::string Attempt::RestartReason() {
+  return ended_by_.empty() ? ReasonOfLosses() : ended_by_;
+}
+
+}  // namespace gauntlet

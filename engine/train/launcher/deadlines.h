@@ -1,0 +1,47 @@
+// Time limits within which a job reacts to a worker that is lost or hangs.
+//
+// They are computed from the engine's options alone. The judge uses the same
+// values.
+#ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_DEADLINES_H_
+#define GAUNTLET_ENGINE_TRAIN_LAUNCHER_DEADLINES_H_
+
+#include "engine/train/launcher/launcher.h"
+#include "engine/train/options.h"
+
+namespace gauntlet {
+
+struct Deadlines {
+  // A worker whose connections stay open is declared lost only after it has
+  // sent nothing for this long.
+  Duration silence{0};
+  // A worker that sends heartbeats and nothing else is given up only after at
+  // least this long, whatever it does.
+  Duration shortest_hang{0};
+
+  // A worker reports that it lost another one within this time of the loss, by
+  // what it is doing then.
+  Duration detection_in_training{0};
+  Duration detection_in_a_save{0};
+  // From the start of a worker's process, or from the loss after which it
+  // rejoins, until its first step.
+  Duration detection_in_joining{0};
+  // The launcher alone waits for a process that has not reached the others.
+  Duration detection_before_joining{0};
+
+  // Pause before the first restart, and the longest one. Where workers rejoin
+  // the first one depends on the losses before.
+  Duration first_restart_pause{0};
+  Duration longest_restart_pause{0};
+
+  // The workers of a launcher that was killed end within this time of its end.
+  Duration orphans_end{0};
+
+  bool operator==(const Deadlines&) const = default;
+};
+
+Deadlines DeadlinesOf(const ClusterOptions& cluster,
+                      const LauncherOptions& launcher);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LAUNCHER_DEADLINES_H_

@@ -1,0 +1,123 @@
+#include "engine/train/launcher/rejoin_tracker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gauntlet {
+
+void RejoinTracker::Begin(std::vector<int> members) {
+  members_ = std::move(members);
+  open_ = true;
+  news_ = false;
+  noted_before_ = false;
+  has_formed_ = false;
+  formed_ = 0;
+  meeting_.clear();
+  dead_.clear();
+  saves_until_.clear();
+  silent_.clear();
+}
+
+void RejoinTracker::Open(Time now) {
+  open_ = true;
+  news_ = true;
+  noted_before_ = false;
+  opened_at_ = now;
+}
+
+void RejoinTracker::AllowForPause(Duration missed) {
+  opened_at_ += missed;
+  for (auto& [worker, until] : saves_until_) until += missed;
+  for (auto& [worker, silence] : silent_) silence.since += missed;
+}
+
+bool RejoinTracker::ConsumeLosses() {
+  news_ = false;
+  return !noted_before_;
+}
+
+void RejoinTracker::Died(int worker, Time now) {
+  meeting_.erase(worker);
+  saves_until_.erase(worker);
+  silent_.erase(worker);
+  // Workers that die before the first one is restarted belong to one loss.
+  if (!open_ || (dead_.empty() && !news_)) Open(now);
+  noted_before_ = false;
+  dead_.insert(worker);
+}
+
+void RejoinTracker::Meets(int worker, uint64_t left, std::optional<int> silent,
+                          Time now) {
+  // A new incarnation has left no generation.
+  const bool is_new = open_ && left == 0;
+  if (left < formed_ && !is_new) return;
+  if (!open_) Open(now);
+  meeting_[worker] = left;
+  saves_until_.erase(worker);
+  silent_.erase(worker);
+  if (!silent || meeting_.contains(*silent)) return;
+  saves_until_.erase(*silent);
+  silent_.try_emplace(*silent, Silence{.since = now, .left = left});
+}
+
+// A worker that sends a message does not hang any more.
+void RejoinTracker::Saves(int worker, Time until) {
+  saves_until_[worker] = until;
+  silent_.erase(worker);
+}
+
+void RejoinTracker::Saved(int worker) {
+  saves_until_.erase(worker);
+  silent_.erase(worker);
+}
+
+void RejoinTracker::Started(int worker) {
+  dead_.erase(worker);
+  meeting_[worker] = 0;
+}
+
+void RejoinTracker::Formed(uint64_t generation, Time now) {
+  if (generation <= formed_) return;
+  formed_ = generation;
+  has_formed_ = true;
+  std::erase_if(meeting_,
+                [=](const auto& met) { return met.second < generation; });
+  std::erase_if(silent_,
+                [=](const auto& one) { return one.second.left < generation; });
+  open_ = false;
+  if (dead_.empty() && meeting_.empty()) return;
+  const bool noted = !dead_.empty() && !news_;
+  Open(now);
+  noted_before_ = noted;
+}
+
+bool RejoinTracker::IsComplete() const {
+  return std::ranges::all_of(members_, [this](int worker) {
+    return meeting_.contains(worker) || dead_.contains(worker);
+  });
+}
+
+Time RejoinTracker::WaitsUntil(int worker) const {
+  if (const auto silent = silent_.find(worker); silent != silent_.end()) {
+    return std::min(
+        opened_at_ + graces_.step,
+        std::max(opened_at_, silent->second.since) + graces_.silent);
+  }
+  const auto save = saves_until_.find(worker);
+  return std::max(opened_at_ + graces_.step,
+                  save == saves_until_.end() ? opened_at_ : save->second);
+}
+
+std::vector<int> RejoinTracker::Overdue(Time now) const {
+  std::vector<int> overdue;
+  if (!open_ || !news_ || !has_formed_) return overdue;
+  for (const int worker : members_) {
+    if (!meeting_.contains(worker) && !dead_.contains(worker) &&
+        now >= WaitsUntil(worker)) {
+      overdue.push_back(worker);
+    }
+  }
+  return overdue;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,33 @@
+#include "engine/train/launcher/restart_budget.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+RestartBudget::RestartBudget(const LauncherOptions& options)
+    : options_(options),
+      next_pause_(std::min(options.backoff, options.max_backoff)) {}
+
+std::string RestartBudget::Spend() {
+  if (furthest_ > furthest_before_) {
+    restarts_without_progress_ = 0;
+    next_pause_ = std::min(options_.backoff, options_.max_backoff);
+  } else {
+    ++restarts_without_progress_;
+  }
+  furthest_before_ = furthest_;
+  if (is_spent()) {
+    return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
+  }
+  if (restarts_without_progress_ > options_.max_fruitless) {
+    return fmt::format(
+        "{} {} without progress", restarts_without_progress_,
+        restarts_without_progress_ == 1 ? "attempt" : "attempts");
+  }
+  ++spent_;
+  pause_ = next_pause_;
+  next_pause_ = std::min(next_pause_ * 2, options_.max_backoff);
+  return "";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,110 @@
+#include "engine/train/loop/finiteness_watch.h"
+
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "engine/finite.h"
+#include "engine/train/state/finiteness.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+namespace {
+
+// REQUIRES: the loss is infinite or NaN.
+std::string_view NonFiniteName(float loss) {
+  return std::isnan(loss) ? "NaN" : "infinite";
+}
+
+}  // namespace
+
+Status FinitenessWatch::Begin(uint64_t generation) {
+  generation_ = generation;
+  TrainState& state = parts_.state;
+  std::string found = LossIsFinite(state) ? "" : "the loss";
+  if (found.empty() && parts_.options.on_not_finite == OnNotFinite::kStop) {
+    RETURN_IF_ERROR(state.SyncToHost());
+    found = FindNotFinite(state);
+  }
+  stops_ = !found.empty() && parts_.options.on_not_finite == OnNotFinite::kStop;
+  if (!found.empty() && !state.not_finite_since) {
+    state.not_finite_since = state.position.step;
+  }
+  if (!state.not_finite_since) return OkStatus();
+  Say(fmt::format("step {}: the starting state is non-finite since step {}{}",
+                  state.position.step, *state.not_finite_since,
+                  found.empty() ? "" : fmt::format(" ({})", found)),
+      0);
+  return OkStatus();
+}
+
+void FinitenessWatch::LookAtLoss(float loss) {
+  if (LossIsFinite(parts_.state)) return;
+  stops_ = parts_.options.on_not_finite == OnNotFinite::kStop;
+  const bool of_step = !std::isfinite(loss);
+  Say(fmt::format(
+          "step {}: {} is {}", parts_.state.position.step,
+          of_step ? "loss" : "the epoch's sum of losses",
+          NonFiniteName(of_step ? loss : parts_.state.metrics.loss_sum)),
+      std::bit_cast<uint32_t>(CanonicalNan(loss)));
+}
+
+void FinitenessWatch::LookAtValidation(float loss) {
+  if (std::isfinite(loss) || said_ || validation_said_) return;
+  validation_said_ = true;
+  parts_.reports.Say(
+      fmt::format("step {}: validation loss is {}, training loss is finite",
+                  parts_.state.position.step, NonFiniteName(loss)));
+}
+
+void FinitenessWatch::LookAtSaves() {
+  const std::optional<NotFiniteSave> found = parts_.saves.TakeNotFinite();
+  if (!found) return;
+  if (!parts_.state.not_finite_since) {
+    parts_.state.not_finite_since = found->step;
+  }
+  stops_ = stops_ || parts_.options.on_not_finite == OnNotFinite::kStop;
+  Say(fmt::format("step {}: tensor {} has non-finite values", found->step,
+                  found->tensor),
+      0);
+}
+
+void FinitenessWatch::Say(const std::string& what, uint32_t loss_bits) {
+  if (said_) return;
+  said_ = true;
+  const Position& position = parts_.state.position;
+  parts_.world.events.Emit({.kind = EventKind::kNotFinite,
+                            .generation = generation_,
+                            .step = position.step,
+                            .epoch = position.epoch,
+                            .phase = position.phase_of(),
+                            .loss_bits = loss_bits,
+                            .detail = what});
+  parts_.reports.SayNotFinite(
+      parts_.state.not_finite_since.value_or(position.step),
+      what + "; " + WhatFollows());
+}
+
+std::string FinitenessWatch::WhatFollows() const {
+  const bool stops = parts_.options.on_not_finite == OnNotFinite::kStop;
+  const std::string& directory = parts_.options.checkpoint.directory;
+  std::string text = stops ? "training stops (--stop-on-nan)"
+                           : "training continues (use --stop-on-nan to stop)";
+  std::string remedy =
+      "Try a lower --lr, or --clip, or check the data and initial weights";
+  if (directory.empty()) return text + ". " + remedy;
+  const std::string& newest = parts_.saves.newest_finite();
+  if (newest.empty()) {
+    text += ". No finite checkpoint exists";
+  } else {
+    text += fmt::format(". Newest finite checkpoint: {} (kept)", newest);
+    remedy += fmt::format(
+        "; to start from its weights: --init-from {}/{} --ckpt NEWDIR",
+        directory, newest);
+  }
+  return text + ". " + remedy;
+}
+
+}  // namespace gauntlet

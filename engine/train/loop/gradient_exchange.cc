@@ -1,0 +1,117 @@
+#include "engine/train/loop/gradient_exchange.h"
+
+#include "engine/large_array.h"
+
+namespace gauntlet {
+
+GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
+    : parts_(parts),
+      sizes_(sizes),
+      memory_(parts.kernels.memory()),
+      transport_(TransportOf(parts)),
+      host_(MakeLargeArray<float>(sizes.replicas * length_host())),
+      kept_(sizes.replicas),
+      total_(MakeLargeArray<float>(sums_in_place() ? 0 : length_host())),
+      device_(memory_),
+      total_device_(memory_) {
+  for (size_t i = 0; i < sizes.replicas; ++i) {
+    host_views_.push_back(Here(i));
+  }
+  if (transport_ == Transport::kRing) {
+    pins_.emplace_back(memory_, std::span(host_));
+    if (!total_.empty()) pins_.emplace_back(memory_, std::span(total_));
+    return;
+  }
+  const size_t room = RoundUpToCacheLine(sizes.gradients);
+  device_.Resize(rooms() * room);
+  for (size_t i = 0; i < rooms(); ++i) {
+    device_views_.push_back(device_.span().subspan(i * room, sizes.gradients));
+  }
+  total_device_.Resize(sizes.gradients);
+  // A device that fails in a sum sends what is there: a run is to be a function
+  // of its plan then too.
+  memory_.Clear(total_device_.span().data(), sizes.gradients * sizeof(float));
+}
+
+GradientExchange::Transport GradientExchange::TransportOf(const Parts& parts) {
+  if (parts.device_ring != nullptr) return Transport::kDevices;
+  const bool alone = parts.ring.size() == 1 &&
+                     parts.kernels.memory().kind() == MemoryKind::kDevice;
+  return alone ? Transport::kAlone : Transport::kRing;
+}
+
+std::span<float> GradientExchange::RoomOf(size_t replica) {
+  if (transport_ != Transport::kRing) {
+    return device_.span().subspan(
+        replica % rooms() * RoundUpToCacheLine(sizes_.gradients),
+        sizes_.gradients);
+  }
+  return OutputIn(memory_, Here(replica).first(sizes_.gradients), device_);
+}
+
+void GradientExchange::Take(size_t replica) {
+  if (transport_ == Transport::kDevices) return;
+  if (transport_ == Transport::kRing) {
+    kept_[replica].reset();
+    host_views_[replica] = Here(replica);
+    DownloadInto(memory_, device_.span(),
+                 Here(replica).first(sizes_.gradients));
+    return;
+  }
+  const std::span<float> total = total_device_.span();
+  const std::span<float> own = device_.span().first(total.size());
+  if (replica == 0) {
+    memory_.Copy(total.data(), own.data(), total.size_bytes());
+  } else {
+    parts_.kernels.Accumulate(own, total);
+  }
+}
+
+bool GradientExchange::TakesKept() const {
+  return sums_in_place() && memory_.kind() == MemoryKind::kHost;
+}
+
+void GradientExchange::TakeKept(size_t replica, KeptGradients gradients) {
+  CHECK(TakesKept() && gradients->size() == length_host(),
+        "what is kept is all that a replica sends");
+  host_views_[replica] = *gradients;
+  kept_[replica] = std::move(gradients);
+}
+
+std::span<float> GradientExchange::Extra(size_t replica) {
+  return Here(replica).subspan(gradients_host());
+}
+
+Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
+                             Duration timeout) {
+  FaultPoints& faults = parts_.world.faults;
+  RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
+  if (transport_ == Transport::kDevices) {
+    RETURN_IF_ERROR(parts_.device_ring->Sum(key, device_views_,
+                                            total_device_.span(), timeout));
+  }
+  RETURN_IF_ERROR(
+      parts_.ring.Reduce(key, host_views_, total_host(), tally, timeout));
+  return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+}
+
+std::span<float> GradientExchange::Total() {
+  if (transport_ != Transport::kRing) return total_device_.span();
+  return CopyIn(memory_, total_host().first(sizes_.gradients), total_device_);
+}
+
+std::span<float> GradientExchange::FetchTotal() {
+  if (transport_ == Transport::kRing)
+    return total_host().first(sizes_.gradients);
+  seen_.resize(sizes_.gradients);
+  DownloadInto(memory_, total_device_.span(), std::span(seen_));
+  return seen_;
+}
+
+void GradientExchange::PutTotalBack() {
+  if (transport_ == Transport::kRing) return;
+  memory_.Upload(total_device_.span().data(), seen_.data(),
+                 seen_.size() * sizeof(float));
+}
+
+}  // namespace gauntlet

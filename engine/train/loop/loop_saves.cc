@@ -1,0 +1,253 @@
+#include "engine/train/loop/loop_saves.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/train/notice/wait_or_notice.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+double SecondsOf(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+std::string SourceOf(const AsyncSave& save, SaveMode mode) {
+  if (save.spare() != nullptr) {
+    return fmt::format(
+        "the state itself; updates write to a second set of arrays of {} bytes",
+        save.spare()->bytes());
+  }
+  return fmt::format("a copy of {} bytes{}", save.copy_capacity(),
+                     mode == SaveMode::kZeroCopy
+                         ? " (zero-copy needs the state in host memory)"
+                         : "");
+}
+
+}  // namespace
+
+LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
+    : world_(&parts.world),
+      options_(&parts.options),
+      state_(&parts.state),
+      notices_(&parts.notices),
+      reports_(&parts.reports),
+      times_(&parts.times),
+      strategy_(strategy),
+      last_save_(parts.world.clock.Now()) {
+  if (strategy_.sync == nullptr) return;
+  newest_finite_ = strategy_.sync->NewestFinite();
+  if (options_->on_not_finite == OnNotFinite::kStop) {
+    strategy_.sync->RefuseNotFinite();
+  }
+}
+
+bool LoopSaves::IsSaved() const {
+  const Position& position = state_->position;
+  if (is_under_way() && strategy_.async->step() == position.step &&
+      strategy_.async->phase() == position.phase_of()) {
+    return true;
+  }
+  return saved_at_ == position.step && saved_phase_ == position.phase;
+}
+
+void LoopSaves::NoteTimes() {
+  for (const TimedSave& save : strategy_.sync->TakeTimedSaves())
+    times_->AddSave(save);
+}
+
+void LoopSaves::SayWarnings() {
+  for (const std::string& warning : strategy_.sync->TakeWarnings()) {
+    reports_->Say(warning);
+  }
+}
+
+// Takes note of what the save found in the state; true iff that is why it was
+// not saved, which is no error. REQUIRES: no task writes.
+bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
+  if (status.ok()) newest_finite_ = strategy_.sync->NewestFinite();
+  const std::string& tensor = strategy_.sync->not_finite();
+  if (tensor.empty()) return false;
+  not_finite_ = {.step = step, .tensor = tensor};
+  return status.code() == Code::kFailedPrecondition &&
+         strategy_.sync->refused();
+}
+
+Result<SaveNeed> LoopSaves::AnySaveNeed(SaveNeed own) {
+  if (strategy_.async == nullptr) return SaveNeed::kNone;
+  return strategy_.sync->AnySaveNeed(state_->position, own);
+}
+
+Status LoopSaves::TrySave() {
+  const Position& position = state_->position;
+  if (IsSaved()) return OkStatus();
+  const Time begin = world_->clock.Now();
+  if (summary_ != nullptr) summary_->BeforeSave();
+  const Status status = strategy_.sync->Save(*state_, {}, [this] {
+    reports_->Expect(options_->cluster.save_timeout);
+    reports_->TellOfSave(options_->cluster.save_timeout);
+  });
+  reports_->TellOfSave(Duration::zero());
+  NoteTimes();
+  if (WasRefused(status, position.step)) return OkStatus();
+  in_save_ = !status.ok() && !MayGoOnAfter(status);
+  SayWarnings();
+  last_save_ = world_->clock.Now();
+  time_ += last_save_ - begin;
+  notices_->SaveTook(last_save_ - begin);
+  if (status.ok()) {
+    saved_at_ = position.step;
+    saved_phase_ = position.phase;
+  }
+  return status;
+}
+
+Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
+  if (!MayGoOnAfter(status)) {
+    return Annotate(status, fmt::format("save of step {}", step));
+  }
+  reports_->Say(
+      fmt::format("save of step {} failed: {}", step, status.message()));
+  return OkStatus();
+}
+
+Status LoopSaves::SaveDue() {
+  return strategy_.async == nullptr ? SaveAtOnce() : BeginBeside();
+}
+
+Status LoopSaves::SaveAtOnce() {
+  RETURN_IF_ERROR(FinishUnderWay());
+  const Status status = TrySave();
+  return status.ok() ? status : TakeFailure(status, state_->position.step);
+}
+
+Status LoopSaves::SaveForTheStop(StopCause cause) {
+  RETURN_IF_ERROR(FinishUnderWay());
+  return SaveLast(cause == StopCause::kStep ? LastTries::kFirstPause
+                                            : LastTries::FirstPauseWithin(
+                                                  options_->preemption.grace));
+}
+
+Status LoopSaves::SaveTheEnd() { return SaveLast(LastTries::kFirstPause); }
+
+Status LoopSaves::SaveLast(Duration first_pause) {
+  const uint64_t step = state_->position.step;
+  const Time began = world_->clock.Now();
+  Duration pause = first_pause;
+  Duration hurried = LastTries::kFirstPauseOnNotice;
+  Status status = TrySave();
+  for (int i = 0; i < LastTries::kPauses && MayGoOnAfter(status); ++i) {
+    reports_->Say(
+        fmt::format("final checkpoint (step {}) failed: {}; retrying in "
+                    "{:.1f} s",
+                    step, status.message(), SecondsOf(pause)));
+    PauseBeforeAnotherTry(pause, hurried);
+    pause *= 2;
+    hurried *= 2;
+    status = TrySave();
+  }
+  if (!MayGoOnAfter(status)) {
+    return Annotate(status, fmt::format("save of step {}", step));
+  }
+  unsaved_ = {
+      status.code(),
+      fmt::format("step {} was not saved after {:.0f} s of retries: {}", step,
+                  SecondsOf(world_->clock.Now() - began), status.message())};
+  return OkStatus();
+}
+
+// `hurried` is the pause of who is told to go. It waits in the next try for
+// those who are not told, who must be there before it takes them for lost.
+void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
+  pause = std::min(pause, options_->cluster.save_timeout / 2);
+  const Duration expected = pause + options_->cluster.step_timeout;
+  reports_->Expect(expected);
+  reports_->TellOfSave(expected);
+  const Time until = world_->clock.Now() + pause;
+  if (!WaitOrNotice(*world_, until)) return;
+  world_->clock.SleepUntil(std::min(until, world_->clock.Now() + hurried));
+}
+
+Status LoopSaves::BeginBeside() {
+  if (IsSaved()) return OkStatus();
+  const uint64_t step = state_->position.step;
+  std::string waited;
+  if (is_under_way()) {
+    const uint64_t before = strategy_.async->step();
+    const Time begin = world_->clock.Now();
+    RETURN_IF_ERROR(FinishUnderWay());
+    waited = fmt::format("waited {:.3f} s for the save of step {}",
+                         SecondsOf(world_->clock.Now() - begin), before);
+    reports_->Say(fmt::format("save of step {} {}", step, waited));
+  }
+  reports_->Expect(options_->cluster.save_timeout);
+  const Time begin = world_->clock.Now();
+  if (summary_ != nullptr) summary_->BeforeSave();
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  const Status status = strategy_.async->Begin(*state_, waited);
+  reports_->TellOfSave(Duration::zero());
+  last_save_ = world_->clock.Now();
+  time_ += last_save_ - begin;
+  if (is_under_way()) {
+    if (!std::exchange(copy_was_told_, true)) {
+      reports_->Say("saves are written beside the training, from " +
+                    SourceOf(*strategy_.async, options_->checkpoint.mode));
+    }
+    return OkStatus();
+  }
+  SayWarnings();
+  if (!status.ok()) {
+    lost_one_ = in_save_ = !MayGoOnAfter(status);
+    return TakeFailure(status, step);
+  }
+  saved_at_ = step;
+  saved_phase_ = state_->position.phase;
+  return OkStatus();
+}
+
+Status LoopSaves::Advance() {
+  const std::optional<uint32_t> heard = std::exchange(heard_, std::nullopt);
+  if (strategy_.async == nullptr || !heard ||
+      !strategy_.async->MayAdvance(*heard)) {
+    return OkStatus();
+  }
+  const std::optional<SaveOutcome> outcome = TakeOn();
+  return outcome ? Take(*outcome) : OkStatus();
+}
+
+// Takes what is under way one stage further, as long as that takes.
+std::optional<SaveOutcome> LoopSaves::TakeOn() {
+  const Time begin = world_->clock.Now();
+  reports_->Expect(options_->cluster.save_timeout);
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  std::optional<SaveOutcome> outcome = strategy_.async->Advance();
+  reports_->TellOfSave(Duration::zero());
+  time_ += world_->clock.Now() - begin;
+  return outcome;
+}
+
+Status LoopSaves::FinishUnderWay() {
+  std::optional<SaveOutcome> outcome;
+  while (is_under_way() && !outcome) outcome = TakeOn();
+  return outcome ? Take(*outcome) : OkStatus();
+}
+
+Status LoopSaves::Take(const SaveOutcome& outcome) {
+  NoteTimes();
+  notices_->SaveTook(outcome.took);
+  if (!is_under_way()) {
+    SayWarnings();
+    if (WasRefused(outcome.status, outcome.step)) return OkStatus();
+  }
+  if (outcome.status.ok()) {
+    saved_at_ = outcome.step;
+    saved_phase_ = static_cast<uint64_t>(outcome.phase);
+    return OkStatus();
+  }
+  lost_one_ = !MayGoOnAfter(outcome.status);
+  in_save_ = lost_one_;
+  return TakeFailure(outcome.status, outcome.step);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,470 @@
+#include "engine/train/loop/training_loop.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "engine/finite.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// At a boundary before the stop a save may be due that waits for the one under
+// way, and both have to come out before the last one can be made.
+SavesBeforeExit LeavingWith(const TrainOptions& options,
+                            const SaveStrategy& saves) {
+  if (saves.sync == nullptr ||
+      options.checkpoint.at_notice == OnPreemption::kExit) {
+    return SavesBeforeExit::kNone;
+  }
+  return saves.async == nullptr ? SavesBeforeExit::kOne
+                                : SavesBeforeExit::kThree;
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(const Parts& parts, const SaveStrategy& saves)
+    : world_(&parts.world),
+      options_(&parts.options),
+      trainer_(&parts.trainer),
+      state_(&parts.state),
+      notices_(parts.world, parts.options.preemption.grace,
+               LeavingWith(parts.options, saves)),
+      said_(parts.state.position),
+      reports_(parts.world, parts.options, parts.state),
+      saves_({.world = parts.world,
+              .options = parts.options,
+              .state = parts.state,
+              .notices = notices_,
+              .reports = reports_,
+              .times = times_},
+             saves),
+      watch_({.world = parts.world,
+              .options = parts.options,
+              .state = parts.state,
+              .reports = reports_,
+              .saves = saves_}) {}
+
+bool TrainingLoop::AtHorizon() const {
+  const Position& position = state_->position;
+  return position.phase_of() == Phase::kInEpoch &&
+         (position.epoch >= options_->horizon.epochs ||
+          (options_->horizon.max_steps &&
+           position.step >= *options_->horizon.max_steps));
+}
+
+void TrainingLoop::Restore(const LoopCarryover& memory) {
+  notices_ = memory.notices;
+  saves_.SetLastSave(memory.last_save);
+  save_need_ = memory.save_need;
+  times_ = memory.times;
+}
+
+// Returns the boundary at which the state is.
+TrainingLoop::Boundary TrainingLoop::BoundaryAtPosition() const {
+  switch (state_->position.phase_of()) {
+    case Phase::kEvaluationDue:
+      return Boundary::kStep;
+    case Phase::kCallbacksDue:
+      return Boundary::kEvaluation;
+    case Phase::kInEpoch:
+      break;
+  }
+  return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
+}
+
+Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
+                                               FirstSave first_save) {
+  generation_ = generation;
+  RETURN_IF_ERROR(watch_.Begin(generation));
+  if (watch_.stops()) return EndEarly();
+  if (state_->position.step > 0) {
+    if (SaveDue(BoundaryAtPosition()) || SaveWasDueInExecution()) {
+      agreed_ |= kRequestSave;
+    }
+    stop_step_reached_ = StopStepReached();
+    ASSIGN_OR_RETURN(save_need_, saves_.AnySaveNeed(save_need_));
+    const bool at_once = save_need_ == SaveNeed::kRequired ||
+                         first_save == FirstSave::kImmediately;
+    if (at_once) agreed_ |= kRequestSave;
+    if (ExecutionEnds() || at_once) {
+      RETURN_IF_ERROR(RunDueActions());
+      save_need_ = SaveNeed::kNone;
+    } else {
+      // Requests made within the execution are no longer known.
+      agreed_ |= kRequestSave;
+    }
+  }
+  if (Ends()) return EndEarly();
+  return RunFromHere();
+}
+
+Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
+  generation_ = generation;
+  RETURN_IF_ERROR(watch_.Begin(generation));
+  return watch_.stops() ? EndEarly() : RunFromHere();
+}
+
+Result<LoopEnd> TrainingLoop::RunFromHere() {
+  if (hooks_ != nullptr) {
+    RETURN_IF_ERROR(AfterHook(hooks_->TrainBegin(ForHook())));
+    RETURN_IF_ERROR(AgreeOnFinish());
+  }
+  while (!AtHorizon() && !finish_) {
+    RETURN_IF_ERROR(RunOperation());
+    if (Ends()) return EndEarly();
+  }
+  RETURN_IF_ERROR(saves_.FinishUnderWay());
+  watch_.LookAtSaves();
+  if (Ends()) return EndEarly();
+  if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
+  const bool keep =
+      options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
+  if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveTheEnd());
+  watch_.LookAtSaves();
+  return watch_.stops() ? LoopEnd::kNotFinite : LoopEnd::kFinished;
+}
+
+// Before the horizon. A save under way is of an earlier state, which may be
+// finite.
+Result<LoopEnd> TrainingLoop::EndEarly() {
+  if (!watch_.stops()) return LoopEnd::kStopped;
+  RETURN_IF_ERROR(saves_.FinishUnderWay());
+  return LoopEnd::kNotFinite;
+}
+
+// Takes the position one phase or execution on, with the saves that are due
+// then.
+Status TrainingLoop::RunOperation() {
+  const Time begin = world_->clock.Now();
+  static_cast<void>(saves_.TakeTime());
+  Operation operation = Operation::kStep;
+  switch (state_->position.phase_of()) {
+    case Phase::kInEpoch:
+      RETURN_IF_ERROR(RunExecution());
+      break;
+    case Phase::kEvaluationDue:
+      operation = Operation::kEvaluation;
+      RETURN_IF_ERROR(RunEvaluation());
+      break;
+    case Phase::kCallbacksDue:
+      operation = Operation::kEpochEnd;
+      RETURN_IF_ERROR(EndEpoch());
+      break;
+  }
+  notices_.OperationTook(operation,
+                         world_->clock.Now() - begin - saves_.TakeTime());
+  return OkStatus();
+}
+
+uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
+  uint32_t requests = notices_.Ask(generation_, state_->position.step, ahead);
+  const SaveTrigger& trigger = options_->checkpoint.trigger;
+  // Only the chief's clock counts, so that one worker asks, and once.
+  if (trigger.unit == SaveUnit::kSeconds && reports_.is_heard() &&
+      world_->clock.Now() - saves_.last_save() >=
+          std::chrono::seconds(trigger.every)) {
+    requests |= kRequestSave;
+  }
+  return requests | saves_.Bits();
+}
+
+void TrainingLoop::OnRequestsAgreed(uint32_t requests) {
+  agreed_ |= requests & ~kSaveBits;
+  saves_.OnRequestsAgreed(requests);
+}
+
+Status TrainingLoop::RunExecution() {
+  bool ends = false;
+  while (!ends) {
+    RETURN_IF_ERROR(RunStep());
+    if (watch_.stops()) return OkStatus();
+    ends = ExecutionEnds();
+    if (ends) RETURN_IF_ERROR(RunDueActions());
+    if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
+  }
+  return OkStatus();
+}
+
+Status TrainingLoop::RunStep() {
+  reports_.Expect(options_->cluster.step_timeout);
+  if (state_->position.sample == 0) {
+    RETURN_IF_ERROR(world_->faults.Hit(
+        Point::kEpochBegin,
+        {.step = state_->position.step + 1, .epoch = state_->position.epoch}));
+  }
+  SetCheckPosition({.seed = options_->job.seed,
+                    .rank = trainer_->rank(),
+                    .step = state_->position.step});
+  const uint64_t epoch = state_->position.epoch;
+  if (hooks_ != nullptr && state_->position.sample == 0) {
+    RETURN_IF_ERROR(AfterHook(hooks_->EpochBegin(ForHook())));
+  }
+  const std::array ahead = {Operation::kStep, ExecutionEndsEpoch()
+                                                  ? Operation::kEvaluation
+                                                  : Operation::kStep};
+  ASSIGN_OR_RETURN(const StepOutcome outcome,
+                   trainer_->Step(
+                       *state_, [&] { return Requests(ahead); },
+                       options_->cluster.step_timeout));
+  OnRequestsAgreed(outcome.tally.requests);
+  if (world_->faults.Planted(PlantedBug::kDieInAStep)) InjectPlantedCrash();
+  if (hooks_ != nullptr) {
+    RETURN_IF_ERROR(AfterHook(hooks_->StepEnd(ForHook(), outcome)));
+  }
+  RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
+  reports_.Step(outcome);
+  watch_.LookAtLoss(outcome.loss);
+  if (summary_ != nullptr) {
+    summary_->StepDone(state_->position.step, outcome.loss);
+    SaySummaryWarnings();
+  }
+  if (state_->position.phase_of() != Phase::kInEpoch) {
+    RETURN_IF_ERROR(world_->faults.Hit(
+        Point::kEpochEnd, {.step = state_->position.step, .epoch = epoch}));
+  }
+  NoteDue(Boundary::kStep);
+  return OkStatus();
+}
+
+// The second worker, in a step between two saves: what starts again after it is
+// of a later generation.
+void TrainingLoop::InjectPlantedCrash() {
+  constexpr uint64_t kStep = 7;
+  constexpr int kGone = 70;
+  if (generation_ == 1 && trainer_->rank() == 1 &&
+      state_->position.step == kStep) {
+    world_->host.Exit(kGone);
+  }
+}
+
+Status TrainingLoop::RunEvaluation() {
+  const uint64_t epoch = state_->position.epoch;
+  static constexpr std::array kAhead = {Operation::kEvaluation,
+                                        Operation::kEpochEnd, Operation::kStep};
+  reports_.Expect(options_->cluster.step_timeout);
+  ASSIGN_OR_RETURN(const StepOutcome outcome,
+                   trainer_->Evaluate(
+                       *state_, [this] { return Requests(kAhead); },
+                       options_->cluster.step_timeout));
+  OnRequestsAgreed(outcome.tally.requests);
+  trainer_->times().Lap(TimePart::kEvaluate);
+  RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
+  watch_.LookAtValidation(outcome.loss);
+  NoteDue(Boundary::kEvaluation);
+  return RunDueActions();
+}
+
+Status TrainingLoop::EndEpoch() {
+  const uint64_t epoch = state_->position.epoch;
+  RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
+  if (hooks_ != nullptr) {
+    RETURN_IF_ERROR(AfterHook(hooks_->EpochEnd(ForHook())));
+  }
+  StepOutcome outcome = {.loss = state_->history.loss.back()};
+  outcome.tally.correct = state_->history.correct.back();
+  RETURN_IF_ERROR(EmitState(EventKind::kEpochEnd, outcome, epoch));
+  reports_.Epoch(outcome);
+  if (summary_ != nullptr) {
+    summary_->EpochDone(*state_);
+    SaySummaryWarnings();
+  }
+  NoteDue(Boundary::kEpoch);
+  RETURN_IF_ERROR(RunDueActions());
+  if (hooks_ == nullptr) return OkStatus();
+  RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
+  return Ends() ? OkStatus() : AgreeOnFinish();
+}
+
+// A hook may change the state in place.
+TrainState& TrainingLoop::ForHook() {
+  state_->OwnLargeArrays();
+  return *state_;
+}
+
+// A hook that is given the state to change may have.
+Status TrainingLoop::AfterHook(Status told) {
+  state_->ArraysChanged();
+  return told;
+}
+
+// The hooks of each worker see the same state, and should wish the same. Where
+// they do not, all the same none of the workers is left waiting for another.
+Status TrainingLoop::AgreeOnFinish() {
+  ASSIGN_OR_RETURN(finish_,
+                   trainer_->AnyWishesToFinish(*state_, hooks_->Wish(),
+                                               options_->cluster.step_timeout));
+  return OkStatus();
+}
+
+// Stopping when only the last evaluation is left gains nothing: a notice at the
+// last step is a finished run, with that step saved in case the evaluation
+// takes longer than the grace period.
+bool TrainingLoop::LastStepDone() const {
+  const Position& position = state_->position;
+  const Horizon& horizon = options_->horizon;
+  return AtHorizon() || horizon.max_steps == position.step ||
+         (position.phase_of() != Phase::kInEpoch &&
+          position.epoch + 1 >= horizon.epochs);
+}
+
+// An epoch's end ends an execution too.
+bool TrainingLoop::ExecutionEnds() const {
+  const Position& position = state_->position;
+  return position.step % options_->steps_per_execution == 0 ||
+         position.phase_of() != Phase::kInEpoch || position.sample == 0 ||
+         AtHorizon();
+}
+
+// Returns true if the execution under way, or about to begin, is its epoch's
+// last one.
+bool TrainingLoop::ExecutionEndsEpoch() const {
+  const Position& position = state_->position;
+  const uint64_t in_execution = options_->steps_per_execution -
+                                position.step % options_->steps_per_execution;
+  return trainer_->schedule().StepsLeft(position.sample) <= in_execution;
+}
+
+// Returns the step before the first one of the execution that the state stands
+// in or at the end of. REQUIRES: a step ended there.
+uint64_t TrainingLoop::StepBeforeExecution() const {
+  const Position& position = state_->position;
+  const RowSchedule& schedule = trainer_->schedule();
+  const uint64_t epoch_began = position.step - schedule.steps_per_epoch() +
+                               schedule.StepsLeft(position.sample);
+  const uint64_t execution_began = (position.step - 1) /
+                                   options_->steps_per_execution *
+                                   options_->steps_per_execution;
+  return std::max(epoch_began, execution_began);
+}
+
+// Returns true iff the step to stop at was one of that execution.
+bool TrainingLoop::StopStepReached() const {
+  return BoundaryAtPosition() == Boundary::kStep &&
+         options_->horizon.stop_at_step > StepBeforeExecution() &&
+         options_->horizon.stop_at_step <= state_->position.step;
+}
+
+// Returns true iff a save was due at one of its steps.
+bool TrainingLoop::SaveWasDueInExecution() const {
+  const SaveTrigger& trigger = options_->checkpoint.trigger;
+  if (trigger.unit != SaveUnit::kSteps ||
+      BoundaryAtPosition() != Boundary::kStep) {
+    return false;
+  }
+  const uint64_t last_due =
+      state_->position.step / trigger.every * trigger.every;
+  return last_due > StepBeforeExecution();
+}
+
+bool TrainingLoop::SaveDue(Boundary boundary) const {
+  const SaveTrigger& trigger = options_->checkpoint.trigger;
+  switch (trigger.unit) {
+    case SaveUnit::kSteps:
+      return boundary == Boundary::kStep &&
+             state_->position.step % trigger.every == 0;
+    case SaveUnit::kEpochs:
+      return boundary == Boundary::kEpoch &&
+             state_->position.epoch % trigger.every == 0;
+    case SaveUnit::kSeconds:  // rides as a request
+    case SaveUnit::kNone:
+      return false;
+  }
+  return false;
+}
+
+void TrainingLoop::NoteDue(Boundary boundary) {
+  if (SaveDue(boundary)) agreed_ |= kRequestSave;
+  if (boundary == Boundary::kStep &&
+      options_->horizon.stop_at_step == state_->position.step) {
+    stop_step_reached_ = true;
+  }
+}
+
+bool TrainingLoop::SavesBeforeLeaving() const {
+  return (agreed_ & kRequestStop) == 0 ||
+         options_->checkpoint.at_notice == OnPreemption::kSaveAndExit;
+}
+
+Status TrainingLoop::RunDueActions() {
+  trainer_->times().Lap(TimePart::kOther);
+  const Status settled = RunDueRequests();
+  trainer_->times().Lap(saves_.took_time() ? TimePart::kSave
+                                           : TimePart::kOther);
+  watch_.LookAtSaves();
+  return settled;
+}
+
+Status TrainingLoop::RunDueRequests() {
+  const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
+  stopped_ = stop && !LastStepDone();
+  bool save = (agreed_ & kRequestSave) != 0;
+  if (stopped_) {
+    save = SavesBeforeLeaving();
+  } else if ((agreed_ & kRequestStop) != 0 && !AtHorizon()) {
+    save = save || SavesBeforeLeaving();
+  }
+  agreed_ &= ~kRequestSave;
+  if (stopped_) {
+    world_->events.Emit({.kind = EventKind::kStopAgreed,
+                         .generation = generation_,
+                         .step = state_->position.step,
+                         .epoch = state_->position.epoch});
+  }
+  RETURN_IF_ERROR(saves_.Advance());
+  if (!save || !saves_.has_store()) {
+    return stopped_ ? saves_.FinishUnderWay() : OkStatus();
+  }
+  if (stopped_) {
+    return saves_.SaveForTheStop(
+        (agreed_ & kRequestStop) != 0 ? StopCause::kNotice : StopCause::kStep);
+  }
+  const bool told_to_go = (agreed_ & kRequestStop) != 0;
+  return told_to_go ? saves_.SaveAtOnce() : saves_.SaveDue();
+}
+
+void TrainingLoop::SaySummaryWarnings() {
+  for (std::string& warning : summary_->TakeWarnings()) {
+    reports_.Say(std::move(warning));
+  }
+}
+
+bool TrainingLoop::DigestDue() const {
+  return options_->digest_every > 0 &&
+         state_->position.step % options_->digest_every == 0;
+}
+
+Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
+                               uint64_t epoch) {
+  std::optional<Digest> digest;
+  if (DigestDue()) {
+    ASSIGN_OR_RETURN(digest,
+                     state_->NewestDigest(TrainState::ArrayDigests::kReuse));
+  }
+  std::vector<PartTime> parts;
+  if (kind == EventKind::kStep) {
+    trainer_->times().Lap(TimePart::kOther);
+    parts = trainer_->times().Take();
+    times_.AddStep(parts);
+    if (summary_ != nullptr) summary_->AddStepTimes(parts);
+  }
+  world_->events.Emit(
+      {.kind = kind,
+       .generation = generation_,
+       .step = state_->position.step,
+       .epoch = epoch,
+       .position = outcome.first_position,
+       .phase = state_->position.phase_of(),
+       .count = outcome.tally.correct,
+       .loss_bits = std::bit_cast<uint32_t>(CanonicalNan(outcome.loss)),
+       .digest = digest,
+       .samples =
+           options_->log_samples ? outcome.samples : std::vector<uint32_t>(),
+       .parts = std::move(parts)});
+  said_ = state_->position;
+  return OkStatus();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,30 @@
+#include "engine/train/notice/notice_requests.h"
+
+namespace gauntlet {
+
+uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
+                             std::span<const Operation> ahead) {
+  // A long operation, or a load, may have ended just now: the time counts from
+  // when it came, not from when somebody looked.
+  const std::optional<Time> came = world_->host.FirstNotice();
+  if (!came) return 0;
+  const Time now = world_->clock.Now();
+  if (!timing_.noticed()) {
+    timing_.Noticed(*came);
+    world_->events.Emit(
+        {.kind = EventKind::kNotice, .generation = generation, .step = step});
+  }
+  // If nothing is to be saved, there is nothing to wait for.
+  if (saves_before_exit_ == SavesBeforeExit::kNone) return kRequestStop;
+  switch (timing_.Ask(now, ahead)) {
+    case StopAdvice::kGoOn:
+      return 0;
+    case StopAdvice::kSaveAndGoOn:
+      return kRequestSave;
+    case StopAdvice::kStop:
+      return kRequestStop;
+  }
+  return kRequestStop;
+}
+
+}  // namespace gauntlet

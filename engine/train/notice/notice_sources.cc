@@ -1,0 +1,104 @@
+#include "engine/train/notice/notice_sources.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/train/notice/metadata_notice.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Longer than a service on the same machine ever takes.
+constexpr Duration kPatience = std::chrono::seconds(1);
+
+struct PathParts {
+  std::string directory;
+  std::string name;
+};
+
+PathParts PartsOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == path.npos) return {.directory = ".", .name = path};
+  return {.directory = slash == 0 ? "/" : path.substr(0, slash),
+          .name = path.substr(slash + 1)};
+}
+
+}  // namespace
+
+NoticeSources::NoticeSources(const World& world, PreemptionOptions options,
+                             Say say)
+    : world_(world), options_(std::move(options)), say_(std::move(say)) {
+  if (!options_.file.empty()) {
+    sources_.push_back(
+        {.name = options_.file, .look = &NoticeSources::FileIsThere});
+  }
+  if (!options_.url.empty()) {
+    sources_.push_back(
+        {.name = options_.url, .look = &NoticeSources::ServiceSaysSo});
+  }
+}
+
+void NoticeSources::Report(std::string line) const {
+  if (say_) say_(std::move(line));
+}
+
+bool NoticeSources::OneSaysSo(Time deadline) {
+  for (Source& source : sources_) {
+    if (!SaysSo(source, deadline)) continue;
+    Report(fmt::format("told to go by {}", source.name));
+    return true;
+  }
+  return false;
+}
+
+bool NoticeSources::SaysSo(Source& source, Time deadline) {
+  const Time patience = world_.clock.Now() + kPatience;
+  const Result<bool> seen = (this->*source.look)(std::min(deadline, patience));
+  if (seen.ok()) return *seen;
+  // A source that had less time than it may take has not failed.
+  const bool hurried =
+      deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
+  if (!hurried && !std::exchange(source.told, true)) {
+    Report(fmt::format("no notices can be had: {} (asking goes on)",
+                       seen.status().message()));
+  }
+  return false;
+}
+
+// From the directory, so that whatever has the name is never opened: a pipe
+// would wait for its other end.
+Result<bool> NoticeSources::FileIsThere(Time) {
+  const PathParts parts = PartsOf(options_.file);
+  const Result<std::vector<DirectoryEntry>> entries =
+      world_.storage.List(parts.directory);
+  if (!entries.ok()) return entries.status();
+  return std::ranges::find(*entries, parts.name, &DirectoryEntry::name) !=
+         entries->end();
+}
+
+Result<bool> NoticeSources::ServiceSaysSo(Time deadline) {
+  ASSIGN_OR_RETURN(const HttpUrl url, ParseHttpUrl(options_.url));
+  ASSIGN_OR_RETURN(const HttpAnswer answer, AskService(url, deadline));
+  const Result<bool> notice = NoticeIn(answer);
+  if (!notice.ok()) return Annotate(notice.status(), options_.url);
+  return notice;
+}
+
+// A service that refuses who brings no token, or one that has run out, is asked
+// for a token first; who wants none is never asked for one.
+Result<HttpAnswer> NoticeSources::AskService(const HttpUrl& url,
+                                             Time deadline) {
+  Result<HttpAnswer> answer =
+      world_.host.Ask(QuestionWithToken(url, token_), deadline);
+  if (!answer.ok() || answer->status != kTokenWanted) return answer;
+  token_.clear();
+  const HttpQuestion question = QuestionForToken(url);
+  ASSIGN_OR_RETURN(const HttpAnswer given, world_.host.Ask(question, deadline));
+  Result<std::string> token = TokenIn(given);
+  if (!token.ok()) return Annotate(token.status(), HttpUrlText(question.url));
+  token_ = *std::move(token);
+  return world_.host.Ask(QuestionWithToken(url, token_), deadline);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,22 @@
+#include "engine/train/notice/stop_timing.h"
+
+namespace gauntlet {
+
+StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
+  if (!noticed_) return StopAdvice::kGoOn;
+  Duration on_the_way = kMargin;
+  for (const Operation operation : ahead) {
+    const auto& longest = longest_[static_cast<size_t>(operation)];
+    if (!longest) return StopAdvice::kStop;
+    on_the_way += *longest;
+  }
+  const Duration left = *noticed_ + grace_ - now;
+  if (left <= on_the_way) return StopAdvice::kStop;
+  if (!longest_save_) return StopAdvice::kSaveAndGoOn;
+  // Half as much again: a save beside others takes longer.
+  const Duration for_the_saves = saves_ * (*longest_save_ + *longest_save_ / 2);
+  return left <= on_the_way + for_the_saves ? StopAdvice::kStop
+                                            : StopAdvice::kGoOn;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,137 @@
+#include "engine/train/rendezvous/held_state.h"
+
+#include <tuple>
+
+#include "engine/ckpt/format/store_names.h"
+#include "engine/cluster/link/protobuf_edge.h"
+#include "engine/train/rendezvous/rendezvous.pb.h"
+
+namespace gauntlet {
+namespace {
+
+int OrderOf(Phase phase) {
+  switch (phase) {
+    case Phase::kEvaluationDue:
+      return 0;
+    case Phase::kCallbacksDue:
+      return 1;
+    case Phase::kInEpoch:
+      return 2;
+  }
+  return 2;
+}
+
+auto MomentOf(const HeldState& state) {
+  return std::tuple(state.step, OrderOf(state.phase));
+}
+
+void Put(const HeldState& state, wire::HeldState& to) {
+  to.set_step(state.step);
+  to.set_phase(static_cast<uint32_t>(state.phase));
+  to.set_digest_high(state.digest.high);
+  to.set_digest_low(state.digest.low);
+}
+
+std::optional<HeldState> Take(const wire::HeldState& from) {
+  if (from.phase() > static_cast<uint32_t>(Phase::kCallbacksDue)) {
+    return std::nullopt;
+  }
+  return HeldState{
+      .step = from.step(),
+      .phase = static_cast<Phase>(from.phase()),
+      .digest = {.high = from.digest_high(), .low = from.digest_low()}};
+}
+
+// A name from the network becomes a path.
+std::optional<CheckpointRef> Take(const wire::CheckpointStart& from) {
+  if (!CheckpointName::Parse(from.name())) return std::nullopt;
+  return CheckpointRef{.name = from.name(),
+                       .step = from.step(),
+                       .generation = from.generation()};
+}
+
+std::optional<StartDecision::Memory> Take(const wire::MemoryStart& from) {
+  const std::optional<HeldState> state = Take(from.state());
+  if (!state || from.holder() > INT32_MAX) return std::nullopt;
+  return StartDecision::Memory{.state = *state,
+                               .holder = static_cast<int>(from.holder()),
+                               .is_needed = from.is_needed(),
+                               .is_only_copy = from.is_only_copy()};
+}
+
+}  // namespace
+
+bool IsBefore(const HeldState& a, const HeldState& b) {
+  return MomentOf(a) < MomentOf(b);
+}
+
+bool IsSameMoment(const HeldState& a, const HeldState& b) {
+  return MomentOf(a) == MomentOf(b);
+}
+
+std::string EncodeHeld(const std::optional<HeldState>& held) {
+  if (!held) return "";
+  wire::HeldState message;
+  Put(*held, message);
+  return message.SerializeAsString();
+}
+
+Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes) {
+  if (bytes.empty()) return std::optional<HeldState>();
+  wire::HeldState message;
+  if (ParseMessage(bytes, message)) {
+    if (const auto held = Take(message)) return held;
+  }
+  return DataLoss("a worker's message about its state is malformed");
+}
+
+StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
+                          const std::optional<CheckpointRef>& parent,
+                          const std::optional<HeldState>& parent_state) {
+  StartDecision start = {.checkpoint = parent, .from_memory = {}};
+  for (size_t rank = 0; rank < held.size(); ++rank) {
+    const std::optional<HeldState>& state = held[rank];
+    if (!state || (parent_state && IsBefore(*state, *parent_state))) continue;
+    if (start.from_memory && !IsBefore(start.from_memory->state, *state)) {
+      continue;
+    }
+    start.from_memory = {.state = *state, .holder = static_cast<int>(rank)};
+  }
+  if (!start.from_memory) return start;
+  start.checkpoint.reset();
+  for (const std::optional<HeldState>& state : held) {
+    if (state != start.from_memory->state) start.from_memory->is_needed = true;
+  }
+  return start;
+}
+
+std::string EncodeStart(const StartDecision& start) {
+  wire::Start message;
+  if (start.from_memory) {
+    wire::MemoryStart& memory = *message.mutable_memory();
+    Put(start.from_memory->state, *memory.mutable_state());
+    memory.set_holder(static_cast<uint32_t>(start.from_memory->holder));
+    memory.set_is_needed(start.from_memory->is_needed);
+    memory.set_is_only_copy(start.from_memory->is_only_copy);
+  } else if (start.checkpoint) {
+    wire::CheckpointStart& checkpoint = *message.mutable_checkpoint();
+    checkpoint.set_name(start.checkpoint->name);
+    checkpoint.set_step(start.checkpoint->step);
+    checkpoint.set_generation(start.checkpoint->generation);
+  }
+  return message.SerializeAsString();
+}
+
+Result<StartDecision> DecodeStart(std::string_view bytes) {
+  wire::Start message;
+  if (ParseMessage(bytes, message)) {
+    StartDecision start;
+    if (message.has_checkpoint()) start.checkpoint = Take(message.checkpoint());
+    if (message.has_memory()) start.from_memory = Take(message.memory());
+    const bool is_cold = message.from_case() == wire::Start::FROM_NOT_SET;
+    if (is_cold || start.checkpoint || start.from_memory) return start;
+  }
+  return DataLoss("the chief's decision is malformed");
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,65 @@
+// States that workers hold in memory when they meet, and the choice of the one
+// that a generation resumes from.
+#ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_HELD_STATE_H_
+#define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_HELD_STATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/digest.h"
+#include "engine/status.h"
+#include "engine/world/event_log.h"
+
+namespace gauntlet {
+
+// A state, by what tells it from others.
+struct HeldState {
+  uint64_t step = 0;
+  Phase phase = Phase::kInEpoch;
+  Digest digest;
+
+  bool operator==(const HeldState&) const = default;
+};
+
+// Returns true if training reaches `a` before `b`. Within one step, the work
+// due at an epoch's end comes before the next epoch.
+bool IsBefore(const HeldState& a, const HeldState& b);
+bool IsSameMoment(const HeldState& a, const HeldState& b);
+
+// As a worker sends it to the chief; "" for none. kDataLoss if malformed.
+std::string EncodeHeld(const std::optional<HeldState>& held);
+Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
+
+// State that all ranks of a generation resume from: a checkpoint, or
+// (`from_memory`) the state that a rank holds, or neither: a cold start.
+struct StartDecision {
+  std::optional<CheckpointRef> checkpoint;
+  struct Memory {
+    HeldState state;
+    int holder = 0;          // the lowest rank that holds it
+    bool is_needed = false;  // another rank does not hold it
+    // No checkpoint is valid: a save of this state comes before anything else.
+    bool is_only_copy = false;
+  };
+  std::optional<Memory> from_memory;
+};
+
+// Chooses the most advanced of the ranks' states and the claimed parent. A
+// state that is as far as the parent is kept.
+StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
+                          const std::optional<CheckpointRef>& parent,
+                          const std::optional<HeldState>& parent_state);
+
+// For the way to the other ranks. A decision for memory has no checkpoint.
+std::string EncodeStart(const StartDecision& start);
+// kDataLoss if malformed. The name of a checkpoint is well-formed; `holder` may
+// be any rank.
+Result<StartDecision> DecodeStart(std::string_view bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_HELD_STATE_H_

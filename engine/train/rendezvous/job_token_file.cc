@@ -1,0 +1,166 @@
+#include "engine/train/rendezvous/job_token_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/io/retrying.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint64_t kMaxFileBytes = 4096;
+constexpr int kMaxRounds = 64;
+constexpr Duration kLookEvery = std::chrono::milliseconds(100);
+// Pause between two changes of the directory by one rank, of which there may be
+// thousands: the first pause, which doubles, and the longest.
+constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
+constexpr Duration kMaxChangePause = std::chrono::seconds(5);
+
+// Advice to the user about a file that cannot be used.
+std::string Remedy() {
+  return fmt::format(
+      "remove it while no worker of the job runs, or set {} for all workers",
+      kTokenVariable);
+}
+
+std::string UniqueTmpName(Entropy& entropy) {
+  std::array<std::byte, 8> bytes;
+  entropy.Fill(bytes);
+  std::string digits;
+  for (const std::byte byte : bytes) {
+    digits += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return TokenTmpName(digits);
+}
+
+Status WritePrivate(Storage& storage, const std::string& path,
+                    const std::string& text) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                   storage.CreatePrivate(path));
+  RETURN_IF_ERROR(file->WriteAt(0, std::as_bytes(std::span(text))));
+  return file->Sync();
+}
+
+// kAlreadyExists: another chief was first. kNotFound: another one took the
+// temporary file for a leftover.
+Status Publish(World& world, const std::string& directory,
+               const JobToken& token) {
+  const std::string tmp = directory + "/" + UniqueTmpName(world.entropy);
+  Status status = WritePrivate(world.storage, tmp, token.Reveal() + "\n");
+  if (status.ok()) {
+    status = world.storage.RenameToNew(tmp, TokenFile(directory));
+  }
+  if (!status.ok()) {
+    // The error that counts is the one before.
+    static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
+  }
+  return status;
+}
+
+// A host keeps to a listing that it has read until it changes the directory
+// itself. Best effort: this worker may be unable to write there.
+void ListAnew(World& world, const std::string& directory) {
+  const std::string path = TokenFile(directory) + std::string(kLookSuffix);
+  if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {
+    static_cast<void>(world.storage.Remove(path, FileKind::kFile));
+  }
+}
+
+}  // namespace
+
+std::string TokenFile(const std::string& directory) {
+  return directory + "/" + std::string(kTokenFileName);
+}
+
+Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
+  const std::string path = TokenFile(directory);
+  // The bytes come from the descriptor that was checked, not from the name.
+  const auto read_once = [&]() -> Result<std::string> {
+    ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                     world.storage.OpenPrivate(path));
+    return ReadFile(*file, path, kMaxFileBytes);
+  };
+  const Result<std::string> read = Retrying(world, read_once);
+  if (read.status().code() == Code::kFailedPrecondition) {
+    return InvalidArgument(
+        fmt::format("{}: {}", read.status().message(), Remedy()));
+  }
+  if (!read.ok() && read.status().code() != Code::kDataLoss) {
+    return read.status();
+  }
+  Result<JobToken> token = InvalidArgument(read.status().message());
+  if (read.ok()) {
+    const std::string_view text = *read;
+    const size_t end = text.ends_with('\n') ? text.size() - 1 : text.size();
+    token = JobToken::Parse(text.substr(0, end));
+  }
+  if (token.ok()) return token;
+  return InvalidArgument(fmt::format("{}: damaged: {}: {}", path,
+                                     token.status().message(), Remedy()));
+}
+
+Result<JobToken> MakeTokenFile(World& world, const std::string& directory) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Result<JobToken> token = ReadTokenFile(world, directory);
+    if (token.status().code() == Code::kNotFound) {
+      token = JobToken::Make(world.entropy);
+      const Status made = Publish(world, directory, *token);
+      if (made.code() == Code::kAlreadyExists ||
+          made.code() == Code::kNotFound) {
+        // A stale listing may hide the file that is there.
+        ListAnew(world, directory);
+        continue;
+      }
+      if (!made.ok()) return Annotate(made, TokenFile(directory));
+    }
+    RETURN_IF_ERROR(token.status());
+    // Also of another chief's file: no worker may use a token that a power loss
+    // takes back.
+    RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
+    return token;
+  }
+  return Unavailable(
+      fmt::format("{}: comes and goes faster than it can be read; set {} for "
+                  "all workers",
+                  TokenFile(directory), kTokenVariable));
+}
+
+Result<JobToken> AwaitTokenFile(
+    World& world, const std::string& directory, Time deadline,
+    const std::function<void(std::string_view)>& say) {
+  bool said = false;
+  Duration pause = kFirstChangeAfter;
+  Time change_at = world.clock.Now() + pause;
+  while (true) {
+    Result<JobToken> token = ReadTokenFile(world, directory);
+    if (token.status().code() != Code::kNotFound) return token;
+    const Time now = world.clock.Now();
+    if (now >= deadline) break;
+    if (!std::exchange(said, true)) {
+      say(fmt::format("waiting for the chief to make {}",
+                      TokenFile(directory)));
+    }
+    if (now >= change_at) {
+      ListAnew(world, directory);
+      pause = std::min(2 * pause, kMaxChangePause);
+      change_at = now + pause;
+    } else {
+      // A host that reads a listing asks its file server whether it changed.
+      static_cast<void>(world.storage.List(directory));
+    }
+    world.clock.SleepUntil(std::min(deadline, now + kLookEvery));
+  }
+  return DeadlineExceeded(
+      fmt::format("{}: the chief has not made it in time: --ckpt has to be a "
+                  "directory that "
+                  "all workers share; or set {} for all of them",
+                  TokenFile(directory), kTokenVariable));
+}
+
+}  // namespace gauntlet

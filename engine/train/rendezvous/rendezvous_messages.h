@@ -1,0 +1,41 @@
+// Messages of the rendezvous between workers and the chief, and their bytes
+// (rendezvous.proto).
+#ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_MESSAGES_H_
+#define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_MESSAGES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+#include "engine/train/rendezvous/collective_decision.h"
+#include "engine/train/rendezvous/held_state.h"
+
+namespace gauntlet {
+
+// A worker, to the chief.
+struct Introduction {
+  std::string settings;  // EncodeCommonSettings
+  std::optional<HeldState> held;
+  CollectiveOffer offer;
+};
+
+std::string EncodeIntroduction(const Introduction& introduction);
+// kDataLoss if malformed; the settings are not looked at.
+Result<Introduction> DecodeIntroduction(std::string_view bytes);
+// Returns an error unless its settings can be compared with the chief's.
+Status CheckIntroduction(std::string_view bytes, std::string_view settings);
+
+// The chief, to all: what a generation starts from, and how it sums.
+struct RendezvousDecision {
+  StartDecision start;
+  CollectiveDecision collective;
+};
+
+std::string EncodeDecision(const RendezvousDecision& decision);
+// kDataLoss if malformed.
+Result<RendezvousDecision> DecodeDecision(std::string_view bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_MESSAGES_H_

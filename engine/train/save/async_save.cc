@@ -1,0 +1,258 @@
+#include "engine/train/save/async_save.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/ckpt/format/text_record.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/cluster/link/chunk_format.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Last message of a rank: the save's outcome, of which the chief's counts, and
+// the durations of its tasks.
+struct LastWord {
+  Status status;
+  Duration write{0};
+  Duration commit{0};
+};
+
+std::string EncodeWord(const LastWord& word) {
+  return EncodeList({EncodeStatus(word.status),
+                     std::to_string(word.write.count()),
+                     std::to_string(word.commit.count())});
+}
+
+Result<LastWord> DecodeWord(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
+  if (fields.size() != 3) return DataLoss("save: malformed outcome");
+  const auto write = ParseNumber<int64_t>(fields[1]);
+  const auto commit = ParseNumber<int64_t>(fields[2]);
+  if (!write || !commit || *write < 0 || *commit < 0) {
+    return DataLoss("save: malformed outcome");
+  }
+  return LastWord{.status = DecodeStatus(fields[0]),
+                  .write = Duration(*write),
+                  .commit = Duration(*commit)};
+}
+
+// Plants a bug: takes the tensors within `whole` from the live state.
+void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
+              std::vector<TensorView>& tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (IsWithin(live[i].bytes, std::as_bytes(whole))) {
+      tensors[i].bytes = live[i].bytes;
+    }
+  }
+}
+
+int64_t BytesOf(std::span<const TensorView> tensors) {
+  size_t bytes = 0;
+  for (const TensorView& tensor : tensors) bytes += tensor.bytes.size();
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
+
+AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout,
+                     SpareArrays* spare)
+    : world_(&world),
+      save_(&save),
+      timeout_(timeout),
+      spare_(spare),
+      task_(world, "save"),
+      task_times_(world.clock) {}
+
+bool AsyncSave::IsOverdue() const {
+  return task_.runs() && world_->clock.Now() > task_began_ + timeout_;
+}
+
+uint32_t AsyncSave::Bits() const {
+  if (stage_ == Stage::kNone) return 0;
+  uint32_t bits = 0;
+  if (!task_.is_done()) bits |= kSaveUnderWay;
+  if (own_failed_ || IsOverdue()) bits |= kAbortSave;
+  return bits;
+}
+
+Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
+  CHECK(!is_under_way(), "one save at a time");
+  const Time began = world_->clock.Now();
+  save_->times().Restart();
+  ASSIGN_OR_RETURN(
+      attempt_, save_->Begin(state, spare_ == nullptr ? DigestTime::kImmediately
+                                                      : DigestTime::kBeside));
+  if (attempt_.name.empty()) return OkStatus();
+  stage_ = Stage::kWriting;
+  reports_.clear();
+  own_failed_ = false;
+  own_digest_.reset();
+  commit_ = OkStatus();
+  write_took_ = commit_took_ = Duration::zero();
+  const PointContext here = {.step = attempt_.head.step,
+                             .epoch = attempt_.head.epoch};
+  Status ready = attempt_.ready;
+  if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
+  Result<std::vector<TensorView>> own =
+      ready.ok() ? Hold(state) : Result<std::vector<TensorView>>(ready);
+  save_->times().Lap(TimePart::kCopy);
+  if (own.ok()) {
+    world_->events.Emit({.kind = EventKind::kSaveCopied,
+                         .step = attempt_.head.step,
+                         .phase = attempt_.head.phase,
+                         .count = BytesOf(*own),
+                         .detail = waited});
+    StartWriting(*std::move(own));
+  } else {
+    own_part_ = own.status();
+    own_failed_ = true;
+  }
+  // They were of the state, which goes on.
+  attempt_.own.clear();
+  begin_took_ = world_->clock.Now() - began;
+  return OkStatus();
+}
+
+Result<std::vector<TensorView>> AsyncSave::Hold(const TrainState& state) {
+  const bool live = world_->faults.Planted(PlantedBug::kWriteLiveState);
+  if (spare_ != nullptr) {
+    RETURN_IF_ERROR(copy_.Take(state, state.View()));
+    if (!live) spare_->Freeze();
+    return save_->OwnPartOf(copy_.tensors());
+  }
+  RETURN_IF_ERROR(copy_.Take(state, attempt_.own));
+  std::vector<TensorView> copied(copy_.tensors().begin(),
+                                 copy_.tensors().end());
+  if (live) TakeLive(attempt_.own, state.parameters, copied);
+  return copied;
+}
+
+void AsyncSave::StartWriting(std::vector<TensorView> own) {
+  task_began_ = world_->clock.Now();
+  task_times_.Restart();
+  task_.Start([this, own = std::move(own)] {
+    Status arrived = copy_.Arrive();
+    task_times_.Lap(TimePart::kFetch);
+    if (arrived.ok()) arrived = copy_.Check();
+    if (spare_ != nullptr) own_digest_ = StateDigest(copy_.tensors());
+    task_times_.Lap(TimePart::kDigest);
+    own_part_ = arrived.ok() ? save_->WritePart(attempt_, own, task_times_)
+                             : Result<WrittenPart>(arrived);
+    write_took_ = world_->clock.Now() - task_began_;
+    own_failed_ = !own_part_.ok();
+  });
+}
+
+bool AsyncSave::MayAdvance(uint32_t agreed) const {
+  return is_under_way() &&
+         ((agreed & kSaveUnderWay) == 0 || (agreed & kAbortSave) != 0);
+}
+
+std::optional<SaveOutcome> AsyncSave::Advance() {
+  CHECK(is_under_way(), "there is no save to take further");
+  save_->times().Skip();
+  if (stage_ == Stage::kWriting) return EndWriting();
+  return EndCommit();
+}
+
+Status AsyncSave::WaitForTask() {
+  const bool ended = task_.WaitUntil(task_began_ + timeout_);
+  save_->times().Lap(TimePart::kWait);
+  if (ended) return OkStatus();
+  world_->events.Emit({.kind = EventKind::kWorkerLost,
+                       .detail = "its own save",
+                       .reason = Reason::kDeadline,
+                       .limit_ns = timeout_.count()});
+  return DeadlineExceeded(fmt::format(
+      "{} {} has not ended within {:.1f} s",
+      stage_ == Stage::kWriting ? "writing" : "committing", attempt_.name,
+      std::chrono::duration<double>(timeout_).count()));
+}
+
+// The others' parts are known then. A void save ends here.
+std::optional<SaveOutcome> AsyncSave::EndWriting() {
+  const Status waited = WaitForTask();
+  if (!waited.ok()) return End(waited);
+  if (own_digest_) {
+    attempt_.whole = attempt_.head.state_digest = *own_digest_;
+  }
+  Result<std::vector<std::string>> reports =
+      save_->ExchangeParts(attempt_, own_part_);
+  if (!reports.ok()) return End(reports.status());
+  reports_ = std::move(*reports);
+  stage_ = Stage::kCommitting;
+  Status why_void = CollectiveSave::WhyVoid(attempt_, reports_);
+  if (why_void.ok()) why_void = save_->Refusal(attempt_);
+  own_failed_ = false;
+  if (!why_void.ok()) {
+    commit_ = save_->chief() ? save_->Abandon(attempt_, why_void) : OkStatus();
+    return EndCommit();
+  }
+  if (save_->chief()) StartCommit();
+  return std::nullopt;
+}
+
+void AsyncSave::StartCommit() {
+  task_began_ = world_->clock.Now();
+  task_times_.Skip();
+  task_.Start([this] {
+    commit_ = save_->Commit(attempt_, reports_, task_times_);
+    commit_took_ = world_->clock.Now() - task_began_;
+  });
+}
+
+SaveOutcome AsyncSave::EndCommit() {
+  const Status waited = WaitForTask();
+  if (!waited.ok()) return End(waited);
+  const Result<std::vector<std::string>> words = save_->AllGather(
+      attempt_,
+      EncodeWord(
+          {.status = commit_, .write = write_took_, .commit = commit_took_}));
+  if (!words.ok()) return End(words.status());
+  for (size_t rank = 0; rank < words->size(); ++rank) {
+    const Result<LastWord> word = DecodeWord((*words)[rank]);
+    if (!word.ok()) return End(word.status());
+    if (rank == 0) commit_ = word->status;
+    write_took_ = std::max(write_took_, word->write);
+    commit_took_ = std::max(commit_took_, word->commit);
+  }
+  if (commit_.ok()) save_->End(attempt_);
+  return End(commit_);
+}
+
+SaveOutcome AsyncSave::End(const Status& status) {
+  // Whose task still runs is not through, whatever becomes of the save.
+  if (!task_.runs()) {
+    LetGo();
+    stage_ = Stage::kNone;
+    save_->EmitTimes({.attempt = attempt_,
+                      .bytes = BytesOf(own_part_),
+                      .beside = task_times_.Take()},
+                     status);
+  }
+  return {.step = attempt_.head.step,
+          .phase = attempt_.head.phase,
+          .status = status,
+          // A task that still runs has not said yet how long it takes.
+          .took = task_.runs() ? begin_took_ + timeout_
+                               : begin_took_ + write_took_ + commit_took_};
+}
+
+void AsyncSave::LetGo() {
+  if (spare_ != nullptr) spare_->Thaw();
+}
+
+bool AsyncSave::EndTask() {
+  const bool ended = task_.WaitUntil(task_began_ + timeout_);
+  if (ended) LetGo();
+  return ended;
+}
+
+void AsyncSave::JoinTask() {
+  task_.WaitUntil(kNever);
+  LetGo();
+}
+
+}  // namespace gauntlet

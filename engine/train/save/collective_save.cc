@@ -1,0 +1,488 @@
+#include "engine/train/save/collective_save.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/format/text_record.h"
+#include "engine/ckpt/state/shard_plan.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/train/state/finiteness.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// If two ranks disagree, the error names those that are not with the most.
+Status CheckAgreement(uint64_t step,
+                      std::span<const std::string_view> digests) {
+  if (std::ranges::all_of(
+          digests, [&](std::string_view d) { return d == digests[0]; })) {
+    return OkStatus();
+  }
+  std::map<std::string_view, int> votes;
+  for (const std::string_view digest : digests) ++votes[digest];
+  const auto most = std::max_element(
+      votes.begin(), votes.end(),
+      [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string odd;
+  for (size_t rank = 0; rank < digests.size(); ++rank) {
+    if (digests[rank] == most->first) continue;
+    odd += fmt::format("{}rank {} has {}", odd.empty() ? "" : ", ", rank,
+                       digests[rank]);
+  }
+  return FailedPrecondition(
+      fmt::format("step {}: state digests differ between workers: {} have {}, "
+                  "{}",
+                  step, most->second, most->first, odd));
+}
+
+std::string TextOf(const std::optional<Digest>& digest) {
+  return digest ? digest->ToString() : "";
+}
+
+// Fields of an encoded shard: the first tensor that training continues from and
+// that is not finite, or nothing; and the first of the names of all tensors.
+constexpr size_t kNotFiniteField = 3;
+constexpr size_t kFirstTensor = 4;
+// A name from the network becomes a path. Empty: nothing is to be saved.
+Status CheckSaveName(std::string_view name, uint64_t step) {
+  if (name.empty()) return OkStatus();
+  const EntryName entry = ParseEntryName(name);
+  if (entry.kind == EntryKind::kSaveTmp && entry.checkpoint.step == step) {
+    return OkStatus();
+  }
+  return DataLoss(fmt::format("save of step {}: malformed name", step));
+}
+
+std::string EncodeShard(const ShardFile& shard) {
+  std::string fields;
+  constexpr size_t kInitialCapacity = 512;
+  fields.reserve(kInitialCapacity);
+  AppendToList(shard.name, fields);
+  AppendToList(std::to_string(shard.bytes), fields);
+  AppendToList(shard.digest.ToString(), fields);
+  const auto learned = std::ranges::find_if(shard.not_finite, IsLearned);
+  AppendToList(learned == shard.not_finite.end() ? "" : *learned, fields);
+  for (const std::string_view name : shard.tensors) AppendToList(name, fields);
+  return fields;
+}
+
+Result<ShardFile> DecodeShard(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
+  if (fields.size() < kFirstTensor) {
+    return DataLoss("shard report: too few fields");
+  }
+  const auto size = ParseNumber<uint64_t>(fields[1]);
+  const std::optional<Digest> digest = Digest::Parse(fields[2]);
+  if (!size || !digest) {
+    return DataLoss("shard report: malformed size or digest");
+  }
+  ShardFile shard = {.name = std::string(fields[0]), .bytes = *size};
+  shard.digest = *digest;
+  if (!fields[kNotFiniteField].empty()) {
+    shard.not_finite.emplace_back(fields[kNotFiniteField]);
+  }
+  shard.tensors.reserve(fields.size() - kFirstTensor, bytes.size());
+  for (size_t i = kFirstTensor; i < fields.size(); ++i) {
+    shard.tensors.push_back(fields[i]);
+  }
+  return shard;
+}
+
+// Fields of a report: the outcome, the encoded shard and, if it was taken
+// beside the training, the digest of the rank's state.
+constexpr size_t kFieldsWithDigest = 3;
+constexpr size_t kDigestField = 2;
+
+// Returns the shards, one of each rank that writes one, by rank. The error is
+// that of the first rank whose part failed.
+Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports,
+                                       int shards) {
+  std::vector<ShardFile> parts;
+  parts.reserve(static_cast<size_t>(shards));
+  for (size_t rank = 0; rank < reports.size(); ++rank) {
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                     ViewList(reports[rank]));
+    if (fields.size() != 2 && fields.size() != kFieldsWithDigest) {
+      return DataLoss("save: malformed report");
+    }
+    const Status written = DecodeStatus(fields[0]);
+    if (!written.ok()) {
+      return Annotate(written, fmt::format("rank {}'s shard", rank));
+    }
+    if (rank >= static_cast<size_t>(shards)) {
+      if (fields[1].empty()) continue;
+      return DataLoss(fmt::format("rank {}: expected no shard, as {} are saved",
+                                  rank, shards));
+    }
+    ASSIGN_OR_RETURN(ShardFile part, DecodeShard(fields[1]));
+    // A name from the network becomes a path.
+    const std::string expected = ShardName(static_cast<int>(rank), shards);
+    if (part.name != expected) {
+      return DataLoss(
+          fmt::format("rank {}'s shard: expected the name {}", rank, expected));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// The first tensor that a rank names as not finite; empty: none does.
+std::string NotFiniteIn(std::span<const std::string> reports) {
+  for (const std::string& report : reports) {
+    const auto fields = ViewList(report);
+    if (!fields.ok() || fields->size() < 2) continue;
+    const auto shard = ViewList((*fields)[1]);
+    if (!shard.ok() || shard->size() <= kNotFiniteField) continue;
+    if (const auto tensor = (*shard)[kNotFiniteField]; !tensor.empty()) {
+      return std::string(tensor);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+bool MayGoOnAfter(const Status& save) {
+  return save.code() == Code::kIoError ||
+         save.code() == Code::kResourceExhausted ||
+         save.code() == Code::kForbidden || save.code() == Code::kNotFound ||
+         save.code() == Code::kAlreadyExists;
+}
+
+std::string EncodeStatus(const Status& status) {
+  return static_cast<char>(status.code()) + status.message();
+}
+
+Status DecodeStatus(std::string_view bytes) {
+  if (bytes.empty() ||
+      static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(kLastCode)) {
+    return DataLoss("status: torn");
+  }
+  if (bytes[0] == static_cast<char>(Code::kOk)) return OkStatus();
+  return {static_cast<Code>(bytes[0]), std::string(bytes.substr(1))};
+}
+
+CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
+                               std::string job_json, uint64_t generation,
+                               Duration timeout)
+    : world_(&world),
+      store_(&store),
+      ring_(&ring),
+      rank_(ring.rank()),
+      size_(ring.size()),
+      job_json_(std::move(job_json)),
+      generation_(generation),
+      timeout_(timeout),
+      times_(world.clock) {}
+
+Status CollectiveSave::Save(const TrainState& state,
+                            std::span<const std::string> of_parameters,
+                            const std::function<void()>& before_try) {
+  times_.Restart();
+  ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
+  times_.Lap(TimePart::kDigest);
+  RETURN_IF_ERROR(state.SyncToHost());
+  times_.Lap(TimePart::kFetch);
+  while (true) {
+    if (before_try) before_try();
+    Tried tried = {.attempt = NewAttempt(state, whole, of_parameters)};
+    times_.Lap(TimePart::kDigest);
+    const Status saved = TrySave(tried);
+    const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
+    if (!is_saved_already) {
+      EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
+    }
+    if (saved.ok() || !tried.room_freed) return saved;
+  }
+}
+
+Status CollectiveSave::TrySave(Tried& tried) {
+  SaveAttempt& attempt = tried.attempt;
+  const Status begun = AgreeOnBegin(attempt);
+  tried.room_freed = attempt.room_freed;
+  RETURN_IF_ERROR(begun);
+  if (attempt.name.empty()) return OkStatus();
+  Result<WrittenPart> own = attempt.ready.ok()
+                                ? WritePart(attempt, attempt.own, times_)
+                                : attempt.ready;
+  tried.bytes = BytesOf(own);
+  ASSIGN_OR_RETURN(const std::vector<std::string> reports,
+                   ExchangeParts(attempt, std::move(own)));
+  // All ranks know it alike.
+  const Status refusal = Refusal(attempt);
+  if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
+  Status outcome;
+  if (chief()) outcome = Commit(attempt, reports, times_);
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> outcomes,
+      AllGather(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                   ViewList(outcomes[0]));
+  if (fields.size() != 2) return DataLoss("save: malformed outcome");
+  tried.room_freed = !fields[1].empty();
+  RETURN_IF_ERROR(DecodeStatus(fields[0]));
+  End(attempt);
+  return OkStatus();
+}
+
+Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state,
+                                          DigestTime digest_time) {
+  Digest whole;
+  if (digest_time == DigestTime::kImmediately ||
+      HasCheckpointOf(state.position)) {
+    ASSIGN_OR_RETURN(whole, state.NewestDigest());
+  }
+  SaveAttempt attempt = NewAttempt(state, whole, {});
+  attempt.digest_time = digest_time;
+  if (digest_time == DigestTime::kBeside) attempt.whole.reset();
+  times_.Lap(TimePart::kDigest);
+  RETURN_IF_ERROR(AgreeOnBegin(attempt));
+  return attempt;
+}
+
+// The digest then decides how the save begins.
+bool CollectiveSave::HasCheckpointOf(const Position& position) const {
+  return std::ranges::any_of(store_->lineage(),
+                             [&](const CommittedCheckpoint& there) {
+                               return there.ref.step == position.step &&
+                                      there.phase == position.phase_of();
+                             });
+}
+
+SaveAttempt CollectiveSave::NewAttempt(
+    const TrainState& state, const Digest& whole,
+    std::span<const std::string> of_parameters) const {
+  const Position& position = state.position;
+  SaveAttempt attempt = {
+      .head = {.step = position.step,
+               .epoch = position.epoch,
+               .position = position.sample,
+               .phase = position.phase_of(),
+               .state_digest = whole,
+               .job_json = job_json_},
+      .whole = whole,
+      .key = {.step = position.step, .phase = position.phase_of()},
+      .not_finite_since = state.not_finite_since.value_or(position.step),
+  };
+  if (!LossIsFinite(state)) {
+    attempt.head.not_finite_since = attempt.not_finite_since;
+  }
+  const auto take = [&](std::span<const TensorView> tensors) {
+    attempt.own = OwnPartOf(tensors);
+    attempt.shards = ShardsOf(tensors);
+  };
+  if (of_parameters.empty()) {
+    take(state.View());
+  } else {
+    const std::vector<TensorView> tensors = state.TensorsOf(of_parameters);
+    take(tensors);
+    attempt.head.state_digest = StateDigest(tensors);
+  }
+  // The chief's store hits the point itself.
+  if (!chief()) {
+    attempt.ready = world_->faults.Hit(
+        Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
+  }
+  return attempt;
+}
+
+// A shard without a tensor would only be one more file to open for every rank
+// that restores the state.
+int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
+  const int most = most_shards_ > 0 ? std::min(most_shards_, size_) : size_;
+  const size_t filled = std::min(tensors.size(), kMaxShards);
+  return std::clamp(static_cast<int>(filled), 1, most);
+}
+
+std::vector<TensorView> CollectiveSave::OwnPartOf(
+    std::span<const TensorView> tensors) const {
+  const std::vector<size_t> shard_of =
+      PartitionTensors(tensors, ShardsOf(tensors));
+  const auto own_shard = static_cast<size_t>(rank_);
+  std::vector<TensorView> own;
+  own.reserve(static_cast<size_t>(std::ranges::count(shard_of, own_shard)));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (shard_of[i] == own_shard) own.push_back(tensors[i]);
+  }
+  return own;
+}
+
+Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
+  not_finite_.clear();
+  refused_ = false;
+  Status began;
+  room_freed_ = false;
+  if (chief()) {
+    const Result<std::optional<std::string>> name =
+        store_->BeginSave(attempt.head, generation_);
+    if (name.ok()) attempt.name = name->value_or("");
+    began = MakeRoomAfter(name.status());
+    times_.Lap(TimePart::kPrepare);
+  }
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      AllGather(attempt, EncodeList({TextOf(attempt.whole), EncodeStatus(began),
+                                     attempt.name, RoomFreed()})));
+  std::vector<std::string_view> digests;
+  digests.reserve(all.size());
+  for (const std::string& item : all) {
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                     ViewList(item));
+    if (fields.size() != 4) return DataLoss("save: malformed announcement");
+    digests.push_back(fields[0]);
+    if (digests.size() == 1) {
+      began = DecodeStatus(fields[1]);
+      attempt.name = fields[2];
+      attempt.room_freed = !fields[3].empty();
+      RETURN_IF_ERROR(CheckSaveName(attempt.name, attempt.head.step));
+    }
+  }
+  RETURN_IF_ERROR(CheckAgreement(attempt.head.step, digests));
+  return began;
+}
+
+Result<WrittenPart> CollectiveSave::WritePart(
+    const SaveAttempt& attempt, std::span<const TensorView> tensors,
+    TimeSplit& times) {
+  if (rank_ >= attempt.shards) return WrittenPart();
+  ASSIGN_OR_RETURN(
+      ShardFile shard,
+      store_->WriteShard(attempt.name, rank_, attempt.shards, tensors, &times));
+  return WrittenPart(std::move(shard));
+}
+
+Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
+    const SaveAttempt& attempt, Result<WrittenPart> own) {
+  const Status agree = world_->faults.Hit(
+      Point::kSaveAgree,
+      {.step = attempt.head.step, .epoch = attempt.head.epoch});
+  if (own.ok() && !agree.ok()) own = agree;
+  std::vector<std::string> report = {
+      EncodeStatus(own.status()), own.ok() && *own ? EncodeShard(**own) : ""};
+  if (attempt.digest_time == DigestTime::kBeside) {
+    report.push_back(TextOf(attempt.whole));
+  }
+  Result<std::vector<std::string>> reports =
+      AllGather(attempt, EncodeList(report));
+  if (reports.ok()) not_finite_ = NotFiniteIn(*reports);
+  return reports;
+}
+
+Status CollectiveSave::Refusal(const SaveAttempt& attempt) {
+  refused_ = refuses_not_finite_ &&
+             (!not_finite_.empty() || attempt.head.not_finite_since);
+  if (!refused_) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("step {}: {} not finite: not saved", attempt.head.step,
+                  not_finite_.empty() ? "the loss is"
+                                      : not_finite_ + " has values that are"));
+}
+
+std::string CollectiveSave::NewestFinite() const {
+  const auto lineage = store_->lineage();
+  const auto newest = std::find_if(
+      lineage.rbegin(), lineage.rend(),
+      [](const auto& checkpoint) { return !checkpoint.not_finite_since; });
+  return newest == lineage.rend() ? "" : newest->ref.name;
+}
+
+Result<std::vector<std::string>> CollectiveSave::AllGather(
+    const SaveAttempt& attempt, const std::string& said) {
+  Result<std::vector<std::string>> all =
+      ring_->AllGather(attempt.key, said, timeout_);
+  times_.Lap(TimePart::kExchange);
+  return all;
+}
+
+Result<SaveNeed> CollectiveSave::AnySaveNeed(const Position& position,
+                                             SaveNeed own) {
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      ring_->AllGather({.step = position.step, .phase = position.phase_of()},
+                       own == SaveNeed::kRequired ? "a save is owed" : "",
+                       timeout_));
+  const bool any = std::ranges::any_of(
+      all, [](const std::string& said) { return !said.empty(); });
+  return any ? SaveNeed::kRequired : SaveNeed::kNone;
+}
+
+Status CollectiveSave::WhyVoid(const SaveAttempt& attempt,
+                               const std::vector<std::string>& reports) {
+  RETURN_IF_ERROR(PartsOf(reports, attempt.shards).status());
+  if (attempt.digest_time == DigestTime::kImmediately) return OkStatus();
+  std::vector<std::string_view> digests;
+  for (const std::string& report : reports) {
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                     ViewList(report));
+    if (fields.size() != kFieldsWithDigest) {
+      return DataLoss("save: malformed report");
+    }
+    digests.push_back(fields[kDigestField]);
+  }
+  return CheckAgreement(attempt.head.step, digests);
+}
+
+Status CollectiveSave::Commit(const SaveAttempt& attempt,
+                              const std::vector<std::string>& reports,
+                              TimeSplit& times) {
+  const Result<std::vector<ShardFile>> shards =
+      PartsOf(reports, attempt.shards);
+  if (!shards.ok()) {
+    const Status abandoned = store_->AbandonSave(attempt.name, shards.status());
+    return MakeRoomAfter(abandoned.ok() ? shards.status() : abandoned);
+  }
+  CheckpointHead head = attempt.head;
+  if (!NotFiniteIn(reports).empty()) {
+    head.not_finite_since = attempt.not_finite_since;
+  }
+  // A commit that fails clears up after itself.
+  return MakeRoomAfter(
+      store_->Commit(attempt.name, head, generation_, *shards, &times)
+          .status());
+}
+
+Status CollectiveSave::MakeRoomAfter(Status why) {
+  if (why.code() != Code::kResourceExhausted) return why;
+  const Result<bool> freed = store_->FreeRoom();
+  if (!freed.ok()) return freed.status();
+  room_freed_ = *freed;
+  return why;
+}
+
+Status CollectiveSave::Abandon(const SaveAttempt& attempt,
+                               const Status& why_void) {
+  const Status abandoned = store_->AbandonSave(attempt.name, why_void);
+  times_.Lap(TimePart::kCommit);
+  return MakeRoomAfter(abandoned.ok() ? why_void : abandoned);
+}
+
+void CollectiveSave::End(const SaveAttempt& attempt) {
+  // The chief's store hits it itself. As there, nothing takes the
+  // acknowledgement back.
+  if (chief()) return;
+  static_cast<void>(world_->faults.Hit(
+      Point::kSaveEnd,
+      {.step = attempt.head.step, .epoch = attempt.head.epoch}));
+}
+
+void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
+  times_.Lap(TimePart::kOther);
+  TimedSave timed = {.committed = outcome.ok(),
+                     .bytes = ended.bytes,
+                     .parts = times_.Take(),
+                     .beside = std::move(ended.beside)};
+  world_->events.Emit({.kind = EventKind::kSaveTimes,
+                       .generation = generation_,
+                       .step = ended.attempt.head.step,
+                       .phase = ended.attempt.head.phase,
+                       .count = static_cast<int64_t>(ended.bytes),
+                       .reason = ReasonOf(outcome.code()),
+                       .parts = timed.parts,
+                       .beside = timed.beside});
+  timed_.push_back(std::move(timed));
+}
+
+}  // namespace gauntlet

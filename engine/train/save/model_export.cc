@@ -1,0 +1,282 @@
+#include "engine/train/save/model_export.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/ckpt/format/safetensors.h"
+#include "engine/ckpt/format/store_names.h"
+#include "engine/ckpt/io/block_writer.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/job/job.h"
+#include "engine/job/strict_json.h"
+#include "engine/numerics.h"
+#include "engine/tensor.h"
+#include "engine/world/directories.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// "dense1/kernel" is of the layer "dense1".
+std::string_view LayerOf(const ParameterInfo& info) {
+  return std::string_view(info.name).substr(0, info.name.find('/'));
+}
+
+// Returns true if a layer of that kind has names like "dense1": its kind, or
+// the start of it, and a number.
+bool MayBeNamed(std::string_view kind, std::string_view name) {
+  const size_t digits = name.find_first_of("0123456789");
+  return digits != 0 && kind.starts_with(name.substr(0, digits));
+}
+
+// Gives each layer of the job the parameters that are its own: both come in the
+// order of the model.
+Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
+  size_t next = 0;
+  for (Json& layer : layers) {
+    if (next == parameters.size()) break;
+    const std::string_view name = LayerOf(parameters[next]);
+    if (!MayBeNamed(layer.value("kind", ""), name)) continue;
+    Json own = Json::array();
+    while (next < parameters.size() && LayerOf(parameters[next]) == name) {
+      own.push_back(
+          {{"name", parameters[next].name}, {"shape", parameters[next].shape}});
+      ++next;
+    }
+    layer["parameters"] = std::move(own);
+  }
+  if (next == parameters.size()) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected a layer of the job, found "
+                  "none that it belongs to",
+                  parameters[next].name));
+}
+
+bool IsOurs(const DirectoryEntry& entry) {
+  return entry.kind == FileKind::kFile &&
+         (entry.name == kExportedWeights || entry.name == kExportDescription);
+}
+
+// The export itself, and what stands beside it for a while.
+struct ExportPlace {
+  std::string whole;
+  std::string parent;
+  std::string written;
+  std::string earlier;
+  std::string tried;  // a folder that shows whether one can be made
+};
+
+// An export through a link takes the place of what the link leads to. The path
+// stays as it was told where it ends in no link.
+Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
+  ExportPlace place;
+  place.whole = WithoutLastSlashes(directory);
+  const std::string name = place.whole.substr(place.whole.rfind('/') + 1);
+  ASSIGN_OR_RETURN(std::string real, storage.RealPath(place.whole));
+  ASSIGN_OR_RETURN(const std::string real_parent,
+                   storage.RealPath(ParentDirectory(place.whole)));
+  const std::string unlinked =
+      (real_parent == "/" ? "" : real_parent) + "/" + name;
+  if (real != unlinked) place.whole = std::move(real);
+  place.parent = ParentDirectory(place.whole);
+  place.written = place.whole + ".tmp";
+  place.earlier = place.whole + ".old";
+  place.tried = place.whole + ".try";
+  return place;
+}
+
+// Nothing, an empty folder, or an export, whole or not.
+Status CheckExport(Storage& storage, const std::string& directory) {
+  const auto entries = storage.List(directory);
+  if (entries.status().code() == Code::kNotFound) return OkStatus();
+  if (!entries.ok()) return InvalidArgument(entries.status().message());
+  for (const DirectoryEntry& entry : *entries) {
+    if (IsOurs(entry)) continue;
+    return InvalidArgument(
+        fmt::format("{}: expected nothing or an earlier export, found '{}'",
+                    directory, entry.name));
+  }
+  return OkStatus();
+}
+
+// Retention would take it for a checkpoint, or remove it with one.
+Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
+  const std::string_view name =
+      std::string_view(place.whole).substr(place.whole.rfind('/') + 1);
+  if (ParseEntryName(name).kind != EntryKind::kOther) {
+    return InvalidArgument(
+        fmt::format("{}: expected a name that no checkpoint has", place.whole));
+  }
+  const std::string manifest =
+      fmt::format("{}/{}", place.parent, kManifestName);
+  if (storage.Open(manifest, OpenMode::kRead).status().code() ==
+      Code::kNotFound) {
+    return OkStatus();
+  }
+  return InvalidArgument(
+      fmt::format("{}: expected a place outside of a checkpoint, found {}",
+                  place.whole, manifest));
+}
+
+// An export, whole or not, with its folder; kNotFound: there is none.
+Status RemoveExport(Storage& storage, const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
+                   storage.List(directory));
+  RETURN_IF_ERROR(CheckExport(storage, directory));
+  for (const DirectoryEntry& entry : entries) {
+    RETURN_IF_ERROR(
+        storage.Remove(directory + "/" + entry.name, FileKind::kFile));
+  }
+  return storage.Remove(directory, FileKind::kDirectory);
+}
+
+Status IgnoreNotFound(const Status& status) {
+  return status.code() == Code::kNotFound ? OkStatus() : status;
+}
+
+Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
+  return IgnoreNotFound(RemoveExport(storage, directory));
+}
+
+// Makes a folder beside the export's place, under a name that no export has:
+// a stale worker may still write or rename one.
+Status TryToMakeFolder(Storage& storage, const std::string& folder) {
+  const Status made = storage.MakeDirectory(folder);
+  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+  const Status opened =
+      storage
+          .Open(fmt::format("{}/{}", folder, kExportedWeights), OpenMode::kRead)
+          .status();
+  RETURN_IF_ERROR(IgnoreNotFound(storage.Remove(folder, FileKind::kDirectory)));
+  return IgnoreNotFound(opened);
+}
+
+Result<std::string> Describe(const TrainedModel& trained,
+                             const Digest& weights_digest) {
+  ASSIGN_OR_RETURN(const Json job, ParseStrictJson(trained.job_json, "job"));
+  // The text may be anything: only a job has these.
+  RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
+  Json layers = job["model"]["layers"];
+  RETURN_IF_ERROR(AddParameters(trained.model.parameters(), layers));
+  RETURN_IF_ERROR(AddParameters(trained.model.replica_state(), layers));
+  const Dataset& data = trained.data;
+  const Json description = {
+      {"schema", "gauntlet/model/v1"},
+      {"numerics", numerics::kVersion},
+      {"weights", kExportedWeights},
+      {"weights_digest", weights_digest.ToString()},
+      {"dtype", DTypeName(DType::kF32)},
+      {"input",
+       {{"height", data.height},
+        {"width", data.width},
+        {"channels", data.channels},
+        {"layout", "NHWC"},
+        {"divide_by", data.divided_by}}},
+      {"classes", data.classes},
+      {"loss", job["model"]["loss"]},
+      {"layers", std::move(layers)},
+      {"trained",
+       {{"step", trained.state.position.step},
+        {"epoch", trained.state.position.epoch},
+        {"state_digest", trained.state_digest.ToString()},
+        {"job_digest", JobDigest(trained.job_json).ToString()}}}};
+  return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status WriteExport(World& world, const std::string& directory,
+                   const TrainedModel& trained) {
+  const std::vector<float> values = ValuesOf(trained.model, trained.state);
+  const std::vector<TensorView> views =
+      ViewsOf(TrainedValues(trained.model), values);
+  ASSIGN_OR_RETURN(const std::string description,
+                   Describe(trained, StateDigest(views)));
+  const SafetensorsLayout layout =
+      LayOutSafetensors(views, trained.state.position.step);
+  const WritePlan points = {.write_point = Point::kExportWrite,
+                            .step = trained.state.position.step,
+                            .epoch = trained.state.position.epoch};
+  RETURN_IF_ERROR(world.storage.MakeDirectory(directory));
+  RETURN_IF_ERROR(
+      WriteInBlocks(world, fmt::format("{}/{}", directory, kExportedWeights),
+                    PartsOf(layout, views), points)
+          .status());
+  RETURN_IF_ERROR(
+      WriteInBlocks(world, fmt::format("{}/{}", directory, kExportDescription),
+                    description, points)
+          .status());
+  return world.storage.SyncDirectory(directory);
+}
+
+}  // namespace
+
+Result<std::string> DescribeModel(const TrainedModel& trained) {
+  const std::vector<float> values = ValuesOf(trained.model, trained.state);
+  return Describe(trained,
+                  StateDigest(ViewsOf(TrainedValues(trained.model), values)));
+}
+
+Status CheckExportedWeights(std::string_view description,
+                            std::span<const TensorView> weights) {
+  const Json json = Json::parse(description, nullptr, false);
+  if (!json.is_object()) {
+    return DataLoss("expected a JSON object, found other text");
+  }
+  const auto said = json.find("weights_digest");
+  if (said == json.end()) return OkStatus();
+  const std::string found = StateDigest(weights).ToString();
+  if (*said == found) return OkStatus();
+  return DataLoss(fmt::format(
+      "weights_digest: expected {}, found weights of {}", said->dump(), found));
+}
+
+Status PrepareExport(Storage& storage, const std::string& directory) {
+  const Status tried = [&]() -> Status {
+    RETURN_IF_ERROR(CheckPath(directory));
+    ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
+    RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
+    for (const std::string& name :
+         {place.whole, place.written, place.earlier, place.tried}) {
+      RETURN_IF_ERROR(CheckExport(storage, name));
+    }
+    RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
+    return TryToMakeFolder(storage, place.tried);
+  }();
+  if (tried.ok() || tried.code() == Code::kResourceExhausted) return tried;
+  return InvalidArgument(tried.message());
+}
+
+Status ExportModel(World& world, const std::string& directory,
+                   const TrainedModel& trained) {
+  Storage& storage = world.storage;
+  RETURN_IF_ERROR(Annotate(CheckPath(directory), "export"));
+  ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
+  RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
+  RETURN_IF_ERROR(CheckExport(storage, place.whole));
+  RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
+  RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
+  const Status written = WriteExport(world, place.written, trained);
+  if (!written.ok()) {
+    static_cast<void>(RemoveExportIfThere(storage, place.written));
+    return written;
+  }
+  RETURN_IF_ERROR(world.faults.Hit(Point::kExportRename,
+                                   {.step = trained.state.position.step,
+                                    .epoch = trained.state.position.epoch}));
+  RETURN_IF_ERROR(RemoveExportIfThere(storage, place.earlier));
+  RETURN_IF_ERROR(IgnoreNotFound(storage.Rename(place.whole, place.earlier)));
+  const Status moved = storage.Rename(place.written, place.whole);
+  if (!moved.ok()) {
+    static_cast<void>(storage.Rename(place.earlier, place.whole));
+    return moved;
+  }
+  RETURN_IF_ERROR(storage.SyncDirectory(place.parent));
+  // Remains of it do no harm, and the next export tries again.
+  static_cast<void>(RemoveExportIfThere(storage, place.earlier));
+  return OkStatus();
+}
+
+}  // namespace gauntlet

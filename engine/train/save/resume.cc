@@ -1,0 +1,34 @@
+#include "engine/train/save/resume.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+Status LoadState(World& world, const LoadSource& source,
+                 const RowSchedule& schedule, TrainState& state) {
+  const auto& [store, parent, of_parameters] = source;
+  const Result<LoadedCheckpoint> loaded = store.Load(parent);
+  const Code code = loaded.status().code();
+  if (code == Code::kDataLoss || code == Code::kNotFound) {
+    world.events.Emit({.kind = EventKind::kLoadFailed,
+                       .path = store.PathOf(parent),
+                       .reason = ReasonOf(code)});
+    // The next claim finds out whether another checkpoint is left.
+    return Unavailable(fmt::format("{} went bad after it was chosen: {}",
+                                   parent.name, loaded.status().message()));
+  }
+  RETURN_IF_ERROR(loaded.status());
+  RETURN_IF_ERROR(
+      Annotate(state.Restore(loaded->tensors, world.faults, of_parameters),
+               store.PathOf(parent)));
+  if (state.position.sample > schedule.rows_per_epoch()) {
+    return DataLoss(
+        fmt::format("{}: position/sample: expected at most {} rows, found {}",
+                    store.PathOf(parent), schedule.rows_per_epoch(),
+                    state.position.sample));
+  }
+  state.not_finite_since = loaded->head.not_finite_since;
+  return OkStatus();
+}
+
+}  // namespace gauntlet

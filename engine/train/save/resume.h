@@ -1,0 +1,36 @@
+// How all workers come to go on from the one checkpoint that the chief chose.
+#ifndef GAUNTLET_ENGINE_TRAIN_SAVE_RESUME_H_
+#define GAUNTLET_ENGINE_TRAIN_SAVE_RESUME_H_
+
+#include <span>
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/data/row_schedule.h"
+#include "engine/status.h"
+#include "engine/train/state/train_state.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// A checkpoint of a store; of these parameters alone, or of all.
+struct LoadSource {
+  CheckpointStore& store;
+  const CheckpointRef& parent;
+  std::span<const std::string> of_parameters = {};
+};
+
+// Reads the checkpoint that the chief chose into `state`, which is void after
+// an error. kUnavailable: it verified when it was chosen, and does not any
+// more.
+Status LoadState(World& world, const LoadSource& source,
+                 const RowSchedule& schedule, TrainState& state);
+inline Status LoadState(World& world, CheckpointStore& store,
+                        const CheckpointRef& parent,
+                        const RowSchedule& schedule, TrainState& state) {
+  return LoadState(world, {.store = store, .parent = parent}, schedule, state);
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_SAVE_RESUME_H_

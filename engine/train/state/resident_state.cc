@@ -1,0 +1,183 @@
+#include "engine/train/state/resident_state.h"
+
+#include <functional>
+
+#include "engine/float_digest.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kBlockFloats = kDigestBlockBytes / sizeof(float);
+
+size_t NumbersOf(std::span<const float> blocks) {
+  return 2 * DigestBlocksOf(blocks.size_bytes());
+}
+
+}  // namespace
+
+ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
+                             const FaultPoints& faults)
+    : state_(state),
+      kernels_(kernels),
+      faults_(faults),
+      memory_(kernels.memory()),
+      arena_(memory_),
+      digests_(memory_),
+      rests_(memory_) {
+  for (size_t i = 0; i < state.large_arrays(); ++i) {
+    host_.emplace_back(state.LargeArray(i));
+  }
+  if (on_host()) {
+    device_ = host_;
+    return;
+  }
+  for (const std::span<float> array : host_) {
+    pins_.emplace_back(memory_, array);
+  }
+  size_t size = 0;
+  for (const std::span<float> array : host_)
+    size += RoundUpToCacheLine(array.size());
+  arena_.Resize(size);
+  size_t at = 0;
+  for (const std::span<float> array : host_) {
+    device_.push_back(arena_.span().subspan(at, array.size()));
+    at += RoundUpToCacheLine(array.size());
+  }
+  state_.set_device_mirror(this);
+}
+
+ResidentState::~ResidentState() {
+  if (on_host()) return;
+  if (newest_there_) state_.Lost();
+  state_.set_device_mirror(nullptr);
+}
+
+std::span<const std::span<float>> ResidentState::Newest() {
+  for (size_t i = 0; i < host_.size(); ++i) {
+    if (on_host()) {
+      device_[i] = state_.LargeArray(i);
+    } else if (newest_here_) {
+      memory_.Upload(device_[i].data(), host_[i].data(), host_[i].size_bytes());
+    }
+  }
+  newest_here_ = false;
+  return device_;
+}
+
+// On a device an update is in place: a save takes its copy there.
+UpdatedArray ResidentState::Next(size_t index) {
+  return on_host() ? state_.NextOf(index) : UpdatedArray(Newest()[index]);
+}
+
+std::span<const UpdatedArray> ResidentState::NextSlots() {
+  next_slots_.clear();
+  for (size_t i = 0; i < state_.optimizer.slots.size(); ++i) {
+    next_slots_.push_back(Next(1 + i));
+  }
+  return next_slots_;
+}
+
+Status ResidentState::BringBack() {
+  if (on_host() || !newest_there_) return OkStatus();
+  state_.ArraysChanged();
+  for (size_t i = 0; i < host_.size(); ++i) {
+    memory_.Download(host_[i].data(), device_[i].data(), host_[i].size_bytes());
+  }
+  RETURN_IF_ERROR(Check());
+  newest_there_ = false;
+  return OkStatus();
+}
+
+Status ResidentState::Check() const {
+  if (faults_.Planted(PlantedBug::kTrustAFailedDevice)) return OkStatus();
+  return kernels_.status();
+}
+
+std::span<const float> ResidentState::There(
+    std::span<const std::byte> here) const {
+  if (here.empty()) return {};
+  for (size_t i = 0; i < host_.size(); ++i) {
+    const std::span<const std::byte> array = std::as_bytes(host_[i]);
+    const std::less<const std::byte*> before;
+    if (before(here.data(), array.data()) ||
+        !before(here.data(), array.data() + array.size())) {
+      continue;
+    }
+    return std::span<const float>(device_[i])
+        .subspan(
+            static_cast<size_t>(here.data() - array.data()) / sizeof(float),
+            here.size() / sizeof(float));
+  }
+  return {};
+}
+
+std::span<const std::byte> ResidentState::NewestOf(
+    const TensorView& tensor) const {
+  if (on_host() || !newest_there_) return {};
+  return std::as_bytes(There(tensor.bytes));
+}
+
+ResidentState::Digested ResidentState::Split(const TensorView& tensor) const {
+  const std::span<const float> there = There(tensor.bytes);
+  const size_t last = there.size() % kBlockFloats;
+  const size_t rest = last <= kMaxShortDigestFloats ? last : 0;
+  return {.blocks = there.first(there.size() - rest), .rest = there.last(rest)};
+}
+
+Result<ResidentState::Taken> ResidentState::Take(
+    std::span<const Digested> tensors) {
+  size_t numbers = 0;
+  size_t rests = 0;
+  for (const Digested& parts : tensors) {
+    numbers += NumbersOf(parts.blocks);
+    rests += parts.rest.size();
+  }
+  digests_.Resize(numbers);
+  rests_.Resize(rests);
+  std::span<uint64_t> to = digests_.span();
+  std::span<float> rest_to = rests_.span();
+  for (const Digested& parts : tensors) {
+    const size_t count = NumbersOf(parts.blocks);
+    if (count > 0) {
+      kernels_.DigestBlocks(parts.blocks, kBlockFloats, to.first(count));
+    }
+    memory_.Copy(rest_to.data(), parts.rest.data(), parts.rest.size_bytes());
+    to = to.subspan(count);
+    rest_to = rest_to.subspan(parts.rest.size());
+  }
+  Taken taken = {.halves = std::vector<uint64_t>(numbers),
+                 .rests = std::vector<float>(rests)};
+  DownloadInto(memory_, digests_.span(), std::span(taken.halves));
+  DownloadInto(memory_, rests_.span(), std::span(taken.rests));
+  RETURN_IF_ERROR(Check());
+  return taken;
+}
+
+Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
+    std::span<const TensorView> tensors) {
+  std::vector<BlockDigests> digests(tensors.size());
+  if (on_host() || !newest_there_) return digests;
+  std::vector<Digested> parts;
+  for (const TensorView& tensor : tensors) parts.push_back(Split(tensor));
+  ASSIGN_OR_RETURN(const Taken taken, Take(parts));
+  auto half = taken.halves.begin();
+  std::span<const float> rests = taken.rests;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    for (size_t n = NumbersOf(parts[i].blocks); n > 0; n -= 2, half += 2) {
+      digests[i].push_back({.high = half[1], .low = half[0]});
+    }
+    const size_t rest = parts[i].rest.size();
+    if (rest == 0) continue;
+    digests[i].push_back(FloatDigestOf(std::as_bytes(rests.first(rest))));
+    rests = rests.subspan(rest);
+  }
+  return digests;
+}
+
+Status ResidentState::StateChanges() {
+  RETURN_IF_ERROR(BringBack());
+  newest_here_ = true;
+  return OkStatus();
+}
+
+}  // namespace gauntlet

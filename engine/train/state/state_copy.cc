@@ -1,0 +1,119 @@
+#include "engine/train/state/state_copy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/large_array.h"
+#include "engine/train/state/spare_arrays.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+namespace {
+
+bool StaysIn(const SpareArrays* spare, const TensorView& tensor) {
+  return spare != nullptr && spare->Has(tensor);
+}
+
+}  // namespace
+
+StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
+
+Status StateCopy::Take(const TrainState& state,
+                       std::span<const TensorView> tensors) {
+  CHECK(fetching_ == nullptr, "one copy at a time");
+  tensors_.assign(tensors.begin(), tensors.end());
+  bytes_ = 0;
+  const SpareArrays* const spare = state.spare();
+  for (const TensorView& tensor : tensors_) {
+    if (!StaysIn(spare, tensor)) bytes_ += tensor.bytes.size();
+  }
+  TrainState::DeviceMirror* const device_mirror = state.device_mirror();
+  MakeRoom(device_mirror == nullptr ? nullptr : &device_mirror->memory());
+  expected_.clear();
+  if (device_mirror != nullptr) {
+    ASSIGN_OR_RETURN(const bool taken, TakeThere(*device_mirror));
+    if (taken) return OkStatus();
+  }
+  RETURN_IF_ERROR(state.SyncToHost());
+  TakeHere(spare);
+  return OkStatus();
+}
+
+void StateCopy::MakeRoom(Memory* pinned_for) {
+  if (bytes_ > buffer_.size()) {
+    pin_.reset();
+    // Exactly: growing by halves would hold more than the largest copy.
+    buffer_ = {};
+    buffer_ = MakeLargeArray<std::byte>(bytes_);
+  }
+  // The first copy may have been taken before anybody kept the state.
+  if (pinned_for != nullptr && !pin_) {
+    pin_.emplace(*pinned_for, std::span(buffer_));
+  }
+}
+
+// Copies the values there to the start of the buffer, in one piece. Returns
+// false if the device mirror's memory has no room.
+Result<bool> StateCopy::TakeThere(TrainState::DeviceMirror& device_mirror) {
+  Memory& memory = device_mirror.memory();
+  std::vector<std::span<const std::byte>> newest;
+  size_t size = 0;
+  for (const TensorView& tensor : tensors_) {
+    newest.push_back(device_mirror.NewestOf(tensor));
+    size += newest.back().size();
+  }
+  if (!device_) device_.emplace(memory);
+  if (!device_->ResizeIfRoom(size)) return false;
+  ASSIGN_OR_RETURN(expected_, device_mirror.DigestsOf(tensors_));
+  size_t at = 0;
+  size_t at_here = size;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    std::span<const std::byte>& bytes = tensors_[i].bytes;
+    const bool is_there = !newest[i].empty();
+    size_t& place = is_there ? at : at_here;
+    const std::span<std::byte> to =
+        std::span(buffer_).subspan(place, bytes.size());
+    if (is_there) {
+      memory.Copy(device_->span().data() + at, newest[i].data(), bytes.size());
+    } else {
+      std::copy_n(bytes.data(), bytes.size(), to.data());
+    }
+    place += bytes.size();
+    bytes = to;
+  }
+  fetching_ = &memory;
+  memory.Fetch(buffer_.data(), device_->span().data(), size);
+  return true;
+}
+
+void StateCopy::TakeHere(const SpareArrays* spare) {
+  size_t at = 0;
+  for (TensorView& tensor : tensors_) {
+    if (StaysIn(spare, tensor)) continue;
+    const std::span<std::byte> place =
+        std::span(buffer_).subspan(at, tensor.bytes.size());
+    std::copy_n(tensor.bytes.data(), tensor.bytes.size(), place.data());
+    tensor.bytes = place;
+    at += place.size();
+  }
+}
+
+Status StateCopy::Arrive() {
+  Memory* const memory = std::exchange(fetching_, nullptr);
+  return memory == nullptr ? OkStatus() : memory->AwaitFetch();
+}
+
+Status StateCopy::Check() const {
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    if (expected_[i].empty() || BlockDigestsOf(tensors_[i]) == expected_[i]) {
+      continue;
+    }
+    return IoError(fmt::format(
+        "the copy of {} is not what the device had: its digests differ",
+        tensors_[i].name));
+  }
+  return OkStatus();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,522 @@
+#include "engine/train/state/train_state.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "engine/check.h"
+#include "engine/ckpt/state/shard_plan.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/large_array.h"
+#include "engine/numerics.h"
+#include "engine/train/state/spare_arrays.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// In the order of ForArrays, as single numbers and as one number an epoch.
+constexpr const char* kNumberNames[] = {
+    "rng/key",        "position/step",    "position/epoch",  "position/sample",
+    "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
+constexpr const char* kHistoryNames[] = {
+    "history/loss",     "history/correct",     "history/rows",
+    "history/val_loss", "history/val_correct", "history/val_rows"};
+// Beside the slots': of ForArrays.
+constexpr size_t kOtherArrays =
+    5 + std::size(kNumberNames) + std::size(kHistoryNames);
+
+template <typename T>
+constexpr DType DTypeOf() {
+  if constexpr (std::is_same_v<T, float>) return DType::kF32;
+  if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
+  if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
+}
+
+uint64_t BitsOf(float value) { return std::bit_cast<uint32_t>(value); }
+uint64_t BitsOf(int64_t value) { return std::bit_cast<uint64_t>(value); }
+uint64_t BitsOf(uint64_t value) { return value; }
+
+bool IsOfCallback(std::string_view tensor) {
+  return tensor.starts_with(kCallbackPrefix);
+}
+
+// REQUIRES: IsOfCallback(tensor).
+Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
+  return OtherJob(fmt::format(
+      "callback {}: {}. Use another checkpoint directory, or the original "
+      "callbacks",
+      tensor.substr(kCallbackPrefix.size()), difference));
+}
+
+// `to` are the bytes of the view.
+Status CopyInto(const TensorView& view, std::span<std::byte> to,
+                const TensorView& from) {
+  if (from.dtype != view.dtype || from.shape != view.shape ||
+      from.bytes.size() != to.size()) {
+    return DataLoss(fmt::format(
+        "tensor {}: expected {} bytes, the checkpoint has {} of another type "
+        "or shape",
+        view.name, to.size(), from.bytes.size()));
+  }
+  if (!to.empty()) std::memcpy(to.data(), from.bytes.data(), to.size());
+  return OkStatus();
+}
+
+// For who cannot be told that the newest values are lost.
+void MustSettle(const TrainState& state) {
+  const Status settled = state.SyncToHost();
+  CHECK(settled.ok(), settled.message());
+}
+
+}  // namespace
+
+TrainState::TrainState(const Model& model, const Optimizer& rule,
+                       const JobSpec& job, StartFrom start,
+                       std::span<const HookState> hooks)
+    : parameters(MakeLargeArray<float>(model.parameter_count())),
+      optimizer(rule.InitialState(model.parameter_count())),
+      accumulated(MakeLargeArray<float>(
+          job.accumulate > 1 ? model.parameter_count() : 0)),
+      replica_state(model.replica_state_size() *
+                    static_cast<size_t>(job.replicas)),
+      rng_key(job.seed) {
+  for (const HookState& hook : hooks) {
+    hook_state.resize(hook_state.size() + hook.size);
+  }
+  position.epoch = job.start.epoch;
+  NameTensors(model, rule, job.replicas, hooks);
+  if (start == StartFrom::kInitialParameters) {
+    model.Initialize(rng_key, parameters);
+  }
+}
+
+std::vector<float>& TrainState::LargeArray(size_t index) {
+  if (index == 0) return parameters;
+  if (index <= optimizer.slots.size()) return optimizer.slots[index - 1];
+  return accumulated;
+}
+
+UpdatedArray TrainState::NextOf(size_t index) {
+  return spare_ == nullptr ? UpdatedArray(LargeArray(index))
+                           : spare_->NextOf(index);
+}
+
+void TrainState::OwnLargeArrays() {
+  for (size_t i = 0; i < large_arrays(); ++i) {
+    const UpdatedArray next = NextOf(i);
+    if (next.to.data() == next.from.data()) continue;
+    std::copy_n(next.from.data(), next.size(), next.to.data());
+  }
+}
+
+template <typename State, typename Take>
+void TrainState::ForArrays(State& state, const Take& take) {
+  const auto take_one = [&](auto& value) {
+    take(std::span<std::remove_reference_t<decltype(value)>, 1>(&value, 1));
+  };
+  CHECK(state.optimizer.slots.size() + kOtherArrays <= kMaxArrays,
+        "too many slots");
+  take(std::span(state.parameters));
+  for (auto& slot : state.optimizer.slots) take(std::span(slot));
+  take(std::span(state.optimizer.scalars));
+  take(std::span(state.accumulated));
+  take(std::span(state.replica_state));
+  take(std::span(state.hook_state));
+  take_one(state.rng_key);
+  take_one(state.position.step);
+  take_one(state.position.epoch);
+  take_one(state.position.sample);
+  take_one(state.position.phase);
+  take_one(state.metrics.loss_sum);
+  take_one(state.metrics.correct);
+  take_one(state.metrics.rows);
+  take(std::span(state.history.loss));
+  take(std::span(state.history.correct));
+  take(std::span(state.history.rows));
+  take(std::span(state.history.val_loss));
+  take(std::span(state.history.val_correct));
+  take(std::span(state.history.val_rows));
+}
+
+template <typename Byte, typename State>
+auto TrainState::ArraysOf(State& state)
+    -> std::array<ArrayView<Byte>, kMaxArrays> {
+  std::array<ArrayView<Byte>, kMaxArrays> arrays;
+  size_t count = 0;
+  ForArrays(state, [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    const std::span<Byte> bytes(reinterpret_cast<Byte*>(values.data()),
+                                values.size_bytes());
+    arrays[count++] = {DTypeOf<T>(), bytes};
+  });
+  return arrays;
+}
+
+// Types and bytes, and the size of a whole array, are set on demand.
+void TrainState::NameTensors(const Model& model, const Optimizer& rule,
+                             int replicas, std::span<const HookState> hooks) {
+  const std::vector<std::string> slots = rule.slot_names();
+  const std::vector<std::string> scalars = rule.scalar_names();
+  const size_t most = model.parameters().size() * (2 + slots.size()) +
+                      scalars.size() + model.replica_state().size() +
+                      hooks.size() + std::size(kNumberNames) +
+                      std::size(kHistoryNames);
+  std::vector<TensorView> tensors;
+  std::vector<Place> places;
+  tensors.reserve(most);
+  places.reserve(most);
+  size_t array = 0;
+  const auto add = [&](std::string name, std::vector<uint64_t> shape,
+                       const Place& place) {
+    tensors.push_back({.name = std::move(name), .shape = std::move(shape)});
+    places.push_back(place);
+  };
+  const auto add_parameters = [&](const std::string& prefix) {
+    for (const ParameterInfo& info : model.parameters()) {
+      add(prefix + info.name, info.shape,
+          {.array = array,
+           .offset = info.offset * sizeof(float),
+           .bytes = info.size * sizeof(float),
+           .parameter_at = prefix.size()});
+    }
+    ++array;
+  };
+  add_parameters("");
+  for (const std::string& slot : slots) add_parameters(slot + "/");
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    add(scalars[i], {},
+        {.array = array, .offset = i * sizeof(float), .bytes = sizeof(float)});
+  }
+  ++array;
+  if (accumulated.empty()) {
+    ++array;
+  } else {
+    add_parameters("accumulated/");
+  }
+  for (const ParameterInfo& info : model.replica_state()) {
+    const auto rows = static_cast<uint64_t>(replicas);
+    std::vector<uint64_t> shape = {rows};
+    shape.insert(shape.end(), info.shape.begin(), info.shape.end());
+    add(info.name, std::move(shape),
+        {.array = array,
+         .offset = rows * info.offset * sizeof(float),
+         .bytes = rows * info.size * sizeof(float)});
+  }
+  ++array;
+  size_t offset = 0;
+  for (const HookState& hook : hooks) {
+    const size_t bytes = hook.size * sizeof(float);
+    add(hook.name, {hook.size},
+        {.array = array, .offset = offset, .bytes = bytes});
+    offset += bytes;
+  }
+  ++array;
+  for (const char* const name : kNumberNames) {
+    add(name, {}, {.array = array++, .bytes = kAll});
+  }
+  for (const char* const name : kHistoryNames) {
+    add(name, {0}, {.array = array++, .bytes = kAll});
+  }
+  TakeInNameOrder(std::move(tensors), places);
+}
+
+void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
+                                 std::span<const Place> places) {
+  tensors_.reserve(tensors.size());
+  places_.reserve(tensors.size());
+  constexpr size_t kUsualBytes = 96;  // per tensor
+  std::string layout;
+  layout.reserve(tensors.size() * kUsualBytes);
+  const auto describe = [&layout](std::span<const uint64_t> words) {
+    const auto bytes = std::as_bytes(words);
+    layout.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  for (const size_t i : NameOrder(tensors)) {
+    TensorView& tensor = tensors[i];
+    const Place& place = places[i];
+    describe({{tensor.name.size(), tensor.shape.size(), place.array,
+               place.offset, place.bytes}});
+    layout += tensor.name;
+    describe(tensor.shape);
+    tensors_.push_back(std::move(tensor));
+    places_.push_back(place);
+  }
+  layout_ = DigestOf(layout);
+}
+
+Status TrainState::CheckNotLost() const {
+  if (!lost_) return OkStatus();
+  return Unavailable("the state's newest values were lost with the device");
+}
+
+Status TrainState::SyncToHost() const {
+  RETURN_IF_ERROR(CheckNotLost());
+  return device_mirror_ == nullptr ? OkStatus() : device_mirror_->BringBack();
+}
+
+const std::vector<TensorView>& TrainState::Tensors() const {
+  MustSettle(*this);
+  return View();
+}
+
+const std::vector<TensorView>& TrainState::View() const {
+  const auto arrays = ArraysOf<const std::byte>(*this);
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Place& place = places_[i];
+    const auto& array = arrays[place.array];
+    TensorView& tensor = tensors_[i];
+    tensor.dtype = array.dtype;
+    tensor.bytes = place.In(array.bytes);
+    if (place.bytes == kAll && !tensor.shape.empty()) {
+      tensor.shape[0] = array.bytes.size() / DTypeBytes(array.dtype);
+    }
+  }
+  return tensors_;
+}
+
+bool TrainState::IsOf(size_t tensor, std::span<const std::string> names) const {
+  const size_t begin = places_[tensor].parameter_at;
+  if (names.empty() || begin == kNoParameter) return true;
+  const std::string_view parameter =
+      std::string_view(tensors_[tensor].name).substr(begin);
+  return std::ranges::find(names, parameter) != names.end();
+}
+
+std::vector<TensorView> TrainState::TensorsOf(
+    std::span<const std::string> of_parameters) const {
+  const std::vector<TensorView>& all = View();
+  std::vector<TensorView> tensors;
+  tensors.reserve(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (IsOf(i, of_parameters)) tensors.push_back(all[i]);
+  }
+  return tensors;
+}
+
+// Fingerprint of the values here, in the order of the arrays. Types are those
+// of the arrays, and a shape changes only with its array's size.
+Digest TrainState::Fingerprint(ArrayDigests arrays) const {
+  constexpr size_t kFewValues = 8;
+  // The parameters and the slots, which ForArrays has first.
+  const size_t digested = 1 + optimizer.slots.size();
+  if (arrays == ArrayDigests::kRecompute) array_digests_.clear();
+  const bool known = !array_digests_.empty();
+  array_digests_.reserve(digested);
+  size_t array = 0;
+  std::array<uint64_t, 2 + (1 + kFewValues) * kMaxArrays> words;
+  size_t count = 0;
+  words[count++] = layout_.high;
+  words[count++] = layout_.low;
+  ForArrays(*this, [&](auto values) {
+    const size_t bytes = values.size_bytes();
+    const size_t index = array++;
+    words[count++] = bytes;
+    if (index < digested) {
+      if (!known) array_digests_.push_back(DigestOf(std::as_bytes(values)));
+      words[count++] = array_digests_[index].high;
+      words[count++] = array_digests_[index].low;
+      return;
+    }
+    if (values.size() <= kFewValues) {
+      for (const auto value : values) words[count++] = BitsOf(value);
+      return;
+    }
+    const Digest digest = DigestOf(std::as_bytes(values));
+    words[count++] = digest.high;
+    words[count++] = digest.low;
+  });
+  return DigestOf(std::as_bytes(std::span(words).first(count)));
+}
+
+// Digest of the values here.
+Digest TrainState::DigestHere(ArrayDigests arrays) const {
+  if (known_ == nullptr) return digester_.Compute(View());
+  const Digest fingerprint = Fingerprint(arrays);
+  if (const auto digest = known_->Find(fingerprint)) return *digest;
+  const Digest digest = digester_.Compute(View());
+  known_->Put(fingerprint, digest);
+  return digest;
+}
+
+Digest TrainState::ComputeDigest() const {
+  MustSettle(*this);
+  return DigestHere(ArrayDigests::kRecompute);
+}
+
+Result<Digest> TrainState::NewestDigest(ArrayDigests arrays) const {
+  RETURN_IF_ERROR(CheckNotLost());
+  if (device_mirror_ == nullptr) return DigestHere(arrays);
+  const std::vector<TensorView>& tensors = View();
+  ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
+                   device_mirror_->DigestsOf(tensors));
+  return digester_.Compute(tensors, elsewhere);
+}
+
+Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
+  // Far beyond any run, and small enough to allocate.
+  constexpr uint64_t kMaxEpochs = 1 << 24;
+  const auto resize = [&](std::string_view name, auto& values) {
+    const TensorView* const found = FindTensor(tensors, name);
+    if (found == nullptr || found->shape.size() != 1 ||
+        found->shape[0] > kMaxEpochs) {
+      return DataLoss(fmt::format(
+          "tensor {}: expected one dimension of at most {}", name, kMaxEpochs));
+    }
+    values.resize(found->shape[0]);
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(resize("history/loss", history.loss));
+  RETURN_IF_ERROR(resize("history/correct", history.correct));
+  RETURN_IF_ERROR(resize("history/rows", history.rows));
+  RETURN_IF_ERROR(resize("history/val_loss", history.val_loss));
+  RETURN_IF_ERROR(resize("history/val_correct", history.val_correct));
+  return resize("history/val_rows", history.val_rows);
+}
+
+// Each complete epoch has an entry in all of the history, the one whose
+// callbacks are due in the validation's alone.
+Status TrainState::CheckHistory() const {
+  if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {
+    return DataLoss(fmt::format("position/phase: expected 0 to 2, found {}",
+                                position.phase));
+  }
+  const size_t trained = history.loss.size();
+  const size_t validated =
+      trained + (position.phase_of() == Phase::kCallbacksDue ? 1 : 0);
+  const auto check = [](std::string_view name, const auto& values,
+                        size_t expected) {
+    if (values.size() == expected) return OkStatus();
+    return DataLoss(fmt::format(
+        "tensor history/{}: expected {} epochs by history/loss and the "
+        "position, found {}",
+        name, expected, values.size()));
+  };
+  RETURN_IF_ERROR(check("correct", history.correct, trained));
+  RETURN_IF_ERROR(check("rows", history.rows, trained));
+  RETURN_IF_ERROR(check("val_loss", history.val_loss, validated));
+  RETURN_IF_ERROR(check("val_correct", history.val_correct, validated));
+  return check("val_rows", history.val_rows, validated);
+}
+
+// Names the first one of the checkpoint that is not wanted.
+Status TrainState::Superfluous(
+    std::span<const TensorView> tensors,
+    std::span<const std::string> of_parameters) const {
+  const auto is_wanted = [&](const TensorView& tensor) {
+    const TensorView* const own = FindTensor(tensors_, tensor.name);
+    return own != nullptr &&
+           IsOf(static_cast<size_t>(own - tensors_.data()), of_parameters);
+  };
+  const auto extra = std::ranges::find_if_not(tensors, is_wanted);
+  CHECK(extra != tensors.end(), "every tensor is wanted");
+  if (IsOfCallback(extra->name)) {
+    return OfOtherCallbacks(extra->name, "in the checkpoint, none now");
+  }
+  return DataLoss(fmt::format(
+      "tensor {}: in the checkpoint, but not of this run", extra->name));
+}
+
+Status TrainState::Restore(std::span<const TensorView> tensors,
+                           const FaultPoints& faults,
+                           std::span<const std::string> of_parameters) {
+  ArraysChanged();
+  RETURN_IF_ERROR(ResizeHistory(tensors));
+  const uint64_t initial_rng_key = rng_key;
+  if (device_mirror_ != nullptr)
+    RETURN_IF_ERROR(device_mirror_->StateChanges());
+  const std::vector<TensorView>& views = Tensors();
+  const auto arrays = ArraysOf<std::byte>(*this);
+  size_t taken = 0;
+  // Both are in the order of names.
+  const TensorView* next = tensors.data();
+  const TensorView* const end = next + tensors.size();
+  for (size_t i = 0; i < views.size(); ++i) {
+    const std::string& name = views[i].name;
+    const Place& place = places_[i];
+    if (!IsOf(i, of_parameters)) continue;
+    if (next == end || next->name != name) next = FindTensor(tensors, name);
+    if (next == nullptr && IsOfCallback(name)) {
+      return OfOtherCallbacks(name, "none in the checkpoint, one now");
+    }
+    if (next == nullptr) {
+      return DataLoss(fmt::format("tensor {}: not in the checkpoint", name));
+    }
+    if (IsOfCallback(name) && next->shape != views[i].shape) {
+      return OfOtherCallbacks(
+          name, fmt::format("its state has {} numbers in the checkpoint, {} "
+                            "now: an option differs",
+                            fmt::join(next->shape, "x"),
+                            fmt::join(views[i].shape, "x")));
+    }
+    RETURN_IF_ERROR(
+        CopyInto(views[i], place.In(arrays[place.array].bytes), *next));
+    ++next;
+    ++taken;
+  }
+  if (taken != tensors.size()) return Superfluous(tensors, of_parameters);
+  RETURN_IF_ERROR(CheckHistory());
+  if (faults.Planted(PlantedBug::kLoseRngKey)) rng_key = ~initial_rng_key;
+  if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
+  if (faults.Planted(PlantedBug::kLoseMetrics)) metrics = {};
+  return OkStatus();
+}
+
+void DropHookState(const TrainState& state, std::vector<TensorView>& tensors) {
+  const std::vector<TensorView>& known = state.Tensors();
+  std::erase_if(tensors, [&](const TensorView& tensor) {
+    return FindTensor(known, tensor.name) == nullptr;
+  });
+}
+
+void StartFromValues(const Model& model, std::span<const float> values,
+                     TrainState& state) {
+  const auto parameters = values.first(model.parameter_count());
+  const auto kept = values.subspan(parameters.size());
+  std::ranges::copy(parameters, state.parameters.begin());
+  state.ArraysChanged();
+  if (kept.empty()) return;
+  const size_t replicas = state.replica_state.size() / kept.size();
+  for (const ParameterInfo& info : model.replica_state()) {
+    const auto of_one = kept.subspan(info.offset, info.size);
+    float* to = state.replica_state.data() + info.offset * replicas;
+    for (size_t i = 0; i < replicas; ++i) {
+      to = std::ranges::copy(of_one, to).out;
+    }
+  }
+}
+
+void CombineReplicas(std::span<const float> of_replicas, std::span<float> one) {
+  for (size_t i = 0; i < one.size(); ++i) {
+    one[i] = numerics::ReplicaMean(of_replicas.data() + i, one.size(),
+                                   of_replicas.size() / one.size());
+  }
+}
+
+std::vector<float> CombinedReplicaState(const Model& model,
+                                        const TrainState& state) {
+  std::vector<float> combined(model.replica_state_size());
+  if (combined.empty()) return combined;
+  const size_t replicas = state.replica_state.size() / combined.size();
+  for (const ParameterInfo& info : model.replica_state()) {
+    CombineReplicas(std::span(state.replica_state)
+                        .subspan(info.offset * replicas, info.size * replicas),
+                    std::span(combined).subspan(info.offset, info.size));
+  }
+  return combined;
+}
+
+std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
+  MustSettle(state);
+  std::vector<float> values = state.parameters;
+  std::ranges::copy(CombinedReplicaState(model, state),
+                    std::back_inserter(values));
+  return values;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,448 @@
+#include "engine/train/worker/generation_join.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/ckpt/format/text_record.h"
+#include "engine/ckpt/protocol/ownership.h"
+#include "engine/epoch_text.h"
+#include "engine/train/rendezvous/common_settings.h"
+#include "engine/train/rendezvous/rendezvous.h"
+#include "engine/train/rendezvous/rendezvous_messages.h"
+#include "engine/train/rendezvous/state_transfer.h"
+#include "engine/train/save/resume.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+SessionOptions GenerationJoin::MeetingOptions(Time meet_by) const {
+  const ClusterOptions& cluster = parts_.options().cluster;
+  SessionOptions options = RendezvousOptions(parts_.place, cluster);
+  const CollectiveOffer offer =
+      OfferOf(parts_.options().kernels.device, parts_.inputs.device);
+  options.hello_payload =
+      EncodeIntroduction({.settings = told_, .held = held_, .offer = offer});
+  options.check_hello_payload = [this](std::string_view bytes) {
+    return CheckIntroduction(bytes, told_);
+  };
+  options.log = [&reporter = parts_.reporter](const std::string& line) {
+    reporter.Progress({.line = line});
+  };
+  if (!parts_.rejoins()) return options;
+  options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
+  options.ring_timeout = cluster.lost_after;
+  options.incarnation = static_cast<uint64_t>(parts_.place.life);
+  options.generation = last_generation_;
+  options.latest_incarnation = latest_incarnation_;
+  return options;
+}
+
+void GenerationJoin::NoteSilence(int rank) {
+  silent_rank_ = rank < 0 ? std::nullopt : std::optional(rank);
+}
+
+Status GenerationJoin::Rendezvous(Time meet_by) {
+  const ClusterOptions& cluster = parts_.options().cluster;
+  if (told_.empty()) {
+    told_ = EncodeCommonSettings(parts_.options(), parts_.inputs.job_json);
+  }
+  const Duration meeting = parts_.rejoins() ? meet_by - parts_.world.clock.Now()
+                                            : cluster.rendezvous_timeout;
+  parts_.Expect(meeting + cluster.save_timeout);
+  if (parts_.rejoins()) {
+    parts_.reporter.Progress(
+        {.step = held_ ? held_->step : 0,
+         .meeting = last_generation_,
+         .silent_rank = std::exchange(silent_rank_, std::nullopt)});
+  }
+  ASSIGN_OR_RETURN(
+      parts_.session,
+      Session::Form(parts_.world, parts_.built.for_host(),
+                    MeetingOptions(meet_by),
+                    [this](const std::vector<JoinedWorker>& by_rank) {
+                      return Decide(by_rank);
+                    }));
+  last_generation_ = parts_.generation();
+  if (parts_.chief()) {
+    latest_incarnation_ = parts_.session->latest_incarnation();
+  }
+  return OkStatus();
+}
+
+// Nothing is claimed for ranks that were told different things.
+Result<GenerationJoin::Reports> GenerationJoin::CollectReports(
+    const std::vector<JoinedWorker>& by_rank) const {
+  Reports reports;
+  for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+    Result<Introduction> read = DecodeIntroduction(by_rank[rank].hello_payload);
+    if (!read.ok()) {
+      return Unavailable(
+          fmt::format("rank {}: {}", rank, read.status().message()));
+    }
+    RETURN_IF_ERROR(CompareSettings(told_, read->settings, rank));
+    reports.held.push_back(std::move(read->held));
+    reports.offers.push_back(std::move(read->offer));
+  }
+  return reports;
+}
+
+// With a new communicator, where there is to be one: each generation has its
+// own.
+Result<CollectiveDecision> GenerationJoin::ChooseCollective(
+    std::span<const CollectiveOffer> offers) const {
+  ASSIGN_OR_RETURN(
+      CollectiveDecision decision,
+      DecideCollective(parts_.options().cluster.collective, offers));
+  if (!decision.communicator) return decision;
+  gpu::DeviceText why;
+  if (parts_.inputs.device.collective->make_id(&*decision.communicator, &why)) {
+    return decision;
+  }
+  const std::string reason = fmt::format(
+      "no communicator: {}: {}", offers[0].version, std::string_view(why.text));
+  if (parts_.options().cluster.collective != CollectiveChoice::kAuto) {
+    return Unavailable(reason);
+  }
+  return RingBecause(reason);
+}
+
+// Once all have come, and so have left whatever generation they were of: the
+// claim first, then what it goes on from.
+Result<Decision> GenerationJoin::Decide(
+    const std::vector<JoinedWorker>& by_rank) {
+  ASSIGN_OR_RETURN(const Reports reports, CollectReports(by_rank));
+  ASSIGN_OR_RETURN(const CollectiveDecision collective,
+                   ChooseCollective(reports.offers));
+  uint64_t known = 0;
+  for (const JoinedWorker& joined_worker : by_rank) {
+    known = std::max(known, joined_worker.generation);
+  }
+  // Without a store the launcher's count of lives numbers the generations.
+  if (!parts_.store) {
+    const auto life = static_cast<uint64_t>(parts_.place.life);
+    return Decision{
+        .generation = std::max(life, known + 1),
+        .text = EncodeDecision({.start = DecideStart(reports.held, {}, {}),
+                                .collective = collective})};
+  }
+  const bool holds = std::ranges::any_of(
+      reports.held, [](const auto& state) { return state.has_value(); });
+  parts_.times.Lap(TimePart::kJoin);
+  ASSIGN_OR_RETURN(const Claim claim, MakeClaim(holds ? StateInMemory::kHeld
+                                                      : StateInMemory::kNone));
+  parts_.times.Lap(TimePart::kClaim);
+  parts_.launch_hold.claimed = claim.generation;
+  parts_.reporter.Progress({.claimed = claim.generation});
+  for (std::string& line : parts_.store->TakeWarnings()) {
+    parts_.reporter.Progress({.line = std::move(line)});
+  }
+  std::optional<HeldState> parent_state;
+  if (claim.parent) {
+    parent_state = {.step = claim.parent->step,
+                    .phase = claim.parent_phase,
+                    .digest = claim.parent_digest};
+  }
+  StartDecision start = DecideStart(reports.held, claim.parent, parent_state);
+  if (start.from_memory) {
+    start.from_memory->is_only_copy = claim.none_is_valid;
+  }
+  return Decision{.generation = claim.generation,
+                  .text = EncodeDecision(
+                      {.start = std::move(start), .collective = collective})};
+}
+
+// A claim that there is no room for, or that is refused, is tried again: three
+// times, and six times in three seconds if a state in memory depends on it. An
+// incomplete claim is ignored. kForbidden after the last try is permanent.
+Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
+  const int tries = memory == StateInMemory::kHeld ? 6 : 3;
+  const std::string& job = parts_.inputs.job_json;
+  Duration pause = std::chrono::milliseconds(100);
+  Result<Claim> claim = parts_.store->ClaimGeneration(job, memory);
+  for (int i = 1; i < tries; ++i) {
+    const Code code = claim.status().code();
+    if (code != Code::kResourceExhausted && code != Code::kForbidden) break;
+    parts_.world.clock.SleepUntil(parts_.world.clock.Now() + pause);
+    pause *= 2;
+    claim = parts_.store->ClaimGeneration(job, memory);
+  }
+  const Status& status = claim.status();
+  if (status.code() == Code::kForbidden) {
+    return InvalidArgument(status.message());
+  }
+  if (status.code() == Code::kResourceExhausted) {
+    return ResourceExhausted(
+        status.message() +
+        " (make room, then start again: a start writes a small file there)");
+  }
+  return claim;
+}
+
+Result<StartDecision> GenerationJoin::TakeWelcome() {
+  Result<RendezvousDecision> welcome =
+      DecodeDecision(parts_.session->decision().text);
+  if (!welcome.ok()) {
+    return Unavailable("the chief's welcome: " + welcome.status().message());
+  }
+  const auto& memory = welcome->start.from_memory;
+  if (memory && memory->holder >= parts_.session->ring().size()) {
+    return Unavailable(fmt::format(
+        "the chief's welcome: expected a rank below {} that holds the state, "
+        "found {}",
+        parts_.session->ring().size(), memory->holder));
+  }
+  collective_ = std::move(welcome->collective);
+  if (parts_.chief() && collective_.line != collective_line_) {
+    collective_line_ = collective_.line;
+    parts_.reporter.Progress({.line = collective_line_});
+  }
+  return std::move(welcome->start);
+}
+
+Status GenerationJoin::Resume() {
+  elsewhere_.clear();
+  parts_.Expect(parts_.options().cluster.save_timeout);
+  ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
+  carries_on_ = start.from_memory.has_value();
+  saves_first_ = carries_on_ && start.from_memory->is_only_copy;
+  if (parts_.store && !parts_.chief()) {
+    const Status seen = WaitUntilClaimVisible(
+        parts_.world, parts_.options().checkpoint.directory,
+        parts_.generation(),
+        parts_.world.clock.Now() + parts_.options().cluster.lost_after);
+    if (seen.code() == Code::kInvalidArgument) {
+      elsewhere_ = seen.message();
+    } else {
+      RETURN_IF_ERROR(seen);
+    }
+  }
+  parts_.times.Lap(TimePart::kClaim);
+  // The others count on this one in what they exchange.
+  if (carries_on_) {
+    const Status carried = CarryOn(*start.from_memory);
+    parts_.times.Lap(TimePart::kTransfer);
+    return carried;
+  }
+  if (!elsewhere_.empty()) return OkStatus();
+  held_.reset();
+  if (start.checkpoint) {
+    const Status loaded = Load(*start.checkpoint);
+    parts_.times.Lap(TimePart::kLoad);
+    return loaded;
+  }
+  Initialize();
+  parts_.times.Lap(TimePart::kBuild);
+  return OkStatus();
+}
+
+void GenerationJoin::MakeState(StartFrom start) {
+  const JobModel& built = parts_.built;
+  LoopHooks* const hooks = parts_.inputs.hooks;
+  const JobSpec& job = parts_.options().job;
+  const ModelExtent extent = {
+      .parameters = built.model->parameter_count(),
+      .replica_state = built.model->replica_state_size() *
+                       static_cast<size_t>(job.replicas)};
+  const std::vector<HookState> hook_states =
+      hooks == nullptr ? std::vector<HookState>() : hooks->states(extent);
+  parts_.state.emplace(*built.model, *built.optimizer, job, start, hook_states);
+  TrainMemo* const memo = parts_.inputs.memo;
+  if (memo != nullptr) parts_.state->set_known_states(&memo->states());
+}
+
+void GenerationJoin::Initialize() {
+  MakeState(StartFrom::kInitialParameters);
+  if (parts_.options().job.start.weights) {
+    StartFromValues(*parts_.built.model, parts_.inputs.weights, *parts_.state);
+  }
+  started_as_ = parts_.state->ComputeDigest();
+  parts_.world.events.Emit({.kind = EventKind::kInitialized,
+                            .generation = parts_.generation(),
+                            .digest = started_as_});
+}
+
+Status GenerationJoin::Load(const CheckpointRef& parent) {
+  MakeState(StartFrom::kCheckpoint);
+  RETURN_IF_ERROR(LoadState(parts_.world, *parts_.store, parent,
+                            *parts_.schedule, *parts_.state));
+  resumed_from_ = parts_.step();
+  started_as_ = parts_.state->ComputeDigest();
+  LogEvent event = StartEvent(EventKind::kResumed);
+  event.count =
+      static_cast<int64_t>(parts_.state->not_finite_since.value_or(0));
+  event.path = parent.name;
+  parts_.world.events.Emit(std::move(event));
+  const std::optional<uint64_t>& stop = parts_.options().horizon.stop_at_step;
+  SayStart("resumed " + parent.name,
+           stop && *stop <= *resumed_from_
+               ? fmt::format("; step {} to stop at is past", *stop)
+               : "");
+  return OkStatus();
+}
+
+// Event with the position of the state that training starts from.
+LogEvent GenerationJoin::StartEvent(EventKind kind) const {
+  const Position& position = parts_.state->position;
+  return {.kind = kind,
+          .generation = parts_.generation(),
+          .step = position.step,
+          .epoch = position.epoch,
+          .position = position.sample,
+          .phase = position.phase_of(),
+          .digest = started_as_};
+}
+
+void GenerationJoin::SayStart(const std::string& how,
+                              const std::string& whence) {
+  if (!parts_.chief()) return;
+  const Position& position = parts_.state->position;
+  parts_.reporter.Progress(
+      {.step = position.step,
+       .epoch = position.epoch,
+       .line = fmt::format("{}: step {}, {}{}", how, position.step,
+                           EpochPosition(position.epoch, position.sample),
+                           whence)});
+}
+
+// From the state that a worker holds in memory. An error of the ring leaves
+// what this one holds as it was.
+Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
+  const HeldState& decided = memory.state;
+  if (held_ && IsSameMoment(*held_, decided) && *held_ != decided) {
+    parts_.stage = Stage::kTraining;
+    return FailedPrecondition(fmt::format(
+        "step {}: state digests differ between workers: rank {} has {}, rank "
+        "{} has {}",
+        decided.step, memory.holder, decided.digest.ToString(),
+        parts_.place.rank, held_->digest.ToString()));
+  }
+  const bool keeps = held_ == decided;
+  if (!keeps && !held_) MakeState(StartFrom::kCheckpoint);
+  if (memory.is_needed) RETURN_IF_ERROR(TakeFrom(memory, keeps));
+  held_ = decided;
+  started_as_ = decided.digest;
+  SayCarriedOn(keeps ? "kept" : fmt::format("from rank {}", memory.holder));
+  return OkStatus();
+}
+
+Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
+                                bool keeps) {
+  const Status shared =
+      ShareState(parts_.world, parts_.session->ring(),
+                 {.memory = memory,
+                  .holds_it = keeps,
+                  .timeout = parts_.options().cluster.save_timeout},
+                 *parts_.state);
+  if (shared.code() != Code::kDataLoss) return shared;
+  held_.reset();
+  state_is_void_ = true;
+  return Unavailable(shared.message());
+}
+
+void GenerationJoin::SayCarriedOn(const std::string& from) {
+  LogEvent event = StartEvent(EventKind::kCarriedOn);
+  event.detail = from;
+  parts_.world.events.Emit(std::move(event));
+  SayStart("rejoined", fmt::format(" ({})", from));
+}
+
+// Sends `said` to all workers before the first step. Returns the texts of all,
+// by rank.
+Result<std::vector<std::string>> GenerationJoin::AllGather(
+    const std::string& said) {
+  return parts_.session->ring().AllGather(
+      {}, said, parts_.options().cluster.save_timeout);
+}
+
+// An error that all ranks see is every rank's: none leaves before the others
+// have seen it.
+Status GenerationJoin::Refuse(Status why) {
+  parts_.session->Leave();
+  return why;
+}
+
+namespace {
+std::string NotFiniteSince(const std::optional<TrainState>& state) {
+  if (!state || !state->not_finite_since) return "";
+  return std::to_string(*state->not_finite_since);
+}
+}  // namespace
+
+Status GenerationJoin::AgreeOnStart() {
+  parts_.Expect(parts_.options().cluster.save_timeout);
+  const std::string here = elsewhere_.empty() ? started_as_.ToString() : "";
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      AllGather(EncodeList({here, elsewhere_, NotFiniteSince(parts_.state)})));
+  std::vector<std::string_view> states;
+  std::optional<uint64_t> not_finite_since;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> said,
+                     ViewList(all[rank]));
+    if (said.size() != 3) {
+      return Unavailable(fmt::format("rank {}: malformed start", rank));
+    }
+    if (!said[1].empty()) {
+      return Refuse(InvalidArgument(fmt::format("rank {}: {}", rank, said[1])));
+    }
+    states.push_back(said[0]);
+    if (const auto since = ParseNumber<uint64_t>(said[2])) {
+      not_finite_since = std::min(*since, not_finite_since.value_or(*since));
+    }
+  }
+  for (size_t rank = 0; rank < states.size(); ++rank) {
+    if (states[rank] == states[0]) continue;
+    return Refuse(FailedPrecondition(
+        fmt::format("rank {} starts from another state than the chief", rank)));
+  }
+  // A rank that has just taken the others' state cannot know it.
+  parts_.state->not_finite_since = not_finite_since;
+  RETURN_IF_ERROR(JoinDevices());
+  parts_.session->StartRejectingLateConnections();
+  if (parts_.rejoins() && parts_.chief()) {
+    parts_.reporter.Progress({.formed = parts_.generation()});
+  }
+  return OkStatus();
+}
+
+// All ranks are there: they have just told each other their states.
+Status GenerationJoin::JoinDevices() {
+  if (!collective_.communicator) return OkStatus();
+  const gpu::CollectiveApi* const api = parts_.inputs.device.collective;
+  const Kernels& kernels = *parts_.built.kernels;
+  if (api == nullptr || gpu::DeviceOf(kernels) == nullptr) {
+    return Unavailable(
+        fmt::format("rank {}: the chief wants an exchange between devices, and "
+                    "there is no way to it",
+                    parts_.place.rank));
+  }
+  const ClusterOptions& cluster = parts_.options().cluster;
+  const Duration timeout =
+      parts_.rejoins()
+          ? std::min(cluster.step_timeout, cluster.rendezvous_timeout)
+          : cluster.rendezvous_timeout;
+  // To connect, to be connected to, and to join.
+  parts_.Expect(3 * timeout);
+  std::unique_ptr<CollectiveLinks> links;
+  if (api->needs_links) {
+    ASSIGN_OR_RETURN(links, parts_.session->OpenLinks());
+  }
+  ASSIGN_OR_RETURN(
+      parts_.device_ring,
+      DeviceRing::Create({.world = parts_.world,
+                          .ring = parts_.session->ring(),
+                          .kernels = kernels,
+                          .api = *api},
+                         *collective_.communicator, std::move(links), timeout));
+  return OkStatus();
+}
+
+void GenerationJoin::HoldState() {
+  const TrainState& state = *parts_.state;
+  held_ = HeldState{.step = state.position.step,
+                    .phase = state.position.phase_of(),
+                    .digest = state.ComputeDigest()};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,355 @@
+#include "engine/train/worker/worker.h"
+
+#include <optional>
+#include <utility>
+
+#include "engine/train/loop/run_summary.h"
+#include "engine/train/loop/trainer.h"
+#include "engine/train/loop/training_loop.h"
+#include "engine/train/notice/notice_watch.h"
+#include "engine/train/save/async_save.h"
+#include "engine/train/save/collective_save.h"
+#include "engine/train/state/spare_arrays.h"
+#include "engine/train/worker/generation_join.h"
+#include "engine/train/worker/worker_finish.h"
+#include "engine/train/worker/worker_parts.h"
+#include "engine/train/worker_exit.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+class Worker {
+ public:
+  Worker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
+         ProgressReporter& reporter)
+      : world_(world),
+        options_(inputs.options),
+        parts_{.world = world,
+               .inputs = inputs,
+               .place = place,
+               .reporter = reporter,
+               .launch_hold = place.launch_hold,
+               .times = TimeSplit(world.clock)},
+        join_(parts_) {}
+
+  // From the first event of its life to the last.
+  WorkerEnd Live();
+  // Ends what Live may have left, so that nothing of the worker waits any more.
+  TrainedWorker Abandon(WorkerEnd end);
+
+ private:
+  WorkerEnd Run();
+  Result<LoopEnd> LiveOneGeneration();
+  Result<LoopEnd> Train();
+  SaveStrategy MakeSaves();
+  SpareArrays* Spare();
+  bool EndSave();
+  void EmitStartTimes();
+  bool MayRejoin(const Status& status);
+  Status LeaveGeneration(const Status& why);
+  WorkerEnd End(const Status& status);
+  WorkerEnd EndAfter(LoopEnd end);
+
+  World& world_;
+  const TrainOptions& options_;
+  WorkerParts parts_;
+  GenerationJoin join_;
+  Time meet_by_{};  // the others have to be met again until then
+  std::optional<LoopCarryover> loop_carryover_;
+  Status unsaved_;  // why the state that training ended with is not saved
+  std::optional<SpareArrays> spare_;
+  // Saves of the newest generation; their tasks may outlive its loop.
+  std::optional<CollectiveSave> save_;
+  std::optional<AsyncSave> beside_;
+};
+
+SaveStrategy Worker::MakeSaves() {
+  if (!parts_.store) return {};
+  const Duration timeout = options_.cluster.save_timeout;
+  save_.emplace(world_, *parts_.store, parts_.session->ring(),
+                parts_.inputs.job_json, parts_.generation(), timeout);
+  save_->LimitShards(options_.checkpoint.shards);
+  if (options_.checkpoint.mode == SaveMode::kSync) return {.sync = &*save_};
+  beside_.emplace(world_, *save_, timeout, Spare());
+  return {.sync = &*save_, .async = &*beside_};
+}
+
+// Null: saves take copies.
+SpareArrays* Worker::Spare() {
+  if (options_.checkpoint.mode != SaveMode::kZeroCopy ||
+      parts_.built.kernels->memory().kind() != MemoryKind::kHost) {
+    return nullptr;
+  }
+  const bool is_of_state = spare_ && parts_.state->spare() == &*spare_;
+  if (!is_of_state) spare_.emplace(*parts_.state);
+  return &*spare_;
+}
+
+// Ends a save in a lost generation: it is void, or acknowledged, before this
+// worker reports that it has left. Returns false if it hangs.
+bool Worker::EndSave() {
+  if (!beside_ || !beside_->is_under_way()) return true;
+  // The others need not wait for the save to notice that this worker leaves.
+  if (parts_.session) parts_.session->Abandon();
+  const Duration bound = options_.cluster.save_timeout;
+  if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
+  const bool ended = beside_->EndTask();
+  if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});
+  return ended;
+}
+
+void Worker::EmitStartTimes() {
+  parts_.times.Lap(TimePart::kAgree);
+  world_.events.Emit({.kind = EventKind::kStartTimes,
+                      .generation = parts_.generation(),
+                      .step = parts_.step(),
+                      .parts = parts_.times.Take()});
+}
+
+Result<LoopEnd> Worker::Train() {
+  const TrainInputs& inputs = parts_.inputs;
+  const JobModel& built = parts_.built;
+  TrainState& state = *parts_.state;
+  Ring& ring = parts_.session->ring();
+  Trainer trainer(world_, ring,
+                  {.device_ring = parts_.device_ring.get(),
+                   .job = options_.job,
+                   .data = inputs.data,
+                   .schedule = *parts_.schedule,
+                   .optimizer = *built.optimizer,
+                   .model = *built.model,
+                   .kernels = *built.kernels,
+                   .memo = inputs.memo,
+                   .probe = parts_.reporter.probe()});
+  const uint64_t generation = parts_.generation();
+  EmitStartTimes();
+  trainer.times().Restart();
+  TrainingLoop loop({.world = world_,
+                     .options = options_,
+                     .trainer = trainer,
+                     .state = state},
+                    MakeSaves());
+  if (parts_.chief()) {
+    loop.reports().To(parts_.reporter, parts_.schedule->steps_per_epoch());
+  }
+  if (parts_.rejoins()) loop.reports().TellOfSaves(parts_.reporter);
+  std::optional<RunSummary> summary;
+  if (parts_.chief() && !options_.summary.directory.empty()) {
+    summary.emplace(world_, options_.summary, state.position);
+    loop.SetSummary(*summary);
+  }
+  if (inputs.hooks != nullptr) loop.set_hooks(*inputs.hooks);
+  if (loop_carryover_) loop.Restore(*loop_carryover_);
+  const auto first_save = join_.saves_first()
+                              ? TrainingLoop::FirstSave::kImmediately
+                              : TrainingLoop::FirstSave::kWhenDue;
+  const Result<LoopEnd> end =
+      join_.carries_on() ? loop.ResumeFromMemory(generation, first_save)
+                         : loop.Run(generation);
+  loop_carryover_ = loop.memory();
+  unsaved_ = loop.unsaved();
+  // Otherwise values that only a device has would be lost with the trainer.
+  const Status kept = state.SyncToHost();
+  if (end.ok() && kept.ok()) return end;
+  // SyncToHost has waited for the device if there was anything to do.
+  parts_.device_failure = built.kernels->status().message();
+  if (end.ok()) return kept;
+  return end;
+}
+
+Result<LoopEnd> Worker::LiveOneGeneration() {
+  parts_.stage = Stage::kForming;
+  RETURN_IF_ERROR(join_.Rendezvous(meet_by_));
+  parts_.times.Lap(TimePart::kJoin);
+  RETURN_IF_ERROR(join_.Resume());
+  parts_.stage = Stage::kTraining;
+  RETURN_IF_ERROR(join_.AgreeOnStart());
+  meet_by_ = kNever;
+  ASSIGN_OR_RETURN(const LoopEnd end, Train());
+  return FinishRun(parts_, {.end = end,
+                            .unsaved = unsaved_,
+                            .resumed_from = join_.resumed_from(),
+                            .times = loop_carryover_->times});
+}
+
+// Returns true if the others may be met again after this error. A worker that
+// was fenced has successors, and leaves; so does one whose own action failed,
+// or that has not reported its last operation.
+bool Worker::MayRejoin(const Status& status) {
+  const bool lost = (status.code() == Code::kUnavailable ||
+                     status.code() == Code::kDeadlineExceeded) &&
+                    (!parts_.session || parts_.session->ring().is_broken());
+  const bool all_said = !loop_carryover_ || loop_carryover_->all_said;
+  if (!parts_.rejoins() || !lost || !all_said || join_.state_is_void() ||
+      world_.clock.Now() >= meet_by_) {
+    return false;
+  }
+  // A failed device takes the state that it kept with it.
+  parts_.device_failure = parts_.built.kernels->status().message();
+  return parts_.device_failure.empty();
+}
+
+// Ends the generation for this worker, which keeps its state: it is wholly
+// before or wholly after every operation.
+Status Worker::LeaveGeneration(const Status& why) {
+  const bool formed = meet_by_ == kNever;
+  if (formed) parts_.times.Restart();
+  const Time now = world_.clock.Now();
+  if (parts_.session) {
+    parts_.session->Abandon();
+    join_.NoteSilence(parts_.session->silent_rank());
+    parts_.device_ring.reset();
+    parts_.session.reset();
+    if (!EndSave()) return why;
+    world_.events.Emit({.kind = EventKind::kLeft,
+                        .generation = join_.last_generation(),
+                        .step = parts_.step(),
+                        .detail = why.message(),
+                        .reason = ReasonOf(why.code())});
+  }
+  if (formed) {
+    // A worker in a save notices the loss only after the save.
+    meet_by_ = now + options_.cluster.rendezvous_timeout;
+    if (loop_carryover_ && loop_carryover_->in_save) {
+      meet_by_ += options_.cluster.save_timeout;
+    }
+    join_.HoldState();
+    if (world_.faults.Planted(PlantedBug::kForgetAtRejoin)) {
+      join_.HoldNothing();
+    }
+  } else {
+    // Try again what has just failed.
+    world_.clock.SleepUntil(now + options_.cluster.heartbeat_every);
+  }
+  RETURN_IF_ERROR(world_.faults.Hit(Point::kRejoin, {.step = parts_.step()}));
+  return OpenStore(parts_);
+}
+
+WorkerEnd Worker::End(const Status& status) {
+  if (parts_.session) parts_.session->StopReportingLosses();
+  return {.exit = ExitFor(status, parts_.stage),
+          .reason = status.message(),
+          .code = status.code()};
+}
+
+// In good order.
+WorkerExit ExitFor(LoopEnd end) {
+  switch (end) {
+    case LoopEnd::kFinished:
+      return WorkerExit::kDone;
+    case LoopEnd::kStopped:
+      return WorkerExit::kStopped;
+    case LoopEnd::kNotFinite:
+      return WorkerExit::kNotFinite;
+  }
+  return WorkerExit::kFailed;
+}
+
+WorkerEnd Worker::EndAfter(LoopEnd end) {
+  const FinishedLoop finished = {.end = end, .unsaved = unsaved_};
+  if (LeavesWithoutAnything(parts_, finished)) {
+    return {.exit = WorkerExit::kStartLater,
+            .reason = fmt::format(
+                "{}. Make room, then run the same command again: it resumes "
+                "from the newest checkpoint, or starts from step 0 if there "
+                "is none",
+                unsaved_.message()),
+            .code = unsaved_.code(),
+            .unsaved_step = parts_.step()};
+  }
+  return {.exit = ExitFor(end)};
+}
+
+WorkerEnd Worker::Live() {
+  world_.events.Emit(
+      {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
+  WorkerEnd end = Run();
+  const bool own_device_failed = !parts_.device_failure.empty();
+  if (own_device_failed && end.exit == WorkerExit::kLostWorker) {
+    // The exit code alone would say that another worker failed.
+    parts_.reporter.Progress(
+        {.failure = parts_.device_failure, .own_device_failed = true});
+  } else if (beside_ && beside_->is_under_way()) {
+    // The wait for the save may keep this worker from reporting it later.
+    parts_.reporter.Progress({.failure = end.reason});
+  }
+  static_cast<void>(EndSave());
+  world_.events.Emit(
+      {.kind = EventKind::kLifeEnd,
+       .step = end.unsaved_step,
+       .count = static_cast<int64_t>(end.exit),
+       .detail = end.reason,
+       .reason = own_device_failed ? Reason::kDevice : ReasonOf(end.code)});
+  return end;
+}
+
+// After an error the tasks of the session still wait for the others.
+TrainedWorker Worker::Abandon(WorkerEnd end) {
+  if (parts_.session) parts_.session->Abandon();
+  if (beside_) beside_->JoinTask();
+  spare_.reset();
+  return {.end = std::move(end),
+          .state = std::move(parts_.state),
+          .resumed_from = join_.resumed_from()};
+}
+
+WorkerEnd Worker::Run() {
+  Status status = Build(parts_);
+  parts_.times.Lap(TimePart::kBuild);
+  if (!status.ok()) return End(status);
+  meet_by_ = world_.clock.Now() + options_.cluster.rendezvous_timeout;
+  while (true) {
+    const Result<LoopEnd> end = LiveOneGeneration();
+    if (end.ok()) return EndAfter(*end);
+    if (!MayRejoin(end.status())) return End(end.status());
+    status = LeaveGeneration(end.status());
+    if (!status.ok()) return End(status);
+  }
+}
+
+NoticeSources::Say SayAs(int worker, ProgressReporter& reporter) {
+  return [worker, &reporter](const std::string& line) {
+    reporter.Progress({.line = fmt::format("worker {}: {}", worker, line)});
+  };
+}
+
+}  // namespace
+
+TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
+                            const WorkerSpec& place,
+                            ProgressReporter& reporter) {
+  NoticeWatch watch(world, inputs.options.preemption,
+                    SayAs(place.worker, reporter));
+  watch.Start();
+  Worker worker(watch.world(), inputs, place, reporter);
+  WorkerEnd end = worker.Live();
+  watch.Stop();
+  return worker.Abandon(std::move(end));
+}
+
+int LiveAsWorker(World& world, const TrainInputs& inputs,
+                 const WorkerSpec& place, ProgressReporter& reporter,
+                 const std::function<void(const WorkerEnd&)>& on_end) {
+  NoticeWatch watch(world, inputs.options.preemption,
+                    SayAs(place.worker, reporter));
+  watch.Start();
+  Worker worker(watch.world(), inputs, place, reporter);
+  const WorkerEnd end = worker.Live();
+  // The watch goes with the process: a look under way keeps nobody waiting.
+  on_end(end);
+  return static_cast<int>(end.exit);
+}
+
+void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
+               ProgressReporter& reporter,
+               const std::function<void(const WorkerEnd&)>& on_end) {
+  LiveAsWorker(world, inputs, place, reporter, [&](const WorkerEnd& end) {
+    on_end(end);
+    world.host.Exit(static_cast<int>(end.exit));
+  });
+  // g++ does not see that a virtual call never returns.
+  CheckFailed(__FILE__, __LINE__, "Exit", "returned");
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,55 @@
+// One worker of a training run, from its first look for the others to its exit:
+// the same in every world.
+#ifndef GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_
+#define GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/train/options.h"
+#include "engine/train/progress_reporter.h"
+#include "engine/train/state/train_state.h"
+#include "engine/train/worker/train_inputs.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// How the worker ended, and why where it is not plain success.
+struct WorkerEnd {
+  WorkerExit exit = WorkerExit::kDone;
+  std::string reason;
+  Code code = Code::kOk;      // of the error that `reason` is about
+  uint64_t unsaved_step = 0;  // of the state that could not be saved; 0: none
+};
+
+// Result of a worker for the program that called it.
+struct TrainedWorker {
+  WorkerEnd end;
+  // The state that it reached; none: training never began.
+  std::optional<TrainState> state;
+  std::optional<uint64_t> resumed_from;  // step
+};
+
+// Trains until the horizon, a notice or a loss.
+TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
+                            const WorkerSpec& place,
+                            ProgressReporter& reporter);
+
+// The same, but calls `on_end` with the outcome, which ends the process with
+// that exit code, or at least all of its other tasks: nothing is waited for. If
+// it returns, so does this, with the exit code.
+int LiveAsWorker(World& world, const TrainInputs& inputs,
+                 const WorkerSpec& place, ProgressReporter& reporter,
+                 const std::function<void(const WorkerEnd&)>& on_end);
+
+// The same; ends the process itself, after `on_end`.
+[[noreturn]] void RunWorker(
+    World& world, const TrainInputs& inputs, const WorkerSpec& place,
+    ProgressReporter& reporter,
+    const std::function<void(const WorkerEnd&)>& on_end);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_

@@ -1,0 +1,31 @@
+// JSON in the form that Google Benchmark writes.
+#ifndef GAUNTLET_HARNESS_BENCH_FIGURES_BENCHMARK_JSON_H_
+#define GAUNTLET_HARNESS_BENCH_FIGURES_BENCHMARK_JSON_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/bench/figures/checkpoint_result.h"
+#include <nlohmann/json_fwd.hpp>
+
+namespace gauntlet {
+
+// The fields that all entries of a run have. `type`: "iteration" or
+// "aggregate"; `suffix` tells the aggregates of a run apart.
+nlohmann::ordered_json BenchmarkEntry(const std::string& run,
+                                      std::string_view suffix,
+                                      std::string_view type);
+
+// In seconds.
+void AddBenchmarkTimes(nlohmann::ordered_json& entry, double real, double cpu);
+
+// The value of an entry's "goodput_run".
+nlohmann::ordered_json MeasuredGoodputToJson(const MeasuredGoodput& goodput);
+
+// The whole file.
+std::string BenchmarkFile(nlohmann::ordered_json context,
+                          nlohmann::ordered_json entries);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_FIGURES_BENCHMARK_JSON_H_

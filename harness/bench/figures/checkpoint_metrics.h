@@ -1,0 +1,69 @@
+// Metrics of a benchmark of checkpoints.
+#ifndef GAUNTLET_HARNESS_BENCH_FIGURES_CHECKPOINT_METRICS_H_
+#define GAUNTLET_HARNESS_BENCH_FIGURES_CHECKPOINT_METRICS_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gauntlet {
+
+enum class Metric : uint8_t {
+  kStep,
+  kStall,
+  kCost,
+  kOverhead,
+  kDurable,
+  kBandwidth,
+  kBytes,
+  kBusy,
+  kCpu,
+  kMemory,
+  kMemoryAdded,
+  kDetect,
+  kRespawn,
+  kJoin,
+  kRestore,
+  kRecompute,
+  kRecovery,
+  kGoodput,
+};
+inline constexpr size_t kMetrics = static_cast<size_t>(Metric::kGoodput) + 1;
+
+enum class MetricUnit : uint8_t {
+  kSeconds,
+  kBytes,
+  kBytesPerSecond,
+  kRatio,
+};
+
+// Which of two values a user prefers.
+enum class Better : uint8_t { kLower, kHigher };
+
+struct MetricInfo {
+  Metric metric;
+  std::string_view name;  // in limits and in JSON
+  MetricUnit unit;
+  Better better;
+  std::string_view meaning;  // one line
+};
+
+// In the order of the enum.
+std::span<const MetricInfo, kMetrics> AllMetrics();
+const MetricInfo& InfoOf(Metric metric);
+// Returns true iff the metric is a difference from the run without saves, which
+// may be below 0.
+bool IsDifference(Metric metric);
+std::optional<Metric> FindMetric(std::string_view name);
+
+// Parts of a recovery in the order in which they follow each other. Together
+// they are kRecovery.
+inline constexpr std::array kRecoveryParts = {Metric::kDetect, Metric::kRespawn,
+                                              Metric::kJoin, Metric::kRestore,
+                                              Metric::kRecompute};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_FIGURES_CHECKPOINT_METRICS_H_

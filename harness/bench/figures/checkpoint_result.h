@@ -1,0 +1,120 @@
+// Results of a benchmark of checkpoints as plain values.
+#ifndef GAUNTLET_HARNESS_BENCH_FIGURES_CHECKPOINT_RESULT_H_
+#define GAUNTLET_HARNESS_BENCH_FIGURES_CHECKPOINT_RESULT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/train/options.h"
+#include "harness/bench/figures/checkpoint_metrics.h"
+#include "harness/bench/figures/failure_model.h"
+
+namespace gauntlet {
+
+// One way to train and save.
+struct CheckpointConfig {
+  std::optional<SaveMode> mode;  // nullopt: no saves
+  uint64_t state_bytes = 0;      // about
+  uint64_t every = 1;            // steps from save to save
+  int workers = 1;
+  int shards = 0;  // maximum number of workers that write one; 0: all
+
+  bool operator==(const CheckpointConfig&) const = default;
+};
+
+std::span<const SaveMode> AllSaveModes();
+// "sync" …: as of train --ckpt-mode.
+std::string_view SaveModeName(SaveMode mode);
+// The same, or "none".
+std::string ModeName(const std::optional<SaveMode>& mode);
+// "checkpoint/async/state:10MB/every:10/workers:1", and "/shards:1" where not
+// all workers write.
+std::string NameOf(const CheckpointConfig& config);
+
+// Values of one metric, one of each trial.
+using TrialValues = std::vector<double>;
+
+// A run with real kills beside the formula.
+struct MeasuredGoodput {
+  double measured = 0;  // share of the time that went to steps of the result
+  double expected = 0;  // ExpectedGoodput(model, interval)
+  uint64_t kills = 0;
+  double seconds = 0;
+  double interval = 0;  // seconds of steps from save to save
+  FailureModel model;   // between_failures: as it came out
+
+  bool operator==(const MeasuredGoodput&) const = default;
+};
+
+struct CheckpointFigures {
+  CheckpointConfig config;
+  // By metric; empty: it was not measured.
+  std::array<TrialValues, kMetrics> values;
+  std::optional<MeasuredGoodput> goodput;
+  // Reason why the figures are void, and so are missing: the trained state was
+  // not that of the run without saves.
+  std::string voided;
+
+  const TrialValues& of(Metric metric) const {
+    return values[static_cast<size_t>(metric)];
+  }
+  TrialValues& of(Metric metric) { return values[static_cast<size_t>(metric)]; }
+  bool operator==(const CheckpointFigures&) const = default;
+};
+
+// Rates of the machine for as many bytes as the state has, in bytes per second.
+// Measured between the trials.
+enum class MachineLimit : uint8_t {
+  kMemcpy,
+  kWrite,
+  kDirectWrite,
+  kColdRead,
+  kLoopback,
+};
+inline constexpr size_t kMachineLimits =
+    static_cast<size_t>(MachineLimit::kLoopback) + 1;
+// "memcpy", "write+fsync" …
+std::string_view MachineLimitName(MachineLimit limit);
+
+struct MachineFigures {
+  uint64_t bytes = 0;
+  // By limit; empty: the file system has no O_DIRECT.
+  std::array<TrialValues, kMachineLimits> values;
+
+  bool operator==(const MachineFigures&) const = default;
+};
+
+// Circumstances of the measurement. Figures of different machines or versions
+// are not compared.
+struct BenchContext {
+  std::string date;
+  std::string host;
+  std::string cpu;
+  int cpus = 0;
+  std::string version;  // version of this program
+  std::string file_system;
+
+  bool operator==(const BenchContext&) const = default;
+};
+
+struct CheckpointResult {
+  BenchContext context;
+  std::vector<MachineFigures> machine;  // one of each size of state
+  std::vector<CheckpointFigures> figures;
+  // Mean time between failures of the whole job, in seconds.
+  double between_failures = 0;
+  bool interrupted = false;
+  // Error that ended the benchmark early; empty: none.
+  std::string failure;
+
+  bool operator==(const CheckpointResult&) const = default;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_BENCH_FIGURES_CHECKPOINT_RESULT_H_

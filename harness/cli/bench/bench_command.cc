@@ -1,0 +1,243 @@
+#include "harness/cli/bench/bench_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/bench/figures/byte_text.h"
+#include "harness/bench/machine_limits.h"
+#include "harness/cli/bench/bench_progress.h"
+#include "harness/cli/bench/bench_text.h"
+#include "harness/cli/bench/trials_folder.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/run/files/text_file.h"
+#include "reports/bench/bench_page.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr const char* kBenchFolder = ".gauntlet/bench";
+
+Status CheckDisk(const CheckpointBenchPlan& plan) {
+  struct statvfs disk {};
+  if (statvfs(plan.directory.c_str(), &disk) != 0) return OkStatus();
+  const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
+  const uint64_t needed = DiskBytesFor(plan);
+  if (free >= needed) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "{}: the trials need {}, found {} free; --ckpt DIR says another disk, "
+      "--state a smaller state",
+      plan.directory.parent_path().string(), ByteText(needed), ByteText(free)));
+}
+
+Status CheckMemory(const CheckpointBenchPlan& plan) {
+  const uint64_t free = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t needed = MemoryBytesFor(plan);
+  if (free >= needed) return OkStatus();
+  return InvalidArgument(
+      fmt::format("--state, --workers: the trials need {} of memory, this "
+                  "machine has {}",
+                  ByteText(needed), ByteText(free)));
+}
+
+Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
+  if (file.empty()) return std::optional<BenchFigures>();
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) {
+    return InvalidArgument(fmt::format(
+        "--baseline: {}: expected a result.json of gauntlet bench checkpoint, "
+        "found {}",
+        file, error ? error.message() : "no file"));
+  }
+  Parsed<BenchFigures> read = ReadBenchFigures(ReadTextFile(file), file);
+  if (!read.ok()) return InvalidArgument("--baseline: " + read.error);
+  return std::optional(*std::move(read.value));
+}
+
+// Creates the folder for the results of a run and returns its path.
+Result<fs::path> MakeOutput(const std::string& out) {
+  if (!out.empty()) {
+    TrialsFolder::RemoveLeftBehind(out);
+    return MakeFindingsDirectory(out, "");
+  }
+  Result<fs::path> made = MakeRunDirectory(kBenchFolder);
+  if (made.ok()) return made;
+  return InvalidArgument(made.status().message() +
+                         "; choose another folder with --out DIR");
+}
+
+// A folder of .gauntlet/bench is never used again, so trials are beside it.
+fs::path TrialsParent(const BenchCheckpointCommand& command,
+                      const fs::path& out) {
+  if (!command.trial_directory.empty()) return command.trial_directory;
+  return command.out_directory.empty() ? out.parent_path() : out;
+}
+
+CheckpointBenchPlan PlanOf(const BenchCheckpointCommand& command,
+                           const fs::path& trials) {
+  return {.program = kThisProgram,
+          .directory = trials,
+          .modes = command.modes,
+          .state_bytes = command.state_bytes,
+          .every = command.every,
+          .workers = command.workers,
+          .shards = command.shards,
+          .trials = command.trials,
+          .saves = command.saves,
+          .restart = command.restart,
+          .seed = command.seed,
+          .goodput = command.goodput};
+}
+
+class CheckpointBenchRun {
+ public:
+  CheckpointBenchRun(const BenchCheckpointCommand& command, Console& console)
+      : command_(command), console_(console) {}
+
+  // kInvalidArgument: the call is wrong, and nothing was measured.
+  Result<ExitCode> Run();
+
+ private:
+  Result<ExitCode> Measure(const fs::path& out);
+  Status WriteResults(const CheckpointResult& result, const fs::path& folder);
+  void Print(const CheckpointResult& result);
+  ExitCode Conclude(const CheckpointResult& result);
+
+  const BenchCheckpointCommand& command_;
+  Console& console_;
+  std::optional<BenchFigures> baseline_;
+};
+
+Result<ExitCode> CheckpointBenchRun::Run() {
+  ASSIGN_OR_RETURN(baseline_, ReadBaseline(command_.baseline_file));
+  const CheckpointBenchPlan plan = PlanOf(command_, "");
+  if (baseline_) {
+    RETURN_IF_ERROR(
+        CheckBaseline(*baseline_, command_.limits, ConfigsOf(plan)));
+  }
+  RETURN_IF_ERROR(CheckMemory(plan));
+  ASSIGN_OR_RETURN(const fs::path out, MakeOutput(command_.out_directory));
+  Result<ExitCode> code = Measure(out);
+  // Stays if there is something in it.
+  std::error_code error;
+  fs::remove(out, error);
+  return code;
+}
+
+Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
+  ASSIGN_OR_RETURN(const fs::path absolute,
+                   AbsoluteFolder(TrialsParent(command_, out)));
+  ASSIGN_OR_RETURN(const auto trials, TrialsFolder::Make(absolute));
+  const CheckpointBenchPlan plan = PlanOf(command_, trials->path());
+  RETURN_IF_ERROR(CheckDisk(plan));
+  BenchContext context = DescribeMachine(trials->path());
+  context.version = GAUNTLET_VERSION;
+  if (baseline_) {
+    const std::string difference =
+        ContextDifference(baseline_->context, context);
+    if (!difference.empty()) {
+      return InvalidArgument(fmt::format("--baseline: {}: {}",
+                                         command_.baseline_file, difference));
+    }
+  }
+  BenchProgress progress(console_);
+  Result<CheckpointResult> result = RunCheckpointBench(plan, progress);
+  progress.Clear();
+  if (!result.ok()) {
+    fmt::print(console_.err, "gauntlet bench checkpoint: {}\n",
+               result.status().message());
+    return ExitCode::kViolated;
+  }
+  result->context = context;
+  result->between_failures =
+      std::chrono::duration<double>(command_.between_failures).count();
+  RETURN_IF_ERROR(WriteResults(*result, out));
+  Print(*result);
+  if (command_.output == OutputFormat::kText) {
+    fmt::print(console_.out, "report  {}\n", (out / kReportFileName).string());
+  }
+  return Conclude(*result);
+}
+
+Status CheckpointBenchRun::WriteResults(const CheckpointResult& result,
+                                        const fs::path& folder) {
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kResultFileName, CheckpointResultToJson(result)));
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kReportFileName, RenderBenchPage(result)));
+  if (!command_.out_directory.empty()) return OkStatus();
+  return LinkLatest(folder.parent_path(), folder.filename().string());
+}
+
+void CheckpointBenchRun::Print(const CheckpointResult& result) {
+  if (command_.output == OutputFormat::kJson) {
+    console_.out << CheckpointResultToJson(result);
+    return;
+  }
+  console_.out << CheckpointResultToText(result);
+  if (baseline_) console_.out << ComparisonText(result, *baseline_);
+}
+
+ExitCode CheckpointBenchRun::Conclude(const CheckpointResult& result) {
+  console_.Flush();
+  if (result.interrupted) {
+    fmt::print(console_.err,
+               "gauntlet bench checkpoint: interrupted; the figures cover "
+               "the finished trials\n");
+    return ExitCode::kInterrupted;
+  }
+  if (!result.failure.empty()) {
+    fmt::print(console_.err,
+               "gauntlet bench checkpoint: {}; the figures cover the "
+               "finished trials\n",
+               result.failure);
+    return ExitCode::kViolated;
+  }
+  const auto voided = std::ranges::count_if(
+      result.figures,
+      [](const CheckpointFigures& one) { return !one.voided.empty(); });
+  const std::vector<std::string> broken =
+      BrokenLimits(result, command_.limits, baseline_ ? &*baseline_ : nullptr);
+  for (const std::string& line : broken) {
+    fmt::print(console_.err, "gauntlet bench checkpoint: limit {}\n", line);
+  }
+  if (voided > 0) {
+    fmt::print(console_.err,
+               "gauntlet bench checkpoint: {} void: the trained state is not "
+               "that of the run without checkpoints\n",
+               Counted(static_cast<uint64_t>(voided), "configuration"));
+    return ExitCode::kViolated;
+  }
+  return broken.empty() ? ExitCode::kOk : ExitCode::kLimitBroken;
+}
+
+}  // namespace
+
+int RunBenchCheckpoint(const BenchCheckpointCommand& command,
+                       Console& console) {
+  InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
+  const Result<ExitCode> code = CheckpointBenchRun(command, console).Run();
+  if (code.ok()) return static_cast<int>(*code);
+  fmt::print(console.err, "gauntlet bench checkpoint: {}\n",
+             code.status().message());
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace gauntlet

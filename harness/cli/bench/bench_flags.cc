@@ -1,0 +1,321 @@
+// The options of `gauntlet bench`.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/bench/figures/byte_text.h"
+#include "harness/bench/figures/statistics.h"
+#include "harness/bench/state_job.h"
+#include "harness/cli/bench/bench_options.h"
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/flags/verbs.h"
+#include "harness/scenario/format/units.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kSummary =
+    "Measure what checkpoints cost: stall, true cost, time to durable, "
+    "bandwidth, memory and recovery, with the interval that follows from it.";
+
+constexpr std::string_view kExamples =
+    R"(Examples:
+  gauntlet bench checkpoint
+  gauntlet bench checkpoint --state 10MB,1GB --every 10,100 --modes async
+  gauntlet bench checkpoint --ckpt /mnt/nvme --mtbf 3h
+  gauntlet bench checkpoint --kills 50 --kill-every 2s --state 10MB
+  gauntlet bench checkpoint --limit 'async.overhead<=3%' --limit 'stall<=5ms'
+  gauntlet bench checkpoint --baseline .gauntlet/bench/latest/result.json
+
+Each trial runs every configuration once, in real processes, and a run without
+checkpoints beside it; the next trial runs them in the reverse order. A worker
+of each run with checkpoints is killed by SIGKILL, and has to come back. A
+figure is void if the trained state is not, bit for bit, that of the run without
+checkpoints. Figures are medians with a 95 % interval.
+gauntlet help bench explains the figures. docs/guides/benchmarks.md describes
+the method, the JSON and limits.
+Exit code 0: done; 1: a figure is void, or training failed; 2: the call is
+wrong, the disk is too small, or the baseline is of another machine or version;
+5: a limit is exceeded; 130: interrupted, with the figures so far.)";
+
+constexpr uint64_t kMostEvery = 1'000'000;
+constexpr int kMostWorkers = 64;
+constexpr int kMostTrials = 1000;
+constexpr uint64_t kMostSaves = 100'000;
+constexpr uint64_t kMostKills = 100'000;
+
+Result<uint64_t> ReadState(const std::string& text) {
+  const std::optional<uint64_t> bytes = ParseBytes(text);
+  if (bytes && *bytes >= kLeastStateBytes && *bytes <= kMostStateBytes) {
+    return *bytes;
+  }
+  return ExpectedValue(
+      fmt::format("a size from {} to {}, such as 10MB",
+                  ByteText(kLeastStateBytes), ByteText(kMostStateBytes)),
+      text);
+}
+
+// 0: never.
+Result<uint64_t> ReadEvery(const std::string& text) {
+  if (text == "never") return uint64_t{0};
+  const Result<uint64_t> steps = ParseWhole<uint64_t>(text, 1, kMostEvery);
+  if (steps.ok()) return steps;
+  return ExpectedValue(
+      fmt::format("a number of steps from 1 to {}, or never", kMostEvery),
+      text);
+}
+
+// 0: all.
+Result<int> ReadShards(const std::string& text) {
+  if (text == "all") return 0;
+  const Result<int> shards = ParseWhole(text, 1, kMostWorkers);
+  if (shards.ok()) return shards;
+  return ExpectedValue(
+      fmt::format("a number of shards from 1 to {}, or all", kMostWorkers),
+      text);
+}
+
+// nullopt: "none", which is measured in any case.
+Result<std::optional<SaveMode>> ReadMode(const std::string& text) {
+  if (text == "none") return std::optional<SaveMode>();
+  for (const SaveMode mode : AllSaveModes()) {
+    if (SaveModeName(mode) == text) return std::optional(mode);
+  }
+  std::vector<std::string_view> names = {"none"};
+  for (const SaveMode mode : AllSaveModes())
+    names.push_back(SaveModeName(mode));
+  return ExpectedValue(
+      fmt::format("some of {}, separated by commas", fmt::join(names, ", ")),
+      text);
+}
+
+Status ReadLimits(const std::vector<std::string>& texts,
+                  BenchCheckpointCommand& told) {
+  for (const std::string& text : texts) {
+    Result<BenchLimit> limit = ParseBenchLimit(text);
+    if (!limit.ok()) return Annotate(limit.status(), "--limit");
+    told.limits.push_back(*std::move(limit));
+  }
+  return OkStatus();
+}
+
+// A multiple of a difference, which may be below 0, is no bound, and one run
+// differs significantly from none.
+bool HasNoMultiple(Metric metric) {
+  return IsDifference(metric) || metric == Metric::kGoodput;
+}
+
+// A limit on what the run does not measure would never be broken.
+Status CheckLimits(const BenchCheckpointCommand& told) {
+  for (const BenchLimit& limit : told.limits) {
+    const auto refuse = [&limit](std::string_view why) {
+      return InvalidArgument(fmt::format("--limit {}: {}", limit.text, why));
+    };
+    if (limit.times_baseline && told.baseline_file.empty()) {
+      return refuse("a multiple of the baseline requires --baseline FILE");
+    }
+    if (limit.times_baseline && HasNoMultiple(limit.metric)) {
+      return refuse(
+          "a difference, or the goodput of one run, has no multiple; expected "
+          "a value");
+    }
+    if (limit.metric == Metric::kGoodput && !told.goodput) {
+      return refuse("goodput is measured only with --kills");
+    }
+    if (told.modes.empty() && !IsOfAllRuns(limit.metric)) {
+      return refuse("no mode with checkpoints is measured");
+    }
+    if (!limit.mode || *limit.mode == "none") continue;
+    const bool measured = std::ranges::any_of(
+        told.modes,
+        [&](const SaveMode mode) { return SaveModeName(mode) == *limit.mode; });
+    if (!measured) {
+      return refuse(fmt::format("no mode {} is measured", *limit.mode));
+    }
+  }
+  return OkStatus();
+}
+
+void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
+                       std::vector<std::optional<SaveMode>>& modes) {
+  flags.Section("Configurations (lists: all combinations are measured)");
+  flags.Value({"--modes", "NAME,…",
+               "Modes of train --ckpt-mode to measure beside none (all)."},
+              ReadList(modes, ReadMode));
+  flags.Value({"--state", "SIZE,…",
+               "Size of the state: weights and moments of Adam (10MB)."},
+              ReadList(told.state_bytes, ReadState));
+  flags.Value({"--every", "N,…",
+               "Steps from save to save; never: no checkpoints (10)."},
+              ReadList(told.every, ReadEvery));
+  flags.Value({"--workers", "N,…", "Worker processes on this host (1)."},
+              ReadList(told.workers, [](const std::string& text) {
+                return ParseWhole(text, 1, kMostWorkers);
+              }));
+  flags.Value({"--shards", "N,…",
+               "Maximum number of workers that write a shard; 1: only the "
+               "chief (all)."},
+              ReadList(told.shards, ReadShards));
+  flags.Value(
+      {"--restart", "NAME", "After the kill: whole-job or rejoin (whole-job)."},
+      ReadChoice<RestartPolicy>(told.restart,
+                                {{"whole-job", RestartPolicy::kWholeJob},
+                                 {"rejoin", RestartPolicy::kRejoin}}));
+}
+
+void AddMeasurement(Flags& flags, BenchCheckpointCommand& told) {
+  flags.Section("Measurement");
+  flags.Value(
+      {"--trials", "N",
+       fmt::format("Trials of each configuration; an interval of 95 % "
+                   "needs {} at least ({}).",
+                   kLeastTrials, kLeastTrials)},
+      ReadWhole(told.trials, static_cast<int>(kLeastTrials), kMostTrials));
+  flags.Value({"--saves", "N", "Saves that are measured in a trial (10)."},
+              ReadWhole(told.saves, uint64_t{1}, kMostSaves));
+  flags.Value({"--ckpt", "DIR",
+               "Folder on the disk to measure. The trials' files in it are "
+               "removed (default: that of --out)."},
+              ReadText(told.trial_directory));
+  flags.Value({"--seed", "N", "Seed of the kills (1)."},
+              ReadWhole(told.seed, uint64_t{0}, UINT64_MAX));
+}
+
+void AddFailures(Flags& flags, BenchCheckpointCommand& told, uint64_t& kills,
+                 std::optional<Duration>& kill_every) {
+  flags.Section("Failures");
+  flags.Value({"--mtbf", "TIME",
+               "Mean time between failures of the whole job, for the interval "
+               "that is recommended (24h)."},
+              ReadLongTime(told.between_failures));
+  flags.Value({"--kills", "N",
+               "Measure the goodput: train under about N kills, beside the "
+               "same run undisturbed (none)."},
+              ReadWhole(kills, uint64_t{1}, kMostKills));
+  flags.Value({"--kill-every", "TIME",
+               "Mean time between those kills; they come at random (2s)."},
+              ReadTime(kill_every));
+}
+
+void AddOutput(Flags& flags, BenchCheckpointCommand& told,
+               std::vector<std::string>& limits) {
+  flags.Section("Result");
+  flags.Values({"--limit", "[MODE.]METRIC<=VALUE",
+                "Exit with 5 if a median is above (or, with >=, below) the "
+                "value. 1.1x: a multiple of the baseline, if the difference is "
+                "significant. Repeatable."},
+               limits);
+  flags.Value(
+      {"--baseline", "FILE", "Compare with the result.json of an earlier run."},
+      ReadText(told.baseline_file));
+  flags.Value({"--out", "DIR",
+               "New or empty folder for result.json and report.html "
+               "(.gauntlet/bench/TIME)."},
+              ReadText(told.out_directory));
+  flags.Switch({"--json", "", "Print result.json in place of the tables."},
+               [&told] { told.output = OutputFormat::kJson; });
+}
+
+Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
+  BenchCheckpointCommand told;
+  std::vector<std::optional<SaveMode>> modes(AllSaveModes().begin(),
+                                             AllSaveModes().end());
+  uint64_t kills = 0;
+  std::optional<Duration> kill_every;
+  std::vector<std::string> limits;
+  Flags flags({.command = "bench checkpoint",
+               .summary = std::string(kSummary),
+               .examples = std::string(kExamples)},
+              verb);
+  AddConfigurations(flags, told, modes);
+  AddMeasurement(flags, told);
+  AddFailures(flags, told, kills, kill_every);
+  AddOutput(flags, told, limits);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted) {
+    return Command(PrintTextCommand{flags.Help()});
+  }
+  std::erase(told.every, uint64_t{0});
+  // "never" alone.
+  if (told.every.empty()) {
+    told.every = {10};
+    modes.clear();
+  }
+  for (const std::optional<SaveMode>& mode : modes) {
+    if (mode) told.modes.push_back(*mode);
+  }
+  if (kill_every && kills == 0) {
+    return InvalidArgument("--kill-every requires --kills N");
+  }
+  if (kills > 0) {
+    if (told.modes.empty()) {
+      return InvalidArgument("--kills: expected a mode with checkpoints");
+    }
+    const Duration every = kill_every.value_or(std::chrono::seconds(2));
+    told.goodput = {
+        .between_kills = std::chrono::duration<double>(every).count(),
+        .kills = kills};
+  }
+  RETURN_IF_ERROR(ReadLimits(limits, told));
+  RETURN_IF_ERROR(CheckLimits(told));
+  return Command(std::move(told));
+}
+
+std::string BenchOverview() {
+  HelpGroup figures = {.title = "Figures (their names in limits and JSON)",
+                       .page = GroupPage::kFirst,
+                       .entries = {}};
+  for (const MetricInfo& info : AllMetrics()) {
+    figures.entries.push_back(
+        {std::string(info.name), std::string(info.meaning)});
+  }
+  return RenderHelpPage(
+      {.command = "bench",
+       .summary =
+           "Measure what checkpoints cost on this machine, or how a cluster "
+           "behaves as it grows.",
+       .usage = "SUBCOMMAND [OPTIONS]",
+       .groups = {{.title = "Subcommands",
+                   .page = GroupPage::kFirst,
+                   .entries = {{"checkpoint", std::string(kSummary)},
+                               {"scale", std::string(kBenchScaleSummary)}}},
+                  std::move(figures)},
+       .examples = "Examples:\n  gauntlet bench checkpoint\n"
+                   "  gauntlet bench checkpoint --help\n"
+                   "  gauntlet bench scale --workers 4,64,1024"});
+}
+
+}  // namespace
+
+Result<Command> ParseBench(const VerbArguments& verb) {
+  if (verb.arguments.empty()) {
+    return InvalidArgument(
+        "expected a subcommand: checkpoint or scale (gauntlet bench "
+        "checkpoint)");
+  }
+  const std::string& word = verb.arguments.front();
+  if (word == "--help" || word == "-h") {
+    return Command(PrintTextCommand{BenchOverview()});
+  }
+  const VerbArguments rest{verb.arguments.subspan(1), verb.color, verb.notes};
+  if (word == "checkpoint") {
+    Result<Command> command = ParseBenchCheckpoint(rest);
+    if (command.ok()) return command;
+    return Annotate(command.status(), "bench checkpoint");
+  }
+  if (word == "scale") {
+    Result<Command> command = ParseBenchScale(rest);
+    if (command.ok()) return command;
+    return Annotate(command.status(), "bench scale");
+  }
+  return InvalidArgument(
+      fmt::format("expected a subcommand, checkpoint or scale, found {}{}",
+                  Quoted(word), DidYouMean(word, {"checkpoint", "scale"})));
+}
+
+}  // namespace gauntlet

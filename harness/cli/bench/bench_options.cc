@@ -1,0 +1,39 @@
+#include "harness/cli/bench/bench_options.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "harness/scenario/format/units.h"
+
+namespace gauntlet {
+
+std::vector<std::string> SplitAtCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+FlagReader ReadLongTime(Duration& target) {
+  return [&target](const std::string& text) -> Status {
+    constexpr int64_t kMostDays = 10'000;
+    std::optional<Duration> time = ParseDuration(text);
+    if (text.ends_with('d')) {
+      const Result<int64_t> days =
+          ParseWhole<int64_t>(text.substr(0, text.size() - 1), 1, kMostDays);
+      if (days.ok()) time = std::chrono::hours(24 * *days);
+    }
+    if (!time || *time <= Duration::zero()) {
+      return ExpectedValue("a time such as 3h or 30d", text);
+    }
+    target = *time;
+    return OkStatus();
+  };
+}
+
+}  // namespace gauntlet

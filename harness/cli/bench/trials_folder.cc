@@ -1,0 +1,59 @@
+#include "harness/cli/bench/trials_folder.h"
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "harness/cli/run_folders/run_directory.h"
+#include <sys/file.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPurpose = "trials";
+// TemporaryDirectory::MakeIn begins a name so.
+constexpr std::string_view kNamePrefix = "gauntlet-trials-";
+
+bool Lock(const Descriptor& folder) {
+  return folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void RemoveUnlocked(const fs::path& parent) {
+  std::error_code error;
+  fs::directory_iterator entry(parent, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (!path.filename().string().starts_with(kNamePrefix)) continue;
+    const Descriptor folder = OpenFolder(path);
+    // The next benchmark retries what fails here.
+    std::error_code ignored;
+    if (Lock(folder)) fs::remove_all(path, ignored);
+  }
+}
+
+}  // namespace
+
+void TrialsFolder::RemoveLeftBehind(const fs::path& parent) {
+  const RunsFolderLock one_at_a_time(parent);
+  RemoveUnlocked(parent);
+}
+
+Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
+    const fs::path& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) return InvalidArgument(parent.string() + ": " + error.message());
+  // No other benchmark sees a new folder before it is locked.
+  const RunsFolderLock one_at_a_time(parent);
+  RemoveUnlocked(parent);
+  ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
+  Descriptor lock = OpenFolder(folder->path());
+  // A file system without locks: what a killed benchmark leaves there stays.
+  if (!Lock(lock)) lock.Reset();
+  return std::unique_ptr<TrialsFolder>(
+      new TrialsFolder(std::move(folder), std::move(lock)));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,38 @@
+// The folder of a benchmark's trials.
+#ifndef GAUNTLET_HARNESS_CLI_BENCH_TRIALS_FOLDER_H_
+#define GAUNTLET_HARNESS_CLI_BENCH_TRIALS_FOLDER_H_
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "engine/real/posix/descriptor.h"
+#include "engine/status.h"
+#include "harness/run/files/temporary_directory.h"
+
+namespace gauntlet {
+
+// Deleted with its contents. Holds a lock while the benchmark runs; the next
+// benchmark in the same parent deletes folders without a lock.
+class TrialsFolder {
+ public:
+  // Makes the parent if need be. kInvalidArgument: it cannot be made.
+  static Result<std::unique_ptr<TrialsFolder>> Make(
+      const std::filesystem::path& parent);
+
+  // Deletes the trials folders in `parent` that killed benchmarks left.
+  static void RemoveLeftBehind(const std::filesystem::path& parent);
+
+  std::filesystem::path path() const { return folder_->path(); }
+
+ private:
+  TrialsFolder(std::unique_ptr<TemporaryDirectory> folder, Descriptor lock)
+      : folder_(std::move(folder)), lock_(std::move(lock)) {}
+
+  const std::unique_ptr<TemporaryDirectory> folder_;
+  const Descriptor lock_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_BENCH_TRIALS_FOLDER_H_

@@ -1,0 +1,51 @@
+// How the workers of a cluster recognise each other: where their token comes
+// from, and whether connections are encrypted.
+#ifndef GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_TRUST_H_
+#define GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_TRUST_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/cluster/resolver/cluster_resolver.h"
+#include "engine/status.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+#include "harness/cli/flags/commands.h"
+
+namespace gauntlet {
+
+enum class TokenSource : uint8_t {
+  kEnvironment,          // GAUNTLET_JOB_TOKEN
+  kCheckpointDirectory,  // DIR/job-token
+  kLauncher,             // made by the launcher for the workers it starts
+  kNone,                 // listens on loopback only
+  kInsecure,             // --insecure: anybody may join
+};
+
+// kInvalidArgument: --insecure beside a token.
+Result<TokenSource> TokenSourceOf(const Environment& environment,
+                                  const TrainCommand& command);
+
+// "GAUNTLET_JOB_TOKEN", "ckpt/job-token", …: for --explain-cluster.
+std::string TokenText(TokenSource source, const TrainCommand& command);
+// "mutual, by worker.pem", or "none".
+std::string TlsText(const TlsFiles& tls);
+
+struct TokenSearch {
+  const Environment& environment;
+  const TrainCommand& command;
+  Time deadline;  // end of the wait for the chief's token file
+  std::function<void(std::string_view)> say;  // takes a line before that wait
+};
+
+// Puts the job's token into the worker's place. The chief makes the token file
+// if it is missing (REQUIRES: it holds the store's lock); the others wait for
+// it until the deadline (kDeadlineExceeded). kInvalidArgument: a token that
+// cannot be used; none, where the worker would listen beyond loopback.
+Status FindToken(World& world, const TokenSearch& search, WorkerSpec& place);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_TRUST_H_

@@ -1,0 +1,29 @@
+// Resolves --device and --collective by what this machine has.
+#ifndef GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_
+#define GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_
+
+#include "engine/gpu/device_kernels.h"
+#include "engine/math/kernels.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Replaces kAuto by a device of this machine and prints the choice to standard
+// error. kInvalidArgument: CUDA was requested and is not available, or the
+// device does not support --math.
+Status SettleDevice(KernelOptions& options, Console& console);
+
+// kInvalidArgument: NCCL was requested, and `workers_here` workers of this
+// machine cannot use it. REQUIRES: the device is settled.
+Status CheckCollective(const TrainOptions& options, int workers_here);
+
+// Returns the device of a worker; workers take the devices of the machine in
+// turn. If the device is gone since it was settled, or NCCL is missing, the
+// place holds the reason.
+gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_

@@ -1,0 +1,137 @@
+#include "harness/cli/crash_test/crash_test_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "engine/real/host/real_host.h"
+#include "engine/real/posix/system_clock.h"
+#include "harness/cli/crash_test/crash_test_files.h"
+#include "harness/cli/crash_test/crash_test_text.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/cli/terminal/status_line.h"
+#include "harness/trainer/crash_test.h"
+#include "harness/trainer/verdict/crash_test_json.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr const char* kCrashTestFolder = ".gauntlet/crash-tests";
+
+class Progress final : public CrashTestProgress {
+ public:
+  explicit Progress(Console& console)
+      : line_(clock_, console.err, console.err_style) {}
+
+  void OnStage(std::string_view stage) override {
+    const std::lock_guard lock(mutex_);
+    stage_ = stage;
+    line_.Draw(stage_);
+  }
+  void OnTrial(const CrashTrial& trial, uint64_t done) override {
+    const std::lock_guard lock(mutex_);
+    line_.Draw(
+        fmt::format("{}: {}, {}", stage_, Counted(done, "trial"), trial.id));
+  }
+  void Clear() { line_.Clear(); }
+
+ private:
+  std::mutex mutex_;
+  SystemClock clock_;
+  StatusLine line_;
+  std::string stage_;
+};
+
+Result<fs::path> MakeOutput(const std::string& out) {
+  const Result<fs::path> made = out.empty() ? MakeRunDirectory(kCrashTestFolder)
+                                            : MakeFindingsDirectory(out, "");
+  if (made.ok()) return AbsoluteFolder(*made);
+  if (!out.empty()) return made;
+  return InvalidArgument(made.status().message() +
+                         "; choose another folder with --out DIR");
+}
+
+// As short as it can be from here.
+fs::path ShownPath(const fs::path& folder) {
+  std::error_code error;
+  const fs::path relative = fs::proximate(folder, error);
+  const bool is_below = !error && *relative.begin() != "..";
+  return is_below ? relative : folder;
+}
+
+ExitCode ExitFor(const Status& status) {
+  switch (status.code()) {
+    case Code::kInvalidArgument:
+    case Code::kForbidden:
+      return ExitCode::kUsage;
+    case Code::kCancelled:
+      return ExitCode::kInterrupted;
+    default:
+      return ExitCode::kNoVerdict;
+  }
+}
+
+ExitCode ExitFor(const CrashTestResult& result) {
+  if (!result.findings.empty()) return ExitCode::kViolated;
+  if (result.is_interrupted) return ExitCode::kInterrupted;
+  const bool is_known =
+      std::ranges::any_of(result.verdicts, [](const CrashVerdict& verdict) {
+        return verdict.verdict != RecoveryVerdict::kResumePointUnknown;
+      });
+  return result.no_verdict.empty() && is_known ? ExitCode::kOk
+                                               : ExitCode::kNoVerdict;
+}
+
+}  // namespace
+
+int RunCrashTest(const CrashTestCommand& command, Console& console) {
+  const auto refuse = [&](const Status& status) {
+    fmt::print(console.err, "gauntlet crash-test: {}\n", status.message());
+    return static_cast<int>(ExitFor(status));
+  };
+  const Result<fs::path> folder = MakeOutput(command.out_directory);
+  if (!folder.ok()) return refuse(folder.status());
+  InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
+  const RealHost host;
+  Progress progress(console);
+  Result<CrashTestResult> result = RunCrashTest(
+      *command.plan,
+      {.program = kThisProgram,
+       .interrupted = [&host] { return host.TerminationNotices() > 0; }},
+      *folder, progress);
+  progress.Clear();
+  if (!result.ok()) {
+    // Nothing was tried.
+    std::error_code ignored;
+    fs::remove_all(*folder, ignored);
+    return refuse(result.status());
+  }
+  const Status written = WriteCrashTestFiles(*result, *folder);
+  console.out << (command.output == OutputFormat::kJson
+                      ? CrashTestResultToJson(*result)
+                      : CrashTestResultToText(*result, ShownPath(*folder)));
+  console.Flush();
+  if (!written.ok()) {
+    fmt::print(console.err, "gauntlet crash-test: {}\n", written.message());
+  }
+  if (result->is_interrupted) {
+    fmt::print(console.err,
+               "gauntlet crash-test: interrupted; these are the crashes that "
+               "were tried\n");
+  }
+  return static_cast<int>(ExitFor(*result));
+}
+
+}  // namespace gauntlet

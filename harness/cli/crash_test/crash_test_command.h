@@ -1,0 +1,15 @@
+#ifndef GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_COMMAND_H_
+
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Crash-tests a training program and prints what was found. Returns the exit
+// code.
+int RunCrashTest(const CrashTestCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_COMMAND_H_

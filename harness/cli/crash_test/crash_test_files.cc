@@ -1,0 +1,77 @@
+#include "harness/cli/crash_test/crash_test_files.h"
+
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/run/files/text_file.h"
+#include "harness/trainer/crash_test.h"
+#include "harness/trainer/trainer_case.h"
+#include "harness/trainer/verdict/crash_test_json.h"
+#include "reports/crash_test/crash_junit.h"
+#include "reports/crash_test/crash_page.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NoProgress final : public CrashTestProgress {
+ public:
+  void OnStage(std::string_view) override {}
+  void OnTrial(const CrashTrial&, uint64_t) override {}
+};
+
+// The findings of another program have no record.
+Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
+                                   const fs::path& folder) {
+  ASSIGN_OR_RETURN(CrashTestPlan plan, PlanOfTrainer(*one.trainer));
+  plan.version = GAUNTLET_VERSION;
+  plan.time = one.timeouts.total;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  NoProgress progress;
+  ASSIGN_OR_RETURN(
+      CrashTestResult result,
+      RunCrashTest(plan,
+                   {.program = place.program, .interrupted = place.interrupted},
+                   folder, progress));
+  RETURN_IF_ERROR(WriteCrashTestFiles(result, folder));
+  return result;
+}
+
+}  // namespace
+
+Status WriteCrashTestFiles(const CrashTestResult& result,
+                           const fs::path& folder) {
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kResultFileName, CrashTestResultToJson(result)));
+  RETURN_IF_ERROR(
+      WriteTextFile(folder / kReportFileName, RenderCrashPage(result)));
+  return WriteTextFile(folder / kJunitFileName, RenderCrashJunit(result));
+}
+
+CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
+  const auto begin = std::chrono::steady_clock::now();
+  CaseOutcome outcome = {.result = ResultBeforeRun(one, place)};
+  const fs::path folder = fs::path(place.directory) / "crash-test";
+  const Result<CrashTestResult> result = RunTrainer(one, place, folder);
+  if (result.ok()) {
+    outcome.result.verdict = VerdictOnTrainer(*result);
+    if (!result->findings.empty())
+      outcome.result.cause = result->findings.front().reason;
+  } else {
+    outcome.result.verdict = {.kind = VerdictKind::kError,
+                              .reason = result.status().message()};
+    outcome.disk_full = result.status().code() == Code::kResourceExhausted;
+  }
+  outcome.result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  return outcome;
+}
+
+}  // namespace gauntlet

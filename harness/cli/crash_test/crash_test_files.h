@@ -1,0 +1,24 @@
+// Files that a crash test leaves in its folder, and a crash test as a case.
+#ifndef GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_FILES_H_
+#define GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_FILES_H_
+
+#include <filesystem>
+
+#include "engine/status.h"
+#include "harness/run/case_runner.h"
+#include "harness/scenario/scenario.h"
+#include "harness/trainer/verdict/crash_test_result.h"
+
+namespace gauntlet {
+
+// result.json, report.html and junit.xml. Errors: those of the disk.
+Status WriteCrashTestFiles(const CrashTestResult& result,
+                           const std::filesystem::path& folder);
+
+// Runs the case's trainer and judges what came of it. Its report and findings
+// stay in the folder crash-test of the case's directory.
+CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_FILES_H_

@@ -1,0 +1,17 @@
+#ifndef GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_TEXT_H_
+#define GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_TEXT_H_
+
+#include <filesystem>
+#include <string>
+
+#include "harness/trainer/verdict/crash_test_result.h"
+
+namespace gauntlet {
+
+// For a terminal. `folder`: that of the test.
+std::string CrashTestResultToText(const CrashTestResult& result,
+                                  const std::filesystem::path& folder);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_TEXT_H_

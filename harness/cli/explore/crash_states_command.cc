@@ -1,0 +1,292 @@
+#include "harness/cli/explore/crash_states_command.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/disk/durability_profile.h"
+#include "engine/real/host/real_host.h"
+#include "engine/real/posix/system_clock.h"
+#include "harness/cli/explore/case_command.h"
+#include "harness/cli/explore/crash_states_text.h"
+#include "harness/cli/explore/explore_interruption.h"
+#include "harness/cli/explore/explore_json.h"
+#include "harness/cli/explore/explore_progress.h"
+#include "harness/cli/explore/explore_report.h"
+#include "harness/cli/explore/explore_text.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/explore/campaign/crash_finding_file.h"
+#include "harness/explore/crash/crash_states.h"
+#include "reports/counted.h"
+#include "reports/html/page/text.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string RenderReport(const CrashStateReport& report,
+                         const CrashStatesEnd& end) {
+  const CrashStateTotals totals = TotalsOf(report);
+  std::string text = fmt::format(
+      "{}: {}, {} in {:.1f}s ({:.0f} a second): {} passed, {} failed (in {})\n",
+      end.name, Counted(totals.points, "crash point"),
+      Counted(totals.distinct, "distinct crash state"), end.seconds,
+      end.seconds > 0 ? static_cast<double>(totals.distinct) / end.seconds
+                      : 0.0,
+      totals.distinct - report.images_failed, report.images_failed,
+      Counted(report.outcomes_failed, "outcome"));
+  text += RenderCrashStateParts(report);
+  text += fmt::format("  determinism  {} recovered twice, {} differed\n",
+                      Counted(report.ran_twice, "crash state"),
+                      report.nondeterministic);
+  if (!report.finished()) {
+    text += fmt::format("  unfinished   {}\n",
+                        fmt::join(UnfinishedParts(report), ", "));
+  }
+  return text;
+}
+
+std::string ToJson(const Case& base, const CrashStateReport& report,
+                   const std::vector<WrittenCrashFinding>& written,
+                   const CrashStatesEnd& end) {
+  const CrashStateTotals totals = TotalsOf(report);
+  const Json json = {
+      {"schema", kExploreSchema},
+      {"base", base.name},
+      {"mode", "crash-states"},
+      {"end", end.name},
+      {"complete", report.complete()},
+      {"unfinished", UnfinishedParts(report)},
+      {"cases", totals.distinct},
+      {"seconds", end.seconds},
+      {"per_second", end.seconds > 0
+                         ? static_cast<double>(totals.distinct) / end.seconds
+                         : 0.0},
+      {"findings", CrashFindingsToJson(written)},
+      {"failed", report.images_failed},
+      {"failed_outcomes", report.outcomes_failed},
+      {"ran_twice", report.ran_twice},
+      {"nondeterministic", report.nondeterministic},
+      // Cuts come behind operations of the disk, not at fault points.
+      {"points_hit", nullptr},
+      {"points_total", nullptr},
+      {"crash_points", totals.points},
+      {"outcomes", totals.enumerated},
+      {"left_out", totals.left_out},
+      {"parts", CrashStatePartsToJson(report)},
+  };
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Shows progress, and says when to stop.
+class Watch {
+ public:
+  Watch(const CrashStatesTask& task, Console& console)
+      : task_(task),
+        limits_{.time = task.time, .cases = task.command.cases},
+        progress_(clock_, console.err, console.err_style) {}
+
+  double Seconds() const {
+    return std::chrono::duration<double>(clock_.Now() - begin_).count();
+  }
+  bool interrupted() const { return host_.TerminationNotices() > 0; }
+
+  Proceed See(const CrashStateReport& report) {
+    if (progress_.IsDue()) {
+      progress_.Show(StatusOf(report, Seconds(), limits_));
+    }
+    late_ = task_.time && clock_.Now() - begin_ >= *task_.time;
+    return interrupted() || late_ ? Proceed::kStop : Proceed::kGoOn;
+  }
+
+  std::string_view EndOf(const CrashStateReport& report) const {
+    if (report.complete()) return "done: all";
+    if (report.finished()) return "done: all within --max-states";
+    if (interrupted()) return "interrupted";
+    const size_t stop_after = task_.command.stop_after;
+    if (stop_after > 0 && report.images_failed >= stop_after) {
+      return "stopped: enough findings";
+    }
+    return late_ ? "stopped by --time" : "stopped by --cases";
+  }
+
+  void Clear() { progress_.Clear(); }
+
+ private:
+  const CrashStatesTask& task_;
+  const ExploreLimits limits_;
+  SystemClock clock_;
+  RealHost host_;
+  const Time begin_ = clock_.Now();
+  ExploreProgress progress_;
+  bool late_ = false;
+};
+
+// Under kLyingFsync no acknowledgement is worth anything; what it can show is
+// that a save is never loaded torn, and that no start is cold where a
+// checkpoint was.
+std::vector<CrashStatePart> UsualParts(
+    const std::vector<CrashWindow>& windows) {
+  std::vector<CrashStatePart> parts;
+  for (const CrashWindow window : windows) {
+    if (window == CrashWindow::kRot) {
+      parts.push_back({.window = window});
+      continue;
+    }
+    for (const DurabilityProfile profile :
+         {DurabilityProfile::kExt4, DurabilityProfile::kWeak,
+          DurabilityProfile::kShared}) {
+      parts.push_back({.profile = profile, .window = window});
+    }
+    if (window == CrashWindow::kSave || window == CrashWindow::kRecovery) {
+      parts.push_back(
+          {.profile = DurabilityProfile::kLyingFsync, .window = window});
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command) {
+  const CrashStateChoice& choice = command.crash_states;
+  CrashStateOptions options = {.profiles = choice.profiles,
+                               .windows = choice.windows,
+                               .save = choice.save,
+                               .only = choice.id,
+                               .twice_every = command.twice_every,
+                               .max_images = command.cases.value_or(0),
+                               .shard = command.shard};
+  if (command.stop_after > 0) {
+    options.max_findings = options.stop_after = command.stop_after;
+  }
+  if (choice.profiles.empty()) options.parts = UsualParts(choice.windows);
+  if (choice.bound) {
+    options.bound.names_up_to = *choice.bound;
+    options.bound.combinations_up_to = *choice.bound;
+    options.lying_bound = options.bound;
+  }
+  return options;
+}
+
+WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
+                                    size_t number,
+                                    const CrashStatePlace& place) {
+  WrittenCrashFinding written = {.finding = finding};
+  const Result<std::string> scenario = CrashScenario(place.base);
+  if (!scenario.ok()) {
+    written.why_no_file = scenario.status().message();
+    return written;
+  }
+  const CrashStateOptions& options = place.options;
+  const Result<fs::path> file = WriteCrashFinding(
+      {.finding = finding,
+       .scenario = *scenario,
+       .save = options.save,
+       .bound = finding.id.starts_with("lying-fsync") ? options.lying_bound
+                                                      : options.bound},
+      number, place.directory);
+  if (file.ok()) {
+    written.file = file->string();
+  } else {
+    written.why_no_file = file.status().message();
+    written.write_status = file.status();
+  }
+  return written;
+}
+
+namespace {
+
+int ExitWithout(const Status& status, const Watch& watch, const Case& base,
+                Console& console) {
+  if (watch.interrupted()) {
+    fmt::print(console.err, "gauntlet explore: interrupted\n");
+    return static_cast<int>(ExitCode::kInterrupted);
+  }
+  // Without it the base held.
+  const bool by_the_bug =
+      !base.plan.bugs.empty() && status.code() != Code::kInvalidArgument;
+  fmt::print(console.err, "gauntlet explore: {}{}\n", status.message(),
+             by_the_bug ? " (the base has a planted bug)" : "");
+  return static_cast<int>(status.code() == Code::kInvalidArgument
+                              ? ExitCode::kUsage
+                              : ExitCode::kNoVerdict);
+}
+
+// Writes report.html. Returns its path; empty: it cannot be written, which is
+// said.
+fs::path WritePage(const CrashStatesTask& task, const CrashStateReport& report,
+                   const std::vector<WrittenCrashFinding>& written,
+                   const CrashStatesEnd& end, Console& console) {
+  fs::path page = ReportFile(task.command, task.directory);
+  const Status status =
+      WriteReport(ReportOf({.base = task.base, .command = task.command}, report,
+                           written, end),
+                  page);
+  if (status.ok()) return page;
+  fmt::print(console.err, "gauntlet explore: {}\n", status.message());
+  return "";
+}
+
+}  // namespace
+
+int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
+                         Console& console) {
+  const auto& [base, command, time, directory] = task;
+  const bool as_text = command.output == OutputFormat::kText;
+  std::ostream& talk = as_text ? console.out : console.err;
+  talk << RenderCrashStatesHead(base, command) << std::flush;
+  Watch watch(task, console);
+  CrashStateOptions options = CrashStateOptionsOf(command);
+  options.on_progress = [&](const CrashStateReport& report) {
+    return watch.See(report);
+  };
+  options.name_of = [&](const std::string& id) {
+    return fmt::format("crash state {}: {}", id,
+                       CommandForImage(task.command, id));
+  };
+  const Result<CrashStateReport> report =
+      ExploreCrashStates(base, references, options);
+  watch.Clear();
+  if (!report.ok()) return ExitWithout(report.status(), watch, base, console);
+  const CrashStatesEnd end = {.name = watch.EndOf(*report),
+                              .seconds = watch.Seconds()};
+  std::vector<WrittenCrashFinding> written;
+  for (const CrashStateFinding& finding : report->findings) {
+    written.push_back(WriteCrashState(
+        finding, written.size() + 1,
+        {.base = base, .options = options, .directory = directory}));
+    const Status& status = written.back().write_status;
+    if (!status.ok()) {
+      fmt::print(console.err, "gauntlet explore: {}\n", status.message());
+    }
+    if (as_text) console.out << RenderCrashFinding(written.back());
+  }
+  console.out << (as_text ? RenderReport(*report, end)
+                          : ToJson(base, *report, written, end));
+  const fs::path page = WritePage(task, *report, written, end, console);
+  if (watch.interrupted()) {
+    fmt::print(console.err, "gauntlet explore: {}",
+               RenderInterruption(
+                   GroupedCount(TotalsOf(*report).distinct, "crash state"),
+                   {.findings = written.size(),
+                    .directory = directory,
+                    .report = page},
+                   "start the search again with: " +
+                       CommandForExploration(command, 0)));
+    return static_cast<int>(ExitCode::kInterrupted);
+  }
+  if (!page.empty()) fmt::print(talk, "  report       {}\n", page.string());
+  const bool broken = report->images_failed > 0 || report->nondeterministic > 0;
+  return static_cast<int>(broken ? ExitCode::kViolated : ExitCode::kOk);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,44 @@
+// `gauntlet explore --mode crash-states`: the disks that a power cut in a save
+// or in a recovery can leave, within the bound.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_
+
+#include <filesystem>
+#include <optional>
+
+#include "harness/cli/explore/crash_states_text.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+#include "harness/explore/crash/crash_states.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// The part of the command that chooses crash states.
+CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command);
+
+struct CrashStatePlace {
+  const Case& base;
+  const CrashStateOptions& options;
+  const std::filesystem::path& directory;
+};
+// Writes the finding to a file in the directory.
+WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
+                                    size_t number,
+                                    const CrashStatePlace& place);
+
+struct CrashStatesTask {
+  const Case& base;
+  const ExploreCommand& command;
+  std::optional<Duration> time;  // time left; nullopt: no limit
+  const std::filesystem::path& directory;
+};
+// Leaves what it finds in the directory. REQUIRES: InstallSignalHandlers was
+// called. Returns the exit code.
+int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
+                         Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_

@@ -1,0 +1,80 @@
+// The base of an exploration: read from its file, and fit to be explored.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_BASE_CASE_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_BASE_CASE_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "engine/real/host/real_host.h"
+#include "engine/real/posix/system_clock.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/terminal/console.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// The one case to explore, or why there is none.
+struct LoadedBase {
+  std::optional<Case> one;
+  std::string problem;  // lines
+  ExitCode code = ExitCode::kUsage;
+};
+
+// Prints warnings about the file.
+LoadedBase LoadBase(const ExploreCommand& command, Console& console);
+
+// Stops the fault-free runs of the base and its set-ups on an interrupt or at
+// the end of `time`, and prints progress. Not thread-safe.
+class BaseWatch {
+ public:
+  // `time` limits the whole exploration.
+  BaseWatch(std::optional<Duration> time, Console& console)
+      : time_(time), console_(console) {}
+
+  // Returns true iff the exploration must stop: it was interrupted, or the time
+  // was over before the first case. Prints a progress line every 10 s.
+  bool Interrupted();
+  // Returns true iff the time was over before the first case.
+  bool late() const { return late_; }
+  // To be called before the first case.
+  void Done() { done_ = true; }
+  // Returns the rest of `time`; nullopt: no limit.
+  std::optional<Duration> TimeLeft() const {
+    if (!time_) return std::nullopt;
+    return std::max(Duration(0), *time_ - (clock_.Now() - begin_));
+  }
+
+ private:
+  static constexpr Duration kFirstLine = std::chrono::seconds(2);
+  static constexpr Duration kLineEvery = std::chrono::seconds(10);
+
+  const std::optional<Duration> time_;
+  Console& console_;
+  SystemClock clock_;
+  RealHost host_;
+  const Time begin_ = clock_.Now();
+  Time next_line_ = begin_ + kFirstLine;
+  bool late_ = false;
+  bool done_ = false;
+};
+
+// Runs the base without faults. Returns nullopt if it passes; else prints why
+// not and returns the exit code.
+std::optional<ExitCode> Unfit(const Case& base, References& references,
+                              const BaseWatch& watch, Console& console);
+
+// Returns true iff the command names kinds, and none of them can happen to the
+// base. Prints why.
+bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
+                   Console& console);
+// Returns true iff the command names points, and no set-up made of the base
+// reaches any. Prints why.
+bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
+                    Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_BASE_CASE_H_

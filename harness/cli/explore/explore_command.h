@@ -1,0 +1,16 @@
+// `gauntlet explore`: looks for faults that break recovery.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_COMMAND_H_
+
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Explores the base case in the simulated world until a limit of the command is
+// met, and leaves what it found as scenario files. Returns the exit code.
+int RunExplore(const ExploreCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_COMMAND_H_

@@ -1,0 +1,73 @@
+#include "harness/cli/explore/explore_gaps.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/record/invariants.h"
+
+namespace gauntlet {
+namespace {
+
+// The names of those of `all` that were not met.
+template <typename T>
+std::vector<std::string_view> Missed(const std::vector<T>& all,
+                                     const std::set<T>& met,
+                                     std::string_view (*name)(T)) {
+  std::vector<std::string_view> missed;
+  for (const T one : all) {
+    if (!met.contains(one)) missed.push_back(name(one));
+  }
+  return missed;
+}
+
+}  // namespace
+
+std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
+  return Missed(report.space.points, report.coverage.PointsHit(), PointName);
+}
+
+std::vector<std::string_view> MissedKinds(const CampaignReport& report) {
+  return Missed(report.space.kinds, report.coverage.KindsFired(),
+                FaultKindName);
+}
+
+std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {
+  std::vector<std::string_view> idle;
+  const auto all = AllInvariants();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.coverage.instances()[i] == 0) idle.push_back(all[i].name);
+  }
+  return idle;
+}
+
+std::vector<PlaceGap> GapsOf(const CampaignReport& report) {
+  std::map<std::pair<Point, FaultPhase>, std::set<FaultKind>> fired;
+  for (const auto& [key, count] : report.coverage.fired()) {
+    const auto& [point, kind, phase] = key;
+    fired[{point, phase}].insert(kind);
+  }
+  std::vector<PlaceGap> gaps;
+  for (const auto& [place, kinds] : fired) {
+    PlaceGap gap = {.point = place.first,
+                    .phase = place.second,
+                    .missed = Missed(report.space.kinds, kinds, FaultKindName)};
+    if (!gap.missed.empty()) gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+std::vector<std::string_view> MissedMarks(const CampaignReport& report,
+                                          MarkRarity rarity) {
+  std::vector<std::string_view> missed;
+  const auto all = AllMarks();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.marks[i] == 0 && all[i].rarity == rarity) {
+      missed.push_back(all[i].name);
+    }
+  }
+  return missed;
+}
+
+}  // namespace gauntlet

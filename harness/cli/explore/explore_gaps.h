@@ -1,0 +1,35 @@
+// Gaps of an exploration: points, kinds, places and coverage goals that it
+// never reached, and invariants that had nothing to check.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_GAPS_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_GAPS_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "harness/explore/campaign/campaign.h"
+
+namespace gauntlet {
+
+// Return names in the order of the catalogues: points at which no fault fired,
+// kinds of which none fired, invariants that had nothing to check.
+std::vector<std::string_view> MissedPoints(const CampaignReport& report);
+std::vector<std::string_view> MissedKinds(const CampaignReport& report);
+std::vector<std::string_view> IdleInvariants(const CampaignReport& report);
+
+// Kinds that never fired at a place, though another kind did.
+struct PlaceGap {
+  Point point = {};
+  FaultPhase phase = {};
+  std::vector<std::string_view> missed;  // kinds
+};
+std::vector<PlaceGap> GapsOf(const CampaignReport& report);
+
+// Marks of this rarity that no case came to.
+std::vector<std::string_view> MissedMarks(const CampaignReport& report,
+                                          MarkRarity rarity);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_GAPS_H_

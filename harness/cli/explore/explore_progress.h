@@ -1,0 +1,60 @@
+// The progress line of an exploration.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_PROGRESS_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_PROGRESS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "engine/world/clock.h"
+#include "harness/cli/terminal/terminal_style.h"
+#include "harness/explore/campaign/campaign.h"
+#include "harness/explore/crash/crash_states.h"
+
+namespace gauntlet {
+
+// Limits at which an exploration ends; nullopt: no limit.
+struct ExploreLimits {
+  std::optional<Duration> time;
+  std::optional<uint64_t> cases;
+};
+
+// "1,204 of 5,000 cases", "2 failed", "0:41 left", "points 38/40" …: the most
+// important part first. The words are those of the summary.
+std::vector<std::string> StatusOf(const CampaignReport& report,
+                                  const ExploreLimits& limits);
+// The same of mode crash-states, after so many seconds.
+std::vector<std::string> StatusOf(const CrashStateReport& report,
+                                  double seconds, const ExploreLimits& limits);
+
+// As many of the parts as fit into `width` columns, without a line feed; at
+// least a piece of the first one.
+std::string FitStatus(const std::vector<std::string>& parts, size_t width);
+
+class ExploreProgress {
+ public:
+  ExploreProgress(const Clock& clock, std::ostream& out,
+                  const TerminalStyle& style);
+
+  // Returns true iff the next line is due: ten times a second on a terminal,
+  // where the line is rewritten in place; else a line of its own each ten
+  // seconds. The first call starts the time.
+  bool IsDue();
+  void Show(const std::vector<std::string>& parts);
+  // Removes a rewritten line.
+  void Clear();
+
+ private:
+  const Clock& clock_;
+  std::ostream& out_;
+  const TerminalStyle style_;
+  std::optional<Time> last_;
+  bool shown_ = false;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_PROGRESS_H_

@@ -1,0 +1,321 @@
+#include "harness/cli/explore/explore_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "chaos/sim/disk/durability_profile.h"
+#include "harness/cli/explore/case_command.h"
+#include "harness/cli/explore/explore_interruption.h"
+#include "harness/cli/explore/explore_text.h"
+#include "harness/cli/explore/not_tried.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/explore/coverage/marks.h"
+#include "harness/explore/plan/applicability.h"
+#include "harness/oracle/judge.h"
+#include "harness/run/failure/consequences.h"
+#include "harness/run/failure/failure_summary.h"
+#include "harness/run/files/shell_word.h"
+#include "harness/run/files/text_file.h"
+#include "harness/scenario/run_setup.h"
+#include "reports/counted.h"
+#include "reports/html/case_section.h"
+#include "reports/html/page/text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string SecondsText(double seconds) {
+  return DurationText(std::llround(seconds * 1000) * 1'000'000);
+}
+
+VerdictStrip FactsOf(const Exploration& exploration) {
+  const ExploreCommand& command = exploration.command;
+  VerdictStrip strip;
+  strip.facts = {{"base", exploration.base.name},
+                 {"mode", std::string(ExploreModeName(command.mode))}};
+  if (command.mode != ExploreMode::kCrashStates) {
+    strip.facts.emplace_back("seed", fmt::format("{}", exploration.seed));
+  }
+  if (command.shard.count > 1) {
+    strip.facts.emplace_back(
+        "shard",
+        fmt::format("{} of {}", command.shard.index, command.shard.count));
+  }
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    if (std::ranges::count(exploration.base.plan.bugs, info.bug) > 0) {
+      strip.facts.emplace_back("planted bug", std::string(info.name));
+    }
+  }
+  strip.below = "<p class=\"muted\">Repeat this exploration:</p>\n" +
+                RenderCommand(CommandForExploration(command, exploration.seed));
+  return strip;
+}
+
+void AddPace(uint64_t cases, double seconds, VerdictStrip& strip) {
+  strip.facts.emplace_back("duration", SecondsText(seconds));
+  if (seconds <= 0) return;
+  strip.facts.emplace_back(
+      "rate",
+      fmt::format("{:.0f} a second", static_cast<double>(cases) / seconds));
+}
+
+VerdictStrip StripOf(const Exploration& exploration,
+                     const CampaignReport& report) {
+  VerdictStrip strip = FactsOf(exploration);
+  uint64_t skipped = 0;
+  for (const auto& [why, count] : report.skipped) skipped += count;
+  strip.title = fmt::format(
+      "{}: {} passed, {} failed ({})", GroupedCount(report.cases, "case"),
+      GroupedDigits(report.held), GroupedDigits(report.broken),
+      Counted(report.findings.size(), "cause"));
+  if (report.fired_nothing > 0) {
+    strip.title +=
+        fmt::format(", {} fired nothing", GroupedDigits(report.fired_nothing));
+  }
+  strip.counts = {{"failed", "failed", report.broken},
+                  {"passed", "passed", report.held},
+                  {"inconclusive", "fired nothing", report.fired_nothing},
+                  {"skipped", "skipped", skipped}};
+  if (report.crash_states) {
+    const uint64_t states = TotalsOf(*report.crash_states).distinct;
+    const uint64_t failed = report.crash_states->images_failed;
+    if (states > 0) {
+      strip.title += fmt::format("; {}, {} failed",
+                                 GroupedCount(states, "crash state"), failed);
+    }
+    strip.counts.push_back({"failed", "crash states failed", failed});
+    strip.counts.push_back({"passed", "crash states passed", states - failed});
+  }
+  strip.facts.emplace_back("end", std::string(CampaignEndName(report)));
+  AddPace(report.cases, report.seconds, strip);
+  const bool resumes = exploration.command.mode != ExploreMode::kNth &&
+                       (report.end == CampaignEnd::kInterrupted ||
+                        report.end == CampaignEnd::kTime);
+  if (resumes) {
+    strip.below += "<p class=\"muted\">Resume it:</p>\n" +
+                   RenderCommand(CommandToResume(exploration.command,
+                                                 exploration.seed, report));
+  }
+  return strip;
+}
+
+std::vector<StepPlot> GrowthOf(const CampaignReport& report) {
+  StepPlot points = {.name = "fault points reached",
+                     .x_name = "case",
+                     .x_end = report.cases,
+                     .total = report.space.points.size(),
+                     .steps = {}};
+  StepPlot goals = {.name = "coverage goals reached",
+                    .x_name = "case",
+                    .x_end = report.cases,
+                    .total = AllMarks().size(),
+                    .steps = {}};
+  StepPlot pairs = {.name = "pairs of points, one after the other",
+                    .x_name = "case",
+                    .x_end = report.cases,
+                    .steps = {}};
+  for (const CoverageSample& sample : report.curve.samples()) {
+    points.steps.push_back({sample.cases, sample.points});
+    goals.steps.push_back({sample.cases, sample.goals});
+    pairs.steps.push_back({sample.cases, sample.pairs});
+  }
+  return {std::move(points), std::move(goals), std::move(pairs)};
+}
+
+std::vector<ReportedGoal> GoalsOf(const CampaignReport& report) {
+  std::vector<ReportedGoal> goals;
+  const auto all = AllMarks();
+  for (size_t i = 0; i < all.size(); ++i) {
+    goals.push_back({.name = std::string(all[i].name),
+                     .description = std::string(all[i].description),
+                     .rare = all[i].rarity == MarkRarity::kRare,
+                     .cases = report.marks[i]});
+  }
+  return goals;
+}
+
+CoverageMatrix MatrixOf(const CampaignReport& report) {
+  FaultCatalogue catalogue;
+  for (const FaultKind kind : report.space.kinds) {
+    catalogue.kinds.emplace_back(FaultKindName(kind));
+    for (const Point point : report.space.points) {
+      if (Applies(kind, point)) continue;
+      catalogue.impossible.emplace(FaultKindName(kind), PointName(point));
+    }
+  }
+  for (const Point point : report.space.points) {
+    catalogue.points.emplace_back(PointName(point));
+  }
+  CoverageMatrix matrix(catalogue);
+  for (const auto& [place, planned] : report.coverage.planned()) {
+    matrix.Add(std::string(FaultKindName(place.second)),
+               std::string(PointName(place.first)), planned, 0);
+  }
+  for (const auto& [key, fired] : report.coverage.fired()) {
+    const auto& [point, kind, phase] = key;
+    matrix.Add(std::string(FaultKindName(kind)), std::string(PointName(point)),
+               0, fired);
+  }
+  return matrix;
+}
+
+// As a case of `gauntlet run` that failed by just this.
+CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
+  CaseResult result = {.name = FindingName(finding),
+                       .scenario = finding.setup.scenario,
+                       .file = files.scenario.string(),
+                       .line = 1,
+                       .seed = finding.plan.seed,
+                       .world = "sim",
+                       .cause = finding.cause,
+                       .differences = finding.differences,
+                       .verdict = Judge(finding.record)};
+  if (!result.differences.empty()) {
+    result.consequences =
+        ConsequencesOf(result.differences.front(), result.verdict);
+  }
+  ExplainFailure(finding.record, result);
+  result.verdict.kind = VerdictKind::kFail;
+  result.verdict.reason =
+      fmt::format("{} ({})", finding.what.invariant, finding.what.name);
+  // The oracle judges single runs: it cannot report that a repetition differs.
+  const bool known = std::ranges::any_of(
+      result.verdict.invariants, [&](const InvariantReport& report) {
+        return report.invariant == finding.what.invariant &&
+               !report.findings.empty();
+      });
+  if (!known) {
+    result.verdict.invariants.insert(result.verdict.invariants.begin(),
+                                     {.invariant = finding.what.invariant,
+                                      .instances = 1,
+                                      .breaches = 1,
+                                      .findings = {finding.what}});
+  }
+  if (!files.scenario.empty()) {
+    result.replay = "gauntlet replay " + ShellWord(files.scenario.string());
+  }
+  return result;
+}
+
+ReportedFinding FindingOf(const CampaignFinding& finding,
+                          const FindingFiles& files, const Case& base) {
+  ReportedFinding reported = {
+      .result = ResultOf(finding, files),
+      .record = &finding.record,
+      .check =
+          fmt::format("{} ({})", finding.what.invariant, finding.what.name),
+      .faults = {},
+      .origin = fmt::format(
+          "Found by {}, first by case {}; set-up: {}. Shrunk {} to {} in {}{}.",
+          GroupedCount(finding.cases, "case"), finding.case_number,
+          DescribeSetup(finding.setup, base),
+          Counted(finding.original.faults.size(), "fault"),
+          finding.plan.faults.size(),
+          finding.tries == 1 ? "1 try" : fmt::format("{} tries", finding.tries),
+          finding.shrunk_to_the_end ? "" : "; shrinking was stopped")};
+  for (const Fault& fault : finding.plan.faults) {
+    reported.faults.push_back(
+        fmt::format("{}: {}", fault.id, FaultSummary(fault)));
+  }
+  return reported;
+}
+
+void AddCrashStates(const CrashStateReport& report,
+                    const std::vector<WrittenCrashFinding>& findings,
+                    ExplorationReport& page) {
+  for (const CrashStateCounts& counts : report.counts) {
+    const CrashStatePart part = {.profile = counts.profile,
+                                 .window = counts.window};
+    page.crash_windows.push_back(
+        {.disk = std::string(ProfileName(counts.profile)),
+         .window = std::string(CrashWindowName(counts.window)),
+         .crash_points = counts.points,
+         .outcomes = counts.images_enumerated,
+         .states = counts.images_distinct,
+         .left_out = counts.images_left_out,
+         .refusals = counts.refusals,
+         .finished = std::ranges::find(report.unfinished, part) ==
+                     report.unfinished.end()});
+  }
+  for (const WrittenCrashFinding& one : findings) {
+    page.crash_findings.push_back(
+        {.id = one.finding.id,
+         .event = one.finding.event,
+         .survived = one.finding.survived,
+         .expected = one.finding.expected,
+         .found = one.finding.found,
+         .replay =
+             one.file.empty() ? "" : "gauntlet replay " + ShellWord(one.file)});
+  }
+}
+
+}  // namespace
+
+ExplorationReport ReportOf(const Exploration& exploration,
+                           const CampaignReport& report,
+                           const CampaignFiles& files) {
+  ExplorationReport page = {.base = exploration.base.name,
+                            .strip = StripOf(exploration, report),
+                            .growth = GrowthOf(report),
+                            .goals = GoalsOf(report),
+                            .coverage = MatrixOf(report),
+                            .findings = {},
+                            .crash_findings = {},
+                            .crash_windows = {},
+                            .not_tried = NotTriedIn(exploration, report)};
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    page.findings.push_back(
+        FindingOf(report.findings[i], files.plans.at(i), exploration.base));
+  }
+  if (report.crash_states) {
+    AddCrashStates(*report.crash_states, files.crash_states, page);
+  }
+  return page;
+}
+
+ExplorationReport ReportOf(const Exploration& exploration,
+                           const CrashStateReport& report,
+                           const std::vector<WrittenCrashFinding>& findings,
+                           const CrashStatesEnd& end) {
+  ExplorationReport page = {.base = exploration.base.name,
+                            .strip = FactsOf(exploration),
+                            .growth = {},
+                            .goals = {},
+                            .coverage = {},
+                            .findings = {},
+                            .crash_findings = {},
+                            .crash_windows = {},
+                            .not_tried = NotTriedIn(exploration, report)};
+  const uint64_t states = TotalsOf(report).distinct;
+  page.strip.title = fmt::format("{}: {} passed, {} failed",
+                                 GroupedCount(states, "crash state"),
+                                 GroupedDigits(states - report.images_failed),
+                                 GroupedDigits(report.images_failed));
+  page.strip.counts = {{"failed", "failed", report.images_failed},
+                       {"passed", "passed", states - report.images_failed}};
+  page.strip.facts.emplace_back("end", std::string(end.name));
+  AddPace(states, end.seconds, page.strip);
+  AddCrashStates(report, findings, page);
+  return page;
+}
+
+fs::path ReportFile(const ExploreCommand& command, const fs::path& findings) {
+  const fs::path folder =
+      command.out_directory.empty() ? findings.parent_path() : findings;
+  return folder / kReportFileName;
+}
+
+Status WriteReport(const ExplorationReport& report, const fs::path& file) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  return WriteTextFile(file, RenderExploration(report));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,54 @@
+// Builds report.html of an exploration from its results.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_REPORT_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_REPORT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/cli/explore/crash_states_text.h"
+#include "harness/cli/explore/explore_json.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/explore/campaign/campaign.h"
+#include "harness/explore/crash/crash_states.h"
+#include "harness/scenario/scenario.h"
+#include "reports/html/exploration_report.h"
+
+namespace gauntlet {
+
+// Base and options of an exploration; `seed` is the one in use.
+struct Exploration {
+  const Case& base;
+  const ExploreCommand& command;
+  uint64_t seed = 0;
+};
+
+// Keeps pointers to the records of the report's findings.
+ExplorationReport ReportOf(const Exploration& exploration,
+                           const CampaignReport& report,
+                           const CampaignFiles& files);
+
+// Why a search for crash states ended, and after how long.
+struct CrashStatesEnd {
+  std::string_view name;
+  double seconds = 0;
+};
+
+// The same of mode crash-states.
+ExplorationReport ReportOf(const Exploration& exploration,
+                           const CrashStateReport& report,
+                           const std::vector<WrittenCrashFinding>& findings,
+                           const CrashStatesEnd& end);
+
+// report.html beside the findings' folder of a run, or in the folder of --out.
+std::filesystem::path ReportFile(const ExploreCommand& command,
+                                 const std::filesystem::path& findings);
+// Creates the folder if need be.
+Status WriteReport(const ExplorationReport& report,
+                   const std::filesystem::path& file);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_REPORT_H_

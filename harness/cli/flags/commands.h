@@ -1,0 +1,316 @@
+// Arguments of each command as plain values: the result of parsing.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_COMMANDS_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_COMMANDS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "engine/cluster/resolver/cluster_resolver.h"
+#include "engine/train/launcher/launcher.h"
+#include "engine/train/loop/evaluator.h"
+#include "engine/train/options.h"
+#include "harness/bench/checkpoint_bench.h"
+#include "harness/bench/figures/bench_limit.h"
+#include "harness/bench/scale_bench.h"
+#include "harness/cli/flags/data_place.h"
+#include "harness/cli/program/requeue_codes.h"
+#include "harness/explore/crash/crash_states.h"
+#include "harness/record/result/case_tries.h"
+#include "harness/run/shard_choice.h"
+#include "reports/timeline.h"
+
+namespace gauntlet {
+
+enum class OutputFormat : uint8_t { kText, kJson };
+enum class ProgressChoice : uint8_t { kAuto, kOff };
+enum class TrainTask : uint8_t { kTrain, kPrintCluster };
+
+struct TrainCommand {
+  TrainTask task = TrainTask::kTrain;
+  TrainOptions options;
+  std::string preset = "tiny";
+  LauncherOptions launcher;
+  // As given by flags or the job file. No `workers`: the size of the cluster,
+  // or 1.
+  std::optional<int> workers;
+  std::optional<int> replicas;
+  ClusterFlags cluster;   // used if `workers` is nullopt
+  bool insecure = false;  // likewise: no token is required
+  std::optional<Duration> rendezvous_timeout;
+  RequeueCodes requeue;
+  std::string events_directory;  // empty: no event files
+  std::string logs_directory;    // empty: workers write to standard error
+  std::string trace_file;        // Chrome trace to write; empty: none
+  std::string plan_file;         // empty: no faults
+  // Directory in which the run notes fired faults; empty: a temporary one.
+  std::string plan_state_directory;
+  ProgressChoice progress = ProgressChoice::kAuto;
+  OutputFormat output = OutputFormat::kText;
+};
+
+// Training for a harness. Its options are in a file; `train.options` is set
+// when the command runs.
+struct LaunchCommand {
+  TrainCommand train;
+  std::string options_file;  // TrainOptions as JSON
+  int backoff_ms = 100;
+};
+
+// A worker of a cluster; its place comes from TF_CONFIG.
+struct WorkerCommand {
+  std::string options_file;   // TrainOptions as JSON
+  std::optional<int> worker;  // identity across lives; else its rank
+  int life = 1;
+  std::string events_file;
+  std::string plan_file;
+  std::string plan_state_directory;  // required with plan_file
+  int launcher_fd = -1;              // receives progress; -1: none
+  std::string launch;                // LaunchHold
+  uint64_t claimed = 0;              // LaunchHold
+};
+
+struct CheckpointListCommand {
+  std::string directory;
+  OutputFormat output = OutputFormat::kText;
+};
+struct CheckpointVerifyCommand {
+  std::string path;  // checkpoint directory or one checkpoint
+  OutputFormat output = OutputFormat::kText;
+};
+struct CheckpointDiffCommand {
+  std::string left;
+  std::string right;
+  OutputFormat output = OutputFormat::kText;
+};
+
+struct CheckpointExportCommand {
+  std::string path;  // checkpoint directory or one checkpoint
+  std::string directory;
+  DataPlace data;
+};
+struct CheckpointPredictCommand {
+  std::string path;  // likewise
+  DataPlace data;
+  OutputFormat output = OutputFormat::kText;
+};
+
+// The side-car evaluator of a store; its job is the checkpoints' own.
+struct EvaluateCommand {
+  std::string directory;  // the store
+  DataPlace data;
+  std::string summary_directory;  // empty: no curves
+  EvaluatorLoop loop;
+  int threads = 1;
+  OutputFormat output = OutputFormat::kText;
+};
+
+enum class Catalog : uint8_t {
+  kPresets,
+  kPoints,
+  kFaults,
+  kInvariants,
+  kPlantedBugs,
+  kScenarios,
+};
+
+struct ListCommand {
+  Catalog catalog = Catalog::kPresets;
+  // kScenarios: files and folders; none: the folder `scenarios`.
+  std::vector<std::string> paths;
+};
+
+// Prints a scenario file as gauntlet/v2.
+struct UpgradeCommand {
+  std::string file;
+};
+
+// Reads scenario files and runs nothing.
+struct ValidateCommand {
+  std::vector<std::string> paths;
+};
+
+struct DoctorCommand {
+  OutputFormat output = OutputFormat::kText;
+};
+
+enum class WorldChoice : uint8_t { kReal, kSimulated, kBoth };
+
+enum class NothingSelected : uint8_t { kFails, kPasses };
+
+struct RunCommand {
+  std::vector<std::string> paths;  // scenario files and folders
+  std::string name_filter;         // part of a case's name; empty: all
+  // Label expressions (label_expression.h), any of them; empty: all cases.
+  std::vector<std::string> labels;
+  WorldChoice world = WorldChoice::kBoth;
+  std::optional<uint64_t> seed;      // instead of the scenario's own
+  std::optional<DeviceKind> device;  // likewise
+  int jobs = 1;                      // real runs at a time
+  int max_failures = 0;              // stop after so many; 0: never
+  int repeat = 1;                    // each case so many times
+  int retries = 0;                   // for a real case that does not pass
+  FlakyVerdict flaky = FlakyVerdict::kFails;
+  bool last_failed = false;  // only what did not hold in the last run
+  ShardChoice shard;
+  std::string runs_directory = ".gauntlet/runs";
+  std::optional<uint64_t> keep_runs = 100;  // nullopt: all
+  std::optional<uint64_t> durations;        // slowest cases to list; 0: all
+  std::string junit_file;                   // a copy, beside the run's own
+  bool github = false;  // summary and annotations for GitHub Actions
+  bool demo = false;
+  bool strict = false;  // a skip is not good enough
+  bool lists = false;   // the cases, and runs none
+  NothingSelected nothing_selected = NothingSelected::kFails;
+  OutputFormat output = OutputFormat::kText;
+};
+
+enum class ExploreMode : uint8_t {
+  kMixed,  // random plans and crash states in turns
+  kRandom,
+  kNth,
+  kCrashStates,
+};
+
+// Selection among the crash states of a run.
+struct CrashStateChoice {
+  // Empty: all; kLyingFsync only for a save and a plain recovery.
+  std::vector<DurabilityProfile> profiles;
+  std::vector<CrashWindow> windows = AllCrashWindows();
+  uint64_t save = 0;  // 0: the first at which retention has something to do
+  std::optional<uint64_t> bound;  // on choices of names, and of files
+  std::string id;                 // a finding's: only this one
+};
+
+struct ExploreCommand {
+  std::string base_file;    // empty: the built-in base
+  std::string name_filter;  // selects the base's one case
+  ExploreMode mode = ExploreMode::kMixed;
+  std::vector<FaultKind> kinds;  // ascending; empty: all
+  std::vector<Point> points;     // likewise
+  int max_faults = 3;
+  std::optional<Duration> time;
+  bool time_given = false;  // then the base's undisturbed runs count too
+  std::optional<uint64_t> cases;
+  std::optional<uint64_t> only_case;  // kMixed, kRandom
+  uint64_t first_case = 0;            // likewise: number to begin with
+  ShardChoice shard;
+  bool trace = false;                // print the timeline of only_case
+  std::optional<uint64_t> seed = 1;  // nullopt: any
+  int jobs = 1;                      // threads
+  uint64_t twice_every = 16;         // 0: no case is run twice
+  size_t stop_after = 10;            // findings; 0: never
+  bool require_marks = false;
+  bool all_gaps = false;
+  std::string runs_directory = ".gauntlet/runs";
+  std::string out_directory;  // empty: in a run's directory
+  CrashStateChoice crash_states;
+  OutputFormat output = OutputFormat::kText;
+};
+
+struct ReplayCommand {
+  std::string target;  // a file, a case's folder, RUN or RUN/CASE
+  // kBoth: the one that was recorded; the simulated one for a scenario.
+  WorldChoice world = WorldChoice::kBoth;
+  std::string runs_directory = ".gauntlet/runs";
+};
+
+// Judges stored records.
+struct JudgeCommand {
+  // Record files, folders of cases or runs, RUN or RUN/CASE.
+  std::vector<std::string> paths;
+  std::string runs_directory = ".gauntlet/runs";
+  OutputFormat output = OutputFormat::kText;
+};
+
+// Prints the timeline of a stored record.
+struct ShowCommand {
+  std::string target;  // a record.jsonl, a case's folder or RUN/CASE
+  // kBoth: either, the simulated one first.
+  WorldChoice world = WorldChoice::kBoth;
+  std::string runs_directory = ".gauntlet/runs";
+  TimelineFilter filter;
+  std::optional<int> width;  // columns of a line; nullopt: the terminal's
+  std::string trace_file;    // Chrome trace instead of the table; "": none
+  OutputFormat output = OutputFormat::kText;
+};
+
+enum class ReportTask : uint8_t { kRender, kList, kMerge, kCompare };
+
+// Renders results of runs that are over.
+struct ReportCommand {
+  ReportTask task = ReportTask::kRender;
+  // A result.json, a run's folder or the beginning of its name: one for
+  // kRender, any number for kMerge, two for kCompare, none for kList.
+  std::vector<std::string> runs;
+  std::string runs_directory = ".gauntlet/runs";
+  std::string out_directory;  // kMerge
+  // Outputs of kRender and kMerge; empty: none.
+  std::string html_file;
+  std::string junit_file;
+  std::string summary_file;
+  bool github = false;
+  OutputFormat output = OutputFormat::kText;
+};
+
+// Measures what checkpoints cost.
+struct BenchCheckpointCommand {
+  std::vector<SaveMode> modes;  // beside runs without checkpoints
+  std::vector<uint64_t> state_bytes = {10'000'000};
+  std::vector<uint64_t> every = {10};
+  std::vector<int> workers = {1};
+  std::vector<int> shards = {0};  // 0: all workers write one
+  RestartPolicy restart = RestartPolicy::kWholeJob;
+  int trials = 6;
+  uint64_t saves = 10;
+  uint64_t seed = 1;
+  // Mean time between failures in production, for the recommended interval.
+  Duration between_failures = std::chrono::hours(24);
+  std::optional<GoodputPlan> goodput;
+  std::vector<BenchLimit> limits;
+  std::string baseline_file;    // empty: none
+  std::string out_directory;    // empty: a new one below .gauntlet/bench
+  std::string trial_directory;  // empty: beside the results
+  OutputFormat output = OutputFormat::kText;
+};
+
+// Measures how a simulated cluster behaves as it grows.
+struct BenchScaleCommand {
+  ScaleBenchPlan plan = {.setup = {}, .workers = {4, 16, 64, 256, 1024}};
+  OutputFormat output = OutputFormat::kText;
+};
+
+// Crashes a training program of anybody's.
+struct CrashTestPlan;  // harness/trainer/run/crash_test_plan.h
+struct CrashTestCommand {
+  std::shared_ptr<const CrashTestPlan> plan;
+  std::string out_directory;  // empty: a new one below .gauntlet/crash-tests
+  OutputFormat output = OutputFormat::kText;
+};
+
+// "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
+// topic.
+struct HelpCommand {
+  std::string topic;
+};
+
+// Text that was asked for, such as a command's --help.
+struct PrintTextCommand {
+  std::string text;
+};
+
+using Command = std::variant<
+    PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand, WorkerCommand,
+    CheckpointListCommand, CheckpointVerifyCommand, CheckpointDiffCommand,
+    CheckpointExportCommand, CheckpointPredictCommand, EvaluateCommand,
+    ListCommand, DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
+    JudgeCommand, ShowCommand, ReportCommand, BenchCheckpointCommand,
+    BenchScaleCommand, CrashTestCommand, UpgradeCommand, ValidateCommand>;
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_COMMANDS_H_

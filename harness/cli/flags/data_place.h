@@ -1,0 +1,17 @@
+// Present place of the data files of a job that was trained earlier.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
+
+#include <string>
+
+namespace gauntlet {
+
+// Empty paths: the files are where they were during training.
+struct DataPlace {
+  std::string directory;
+  std::string validation_directory;  // if the validation files lie apart
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_

@@ -1,0 +1,31 @@
+// Words of other tools for our options: `--learning-rate` for `--lr`.
+//
+// A synonym applies to a command that has `option` and has no option with the
+// name of the synonym.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace gauntlet {
+
+enum class SynonymUse : uint8_t {
+  kReplaced,  // read as `option`, with a note
+  kDropped,   // `option` does the same without it: left out, with a note
+  kRefused,   // has several meanings: the error gives the advice
+};
+
+struct FlagSynonym {
+  std::string_view name;    // "--learning-rate"
+  std::string_view option;  // "--lr"
+  SynonymUse use = SynonymUse::kReplaced;
+  std::string_view advice = "";  // of kDropped and kRefused
+};
+
+std::span<const FlagSynonym> AllFlagSynonyms();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_

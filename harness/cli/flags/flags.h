@@ -1,0 +1,172 @@
+// The options of one command: strict, with messages that say what was expected.
+//
+// A front to CLI11 that keeps its types, exceptions and wording inside one
+// file.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/world/clock.h"
+#include "harness/cli/flags/help_page.h"
+#include "harness/cli/terminal/terminal_style.h"
+
+namespace gauntlet {
+
+struct FlagSynonym;
+
+struct FlagsHead {
+  std::string command;  // "train"
+  std::string summary;
+  std::string examples;  // at the end of the help text
+};
+
+struct FlagText {
+  std::string name;   // "--workers" or "-j,--jobs"
+  std::string value;  // "N": the value's name in the help text
+  std::string help;
+  std::string old_name;  // accepted for one release, with a note; "": none
+};
+
+// The arguments after a command's name.
+struct VerbArguments {
+  std::span<const std::string> arguments;
+  ColorChoice& color;               // written by --color
+  std::vector<std::string>& notes;  // on old names and synonyms
+};
+
+struct PositionalCount {
+  size_t least = 0;
+  size_t most = 1;
+};
+
+// Takes a value's text; kInvalidArgument says what was expected.
+using FlagReader = std::function<Status(const std::string&)>;
+
+enum class FlagsOutcome : uint8_t { kParsed, kHelpWanted };
+
+class Flags {
+ public:
+  // Adds --help, and --color, which writes to `verb.color`.
+  Flags(const FlagsHead& head, const VerbArguments& verb);
+  ~Flags();
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
+
+  // Options added from now on are in this group of the help page.
+  void Section(std::string title, GroupPage page = GroupPage::kFirst);
+  // `--name VALUE`, at most once.
+  void Value(const FlagText& text, FlagReader read);
+  // `--name VALUE`, any number of times.
+  void Values(const FlagText& text, std::vector<std::string>& values);
+  void Switch(const FlagText& text, std::function<void()> set);
+  // Arguments without a dash. Parse refuses more than `most`; the command
+  // itself checks that there are `least`.
+  void Positionals(const FlagText& text, const PositionalCount& count,
+                   std::vector<std::string>& values);
+
+  // kInvalidArgument, one line: "unknown option '--worker'; did you mean
+  // --workers?", "--workers: expected …, found …".
+  Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
+  // Returns true iff the option, named by its long name, was given.
+  bool Given(const std::string& name) const;
+  // Returns the help page, or only the group that --help=GROUP requests.
+  std::string Help() const;
+
+ private:
+  struct Parser;
+  Result<FlagsOutcome> ParseAll(std::span<const std::string> arguments);
+  Status CheckHelpGroup();
+  void AddName(const FlagText& text);
+  bool HasOption(std::string_view name) const;
+  const FlagSynonym* FindSynonym(std::string_view said) const;
+  void Note(std::string note) const;
+  // Replaces an old name or a synonym in one argument, with a note; nullopt: it
+  // is left out. `value` is the argument behind it, "" if that is an option.
+  Result<std::optional<std::string>> WithOwnName(const std::string& argument,
+                                                 std::string_view value) const;
+  Result<std::vector<std::string>> WithOwnNames(
+      std::span<const std::string> arguments) const;
+
+  std::unique_ptr<Parser> parser_;
+  std::vector<std::string>* notes_;
+};
+
+// "; did you mean --workers?", or nothing where no name is near. Names that are
+// equally near are all given.
+std::string DidYouMean(std::string_view mistyped,
+                       const std::vector<std::string>& names);
+
+// Text from outside in quotes, with control characters and bytes that are not
+// UTF-8 escaped, and cut to a sensible length.
+std::string Quoted(std::string_view text);
+
+// "expected …, found 'text'".
+Status ExpectedValue(std::string_view expected, std::string_view found);
+
+// Anything but nothing, or what must be another option.
+Status CheckText(std::string_view text);
+FlagReader ReadText(std::string& target);
+FlagReader ReadText(std::optional<std::string>& target);
+
+// A whole number in decimal digits, in [low, high].
+template <std::integral T>
+Result<T> ParseWhole(const std::string& text, T low, T high) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value >= low && value <= high) {
+    return value;
+  }
+  return ExpectedValue("a whole number from " + std::to_string(low) + " to " +
+                           std::to_string(high),
+                       text);
+}
+
+// `Target` is an integer type or an optional of one.
+template <typename Target, std::integral T>
+FlagReader ReadWhole(Target& target, T low, T high) {
+  return [&target, low, high](const std::string& text) -> Status {
+    ASSIGN_OR_RETURN(target, ParseWhole<T>(text, low, high));
+    return OkStatus();
+  };
+}
+
+// A time above 0, such as 60s.
+FlagReader ReadTime(std::optional<Duration>& target);
+
+template <typename T>
+using NamedChoices = std::vector<std::pair<std::string, T>>;
+
+// `Target` is T or an optional of it.
+template <typename T, typename Target>
+FlagReader ReadChoice(Target& target, NamedChoices<T> choices) {
+  return [&target, choices](const std::string& text) -> Status {
+    std::string names;
+    for (const auto& [name, choice] : choices) {
+      if (name == text) {
+        target = choice;
+        return OkStatus();
+      }
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    return ExpectedValue("one of " + names, text);
+  };
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_

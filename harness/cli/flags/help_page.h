@@ -1,0 +1,54 @@
+// The help page of one command: its usage, its options in groups, examples.
+//
+// A command with many options has its rare groups on pages of their own; the
+// first page lists their options by name.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Columns of a help page.
+inline constexpr size_t kHelpWidth = 80;
+
+struct HelpEntry {
+  std::string name;  // "-j, --jobs N"
+  std::string text;  // wrapped to the page
+};
+
+enum class GroupPage : uint8_t { kFirst, kOwn };
+
+struct HelpGroup {
+  std::string title;  // "Checkpoints"
+  GroupPage page = GroupPage::kFirst;
+  std::vector<HelpEntry> entries;
+};
+
+struct HelpPage {
+  std::string command;  // "train"
+  std::string summary;
+  std::string usage;  // arguments after the command: "[OPTIONS] FILE"
+  std::vector<HelpGroup> groups;
+  std::string examples;
+};
+
+// The page that `gauntlet COMMAND --help` prints.
+std::string RenderHelpPage(const HelpPage& page);
+
+// The groups of that name ("checkpoints"), or all of them ("all").
+// kInvalidArgument names the groups that there are.
+Result<std::string> RenderHelpGroup(const HelpPage& page,
+                                    std::string_view name);
+
+// Entries below each other, names on the left, texts wrapped at kHelpWidth.
+std::string RenderHelpEntries(const std::vector<HelpEntry>& entries);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_

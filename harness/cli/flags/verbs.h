@@ -1,0 +1,34 @@
+// The parsers of the single commands, each in a file of its own.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
+
+#include "engine/status.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/flags/flags.h"
+
+namespace gauntlet {
+
+// Each gives its own command, or a PrintTextCommand for --help.
+Result<Command> ParseTrain(const VerbArguments& verb);
+Result<Command> ParseLaunch(const VerbArguments& verb);
+Result<Command> ParseWorker(const VerbArguments& verb);
+Result<Command> ParseCheckpoint(const VerbArguments& verb);
+Result<Command> ParseEvaluate(const VerbArguments& verb);
+Result<Command> ParseList(const VerbArguments& verb);
+Result<Command> ParseDoctor(const VerbArguments& verb);
+Result<Command> ParseRun(const VerbArguments& verb);
+Result<Command> ParseExplore(const VerbArguments& verb);
+Result<Command> ParseReplay(const VerbArguments& verb);
+Result<Command> ParseJudge(const VerbArguments& verb);
+Result<Command> ParseShow(const VerbArguments& verb);
+Result<Command> ParseReport(const VerbArguments& verb);
+Result<Command> ParseBench(const VerbArguments& verb);
+Result<Command> ParseBenchScale(const VerbArguments& verb);
+Result<Command> ParseCrashTest(const VerbArguments& verb);
+Result<Command> ParseUpgrade(const VerbArguments& verb);
+Result<Command> ParseValidate(const VerbArguments& verb);
+Result<Command> ParseHelp(const VerbArguments& verb);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_

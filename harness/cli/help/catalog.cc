@@ -1,0 +1,90 @@
+#include "harness/cli/help/catalog.h"
+
+#include <algorithm>
+
+#include "chaos/inject/plan/fault_parameters.h"
+#include "engine/check.h"
+#include "engine/job/job.h"
+#include "engine/job/preset_run.h"
+#include "engine/world/fault_point.h"
+#include "harness/record/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+template <typename Infos>
+std::vector<CatalogEntry> Named(const Infos& infos) {
+  std::vector<CatalogEntry> entries;
+  for (const auto& info : infos) {
+    entries.push_back({std::string(info.name), std::string(info.description)});
+  }
+  return entries;
+}
+
+// With what the description alone does not tell: parameters and worlds.
+std::vector<CatalogEntry> Faults() {
+  std::vector<CatalogEntry> entries;
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    std::string description(info.description);
+    if (const std::string names = ParameterNames(info.kind); !names.empty()) {
+      description += fmt::format(" (with: {})", names);
+    }
+    if (!info.why_not_real.empty()) {
+      description += fmt::format(" [simulated only: {}]", info.why_not_real);
+    }
+    entries.push_back({std::string(info.name), std::move(description)});
+  }
+  return entries;
+}
+
+// With the data, the length and the result of the run.
+std::vector<CatalogEntry> Presets() {
+  std::vector<CatalogEntry> entries;
+  for (const PresetInfo& info : AllPresets()) {
+    const PresetRun& run = PresetRunOf(info.name);
+    const DataSpec data = PresetJob(info.name)->data;
+    entries.push_back(
+        {std::string(info.name),
+         fmt::format("{}; {} digits of {}x{} pixels; {} epochs: accuracy about "
+                     "{}%, about {} s; {}",
+                     info.description, data.samples, data.side, data.side,
+                     run.epochs, run.accuracy_percent, run.seconds,
+                     run.purpose)});
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::vector<CatalogEntry> EntriesOf(Catalog catalog) {
+  switch (catalog) {
+    case Catalog::kPresets:
+      return Presets();
+    case Catalog::kPoints:
+      return Named(AllPoints());
+    case Catalog::kFaults:
+      return Faults();
+    case Catalog::kInvariants:
+      return Named(AllInvariants());
+    case Catalog::kPlantedBugs:
+      return Named(AllPlantedBugs());
+    case Catalog::kScenarios:
+      break;
+  }
+  CHECK(false, "scenarios are files, not entries");
+}
+
+std::string RenderEntries(const std::vector<CatalogEntry>& entries) {
+  size_t width = 0;
+  for (const CatalogEntry& entry : entries) {
+    width = std::max(width, entry.name.size());
+  }
+  std::string text;
+  for (const CatalogEntry& entry : entries) {
+    text += fmt::format("{:<{}}  {}\n", entry.name, width, entry.description);
+  }
+  return text;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,43 @@
+// `gauntlet doctor`: what this machine has, and what is skipped without it.
+#ifndef GAUNTLET_HARNESS_CLI_HELP_DOCTOR_H_
+#define GAUNTLET_HARNESS_CLI_HELP_DOCTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// kMissing: something is skipped without it; kBroken: nothing works without it.
+enum class Health : uint8_t { kGood, kMissing, kBroken };
+
+struct Probe {
+  std::string name;  // "cpu", "disk"
+  Health health = Health::kGood;
+  std::string found;        // "8 cores, avx2, fma"
+  std::string consequence;  // of the state found; empty: none
+};
+
+Probe ProbeCpu();
+// Creates, syncs and removes small files in the current directory.
+Probe ProbeDisk();
+// Connects to itself over 127.0.0.1.
+Probe ProbeLoopback();
+Probe ProbeFaultLibrary();
+// The driver, the library beside the program, NCCL, and the devices that they
+// give.
+std::vector<Probe> ProbeCuda();
+
+std::string RenderProbes(const std::vector<Probe>& probes,
+                         const TerminalStyle& style);
+std::string ProbesToJson(const std::vector<Probe>& probes);
+
+// Returns the exit code: 1 if something is broken.
+int RunDoctor(const DoctorCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_HELP_DOCTOR_H_

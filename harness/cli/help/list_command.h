@@ -1,0 +1,17 @@
+// `gauntlet list`.
+#ifndef GAUNTLET_HARNESS_CLI_HELP_LIST_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_HELP_LIST_COMMAND_H_
+
+#include "engine/world/storage.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Returns the exit code: 2 for a scenario with mistakes, which are told, 4 if
+// there are no scenarios.
+int RunList(const ListCommand& command, Storage& storage, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_HELP_LIST_COMMAND_H_

@@ -1,0 +1,10 @@
+#include "harness/cli/program/build_id.h"
+
+#include "engine/digest.h"
+#include "harness/run/files/text_file.h"
+
+namespace gauntlet {
+
+std::string BuildId() { return DigestOf(ReadTextFile(kThisProgram)).Short(); }
+
+}  // namespace gauntlet

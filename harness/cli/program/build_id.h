@@ -1,0 +1,17 @@
+// The build of this program: results of another one may differ.
+#ifndef GAUNTLET_HARNESS_CLI_PROGRAM_BUILD_ID_H_
+#define GAUNTLET_HARNESS_CLI_PROGRAM_BUILD_ID_H_
+
+#include <string>
+
+namespace gauntlet {
+
+// The file of the running program.
+inline constexpr const char* kThisProgram = "/proc/self/exe";
+
+// Returns the digest of the program, 8 digits: "af16ec0a". Reads all of it.
+std::string BuildId();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_PROGRAM_BUILD_ID_H_

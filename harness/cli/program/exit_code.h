@@ -1,0 +1,43 @@
+// How the program ends: one list for all commands.
+#ifndef GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
+#define GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
+
+#include <span>
+#include <string_view>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+enum class ExitCode : int {
+  kOk = 0,
+  kViolated = 1,
+  kUsage = 2,
+  kNoVerdict = 3,
+  kNothingSelected = 4,
+  kLimitBroken = 5,
+  kSkippedUnderStrict = 6,
+  kNoCheckpoint = 7,
+  kOtherJob = 8,
+  kNotFinite = 9,
+  kLostWorker = 75,
+  kInterrupted = 130,
+  kStopped = 143,
+};
+
+struct ExitCodeInfo {
+  ExitCode code;
+  std::string_view meaning;  // one line
+};
+
+// Returns the exit code of a command that failed to read checkpoints:
+// kNoCheckpoint for damage, kOtherJob for those of another job, kUsage for a
+// wrong or missing path.
+ExitCode ExitForInspect(const Status& status);
+
+// All exit codes, in ascending order.
+std::span<const ExitCodeInfo> AllExitCodes();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_

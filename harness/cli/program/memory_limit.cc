@@ -1,0 +1,73 @@
+#include "harness/cli/program/memory_limit.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include "engine/nonblocking_stderr.h"
+#include "engine/train/options.h"
+#include "harness/run/executor/oom_kills.h"
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kNoMemory = "gauntlet: out of memory\n";
+constexpr std::string_view kNoThread =
+    "gauntlet: out of threads, or of memory for one (ulimit -u, or the "
+    "cgroup's pids.max)\n";
+static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
+
+// Says it once, whichever thread is the first.
+[[noreturn]] void Say(std::string_view line, int exit) {
+  static std::atomic_flag said;
+  while (said.test_and_set()) pause();
+  WriteStderrUnlessBlocked(line);
+  _exit(exit);
+}
+
+template <int exit>
+[[noreturn]] void End() {
+  Say(kNoMemory, exit);
+}
+
+// Terminate handler: ends the process with a message if the exception says that
+// no thread could be started; aborts on any other.
+template <int exit>
+[[noreturn]] void EndWithoutThread() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      Say(kNoThread, exit);
+    }
+  } catch (...) {
+  }
+  std::abort();
+}
+
+template <ExitCode exit>
+void Watch() {
+  std::set_new_handler(&End<static_cast<int>(exit)>);
+  std::set_terminate(&EndWithoutThread<static_cast<int>(exit)>);
+}
+
+}  // namespace
+
+void InstallOomHandler(ExitCode exit) {
+  if (exit == ExitCode::kLostWorker) {
+    Watch<ExitCode::kLostWorker>();
+  } else {
+    Watch<ExitCode::kNoVerdict>();
+  }
+}
+
+void EndWorkerWhereThreadsRunOut() {
+  std::set_terminate(
+      &EndWithoutThread<static_cast<int>(WorkerExit::kStartLater)>);
+}
+
+}  // namespace gauntlet

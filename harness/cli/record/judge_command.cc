@@ -1,0 +1,168 @@
+#include "harness/cli/record/judge_command.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/utf8.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/run_folders/stored_records.h"
+#include "harness/oracle/judge.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result/result_file.h"
+#include "harness/run/failure/failure_summary.h"
+#include "reports/terminal.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The records in and below some paths.
+class RecordFinder {
+ public:
+  explicit RecordFinder(fs::path runs) : runs_(std::move(runs)) {}
+
+  // `what`: a file, a folder, RUN or RUN/CASE. kInvalidArgument: there is no
+  // such path; kNotFound: no such run or case, or a folder without any record.
+  Status Add(const std::string& what) {
+    std::error_code error;
+    if (fs::exists(what, error)) return AddPath(what);
+    const bool is_path =
+        LooksLikeAPath(what) && !IsFolderOfRun(fs::path(what).parent_path());
+    if (is_path) {
+      return InvalidArgument(what + ": no such file or folder");
+    }
+    ASSIGN_OR_RETURN(const RunTarget run, PickRunTarget(what, runs_));
+    if (run.case_name.empty()) return AddPath(run.folder);
+    // The case in each world in which it ran.
+    for (const WorldChoice world :
+         {WorldChoice::kSimulated, WorldChoice::kReal}) {
+      ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+                       PickCases(run.folder, run.case_name, world));
+      RETURN_IF_ERROR(AddPath(run.folder / folders.front()));
+    }
+    return OkStatus();
+  }
+
+  // By their real paths, so that each is judged once.
+  const std::map<std::string, std::string>& files() const { return files_; }
+  const std::vector<std::string>& cases_without() const {
+    return cases_without_;
+  }
+
+ private:
+  Status AddPath(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      AddFile(path);
+      return OkStatus();
+    }
+    bool any = LookInto(path);
+    fs::recursive_directory_iterator entries(path, error);
+    for (; !error && entries != fs::end(entries); entries.increment(error)) {
+      if (entries->is_directory()) any = LookInto(entries->path()) || any;
+    }
+    if (error) {
+      return IoError(fmt::format("{}: {}", path.string(), error.message()));
+    }
+    if (any) return OkStatus();
+    return NotFound(fmt::format(
+        "{}: expected a {} in or below it, found none (the folder of a run "
+        "or of a case has one)",
+        path.string(), kRecordFileName));
+  }
+
+  void AddFile(const fs::path& file) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    files_.emplace(error ? file.string() : real.string(), file.string());
+  }
+  // Returns true iff the folder is a case's, or has a record.
+  bool LookInto(const fs::path& folder) {
+    const fs::path file = folder / kRecordFileName;
+    std::error_code error;
+    if (fs::exists(file, error)) {
+      AddFile(file);
+      return true;
+    }
+    if (!IsFolderOfCase(folder)) return false;
+    cases_without_.push_back(folder.string());
+    return true;
+  }
+
+  const fs::path runs_;
+  std::map<std::string, std::string> files_;
+  std::vector<std::string> cases_without_;
+};
+
+Result<CaseResult> JudgeFile(const std::string& file) {
+  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+  CaseResult result = {.name = record.case_name,
+                       .scenario = record.scenario,
+                       .file = record.file,
+                       .line = record.line,
+                       .world = record.world,
+                       .seconds = record.wall_seconds,
+                       .directory = fs::path(file).parent_path().string(),
+                       .planted_bugs = record.setup.planted_bugs,
+                       .verdict = Judge(record)};
+  if (result.verdict.kind == VerdictKind::kFail) {
+    ExplainFailure(record, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+int RunJudge(const JudgeCommand& command, Console& console) {
+  const auto fail = [&console](const Status& status) {
+    fmt::print(console.err, "gauntlet judge: {}\n",
+               EscapeBytes(status.message()));
+    return static_cast<int>(ExitCode::kUsage);
+  };
+  RecordFinder found(command.runs_directory);
+  for (const std::string& path : command.paths) {
+    if (const Status added = found.Add(path); !added.ok()) return fail(added);
+  }
+  RunResult result;
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string& folder : found.cases_without()) {
+    fail(InvalidArgument(
+        fmt::format("{}: expected the {} of the case, found none", folder,
+                    kRecordFileName)));
+  }
+  bool any_bad = !found.cases_without().empty();
+  for (const auto& [real_path, file] : found.files()) {
+    Result<CaseResult> judged = JudgeFile(file);
+    if (judged.ok()) {
+      result.cases.push_back(*std::move(judged));
+      continue;
+    }
+    fail(judged.status());
+    any_bad = true;
+  }
+  result.scenarios = result.cases.size();
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  // The errors say all.
+  if (any_bad && result.cases.empty()) {
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  if (command.output == OutputFormat::kJson) {
+    console.out << ResultToJson(result);
+  } else {
+    console.out << RenderVerdicts(
+        result, console.out_style.colored() ? Colour::kOn : Colour::kOff,
+        console.out_style.wrap_columns());
+  }
+  return any_bad ? static_cast<int>(ExitCode::kUsage) : ExitCodeOf(result);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,18 @@
+// `gauntlet judge`: judges stored records again, without running anything.
+#ifndef GAUNTLET_HARNESS_CLI_RECORD_JUDGE_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_RECORD_JUDGE_COMMAND_H_
+
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Prints the verdict of each record as `gauntlet run` does, and one line for
+// each file that is no record of this version. Returns 2 if there is one, else
+// the exit code of `gauntlet run` for these verdicts; 4 if a path does not
+// exist or holds no record.
+int RunJudge(const JudgeCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_RECORD_JUDGE_COMMAND_H_

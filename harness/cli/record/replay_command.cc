@@ -1,0 +1,318 @@
+#include "harness/cli/record/replay_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/real/host/real_host.h"
+#include "engine/real/storage/posix_storage.h"
+#include "engine/utf8.h"
+#include "harness/cli/program/build_id.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/record/replay_target.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/explore/campaign/crash_finding_file.h"
+#include "harness/explore/campaign/found_violation.h"
+#include "harness/explore/diagnosis/divergence.h"
+#include "harness/explore/diagnosis/replay.h"
+#include "harness/oracle/judge.h"
+#include "harness/record/record_file.h"
+#include "harness/record/verdict.h"
+#include "harness/run/crash_notice.h"
+#include "harness/run/files/text_file.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Path of a temporary folder, which the destructor removes.
+class Scratch {
+ public:
+  explicit Scratch(const fs::path& runs)
+      : path_(runs / fmt::format(".replay-{}", getpid())) {}
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  const fs::path path_;
+};
+
+size_t EventsIn(const Record& record) {
+  size_t events = 0;
+  for (const LifeEvents& life : record.lives) events += life.events.size();
+  return events;
+}
+
+// A finding's scenario says what is owed; it was written because something is
+// broken, and that has to be broken again.
+bool IsBrokenAsFound(const Case& one, const Record& now,
+                     const Verdict& verdict) {
+  if (!IsFinding(one.labels)) return true;
+  if (const std::optional<Violation> breach = FoundViolation(one.labels)) {
+    return IsBroken(now, verdict, *breach);
+  }
+  return one.expect.outcome == Outcome::kViolates
+             ? verdict.kind == VerdictKind::kPass
+             : verdict.kind == VerdictKind::kFail;
+}
+
+// Returns the finding as the labels of its scenario name it; "what was found"
+// if they do not.
+std::string FoundName(const Case& one) {
+  const std::optional<Violation> breach = FoundViolation(one.labels);
+  return breach ? fmt::format("what was found, {} ({}),", breach->invariant,
+                              breach->name)
+                : "what was found";
+}
+
+// Returns the verdict of a reproduced run as text. For an exploration's
+// finding, the invariant that it is about comes first.
+std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
+  const std::optional<Violation> breach =
+      FoundViolation(target.item.one.labels);
+  if (target.recorded || !breach) return VerdictLine(verdict);
+  if (const std::optional<Finding> found = FindingOf(verdict, *breach)) {
+    return VerdictLine(verdict, *found);
+  }
+  // The record shows the breach, the verdict does not.
+  return fmt::format("{} happens again: {}", FoundName(target.item.one),
+                     VerdictLine(verdict));
+}
+
+class Replayer {
+ public:
+  Replayer(const fs::path& runs, Console& console)
+      : console_(console),
+        runs_(runs),
+        scratch_(runs),
+        cache_(runs / ".cache"),
+        build_(BuildId()),
+        references_(cache_.string(), build_) {}
+
+  // Creates an empty folder for the runs and returns its absolute path.
+  Result<fs::path> Prepare() const;
+  // Returns true iff the run came out as recorded.
+  Result<bool> Replay(const ReplayTarget& target);
+  // The same for the file of a crash state.
+  Result<bool> ReplayCrashState(const std::string& file);
+
+  bool interrupted() const { return host_.TerminationNotices() > 0; }
+
+ private:
+  Result<Record> Run(const SuiteItem& item);
+  // Returns the record to compare with: the stored one, or that of a run made
+  // now.
+  Result<Record> RecordOf(const ReplayTarget& target);
+  void Announce(const ReplayTarget& target);
+  void Show(Ink ink, std::string_view word, std::string_view text);
+  Status Explain(const SuiteItem& item, const Record& now);
+
+  Console& console_;
+  const fs::path runs_;
+  RealHost host_;
+  const Scratch scratch_;
+  const fs::path cache_;
+  const std::string build_;
+  References references_;
+};
+
+Result<fs::path> Replayer::Prepare() const {
+  ASSIGN_OR_RETURN(fs::path folder, AbsoluteFolder(scratch_.path()));
+  std::error_code error;
+  fs::remove_all(scratch_.path(), error);
+  fs::create_directories(scratch_.path(), error);
+  if (!error) return folder;
+  return IoError(fmt::format(
+      "{}: {}; a replay writes there. Name another folder with --runs DIR, and "
+      "a case of this one by its path, such as {}/RUN/CASE.sim",
+      runs_.string(), error.message(), runs_.string()));
+}
+
+Result<Record> Replayer::Run(const SuiteItem& item) {
+  ASSIGN_OR_RETURN(const fs::path folder, Prepare());
+  const std::vector<CaseResult> results =
+      RunSuite({item},
+               {.program = kThisProgram,
+                .directory = folder,
+                .cache_directory = cache_.string(),
+                .build = build_,
+                .interrupted = [&] { return interrupted(); }},
+               [](const CaseResult&) {});
+  if (results.empty()) return Unavailable("interrupted");
+  const fs::path file = fs::path(results[0].directory) / kRecordFileName;
+  Parsed<Record> record = ReadRecord(ReadTextFile(file), file.string());
+  if (!record.ok()) return DataLoss(record.error);
+  return std::move(*record.value);
+}
+
+Result<Record> Replayer::RecordOf(const ReplayTarget& target) {
+  if (target.recorded) return *target.recorded;
+  return Run(target.item);
+}
+
+void Replayer::Announce(const ReplayTarget& target) {
+  const bool real = target.item.world == WorldKind::kReal;
+  std::string recorded = "nothing recorded: run twice";
+  if (target.recorded) {
+    recorded = fmt::format("{} recorded{}",
+                           Counted(EventsIn(*target.recorded), "event"),
+                           target.recorded->world == (real ? "real" : "sim")
+                               ? ""
+                               : " in the other world");
+    if (!target.build.empty() && target.build != build_) {
+      recorded += fmt::format(" by another build ({})", target.build);
+    }
+  }
+  fmt::print(console_.out, "{} ({}): {}, {}\n",
+             EscapeBytes(target.item.one.name), real ? "real" : "sim",
+             Counted(target.item.one.plan.faults.size(), "fault"), recorded);
+}
+
+void Replayer::Show(Ink ink, std::string_view word, std::string_view text) {
+  fmt::print(console_.out, "{}: {}\n", console_.out_style.Paint(ink, word),
+             EscapeBytes(text));
+}
+
+Status Replayer::Explain(const SuiteItem& item, const Record& now) {
+  ASSIGN_OR_RETURN(const Explanation explanation,
+                   ExplainTrajectory(item.one, now, references_));
+  if (!explanation.cause.empty()) {
+    fmt::print(console_.out, "  {}\n", explanation.cause);
+  }
+  return OkStatus();
+}
+
+Result<bool> Replayer::Replay(const ReplayTarget& target) {
+  Announce(target);
+  ASSIGN_OR_RETURN(const Record recorded, RecordOf(target));
+  ASSIGN_OR_RETURN(const Record now, Run(target.item));
+  const Verdict verdict = Judge(now);
+  const std::string difference = FirstReplayDifference(recorded, now);
+  bool same = difference.empty();
+  if (verdict.kind == VerdictKind::kSkip) {
+    same = false;
+    Show(Ink::kBad, "skipped", verdict.reason);
+  } else if (!same) {
+    Show(Ink::kBad, "differs", "first divergence: " + difference);
+    fmt::print(console_.out, "  now: {}\n", VerdictLine(verdict));
+  } else if (!target.recorded &&
+             !IsBrokenAsFound(target.item.one, now, verdict)) {
+    same = false;
+    Show(Ink::kBad, "differs",
+         fmt::format("{} does not happen: {}", FoundName(target.item.one),
+                     VerdictLine(verdict)));
+  } else {
+    Show(Ink::kGood, "reproduced", AsBefore(target, verdict));
+  }
+  // It takes nothing from the verdict.
+  const Status explained = Explain(target.item, now);
+  if (!explained.ok()) {
+    fmt::print(console_.out,
+               "  where it leaves the reference cannot be said: {}\n",
+               explained.message());
+  }
+  console_.out << std::flush;
+  return same;
+}
+
+Result<bool> Replayer::ReplayCrashState(const std::string& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file, kMaxScenarioBytes));
+  const Result<CrashFinding> finding = CrashFindingFromJson(text);
+  if (!finding.ok()) {
+    return InvalidArgument(
+        fmt::format("{}: {}", file, finding.status().message()));
+  }
+  fmt::print(console_.out, "{}: {}\n", finding->finding.id,
+             finding->finding.event);
+  const Result<CrashStateFinding> now =
+      RepeatCrashFinding(*finding, references_);
+  if (now.status().code() == Code::kNotFound) {
+    Show(Ink::kBad, "differs",
+         "what was found does not happen: " + now.status().message());
+    return false;
+  }
+  if (now.status().code() == Code::kInvalidArgument) {
+    return InvalidArgument(fmt::format("{}: {}", file, now.status().message()));
+  }
+  RETURN_IF_ERROR(now.status());
+  const bool same = now->found == finding->finding.found;
+  Show(same ? Ink::kGood : Ink::kBad, same ? "reproduced" : "differs",
+       fmt::format("expected {}, found {}", now->expected, now->found));
+  if (!same) {
+    fmt::print(console_.out, "  recorded: {}\n", finding->finding.found);
+  }
+  for (const std::string& line : now->survived) {
+    fmt::print(console_.out, "  {}\n", line);
+  }
+  return same;
+}
+
+int Fail(Console& console, const Status& status, ExitCode code) {
+  fmt::print(console.err, "gauntlet replay: {}\n",
+             EscapeBytes(status.message()));
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int RunReplay(const ReplayCommand& told, Console& console) {
+  InstallSignalHandlers();
+  InstallCrashNotice();
+  ReplayCommand command = told;
+  Result<std::string> file = FindFindingFile(command);
+  if (!file.ok()) return Fail(console, file.status(), ExitCode::kUsage);
+  if (!file->empty()) command.target = *std::move(file);
+  if (command.target.ends_with(kCrashFindingEnding)) {
+    if (command.world == WorldChoice::kReal) {
+      return Fail(console,
+                  InvalidArgument(fmt::format(
+                      "--world: expected sim, found real: {} is a disk that a "
+                      "power cut left, and those are simulated",
+                      command.target)),
+                  ExitCode::kUsage);
+    }
+    const Result<bool> same = Replayer(command.runs_directory, console)
+                                  .ReplayCrashState(command.target);
+    if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);
+    return static_cast<int>(*same ? ExitCode::kOk : ExitCode::kNoVerdict);
+  }
+  std::string errors;
+  const Result<std::vector<ReplayTarget>> targets =
+      FindReplayTargets(command, errors);
+  if (!errors.empty()) {
+    console.err << errors;
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
+  Replayer replayer(command.runs_directory, console);
+  if (const auto ready = replayer.Prepare(); !ready.ok()) {
+    return Fail(console, ready.status(), ExitCode::kUsage);
+  }
+  ExitCode code = ExitCode::kOk;
+  for (const ReplayTarget& target : *targets) {
+    const Result<bool> same = replayer.Replay(target);
+    if (replayer.interrupted()) {
+      fmt::print(console.err, "gauntlet replay: interrupted\n");
+      return static_cast<int>(ExitCode::kInterrupted);
+    }
+    if (!same.ok()) return Fail(console, same.status(), ExitCode::kNoVerdict);
+    if (!*same) code = ExitCode::kNoVerdict;
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace gauntlet

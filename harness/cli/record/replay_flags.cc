@@ -1,0 +1,61 @@
+// The options of `gauntlet replay`.
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/flags/verbs.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kExamples =
+    R"(Examples:
+  gauntlet replay latest
+  gauntlet replay 20250901T120000-77/torn-manifest --world real
+  gauntlet replay finding-001
+  gauntlet replay 20250901T120000-78
+  gauntlet replay weak-save-17-3-0.2
+
+`latest` is the last run of `gauntlet run`. The findings of an exploration have
+names of their own; the run of an exploration replays all of them.
+In the simulated world a replay compares all events and prints the first one
+that differs. If a state differs from the reference run's, it prints the step,
+the operation, the replica and the value. Exit code 0: reproduced; 3: diverged,
+or skipped.)";
+
+}  // namespace
+
+Result<Command> ParseReplay(const VerbArguments& verb) {
+  ReplayCommand command;
+  std::vector<std::string> words;
+  Flags flags({.command = "replay",
+               .summary = "Rerun a case: reproduced, or the first divergence.",
+               .examples = std::string(kExamples)},
+              verb);
+  flags.Positionals({"what", "WHAT",
+                     "A scenario file, a record.jsonl, RUN or RUN/CASE (RUN: "
+                     "latest, or the start of a run's name); or a finding of "
+                     "the newest exploration that has it: its file, the start "
+                     "of the file's name, or the id of a crash state."},
+                    {.least = 1, .most = 1}, words);
+  flags.Section("Selection");
+  flags.Value(
+      {"--world", "NAME", "World to run in: real or sim (that of the record)."},
+      ReadChoice<WorldChoice>(
+          command.world,
+          {{"real", WorldChoice::kReal}, {"sim", WorldChoice::kSimulated}}));
+  flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
+              ReadText(command.runs_directory));
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(PrintTextCommand{flags.Help()});
+  if (words.empty()) {
+    return InvalidArgument("expected a file, a run, or RUN/CASE");
+  }
+  command.target = words.front();
+  // A variable that is not set, say: not whatever there is.
+  if (command.target.empty()) {
+    return InvalidArgument(
+        "WHAT: expected a file, a run, or RUN/CASE, found \"\"");
+  }
+  return Command(std::move(command));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,103 @@
+#include "harness/cli/record/show_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/utf8.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/run_folders/stored_records.h"
+#include "harness/cli/train/output_places.h"
+#include "harness/cli/train/train_trace.h"
+#include "harness/run/files/text_file.h"
+#include "reports/counted.h"
+#include "reports/trace/chrome_trace.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// Every worker that is asked for has events in the record.
+Status CheckWorkers(const ShowCommand& command, const Record& record) {
+  std::set<int> recorded;
+  for (const LifeEvents& life : record.lives) recorded.insert(life.worker);
+  for (const int worker : command.filter.workers) {
+    if (recorded.contains(worker)) continue;
+    std::vector<std::string> names;
+    for (const int known : recorded) names.push_back(EmitterName(known));
+    return InvalidArgument(
+        fmt::format("--worker: expected one that has events in this record "
+                    "({}), found {}",
+                    fmt::join(names, ", "), EmitterName(worker)));
+  }
+  return OkStatus();
+}
+
+Status WriteTrace(const ShowCommand& command, const Record& record) {
+  RETURN_IF_ERROR(Annotate(CheckFileName(command.trace_file), "--trace"));
+  return Annotate(WriteTextFile(command.trace_file,
+                                TraceFileBytes(command.trace_file,
+                                               RenderChromeTrace(record))),
+                  "--trace");
+}
+
+Result<Timeline> ShownTimeline(const ShowCommand& command,
+                               const std::filesystem::path& file,
+                               const Record& record) {
+  RETURN_IF_ERROR(CheckWorkers(command, record));
+  Timeline timeline = TimelineOf(record, command.filter);
+  if (timeline.rows.empty() && timeline.events > 0) {
+    return NotFound(
+        fmt::format("{}: nothing selected: none of its {} is within --from and "
+                    "--to",
+                    file.string(), Counted(timeline.events, "event")));
+  }
+  return timeline;
+}
+
+Status Show(const ShowCommand& command, Console& console) {
+  const Result<std::filesystem::path> found =
+      FindRecordFile(command.target, command.runs_directory, command.world);
+  if (!found.ok()) return InvalidArgument(found.status().message());
+  const std::filesystem::path& file = *found;
+  const Result<Record> read = LoadRecord(file);
+  if (!read.ok()) return InvalidArgument(read.status().message());
+  const Record& record = *read;
+  if (!command.trace_file.empty()) return WriteTrace(command, record);
+  ASSIGN_OR_RETURN(const Timeline timeline,
+                   ShownTimeline(command, file, record));
+  if (command.output == OutputFormat::kJson) {
+    console.out << TimelineToJson(timeline);
+    return OkStatus();
+  }
+  TableStyle style = TableStyleOf(console.out_style);
+  if (command.width) style.width = *command.width;
+  if (command.filter.routine == RoutineEvents::kListed) style.most_lines = 0;
+  console.out << RenderTimeline(timeline, style);
+  return OkStatus();
+}
+
+}  // namespace
+
+TableStyle TableStyleOf(const TerminalStyle& style) {
+  return {.width = style.columns(),
+          .art = style.utf8() && style.colored() ? LineArt::kUnicode
+                                                 : LineArt::kAscii,
+          .colour = style.colored() ? Colour::kOn : Colour::kOff};
+}
+
+int RunShow(const ShowCommand& command, Console& console) {
+  const Status shown = Show(command, console);
+  if (shown.ok()) return static_cast<int>(ExitCode::kOk);
+  fmt::print(console.err, "gauntlet show: {}\n", EscapeBytes(shown.message()));
+  return static_cast<int>(shown.code() == Code::kNotFound
+                              ? ExitCode::kNothingSelected
+                              : ExitCode::kUsage);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,20 @@
+// `gauntlet show`: the timeline of a stored record.
+#ifndef GAUNTLET_HARNESS_CLI_RECORD_SHOW_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_RECORD_SHOW_COMMAND_H_
+
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+#include "reports/timeline_table.h"
+
+namespace gauntlet {
+
+// As wide as the terminal; line art where it has UTF-8 and colour is wanted.
+TableStyle TableStyleOf(const TerminalStyle& style);
+
+// Returns 0; 2 if there is no such record, or it cannot be read, or has no such
+// worker; 4 if no event is in the range.
+int RunShow(const ShowCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_RECORD_SHOW_COMMAND_H_

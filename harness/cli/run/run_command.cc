@@ -1,0 +1,421 @@
+#include "harness/cli/run/run_command.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <span>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "engine/real/host/real_host.h"
+#include "engine/real/posix/system_clock.h"
+#include "engine/real/storage/posix_storage.h"
+#include "harness/cli/crash_test/crash_test_files.h"
+#include "harness/cli/program/build_id.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/report/github_outputs.h"
+#include "harness/cli/report/run_report.h"
+#include "harness/cli/run/case_list.h"
+#include "harness/cli/run/run_progress.h"
+#include "harness/cli/run/run_time_left.h"
+#include "harness/cli/run_folders/old_runs.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/cli/run_folders/stored_records.h"
+#include "harness/cli/scenario/case_selection.h"
+#include "harness/cli/train/output_places.h"
+#include "harness/explore/diagnosis/replay.h"
+#include "harness/record/result/result_file.h"
+#include "harness/run/case_data.h"
+#include "harness/run/crash_notice.h"
+#include "harness/run/files/shell_word.h"
+#include "harness/run/files/text_file.h"
+#include "harness/run/suite.h"
+#include "harness/scenario/scenario.h"
+#include "reports/counted.h"
+#include "reports/failures.h"
+#include "reports/junit.h"
+#include "reports/terminal.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+int ExitCodeFor(const RunResult& result, const RunCommand& command) {
+  if (result.cases.empty()) return static_cast<int>(ExitCode::kOk);
+  const int code = ExitCodeOf(result);
+  if (code == 0 && command.strict && CountCases(result).skipped > 0) {
+    return static_cast<int>(ExitCode::kSkippedUnderStrict);
+  }
+  return code;
+}
+
+// Operations are looked into by another run; where that is impossible, the
+// findings have to do.
+Explanation Explain(const Case& one, const Record& record,
+                    References& references) {
+  Result<Explanation> found = ExplainTrajectory(one, record, references);
+  return found.ok() ? *std::move(found) : Explanation();
+}
+
+// The result of the run before this one; empty where there is none.
+RunResult EarlierResult(const fs::path& runs) {
+  const fs::path file = runs / "latest" / kResultFileName;
+  Parsed<RunResult> earlier = ReadResult(ReadTextFile(file), file.string());
+  return earlier.ok() ? std::move(*earlier.value) : RunResult();
+}
+
+// Calls `tick` ten times a second until it goes out of scope.
+class Ticker {
+ public:
+  explicit Ticker(std::function<void()> tick)
+      : tick_(std::move(tick)),
+        thread_([this](const std::stop_token& stop) { Tick(stop); }) {}
+
+ private:
+  void Tick(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, std::chrono::milliseconds(100),
+                             [&] { return stop.stop_requested(); })) {
+      tick_();
+    }
+  }
+
+  const std::function<void()> tick_;
+  std::jthread thread_;  // last: it is stopped first
+};
+
+class Runner {
+ public:
+  // `directory` is the run's own.
+  Runner(const RunCommand& command, const std::vector<SuiteItem>& items,
+         const fs::path& directory, Console& console)
+      : command_(command),
+        items_(items),
+        directory_(directory),
+        console_(console),
+        text_(command.output == OutputFormat::kText),
+        colour_(console.out_style.colored() ? Colour::kOn : Colour::kOff),
+        draws_(text_ && console.err_style.animates()),
+        progress_(clock_, console,
+                  draws_ ? ProgressChoice::kAuto : ProgressChoice::kOff,
+                  items.size(),
+                  RunTimeLeft(items, command.jobs,
+                              draws_ ? EarlierResult(directory.parent_path())
+                                     : RunResult())) {}
+
+  Result<int> Run(uint64_t scenarios) {
+    RunResult result = {.run = directory_.filename().string(),
+                        .seed = command_.seed,
+                        .build = BuildId(),
+                        .command = CommandOf(command_),
+                        .scenarios = scenarios};
+    if (text_) {
+      progress_.Print(fmt::format("{}, {}, run {}\n",
+                                  Counted(scenarios, "scenario"),
+                                  Counted(items_.size(), "case"), result.run));
+    }
+    WriteUnfinished(result);
+    RunCases(result);
+    const size_t ran = result.cases.size();
+    const bool interrupted =
+        host_.TerminationNotices() > 0 && ran < items_.size();
+    AddThoseLeft(WhyLeft(interrupted), result.cases);
+    for (CaseResult& one : result.cases) AddTrace(one);
+    Conclude(result, ran);
+    const Status written = WriteRunFiles(result, directory_);
+    if (!written.ok() && !disk_full_) return written;
+    if (!IsFolderOfRun(directory_)) {
+      // Without its result the run counts as killed.
+      SayDiskFull(ran);
+      return ExitCodeFor(result, command_);
+    }
+    std::error_code ignored;
+    fs::remove(directory_ / kUnfinishedFileName, ignored);
+    const Status published = Publish(result);
+    if (interrupted) SayInterrupted(ran);
+    if (disk_full_) SayDiskFull(ran);
+    if (!interrupted) RemoveOld();
+    const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
+                                 : ExitCodeFor(result, command_);
+    // A case that failed is worse news than a file that is not there.
+    if (code == static_cast<int>(ExitCode::kOk)) RETURN_IF_ERROR(published);
+    if (!published.ok()) {
+      fmt::print(console_.err, "gauntlet run: {}\n", published.message());
+    }
+    return code;
+  }
+
+ private:
+  // The link `latest` and the copies for others; the run has all its own files.
+  // Returns the first error.
+  Status Publish(const RunResult& result) const {
+    Status first = LinkLatest(directory_.parent_path(), result.run);
+    if (command_.github && first.ok()) {
+      first = PostToGithub(result, GithubStepOfEnvironment(), console_);
+    }
+    if (command_.junit_file.empty()) return first;
+    const Status junit =
+        WriteTextFile(command_.junit_file, RenderJunit(result));
+    return first.ok() ? junit : first;
+  }
+
+  // Names the cases for --last-failed, should this process be killed. Errors
+  // are ignored: the run works without this file.
+  void WriteUnfinished(RunResult result) const {
+    AddThoseLeft("the run was killed", result.cases);
+    static_cast<void>(
+        WriteTextFile(directory_ / kUnfinishedFileName, ResultToJson(result)));
+  }
+
+  void RunCases(RunResult& result) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Ticker ticker([this] { Tick(); });
+    result.cases = RunSuite(
+        items_,
+        {.jobs = command_.jobs,
+         .max_failures = command_.max_failures,
+         .program = kThisProgram,
+         .directory = directory_,
+         .cache_directory = directory_.parent_path() / ".cache",
+         .build = result.build,
+         .replay =
+             [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
+         .begins = [this](const SuiteItem& item) { progress_.Begin(item); },
+         .phase = [this](const SuiteItem& item,
+                         CasePhase phase) { progress_.SetPhase(item, phase); },
+         .slow = [this](const SuiteItem& item) { ShowSlow(item); },
+         .interrupted = [this] { return host_.TerminationNotices() > 0; },
+         .disk_full = [this] { disk_full_ = true; },
+         .explain = Explain,
+         .run_trainer = RunTrainerCase,
+         .retries = command_.retries,
+         .flaky = command_.flaky},
+        [this](const CaseResult& one) { Show(one); });
+    progress_.Stop();
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+            .count();
+  }
+
+  void Tick() {
+    if (!draws_) return;
+    if (host_.TerminationNotices() == 0) {
+      progress_.Redraw();
+    } else if (!said_notice_) {
+      said_notice_ = true;
+      progress_.PrintMessage(
+          "gauntlet run: interrupted, saving what has run; Ctrl-C again ends "
+          "at once\n");
+      progress_.Stop();
+    }
+  }
+
+  // The command that repeats the item of this run.
+  std::string ReplayOf(const SuiteItem& item, const std::string& run) const {
+    const bool real = item.world == WorldKind::kReal;
+    const bool elsewhere =
+        command_.runs_directory != RunCommand().runs_directory;
+    std::string command =
+        "gauntlet replay " + ShellWord(run + "/" + item.one.name);
+    if (real) command += " --world real";
+    if (elsewhere) command += " --runs " + ShellWord(command_.runs_directory);
+    return command;
+  }
+
+  std::string WhyLeft(bool interrupted) const {
+    if (interrupted) return std::string(kWasInterrupted);
+    return disk_full_ ? "the folder of the run had no space left"
+                      : "enough cases had failed";
+  }
+
+  // Adds the items that did not run, without a verdict; --last-failed runs
+  // them.
+  void AddThoseLeft(const std::string& why,
+                    std::vector<CaseResult>& cases) const {
+    std::set<std::pair<std::string, std::string>> ran;
+    for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
+    for (const SuiteItem& item : items_) {
+      const std::string world(WorldKindName(item.world));
+      if (ran.contains({item.one.name, world})) continue;
+      cases.push_back(
+          {.name = item.one.name,
+           .scenario = item.one.scenario,
+           .file = item.one.file,
+           .line = item.one.line,
+           .world = world,
+           .verdict = {.kind = VerdictKind::kNotRun, .reason = why}});
+    }
+  }
+
+  void Show(const CaseResult& one) {
+    progress_.End(one);
+    if (text_) progress_.Print(RenderCaseLine(one, NameWidth(items_), colour_));
+  }
+
+  void ShowSlow(const SuiteItem& item) {
+    const double limit =
+        std::chrono::duration<double>(item.one.timeouts.slow).count();
+    progress_.PrintMessage(
+        RenderSlowLine(item.one.name, std::string(WorldKindName(item.world)),
+                       limit, NameWidth(items_)));
+  }
+
+  // Prints the results. Only the first `ran` cases have a timeline.
+  void Conclude(const RunResult& result, size_t ran) {
+    if (!text_) {
+      console_.out << ResultToJson(result);
+      return;
+    }
+    for (const CaseResult& one : std::span(result.cases).first(ran)) {
+      if (NeedsExplanation(one)) {
+        console_.out << '\n'
+                     << RenderFailure(one, colour_,
+                                      console_.out_style.wrap_columns());
+      }
+    }
+    if (!CasesToExplain(result).empty()) {
+      console_.out << '\n'
+                   << RenderReportLine((directory_ / kReportFileName).string());
+    }
+    console_.out << '\n' << RenderSummary(result, colour_);
+    if (!command_.durations) return;
+    const uint64_t most = *command_.durations;
+    console_.out << RenderSlowest(result,
+                                  most == 0 ? result.cases.size() : most);
+  }
+
+  // --last-failed takes up the cases that were not run and those that failed.
+  void SayInterrupted(size_t ran) {
+    const CaseCounts counts = progress_.counts();
+    const std::string came_to = RenderCounts(counts, Colour::kOff);
+    const bool some_failed =
+        counts.failed + counts.flaky + counts.inconclusive > 0;
+    fmt::print(console_.err,
+               "gauntlet run: interrupted after {} of {} cases{}{}; results "
+               "and report in {}/{}. Run the remaining cases{}: {} "
+               "--last-failed\n",
+               ran, items_.size(), came_to.empty() ? "" : ": ", came_to,
+               command_.runs_directory, directory_.filename().string(),
+               some_failed ? " and those that failed" : "",
+               CommandOf(command_));
+  }
+
+  // `ran` cases have a verdict.
+  void SayDiskFull(size_t ran) {
+    fmt::print(console_.err,
+               "gauntlet run: no space left in {} after {} of {} cases. Free "
+               "space there and run the remaining cases: {} --last-failed; or "
+               "name another folder with --runs DIR\n",
+               directory_.string(), ran, items_.size(), CommandOf(command_));
+  }
+
+  void RemoveOld() {
+    if (!command_.keep_runs) return;
+    const RunsRemoved old =
+        RemoveOldRuns(directory_.parent_path(), *command_.keep_runs);
+    if (old.removed > 0) {
+      fmt::print(console_.err, "gauntlet run: removed {}, {} kept\n",
+                 Counted(old.removed, "old run"), old.kept);
+    }
+    if (!old.problem.empty()) {
+      fmt::print(console_.err,
+                 "gauntlet run: note: cannot remove an old run: {}; "
+                 "--keep-runs all keeps them\n",
+                 old.problem);
+    }
+  }
+
+  const RunCommand& command_;
+  const std::vector<SuiteItem>& items_;
+  const fs::path directory_;
+  Console& console_;
+  RealHost host_;
+  SystemClock clock_;
+  const bool text_;
+  const Colour colour_;
+  const bool draws_;
+  RunProgress progress_;
+  bool said_notice_ = false;  // of the ticker's thread
+  std::atomic<bool> disk_full_{false};
+};
+
+Result<int> LoadAndRun(const RunCommand& command, Console& console) {
+  ASSIGN_OR_RETURN(
+      const LoadedScenarios loaded,
+      command.demo ? Result(LoadDemo()) : LoadScenarioFiles(command.paths));
+  console.err << loaded.notes;
+  if (!loaded.errors.empty()) {
+    console.err << loaded.errors;
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  ASSIGN_OR_RETURN(const Selection selected,
+                   SelectCases(command, loaded.cases, [](const char* name) {
+                     return std::getenv(name);
+                   }));
+  const std::vector<SuiteItem>& items = selected.items;
+  if (!selected.note.empty()) {
+    fmt::print(console.err, "gauntlet run: note: {}\n", selected.note);
+  }
+  if (items.empty()) {
+    fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
+               Counted(selected.of, "case"));
+    // A shard without a case leaves a result too: nobody takes an earlier one.
+    if (command.nothing_selected == NothingSelected::kFails) {
+      return static_cast<int>(ExitCode::kNothingSelected);
+    }
+  }
+  if (command.lists) {
+    console.out << (command.output == OutputFormat::kJson
+                        ? CaseListToJson(items)
+                        : RenderCaseList(items));
+    return static_cast<int>(ExitCode::kOk);
+  }
+
+  PosixStorage storage;
+  CaseDataChecker data(storage);
+  for (const SuiteItem& item : items) RETURN_IF_ERROR(data.Check(item.one));
+
+  ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
+  const Result<fs::path> made = MakeRunDirectory(runs);
+  if (!made.ok()) {
+    return InvalidArgument(made.status().message() +
+                           "; --runs DIR says another place");
+  }
+  const fs::path& directory = *made;
+  if (const Status junit = CheckOutputFile(command.junit_file); !junit.ok()) {
+    std::error_code ignored;
+    fs::remove(directory, ignored);
+    return Annotate(junit, "--junit");
+  }
+  const RunLock lock(directory);
+  const Result<int> code =
+      Runner(command, items, directory, console).Run(loaded.scenarios);
+  if (code.ok()) return code;
+  fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
+  return static_cast<int>(ExitCode::kNoVerdict);
+}
+
+}  // namespace
+
+int RunScenarios(const RunCommand& command, Console& console) {
+  InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
+  InstallCrashNotice();
+  const Result<int> exit_code = LoadAndRun(command, console);
+  if (exit_code.ok()) return *exit_code;
+  fmt::print(console.err, "gauntlet run: {}\n", exit_code.status().message());
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace gauntlet

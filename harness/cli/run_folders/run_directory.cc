@@ -1,0 +1,119 @@
+#include "harness/cli/run_folders/run_directory.h"
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+#include "engine/real/posix/posix_status.h"
+#include "engine/utf8.h"
+#include "harness/run/files/shell_word.h"
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxRunsOfASecond = 1000;
+
+Status Failed(const fs::path& path, const std::error_code& error) {
+  return IoError(fmt::format("{}: {}", path.string(), error.message()));
+}
+
+// Ready to be written to, with nothing in it.
+Status MakeEmpty(const fs::path& path) {
+  RETURN_IF_ERROR(AbsoluteFolder(path).status());
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Failed(path, error);
+  const fs::directory_iterator entries(path, error);
+  if (error) return Failed(path, error);
+  if (entries != fs::directory_iterator()) {
+    return InvalidArgument(
+        fmt::format("{}: expected an empty folder, or none, found {} in it",
+                    path.string(), entries->path().filename().string()));
+  }
+  if (access(path.c_str(), W_OK | X_OK) == 0) return OkStatus();
+  return Failed(path, std::error_code(errno, std::generic_category()));
+}
+
+}  // namespace
+
+Result<fs::path> AbsoluteFolder(const fs::path& path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  if (error) return Failed(path, error);
+  if (IsUtf8(absolute.string())) return absolute;
+  return InvalidArgument(
+      fmt::format("{}: expected a path in UTF-8, as records name what is below "
+                  "it",
+                  ShellWord(absolute.string())));
+}
+
+Result<fs::path> MakeRunDirectory(const fs::path& runs) {
+  RETURN_IF_ERROR(AbsoluteFolder(runs).status());
+  std::error_code error;
+  fs::create_directories(runs, error);
+  if (error) return Failed(runs, error);
+  const std::time_t now = std::time(nullptr);
+  const std::string id =
+      fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(now), getpid());
+  for (int i = 1; i <= kMaxRunsOfASecond; ++i) {
+    fs::path path = runs / (i == 1 ? id : fmt::format("{}.{}", id, i));
+    if (fs::create_directory(path, error)) return path;
+    if (error) return Failed(path, error);
+  }
+  return AlreadyExists((runs / id).string() + ": there is one already");
+}
+
+Descriptor OpenFolder(const fs::path& path) {
+  return Descriptor(RetryOnInterrupt(
+      [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+}
+
+RunsFolderLock::RunsFolderLock(const fs::path& runs)
+    : folder_(OpenFolder(runs)) {
+  if (!folder_.valid()) return;
+  static_cast<void>(
+      RetryOnInterrupt([this] { return flock(folder_.get(), LOCK_EX); }));
+}
+
+Status LinkLatest(const fs::path& runs, const std::string& id) {
+  const RunsFolderLock lock(runs);
+  std::error_code error;
+  const fs::path link = runs / (id + ".link");
+  fs::create_directory_symlink(id, link, error);
+  if (!error) fs::rename(link, runs / "latest", error);
+  if (!error) return OkStatus();
+  return Failed(runs / "latest", error);
+}
+
+Result<fs::path> MakeFindingsDirectory(const std::string& out,
+                                       const fs::path& runs) {
+  fs::path path = out;
+  if (out.empty()) {
+    const Result<fs::path> run = MakeRunDirectory(runs);
+    if (!run.ok()) {
+      return InvalidArgument(run.status().message() +
+                             "; --out DIR says another place");
+    }
+    path = *run / kFindingsFolderName;
+  }
+  const Status made = MakeEmpty(path);
+  if (made.ok()) return path;
+  return InvalidArgument((out.empty() ? "" : "--out: ") + made.message());
+}
+
+void RemoveIfUnused(const fs::path& findings, const fs::path& runs) {
+  if (findings.parent_path().parent_path() != runs) return;
+  // Whatever has something in it stays.
+  std::error_code error;
+  fs::remove(findings, error);
+  fs::remove(findings.parent_path(), error);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,278 @@
+#include "harness/cli/run_folders/stored_records.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/real/storage/posix_storage.h"
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/record/base_name.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result/result_file.h"
+#include "harness/run/files/text_file.h"
+#include "reports/failures.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxRecordBytes = size_t{1} << 30;
+constexpr size_t kShownNames = 5;
+// The last run of `gauntlet run`.
+constexpr std::string_view kLatest = "latest";
+
+// Names in this folder that are `wanted`, without hidden ones, ascending.
+std::vector<std::string> NamesIn(const fs::path& path,
+                                 bool (*wanted)(const fs::path&)) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(path, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') && wanted(entry->path())) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// A case's folder is its name and its world.
+// Endings of the folders of cases; the simulated world comes first.
+constexpr std::array<const char*, 2> kWorldEndings = {".sim", ".real"};
+
+std::string NameOfFolder(const std::string& folder) {
+  return folder.substr(0, folder.rfind('.'));
+}
+
+bool HasRecord(const fs::path& run, const std::string& folder) {
+  return IsFile(run / folder / kRecordFileName);
+}
+
+// Returns true iff the folder of a case counts for this choice of world: its
+// record is of that world, or the case has no record of that world.
+bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
+  if (world == WorldChoice::kBoth) return true;
+  const std::string there =
+      NameOfFolder(folder) + (world == WorldChoice::kReal ? ".real" : ".sim");
+  return folder == there || !HasRecord(run, there);
+}
+
+// Returns one of the folders as an example: of a case that needs explanation,
+// else of one that ran, else the first folder.
+// REQUIRES: there is a folder.
+std::string ExampleOf(const fs::path& run,
+                      const std::vector<std::string>& folders) {
+  const fs::path file = run / kResultFileName;
+  const Parsed<RunResult> result =
+      ReadResult(ReadTextFile(file), file.string());
+  if (!result.ok()) return folders.front();
+  std::vector<const CaseResult*> cases = CasesToExplain(*result.value);
+  for (const CaseResult& one : result.value->cases) {
+    if (RanHere(one)) cases.push_back(&one);
+  }
+  for (const CaseResult* const one : cases) {
+    const auto found = std::ranges::find(folders, BaseName(one->directory));
+    if (found != folders.end()) return *found;
+  }
+  return folders.front();
+}
+
+// Why this path is no record.
+Status NoRecordAt(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  if (!fs::exists(found)) {
+    return NotFound(
+        fmt::format("{}: there is no such record or case's folder; gauntlet "
+                    "run leaves one for each case, and RUN/CASE names it too",
+                    Quoted(path.string())));
+  }
+  if (!fs::is_directory(found)) {
+    return InvalidArgument(
+        fmt::format("{}: expected a {} or a case's folder, found what is no "
+                    "regular file",
+                    Quoted(path.string()), kRecordFileName));
+  }
+  std::vector<std::string> folders = FoldersIn(path);
+  std::erase_if(folders, [&path](const std::string& folder) {
+    return !HasRecord(path, folder);
+  });
+  if (!folders.empty()) {
+    return InvalidArgument(fmt::format(
+        "{}: expected the folder of one case, found that of a run; "
+        "name a case, such as {}",
+        Quoted(path.string()), (path / ExampleOf(path, folders)).string()));
+  }
+  return NotFound(fmt::format(
+      "{}: expected a {} in it, found none; the folder of a case has one",
+      Quoted(path.string()), kRecordFileName));
+}
+
+Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
+                           WorldChoice world) {
+  ASSIGN_OR_RETURN(const RunTarget picked, PickRunTarget(target, runs));
+  const std::string run = picked.folder.filename().string();
+  if (IsFolder(picked.folder / kFindingsFolder)) {
+    return InvalidArgument(fmt::format(
+        "run {}: an exploration leaves scenarios and no records; gauntlet "
+        "explore --case N --trace shows a case of it",
+        Quoted(run)));
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+                   PickCases(picked.folder, picked.case_name, world));
+  if (folders.size() > 1) {
+    return InvalidArgument(fmt::format(
+        "run {}: expected RUN/CASE, as it has {} records; name "
+        "one, such as {}/{}",
+        Quoted(run), folders.size(), run, ExampleOf(picked.folder, folders)));
+  }
+  return picked.folder / folders.front() / kRecordFileName;
+}
+
+}  // namespace
+
+bool LooksLikeAPath(const std::string& text) {
+  return text.starts_with('/') || text.starts_with('.') ||
+         text.ends_with(".yaml") || text.ends_with(".jsonl");
+}
+
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool IsFolderOfCase(const fs::path& path) {
+  return std::ranges::find(kWorldEndings, path.extension()) !=
+         kWorldEndings.end();
+}
+
+std::vector<std::string> FoldersIn(const fs::path& path) {
+  return NamesIn(path, IsFolder);
+}
+
+std::vector<std::string> FilesIn(const fs::path& path) {
+  return NamesIn(path, IsFile);
+}
+
+Result<std::string> PickName(std::string_view what, const std::string& text,
+                             const std::vector<std::string>& names) {
+  if (std::ranges::find(names, text) != names.end()) return text;
+  std::vector<std::string> fitting;
+  std::ranges::copy_if(
+      names, std::back_inserter(fitting),
+      [&](const std::string& name) { return name.starts_with(text); });
+  if (fitting.size() == 1) return fitting[0];
+  if (fitting.size() > 1) {
+    const size_t shown = std::min(fitting.size(), kShownNames);
+    const size_t more = fitting.size() - shown;
+    fitting.resize(shown);
+    return InvalidArgument(
+        fmt::format("{} {}: more than one begins so: {}{}", what, Quoted(text),
+                    fmt::join(fitting, ", "),
+                    more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+  std::string near = DidYouMean(text, names);
+  if (near.empty() && !names.empty()) {
+    const size_t first = names.size() - std::min(names.size(), kShownNames);
+    near = fmt::format(
+        "; there {} {}{}", names.size() == 1 ? "is" : "are",
+        fmt::join(names.begin() + static_cast<std::ptrdiff_t>(first),
+                  names.end(), ", "),
+        first > 0 ? fmt::format(" and {} more", first) : "");
+  }
+  return NotFound(
+      fmt::format("{} {}: there is none{}", what, Quoted(text), near));
+}
+
+Result<std::string> PickRun(const std::string& id, const fs::path& runs) {
+  if (!IsFolder(runs)) {
+    return NotFound(fmt::format(
+        "run {}: expected a folder of runs at {}, found {}; --runs DIR says "
+        "another place",
+        Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
+  }
+  Result<std::string> picked = PickName("run", id, FoldersIn(runs));
+  if (picked.ok() || id != kLatest) return picked;
+  return NotFound(fmt::format(
+      "{}; {} is the last of gauntlet run, and what an exploration found has a "
+      "name such as finding-001",
+      picked.status().message(), kLatest));
+}
+
+bool IsFolderOfRun(const fs::path& path) {
+  return !path.empty() && IsFile(path / kResultFileName);
+}
+
+Result<RunTarget> PickRunTarget(const std::string& target,
+                                const fs::path& runs) {
+  const fs::path path = target;
+  if (IsFolderOfRun(path)) return RunTarget{.folder = path};
+  if (IsFolderOfRun(path.parent_path())) {
+    return RunTarget{.folder = path.parent_path(),
+                     .case_name = path.filename().string()};
+  }
+  const size_t slash = target.find('/');
+  ASSIGN_OR_RETURN(const std::string run,
+                   PickRun(target.substr(0, slash), runs));
+  return RunTarget{
+      .folder = runs / run,
+      .case_name = slash == target.npos ? "" : target.substr(slash + 1)};
+}
+
+Result<std::vector<std::string>> PickCases(const fs::path& run,
+                                           const std::string& text,
+                                           WorldChoice world) {
+  std::vector<std::string> folders;
+  for (const std::string& folder : FoldersIn(run)) {
+    if (!HasRecord(run, folder)) continue;
+    if (folder == text) return std::vector<std::string>{folder};
+    if (Fits(run, folder, world)) folders.push_back(folder);
+  }
+  if (folders.empty()) {
+    return NotFound(fmt::format("run {}: no case of it left a record",
+                                Quoted(run.filename().string())));
+  }
+  if (text.empty()) return folders;
+  std::vector<std::string> names;
+  for (const std::string& folder : folders) {
+    if (names.empty() || names.back() != NameOfFolder(folder)) {
+      names.push_back(NameOfFolder(folder));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::string name, PickName("case", text, names));
+  for (const char* ending : kWorldEndings) {
+    if (std::ranges::find(folders, name + ending) != folders.end()) {
+      return std::vector<std::string>{name + ending};
+    }
+  }
+  return NotFound(fmt::format("case {}: there is none", Quoted(text)));
+}
+
+Result<Record> LoadRecord(const fs::path& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file.string(), kMaxRecordBytes));
+  Parsed<Record> record = ReadRecord(text, file.string());
+  if (record.ok()) return std::move(*record.value);
+  return InvalidArgument(record.error);
+}
+
+Result<fs::path> FindRecordFile(const std::string& target, const fs::path& runs,
+                                WorldChoice world) {
+  const fs::path path = target;
+  if (IsFile(path / kRecordFileName)) return path / kRecordFileName;
+  if (IsFile(path)) return path;
+  const bool is_path = LooksLikeAPath(target) || IsFolder(path);
+  if (is_path && !IsFolderOfRun(path.parent_path())) return NoRecordAt(path);
+  return FindInRun(target, runs, world);
+}
+
+}  // namespace gauntlet

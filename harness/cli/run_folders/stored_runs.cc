@@ -1,0 +1,141 @@
+#include "harness/cli/run_folders/stored_runs.h"
+
+#include <system_error>
+#include <utility>
+
+#include "engine/real/storage/posix_storage.h"
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/run_folders/run_directory.h"
+#include "harness/cli/run_folders/stored_records.h"
+#include "harness/record/base_name.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result/result_file.h"
+#include "harness/run/files/shell_word.h"
+#include "harness/run/files/text_file.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxResultBytes = size_t{1} << 30;
+
+// Why this path is no run.
+Status NoRunAt(const fs::path& path) {
+  if (!IsFolder(path)) {
+    std::error_code error;
+    return fs::exists(path, error)
+               ? InvalidArgument(fmt::format(
+                     "{}: expected a {} or the folder of a run, found what is "
+                     "no regular file",
+                     Quoted(path.string()), kResultFileName))
+               : NotFound(fmt::format("{}: there is no such file or folder",
+                                      Quoted(path.string())));
+  }
+  if (IsFolder(path / kFindingsFolder)) {
+    return InvalidArgument(fmt::format(
+        "{}: expected the folder of a run, found that of an exploration, which "
+        "has no {}",
+        Quoted(path.string()), kResultFileName));
+  }
+  return NotFound(fmt::format(
+      "{}: expected a {} in it, found none; gauntlet run leaves one in the "
+      "folder of each run",
+      Quoted(path.string()), kResultFileName));
+}
+
+Result<fs::path> FindResultFile(const std::string& target,
+                                const fs::path& runs) {
+  const fs::path path = target;
+  if (IsFile(path)) return path;
+  if (IsFile(path / kResultFileName)) return path / kResultFileName;
+  const bool is_path = LooksLikeAPath(target) || IsFolder(path) ||
+                       target.find('/') != std::string::npos;
+  if (is_path) return NoRunAt(path);
+  ASSIGN_OR_RETURN(const std::string run, PickRun(target, runs));
+  if (IsFile(runs / run / kResultFileName)) return runs / run / kResultFileName;
+  return NoRunAt(runs / run);
+}
+
+// The folder of the case in that of its run, by the last part of its path; "":
+// there is none.
+fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
+  std::string_view name = directory;
+  while (name.ends_with('/')) name.remove_suffix(1);
+  name = BaseName(name);
+  if (name.empty() || name == "." || name == "..") return "";
+  fs::path folder = run / name;
+  return IsFolder(folder) ? folder : "";
+}
+
+// The folder that the path means in that of its run. The path stays as it was
+// written where it still leads there.
+fs::path PlaceOf(const fs::path& run, const std::string& directory) {
+  const fs::path folder = FolderOfCase(run, directory);
+  std::error_code error;
+  const bool is_there =
+      !folder.empty() && fs::equivalent(folder, directory, error);
+  return is_there ? fs::path(directory) : folder;
+}
+
+void TakePlaces(const fs::path& run, CaseResult& one) {
+  for (CaseTry& each : one.tries) {
+    each.directory = PlaceOf(run, each.directory).string();
+  }
+  const std::string place = PlaceOf(run, one.directory).string();
+  if (place != one.directory) return MoveCase(place, one);
+  if (place.empty() || fs::path(one.timeline).parent_path() != place) {
+    one.timeline.clear();
+  }
+}
+
+}  // namespace
+
+void MoveCase(const fs::path& directory, CaseResult& one) {
+  const std::string trace(BaseName(one.timeline));
+  one.timeline.clear();
+  one.directory = directory.string();
+  if (directory.empty()) return;
+  if (!trace.empty() && IsFile(directory / trace)) {
+    one.timeline = (directory / trace).string();
+  }
+  if (!one.replay.empty() && IsFile(directory / kRecordFileName)) {
+    one.replay = "gauntlet replay " + ShellWord(one.directory);
+  }
+}
+
+Result<StoredRun> LoadStoredRun(const std::string& target,
+                                const fs::path& runs) {
+  ASSIGN_OR_RETURN(const fs::path file, FindResultFile(target, runs));
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file.string(), kMaxResultBytes));
+  Parsed<RunResult> result = ReadResult(text, file.string());
+  if (!result.ok()) return InvalidArgument(result.error);
+  std::error_code error;
+  const fs::path real = fs::canonical(
+      file.parent_path().empty() ? fs::path(".") : file.parent_path(), error);
+  if (error) {
+    return IoError(fmt::format("{}: {}", file.string(), error.message()));
+  }
+  ASSIGN_OR_RETURN(fs::path folder, AbsoluteFolder(real));
+  StoredRun run = {.folder = std::move(folder),
+                   .result = *std::move(result.value)};
+  for (CaseResult& one : run.result.cases) TakePlaces(run.folder, one);
+  return run;
+}
+
+std::string StoredScenarioOf(const CaseResult& one) {
+  const fs::path file = fs::path(one.directory) / kScenarioFileName;
+  return one.directory.empty() ? "" : ReadTextFile(file.string());
+}
+
+std::optional<Record> StoredRecordOf(const CaseResult& one) {
+  if (one.directory.empty()) return std::nullopt;
+  Result<Record> record = LoadRecord(fs::path(one.directory) / kRecordFileName);
+  if (!record.ok()) return std::nullopt;
+  return *std::move(record);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,187 @@
+#include "harness/cli/scenario/case_selection.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "engine/real/storage/posix_storage.h"
+#include "harness/cli/flags/flags.h"
+#include "harness/cli/flags/shard_flag.h"
+#include "harness/cli/run_folders/last_failures.h"
+#include "harness/cli/scenario/demo_scenarios.h"
+#include "harness/cli/scenario/label_expression.h"
+#include "harness/cli/scenario/scenario_files.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+void LoadText(std::string_view text, const std::string& name,
+              LoadedScenarios& loaded) {
+  LoadedFile file = LoadScenarios(text, name);
+  loaded.notes += RenderOldSpellings(file, name);
+  loaded.notes += RenderWarnings(file, name, text);
+  if (!file.errors.empty()) {
+    loaded.errors += RenderErrors(file, name, text);
+    return;
+  }
+  loaded.scenarios += file.scenarios.size();
+  std::move(file.cases.begin(), file.cases.end(),
+            std::back_inserter(loaded.cases));
+}
+
+// Each has a folder of its name. kInvalidArgument: two have one name.
+Status CheckNames(const std::vector<SuiteItem>& items) {
+  std::map<std::pair<std::string_view, WorldKind>, const Case*> by_name;
+  for (const SuiteItem& item : items) {
+    const Case& one = item.one;
+    const auto [other, is_new] = by_name.emplace(
+        std::pair(std::string_view(one.name), item.world), &one);
+    if (is_new) continue;
+    return InvalidArgument(fmt::format(
+        "two cases have the name {}, expected one: {}:{} and {}:{}", one.name,
+        other->second->file, other->second->line, one.file, one.line));
+  }
+  return OkStatus();
+}
+
+// A life of the job on the CPU stays there.
+void ComputeOn(DeviceKind device, Case& one) {
+  KernelOptions& kernels = one.train.kernels;
+  kernels.device = device;
+  for (DeviceKind& of_life : kernels.device_by_life) {
+    if (of_life != DeviceKind::kCpu) of_life = device;
+  }
+}
+
+class Selector {
+ public:
+  explicit Selector(const RunCommand& command) : command_(command) {}
+
+  Status Prepare(const std::function<const char*(const char*)>& variable) {
+    for (const std::string& label : command_.labels) {
+      ASSIGN_OR_RETURN(LabelMatcher matcher, ParseLabelExpression(label));
+      labels_.push_back(std::move(matcher));
+    }
+    shard_ = command_.shard;
+    if (shard_.count == 1) {
+      ASSIGN_OR_RETURN(shard_, ShardFromEnvironment(variable));
+    }
+    if (!command_.last_failed) return OkStatus();
+    ASSIGN_OR_RETURN(last_, FindLastFailures(command_.runs_directory));
+    return OkStatus();
+  }
+
+  Selection Select(const std::vector<Case>& cases) const {
+    std::vector<WorldKind> worlds;
+    if (command_.world != WorldChoice::kReal) {
+      worlds.push_back(WorldKind::kSimulated);
+    }
+    if (command_.world != WorldChoice::kSimulated) {
+      worlds.push_back(WorldKind::kReal);
+    }
+    std::vector<SuiteItem> items;
+    for (const Case& one : cases) {
+      if (!Wanted(one)) continue;
+      for (const WorldKind world : worlds) {
+        // Its one world is the real one, unless the other alone is asked for.
+        const bool is_elsewhere =
+            one.trainer && worlds.size() > 1 && world == WorldKind::kSimulated;
+        if (!is_elsewhere) Add(one, world, items);
+      }
+    }
+    // A shard's own run says what failed there: the filter comes second.
+    items = Shard(items);
+    if (command_.last_failed) {
+      std::erase_if(
+          items, [this](const SuiteItem& item) { return !FailedBefore(item); });
+    }
+    return {.items = std::move(items),
+            .of = cases.size() * worlds.size() *
+                  static_cast<size_t>(command_.repeat),
+            .note = last_.note};
+  }
+
+ private:
+  bool Wanted(const Case& one) const {
+    if (one.name.find(command_.name_filter) == one.name.npos) return false;
+    return labels_.empty() ||
+           std::ranges::any_of(labels_, [&](const LabelMatcher& matches) {
+             return matches(one.labels);
+           });
+  }
+
+  // A repetition did if any of its case did.
+  bool FailedBefore(const SuiteItem& item) const {
+    const std::string_view name = command_.repeat > 1
+                                      ? WithoutTime(item.one.name)
+                                      : std::string_view(item.one.name);
+    return last_.cases.contains(
+        {std::string(name), std::string(WorldKindName(item.world))});
+  }
+
+  void Add(const Case& one, WorldKind world,
+           std::vector<SuiteItem>& items) const {
+    for (int i = 1; i <= command_.repeat; ++i) {
+      SuiteItem item = {.one = one, .world = world};
+      if (command_.device) ComputeOn(*command_.device, item.one);
+      if (command_.seed) item.one.seed = item.one.plan.seed = *command_.seed;
+      if (command_.repeat > 1) {
+        item.one.name += fmt::format("({}of{})", i, command_.repeat);
+      }
+      items.push_back(std::move(item));
+    }
+  }
+
+  std::vector<SuiteItem> Shard(const std::vector<SuiteItem>& items) const {
+    std::vector<SuiteItem> part;
+    const auto count = static_cast<size_t>(shard_.count);
+    const auto index = static_cast<size_t>(shard_.index) - 1;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i % count == index) part.push_back(items[i]);
+    }
+    return part;
+  }
+
+  const RunCommand& command_;
+  std::vector<LabelMatcher> labels_;  // any of them; empty: all cases
+  ShardChoice shard_;
+  LastFailures last_;
+};
+
+}  // namespace
+
+Result<LoadedScenarios> LoadScenarioFiles(
+    const std::vector<std::string>& paths) {
+  LoadedScenarios loaded;
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                   FindScenarioFiles(storage, paths));
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(const std::string text,
+                     ReadFile(storage, file, kMaxScenarioBytes));
+    LoadText(text, file, loaded);
+  }
+  return loaded;
+}
+
+LoadedScenarios LoadDemo() {
+  LoadedScenarios loaded;
+  for (const DemoScenario& demo : DemoScenarios()) {
+    LoadText(demo.text, std::string(demo.name), loaded);
+  }
+  return loaded;
+}
+
+Result<Selection> SelectCases(
+    const RunCommand& command, const std::vector<Case>& cases,
+    const std::function<const char*(const char*)>& variable) {
+  Selector selector(command);
+  RETURN_IF_ERROR(selector.Prepare(variable));
+  Selection selection = selector.Select(cases);
+  RETURN_IF_ERROR(CheckNames(selection.items));
+  return selection;
+}
+
+}  // namespace gauntlet

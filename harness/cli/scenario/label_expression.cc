@@ -1,0 +1,114 @@
+#include "harness/cli/scenario/label_expression.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kMaxDepth = 32;
+
+struct Token {
+  std::string_view text;  // "": the end
+  size_t column = 0;      // from 1
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) { Advance(); }
+
+  Result<LabelMatcher> Parse() {
+    ASSIGN_OR_RETURN(LabelMatcher matcher, Expression(0));
+    if (!token_.text.empty()) return Expected("and, or or the end");
+    return matcher;
+  }
+
+ private:
+  void Advance() {
+    const size_t begin = text_.find_first_not_of(" \t\n", at_);
+    if (begin == text_.npos) {
+      token_ = {.text = "", .column = text_.size() + 1};
+      return;
+    }
+    const bool is_bracket = text_[begin] == '(' || text_[begin] == ')';
+    const size_t end =
+        is_bracket
+            ? begin + 1
+            : std::min(text_.find_first_of(" \t\n()", begin), text_.size());
+    token_ = {.text = text_.substr(begin, end - begin), .column = begin + 1};
+    at_ = end;
+  }
+
+  bool Take(std::string_view wanted) {
+    if (token_.text != wanted) return false;
+    Advance();
+    return true;
+  }
+
+  Status Expected(std::string_view what) const {
+    return InvalidArgument(fmt::format(
+        "expected {} at character {} of '{}', found {}", what, token_.column,
+        text_.substr(0, 80),
+        token_.text.empty() ? "the end"
+                            : fmt::format("'{}'", token_.text.substr(0, 40))));
+  }
+
+  Result<LabelMatcher> Expression(int depth) {
+    ASSIGN_OR_RETURN(LabelMatcher left, Term(depth));
+    while (Take("or")) {
+      ASSIGN_OR_RETURN(LabelMatcher right, Term(depth));
+      left = [a = std::move(left), b = std::move(right)](const auto& labels) {
+        return a(labels) || b(labels);
+      };
+    }
+    return left;
+  }
+
+  Result<LabelMatcher> Term(int depth) {
+    ASSIGN_OR_RETURN(LabelMatcher left, Factor(depth));
+    while (Take("and")) {
+      ASSIGN_OR_RETURN(LabelMatcher right, Factor(depth));
+      left = [a = std::move(left), b = std::move(right)](const auto& labels) {
+        return a(labels) && b(labels);
+      };
+    }
+    return left;
+  }
+
+  Result<LabelMatcher> Factor(int depth) {
+    if (depth > kMaxDepth) return Expected("at most 32 levels");
+    if (Take("not")) {
+      ASSIGN_OR_RETURN(LabelMatcher inner, Factor(depth + 1));
+      return LabelMatcher(
+          [a = std::move(inner)](const auto& labels) { return !a(labels); });
+    }
+    if (Take("(")) {
+      ASSIGN_OR_RETURN(LabelMatcher inner, Expression(depth + 1));
+      if (!Take(")")) return Expected("')'");
+      return inner;
+    }
+    const std::string label(token_.text);
+    if (label.empty() || label == "and" || label == "or" || label == ")") {
+      return Expected("a label");
+    }
+    Advance();
+    return LabelMatcher([label](const std::vector<std::string>& labels) {
+      return std::ranges::find(labels, label) != labels.end();
+    });
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  Token token_;
+};
+
+}  // namespace
+
+Result<LabelMatcher> ParseLabelExpression(std::string_view text) {
+  return Parser(text).Parse();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,25 @@
+// Label expressions of -L: "smoke and not (slow or gpu)".
+#ifndef GAUNTLET_HARNESS_CLI_SCENARIO_LABEL_EXPRESSION_H_
+#define GAUNTLET_HARNESS_CLI_SCENARIO_LABEL_EXPRESSION_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Returns true iff the labels of a case match.
+using LabelMatcher = std::function<bool(const std::vector<std::string>&)>;
+
+// Grammar, `not` binding closest and `or` least:
+//   expression = term {"or" term}; term = factor {"and" factor};
+//   factor = "not" factor | "(" expression ")" | label
+// kInvalidArgument: another text; the message has the position.
+Result<LabelMatcher> ParseLabelExpression(std::string_view text);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_SCENARIO_LABEL_EXPRESSION_H_

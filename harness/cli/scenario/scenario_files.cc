@@ -1,0 +1,94 @@
+#include "harness/cli/scenario/scenario_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "harness/cli/flags/flags.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kDeepest = 16;
+
+bool IsScenarioName(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+// Adds what is in and below the folder, but for what is hidden (the runs that
+// are kept are); kNotFound if it is none.
+Status AddFolder(Storage& storage, const std::string& folder, int depth,
+                 std::set<std::string>& files) {
+  if (depth > kDeepest) {
+    return InvalidArgument(folder + ": folders are nested too deep");
+  }
+  ASSIGN_OR_RETURN(const auto entries, storage.List(folder));
+  for (const DirectoryEntry& entry : entries) {
+    if (entry.name.starts_with('.')) continue;
+    const std::string path =
+        folder.ends_with('/') ? folder + entry.name : folder + "/" + entry.name;
+    if (entry.kind == FileKind::kDirectory) {
+      RETURN_IF_ERROR(AddFolder(storage, path, depth + 1, files));
+    } else if (IsScenarioName(entry.name)) {
+      files.insert(path);
+    }
+  }
+  return OkStatus();
+}
+
+// Returns true iff not even a link that leads nowhere is there.
+bool IsFree(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() ==
+         std::filesystem::file_type::not_found;
+}
+
+std::string NothingAt(const std::string& path) {
+  std::string message =
+      fmt::format("{}: no such scenario file or folder", path);
+  std::vector<std::string> others;
+  const std::filesystem::path told(path);
+  const std::filesystem::path folder =
+      told.has_parent_path() ? told.parent_path() : ".";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    others.push_back(entry.path().filename());
+  }
+  std::ranges::sort(others);
+  message += DidYouMean(told.filename().string(), others);
+  if (path.find_first_of("./") != path.npos) return message;
+  return fmt::format("{}; to select by a label, use gauntlet run FOLDER -L {}",
+                     message, path);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FindScenarioFiles(
+    Storage& storage, const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const std::string& told : paths) {
+    // So that one file is one name.
+    const std::string path = std::filesystem::path(told).lexically_normal();
+    std::error_code ignored;
+    const bool is_other = std::filesystem::exists(path, ignored) &&
+                          !std::filesystem::is_directory(path, ignored);
+    if (IsFree(path) && !path.empty()) {
+      return NotFound(NothingAt(path));
+    }
+    if (IsScenarioName(path)) {
+      ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
+      files.insert(path);
+    } else if (is_other || path.empty()) {
+      return InvalidArgument(fmt::format(
+          "{}: expected a folder, or a file that ends in .yaml or .yml",
+          path.empty() ? "''" : path));
+    } else {
+      RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
+    }
+  }
+  return std::vector<std::string>(files.begin(), files.end());
+}
+
+}  // namespace gauntlet

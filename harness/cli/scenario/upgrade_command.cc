@@ -1,0 +1,30 @@
+#include "harness/cli/scenario/upgrade_command.h"
+
+#include "harness/cli/program/exit_code.h"
+#include "harness/scenario/format/upgrade.h"
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+Result<std::string> UpgradeFile(const std::string& file, Storage& storage) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file, kMaxScenarioBytes));
+  return UpgradeText(text, file);
+}
+
+}  // namespace
+
+int RunUpgrade(const UpgradeCommand& command, Storage& storage,
+               Console& console) {
+  const Result<std::string> upgraded = UpgradeFile(command.file, storage);
+  if (!upgraded.ok()) {
+    fmt::print(console.err, "gauntlet upgrade: {}\n",
+               upgraded.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  console.out << *upgraded;
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace gauntlet

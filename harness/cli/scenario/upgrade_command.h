@@ -1,0 +1,18 @@
+// `gauntlet upgrade`: rewrites a scenario file of gauntlet/v1 as gauntlet/v2.
+#ifndef GAUNTLET_HARNESS_CLI_SCENARIO_UPGRADE_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_SCENARIO_UPGRADE_COMMAND_H_
+
+#include "engine/world/storage.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Prints the upgraded file; a file of this schema is printed as it is. Returns
+// the exit code: 2 for a file that cannot be read or upgraded.
+int RunUpgrade(const UpgradeCommand& command, Storage& storage,
+               Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_SCENARIO_UPGRADE_COMMAND_H_

@@ -1,0 +1,36 @@
+#include "harness/cli/scenario/validate_command.h"
+
+#include "engine/utf8.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/cli/scenario/case_selection.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+
+int RunValidate(const ValidateCommand& command, Console& console) {
+  const Result<LoadedScenarios> loaded = LoadScenarioFiles(command.paths);
+  if (!loaded.ok()) {
+    fmt::print(console.err, "gauntlet validate: {}\n",
+               loaded.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  console.err << loaded->notes << loaded->errors;
+  if (!loaded->errors.empty()) return static_cast<int>(ExitCode::kUsage);
+  if (loaded->cases.empty()) {
+    fmt::print(console.err,
+               "gauntlet validate: nothing selected of 0 cases: no file that "
+               "ends in .yaml or .yml in {}\n",
+               EscapeBytes(fmt::format("{}", fmt::join(command.paths, ", "))));
+    return static_cast<int>(ExitCode::kNothingSelected);
+  }
+  // As gauntlet run counts them: each in both worlds.
+  fmt::print(console.out, "{}, {}: valid\n",
+             Counted(loaded->scenarios, "scenario"),
+             Counted(2 * loaded->cases.size(), "case"));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,15 @@
+#ifndef GAUNTLET_HARNESS_CLI_SCENARIO_VALIDATE_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_SCENARIO_VALIDATE_COMMAND_H_
+
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+// Reads scenario files and says what is wrong with them; runs nothing. Returns
+// the exit code: 0, or 2 if there is a mistake.
+int RunValidate(const ValidateCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_SCENARIO_VALIDATE_COMMAND_H_

@@ -1,0 +1,77 @@
+#include "harness/cli/terminal/status_line.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+bool BeginsCharacter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+}
+
+size_t ColumnsOf(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, BeginsCharacter));
+}
+
+// Returns the first `columns` characters.
+std::string_view FirstColumns(std::string_view text, size_t columns) {
+  size_t end = 0;
+  for (size_t column = 0; end < text.size(); ++end) {
+    if (BeginsCharacter(text[end]) && column++ == columns) break;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string CutToColumns(std::string_view text, size_t columns,
+                         const TerminalStyle& style) {
+  if (ColumnsOf(text) <= columns) return std::string(text);
+  const std::string_view mark = style.utf8() ? "…" : "...";
+  const size_t mark_columns = ColumnsOf(mark);
+  if (columns <= mark_columns) return std::string(FirstColumns(text, columns));
+  return std::string(FirstColumns(text, columns - mark_columns)) +
+         std::string(mark);
+}
+
+std::string ClockText(double seconds) {
+  const auto whole = static_cast<uint64_t>(std::ceil(std::max(seconds, 0.0)));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60,
+                     whole % 60);
+}
+
+bool StatusLine::IsDue() const {
+  return style_.animates() &&
+         (!drawn_at_ || clock_.Now() - *drawn_at_ >= kRedrawEvery);
+}
+
+void StatusLine::Draw(std::string_view text) {
+  if (!IsDue()) return;
+  std::string line = CutToColumns(text, columns(), style_);
+  if (line == shown_) return;
+  out_ << kEraseLine << line << std::flush;
+  drawn_at_ = clock_.Now();
+  shown_ = std::move(line);
+}
+
+void StatusLine::Clear() {
+  if (shown_.empty()) return;
+  out_ << kEraseLine << std::flush;
+  shown_.clear();
+}
+
+size_t StatusLine::columns() const {
+  // A character in the last column moves the cursor on.
+  return static_cast<size_t>(std::max(style_.columns() - 1, 0));
+}
+
+}  // namespace gauntlet

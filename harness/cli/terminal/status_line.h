@@ -1,0 +1,51 @@
+// One line of a terminal that is rewritten in place.
+#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
+#define GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
+
+#include <cstddef>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "engine/world/clock.h"
+#include "harness/cli/terminal/terminal_style.h"
+
+namespace gauntlet {
+
+// Returns the text, or its beginning and "…" ("..." where the terminal does not
+// take UTF-8), in at most `columns`; each character counts as one column.
+std::string CutToColumns(std::string_view text, size_t columns,
+                         const TerminalStyle& style);
+
+// "0:41", "1:02:03": rounded up.
+std::string ClockText(double seconds);
+
+// Writes nothing where `style` does not animate. Not safe from two threads at
+// once.
+class StatusLine {
+ public:
+  StatusLine(const Clock& clock, std::ostream& out, const TerminalStyle& style)
+      : clock_(clock), out_(out), style_(style) {}
+
+  // Returns true iff a Draw would be seen: at most ten times a second.
+  bool IsDue() const;
+  // Replaces the line with `text`, cut to the width of the terminal. Does
+  // nothing if no line is due or the text is there already.
+  void Draw(std::string_view text);
+  // Removes the line. Call it before anything else is written.
+  void Clear();
+  // Number of columns that a text may have.
+  size_t columns() const;
+
+ private:
+  const Clock& clock_;
+  std::ostream& out_;
+  const TerminalStyle style_;
+  std::optional<Time> drawn_at_;
+  std::string shown_;  // empty: the line is not there
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_

@@ -1,0 +1,56 @@
+// Colour where a person looks at it, and nowhere else.
+#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
+#define GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+// --color. kAuto: if the stream is a terminal, TERM is not "dumb" and NO_COLOR
+// is unset or empty (no-color.org).
+enum class ColorChoice : uint8_t { kAuto, kOn, kOff };
+std::optional<ColorChoice> FindColorChoice(std::string_view name);
+
+// Properties of the target of one output stream.
+struct TerminalFacts {
+  bool is_terminal = false;
+  bool no_color = false;  // NO_COLOR is set to something
+  bool is_dumb = false;   // TERM is "dumb" or unset
+  bool utf8 = false;      // the locale's encoding
+  int columns = 80;
+};
+
+enum class Ink : uint8_t { kGood, kBad, kWarning, kFaint, kStrong };
+
+class TerminalStyle {
+ public:
+  TerminalStyle(ColorChoice choice, const TerminalFacts& facts);
+  // The text in that ink, or as it is where there is no colour.
+  std::string Paint(Ink ink, std::string_view text) const;
+  // Returns true iff Paint adds colour.
+  bool colored() const { return colored_; }
+  // Returns true iff a line may be rewritten in place.
+  bool animates() const { return animates_; }
+  bool utf8() const { return utf8_; }
+  int columns() const { return columns_; }
+  // Returns the columns to wrap sentences to; 0: the stream is no terminal, so
+  // lines may have any length.
+  size_t wrap_columns() const {
+    return is_terminal_ ? static_cast<size_t>(columns_) : 0;
+  }
+
+ private:
+  bool is_terminal_;
+  bool colored_;
+  bool animates_;
+  bool utf8_;
+  int columns_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_

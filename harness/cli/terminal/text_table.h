@@ -1,0 +1,26 @@
+// Cells in rows, for a terminal.
+#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
+#define GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gauntlet {
+
+// The first column is aligned left, the others right.
+class TextTable {
+ public:
+  void AddRow(std::vector<std::string> cells) {
+    rows_.push_back(std::move(cells));
+  }
+  // Each row a line, two spaces before it.
+  std::string Render() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_

@@ -1,0 +1,47 @@
+// The options of `gauntlet train` that say what is trained.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_
+
+#include <optional>
+#include <string>
+
+#include "engine/job/job.h"
+#include "engine/status.h"
+#include "harness/cli/flags/flags.h"
+
+namespace gauntlet {
+
+// Settings of the job by flags; nullopt: the job file or the preset decides.
+struct JobFlags {
+  std::optional<JobSpec> file;  // content of --job, with its own preset
+  std::optional<std::string> preset;
+  std::optional<std::string> data;
+  std::string validation;  // empty: beside the training data
+  std::optional<int> replicas;
+  std::optional<int> batch;
+  std::optional<int> accumulate;
+  std::optional<uint64_t> seed;
+  std::optional<float> learning_rate;
+  std::optional<ScheduleSpec> schedule;
+  std::optional<uint64_t> warmup;
+  std::optional<ClipSpec> clip;
+  std::optional<Shuffle> shuffle;
+  std::optional<ShardPolicy> shard;
+  std::optional<Remainder> remainder;
+  std::optional<int> steps_per_epoch;
+  std::optional<int> validation_steps;
+};
+
+// The options that most runs need, those of the optimizer and those that say
+// how the data is read.
+void AddJobFlags(Flags& flags, JobFlags& told);
+void AddOptimizerFlags(Flags& flags, JobFlags& told);
+void AddDataFlags(Flags& flags, JobFlags& told);
+
+// A job that Validate accepts. As many replicas as `workers` if nothing else
+// was said; kInvalidArgument also for more workers than replicas.
+Result<JobSpec> JobOf(const JobFlags& told, int workers);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_

@@ -1,0 +1,33 @@
+// The options of `gauntlet train` about its checkpoints.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_STORE_FLAGS_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_STORE_FLAGS_H_
+
+#include <optional>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "harness/cli/flags/flags.h"
+
+namespace gauntlet {
+
+// Checkpoint flags except the directory, which is set in the options directly.
+struct StoreFlags {
+  std::optional<SaveTrigger> trigger;
+  std::optional<SaveMode> mode;
+  std::optional<int> shards;
+  std::optional<int> keep;
+  std::optional<int> keep_every_hours;
+  bool delete_at_success = false;
+  bool allow_cold_start = false;
+};
+
+void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
+                   StoreFlags& told);
+
+// Puts the flags into the options. kInvalidArgument names a flag that requires
+// a checkpoint directory.
+Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_STORE_FLAGS_H_

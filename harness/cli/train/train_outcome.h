@@ -1,0 +1,40 @@
+// The outcome of training as text for people and as JSON for programs.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_OUTCOME_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_OUTCOME_H_
+
+#include <string>
+
+#include "engine/train/launcher/launcher.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+
+namespace gauntlet {
+
+struct TrainOutcome {
+  LaunchEnd end;
+  double seconds = 0.0;
+};
+
+// One line: {"status", "epochs", "steps", "digest", "loss", "accuracy",
+// "val_accuracy", "restarts", "resumed_from", "seconds"}, with "reason" where
+// there is one. What is not known (or not finite) is null; the status is then
+// "failed".
+std::string TrainOutcomeToJson(const TrainOutcome& outcome);
+
+// One line: "done     4 epochs, 256 steps, loss 0.4127, …". REQUIRES:
+// outcome.end.result.
+std::string TrainOutcomeToText(const TrainOutcome& outcome);
+
+// "step 10 is saved in ckpt; the same command resumes there" where a notice or
+// --stop-at-step stopped the run; else "".
+std::string ResumeText(const TrainOutcome& outcome,
+                       const TrainOptions& options);
+
+// Prints the outcome in one of these forms, if there is anything to print:
+// the result on console.out, then the line on resuming on console.err.
+void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
+                       const TrainOptions& options, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_OUTCOME_H_

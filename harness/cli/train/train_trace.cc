@@ -1,0 +1,100 @@
+#include "harness/cli/train/train_trace.h"
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "harness/record/record.h"
+#include "harness/run/files/text_file.h"
+#include "reports/trace/chrome_trace.h"
+#include "reports/trace/gzip.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+// More would take more memory than a training run may find beside its workers.
+constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // in event files
+constexpr size_t kMostEvents = 200'000;                   // in memory
+
+constexpr const char* kFlag = "--trace";
+
+Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
+  Record record = {
+      .scenario = command.preset, .case_name = "train", .world = "real"};
+  record.setup.async_saves = command.options.checkpoint.mode != SaveMode::kSync;
+  for (LifeEvents& life : lives) {
+    if (life.worker == kLauncherWorker) {
+      record.launchers.push_back(
+          {.first_life = life.life, .events = std::move(life.events)});
+    } else {
+      record.lives.push_back(std::move(life));
+    }
+  }
+  return record;
+}
+
+Status WriteTrace(const std::string& file, const Record& record,
+                  uint64_t lacking_events) {
+  return Annotate(
+      WriteTextFile(file,
+                    TraceFileBytes(
+                        file, RenderChromeTrace(
+                                  record, {.lacking_events = lacking_events}))),
+      kFlag);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalTrace>> LocalTrace::Prepare(
+    const TrainCommand& command) {
+  std::unique_ptr<LocalTrace> trace(new LocalTrace());
+  trace->events_directory_ = command.events_directory;
+  if (command.events_directory.empty()) {
+    ASSIGN_OR_RETURN(trace->own_, TemporaryDirectory::Make("trace"));
+    trace->events_directory_ = trace->own_->path();
+  }
+  trace->before_ = LengthsIn(trace->events_directory_);
+  return trace;
+}
+
+Status LocalTrace::Write(const TrainCommand& command) const {
+  Result<FolderEvents> events =
+      ReadEventFolder(events_directory_, before_, kMostEventBytes);
+  if (!events.ok()) return Annotate(events.status(), kFlag);
+  return WriteTrace(command.trace_file,
+                    RecordOf(command, std::move(events->lives)),
+                    events->left_out);
+}
+
+WorkerTrace::WorkerTrace(const Clock& clock) : events_(clock, kMostEvents) {}
+
+void WorkerTrace::Write(const TrainCommand& command, const WorkerSpec& place,
+                        Console& console) const {
+  EventMemory::Kept kept = events_.Copy();
+  LifeEvents life = {.worker = place.worker,
+                     .life = place.life,
+                     .events = std::move(kept.events)};
+  const Status written = WriteTrace(
+      TraceFileOfWorker(command.trace_file, place.worker, place.life),
+      RecordOf(command, {std::move(life)}), kept.left_out);
+  if (written.ok()) return;
+  fmt::print(console.err, "gauntlet train: {}\n", written.message());
+}
+
+std::string TraceFileOfWorker(const std::string& file, int worker, int life) {
+  const std::filesystem::path path = file;
+  const std::string name = path.filename();
+  const size_t dot = name.find('.', 1);
+  const std::string stem = name.substr(0, dot);
+  const std::string ending = dot == name.npos ? "" : name.substr(dot);
+  return path.parent_path() /
+         fmt::format("{}-worker-{}-life-{}{}", stem, worker, life, ending);
+}
+
+std::string TraceFileBytes(const std::string& file, std::string trace) {
+  return file.ends_with(".gz") ? Gzip(trace) : trace;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,67 @@
+// `gauntlet train --trace FILE`: the timeline of a training run for
+// ui.perfetto.dev.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_TRACE_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_TRACE_H_
+
+#include <memory>
+#include <string>
+
+#include "engine/status.h"
+#include "engine/train/worker_processes.h"
+#include "harness/cli/flags/commands.h"
+#include "harness/cli/terminal/console.h"
+#include "harness/cli/train/event_memory.h"
+#include "harness/run/executor/event_folder.h"
+#include "harness/run/files/temporary_directory.h"
+
+namespace gauntlet {
+
+// Trace of the launcher and the workers of this machine, from event files.
+class LocalTrace {
+ public:
+  // The files are those of --events, or in a temporary directory. REQUIRES: the
+  // command has a trace file, and CheckPlaces (train_command.h) found nothing
+  // wrong with it.
+  static Result<std::unique_ptr<LocalTrace>> Prepare(
+      const TrainCommand& command);
+
+  // Directory for the event files of launcher and workers.
+  const std::string& events_directory() const { return events_directory_; }
+
+  // Writes the events since Prepare to the command's trace file. An error
+  // starts with "--trace: ".
+  Status Write(const TrainCommand& command) const;
+
+ private:
+  LocalTrace() = default;
+
+  std::unique_ptr<TemporaryDirectory> own_;  // null: --events
+  std::string events_directory_;
+  FileLengths before_;  // of the files of earlier runs
+};
+
+// Trace of this process, one worker of a cluster.
+class WorkerTrace {
+ public:
+  explicit WorkerTrace(const Clock& clock);
+
+  EventLog& events() { return events_; }
+
+  // Writes it beside the traces of the other workers. Only prints an error: a
+  // cluster's launcher would start a worker that fails again, to train nothing.
+  void Write(const TrainCommand& command, const WorkerSpec& place,
+             Console& console) const;
+
+ private:
+  EventMemory events_;
+};
+
+// "trace-worker-1-life-2.json.gz" for "trace.json.gz".
+std::string TraceFileOfWorker(const std::string& file, int worker, int life);
+
+// Returns the bytes to write: compressed if the name ends in ".gz".
+std::string TraceFileBytes(const std::string& file, std::string trace);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_TRACE_H_

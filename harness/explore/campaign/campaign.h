@@ -1,0 +1,127 @@
+// An exploration: many plans on one base case, and what became of them.
+//
+// Cases are run on several threads and taken up in the order of their numbers,
+// so that the findings are the same on any number of threads.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_H_
+#define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/world/clock.h"
+#include "harness/explore/campaign/campaign_finding.h"
+#include "harness/explore/coverage/coverage.h"
+#include "harness/explore/coverage/coverage_curve.h"
+#include "harness/explore/coverage/marks.h"
+#include "harness/explore/crash/crash_states.h"
+#include "harness/explore/diagnosis/shrink.h"
+#include "harness/explore/trial/explore_case.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+#include "harness/run/reference.h"
+#include "harness/run/shard_choice.h"
+
+namespace gauntlet {
+
+enum class CampaignMode : uint8_t { kRandom, kNth };
+
+struct CampaignOptions {
+  CampaignMode mode = CampaignMode::kRandom;
+  uint64_t seed = 1;
+  std::optional<uint64_t> only_case;  // random: nothing but this number
+  bool keep_record = false;           // the record of only_case
+  uint64_t first_case = 0;            // random: number to begin with
+  // All shards together run each case of the whole exploration once, unless a
+  // time limit ends one of them. Ignored with only_case.
+  ShardChoice shard = {};
+  // random: of all shards together; else of this one.
+  std::optional<uint64_t> max_cases;
+  std::optional<Duration> time;  // real; shrinking counts
+  int threads = 1;
+  int max_faults = 3;
+  std::vector<FaultKind> kinds;  // empty: all
+  std::vector<Point> points;     // likewise
+  uint64_t twice_every = 16;     // cases run twice; 0: none
+  // Findings; 0: never. All crash states count as one.
+  size_t stop_after = 10;
+  // The base's crash states that are searched in between the cases; nullopt:
+  // none.
+  std::optional<CrashStateOptions> crash_states = {};
+  ShrinkOptions shrink;  // the clock is put in
+  // random: the command that tries the case of this number once more.
+  std::function<std::string(uint64_t)> command_for = [](uint64_t number) {
+    return "--case " + std::to_string(number);
+  };
+};
+
+enum class CampaignEnd : uint8_t {
+  kExhausted,  // there are no more cases, or those asked for are done
+  kTime,
+  kFindings,  // stop_after
+  kInterrupted,
+};
+
+struct CampaignReport {
+  CampaignEnd end = CampaignEnd::kExhausted;
+  uint64_t cases = 0;
+  uint64_t next_case = 0;  // random: number of the first that is not done
+  uint64_t ran_twice = 0;
+  uint64_t nondeterministic = 0;
+  // Cases with a failure; cases that passed; cases whose faults never fired,
+  // which prove nothing.
+  uint64_t broken = 0;
+  uint64_t held = 0;
+  uint64_t fired_nothing = 0;
+  // Cases that were not run, as this world cannot do them, by the reason.
+  std::map<std::string, uint64_t> skipped;
+  double seconds = 0;  // real
+  double virtual_seconds = 0;
+  uint64_t restarts = 0;
+  std::map<size_t, uint64_t> by_faults_fired;
+  std::map<std::string, uint64_t> by_outcome;
+  Coverage coverage;
+  CoverageCurve curve;
+  std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
+  std::vector<CampaignFinding> findings;  // there when it has ended
+  std::string progress;                   // nth: progress of the sweep
+  std::string left;                       // nth: what remains; "": nothing
+  std::optional<ExploreCase> only;        // options.only_case, as it was run
+  std::optional<Record> only_record;      // of that run: options.keep_record
+  PlanSpace space;                        // space of the base's plans
+  // options.crash_states: results so far; complete() once the exploration has
+  // ended.
+  std::optional<CrashStateReport> crash_states;
+  std::string why_no_crash_states;  // "": they were searched, or not asked for
+};
+
+// Number of coverage goals that a case reached.
+uint64_t GoalsReached(const CampaignReport& report);
+
+class CampaignObserver {
+ public:
+  virtual ~CampaignObserver() = default;
+  // After each case.
+  virtual void Progress(const CampaignReport& report) = 0;
+  // A new one, shrunken.
+  virtual void Found(const CampaignFinding& finding) = 0;
+  // A crash state that recovery gets wrong.
+  virtual void FoundCrashState(const CrashStateFinding& finding) = 0;
+  // Asked often: end now.
+  virtual bool Interrupted() = 0;
+};
+
+// An error if the reference run cannot be had. `clock` measures real time.
+Result<CampaignReport> RunCampaign(const Case& base,
+                                   const CampaignOptions& options,
+                                   References& references, Clock& clock,
+                                   CampaignObserver& observer);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_H_

@@ -1,0 +1,71 @@
+#include "harness/explore/campaign/found_violation.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "harness/explore/trial/plan_runner.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kFinding = "finding";
+constexpr std::string_view kFound = "found:";
+
+std::optional<Finding> FindAmong(const std::vector<Finding>& findings,
+                                 const Violation& breach) {
+  const auto found = std::ranges::find_if(findings, [&](const Finding& one) {
+    return one.invariant == breach.invariant && one.name == breach.name;
+  });
+  if (found == findings.end()) return std::nullopt;
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string> FindingLabels(const Violation& breach) {
+  return {std::string(kFinding),
+          fmt::format("{}{}/{}", kFound, breach.invariant, breach.name)};
+}
+
+bool IsFinding(const std::vector<std::string>& labels) {
+  return std::ranges::find(labels, kFinding) != labels.end();
+}
+
+std::optional<Violation> FoundViolation(
+    const std::vector<std::string>& labels) {
+  for (const std::string& label : labels) {
+    const size_t slash = label.find('/');
+    if (!label.starts_with(kFound) || slash == label.npos) continue;
+    return Violation{
+        .invariant = label.substr(kFound.size(), slash - kFound.size()),
+        .name = label.substr(slash + 1)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> FindingOf(const Verdict& verdict,
+                                 const Violation& breach) {
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.invariant != breach.invariant) continue;
+    // A run without a launcher has a name of its own in an exploration.
+    if (breach.name == kNoLauncher && !report.findings.empty()) {
+      return report.findings.front();
+    }
+    return FindAmong(report.findings, breach);
+  }
+  return FindAmong(verdict.broken_expectations, breach);
+}
+
+bool IsBroken(const Record& record, const Verdict& verdict,
+              const Violation& breach) {
+  if (breach.invariant == "deterministic") {
+    return !record.nondeterminism.empty();
+  }
+  if (breach.invariant == kTrajectory && breach.name == kFinalState) {
+    return EndsElsewhere(record);
+  }
+  return FindingOf(verdict, breach).has_value();
+}
+
+}  // namespace gauntlet

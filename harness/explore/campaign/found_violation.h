@@ -1,0 +1,32 @@
+// The breach that an exploration found, in the labels of the scenario it
+// writes.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_
+#define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/explore/diagnosis/shrink.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+// The scenario's labels: "finding" and "found:trajectory/state-digest".
+std::vector<std::string> FindingLabels(const Violation& breach);
+bool IsFinding(const std::vector<std::string>& labels);
+// Reads the labels back; nullopt: none of them names a breach.
+std::optional<Violation> FoundViolation(const std::vector<std::string>& labels);
+
+// Returns the verdict's finding for this breach; nullopt: there is none.
+std::optional<Finding> FindingOf(const Verdict& verdict,
+                                 const Violation& breach);
+
+// Returns true iff the run shows this breach, with or without others.
+bool IsBroken(const Record& record, const Verdict& verdict,
+              const Violation& breach);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_

@@ -1,0 +1,95 @@
+// From what is wrong with a case to its cause.
+//
+// Each breach of a case that no known finding explains is shrunk, moved to the
+// plainest places that show the same, and held against the findings that there
+// are; what is new then gets the smallest set-up that still breaks.
+//
+// Two plans may have one cause where the same value is the first to differ from
+// the reference's or, where none does, where they break the same things. Beyond
+// that two bugs cannot be told apart from outside: the second one shows once
+// the first is mended.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
+#define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/explore/campaign/campaign_finding.h"
+#include "harness/explore/campaign/known_causes.h"
+#include "harness/explore/trial/case_pool.h"
+#include "harness/explore/trial/case_report.h"
+#include "harness/explore/trial/explore_case.h"
+#include "harness/run/reference.h"
+
+namespace gauntlet {
+
+struct TriageOptions {
+  ShrinkOptions shrink;   // the budget is for one finding, all in all
+  size_t stop_after = 0;  // findings; 0: never
+};
+
+class Triage {
+ public:
+  // All must outlive this.
+  Triage(const std::vector<Case>& setups, References& references,
+         const TriageOptions& options);
+
+  // Takes up what is wrong with the case. `found` is called for each new
+  // finding. Returns how often it was wrong and not when it was run again.
+  uint64_t Add(const ExploreCase& one, const CaseReport& report,
+               const std::function<void(const CampaignFinding&)>& found);
+
+  const std::vector<CampaignFinding>& findings() const { return findings_; }
+  std::vector<CampaignFinding> TakeFindings() { return std::move(findings_); }
+  bool enough() const {
+    return options_.stop_after > 0 && findings_.size() >= options_.stop_after;
+  }
+
+ private:
+  struct Shrunken {
+    CampaignFinding finding;
+    Cause cause;
+    std::vector<Cause> on_the_way;  // with the faults of larger plans
+  };
+
+  // Returns the index of the finding that this breach repeats, or of a new one.
+  size_t FindingOf(const ExploreCase& one, const Violation& breach);
+  size_t AddFinding(CampaignFinding finding);
+  Shrunken ShrinkBreach(const ExploreCase& one, const Violation& breach,
+                        const PlanRun& trial);
+  Shrunken ShrinkDivergence(const ExploreCase& one);
+  // `begin`: when shrinking of the finding began.
+  void ShrinkSetupOf(Shrunken& shrunken, const Violation& breach, Time begin);
+  CampaignFinding Unshrunken(const ExploreCase& one) const;
+  CampaignFinding NotAgain(const ExploreCase& one, const PlanRun& trial) const;
+  Cause CauseOf(const PlanRunner& runner, const FaultPlan& plan,
+                const PlanRun& trial);
+  // The same with a cache: many plans are moved to the same plain one.
+  const Cause& CauseAt(size_t setup, const FaultPlan& plan);
+  // Returns the faults of known findings with the same breach, then the
+  // plainest faults of all.
+  std::vector<Fault> CanonicalFaultsFor(const Case& setup,
+                                        const Violation& breach) const;
+  // Returns the case in the first set-up if the breach shows there too.
+  // Breaches that several jobs show then become one finding.
+  ExploreCase InThePlainestSetup(const ExploreCase& one,
+                                 const Violation& breach);
+  PlanRunner& RunnerOf(const ExploreCase& one);
+
+  const std::vector<Case>& setups_;
+  References& references_;
+  const TriageOptions options_;
+  PlanRunners runners_;
+  KnownCauses known_;
+  std::map<std::pair<size_t, std::string>, Cause> causes_;  // by plan
+  std::vector<CampaignFinding> findings_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_

@@ -1,0 +1,104 @@
+#include "harness/explore/coverage/incarnation_end.h"
+
+#include <algorithm>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/history/fault_traits.h"
+
+namespace gauntlet {
+namespace {
+
+bool MayEndLives(const FaultOccurrence& occurrence) {
+  const FaultTraits& traits = occurrence.traits;
+  return traits.may_end_life || traits.gives_notice;
+}
+
+// Other faults by which workers of that life of the job may have been lost.
+bool IsAlone(const Outline& outline, const FaultOccurrence& occurrence) {
+  return std::ranges::none_of(
+      outline.occurrences, [&](const FaultOccurrence& other) {
+        const bool it =
+            other.life == occurrence.life && other.index == occurrence.index;
+        return !it && MayEndLives(other) &&
+               other.life->life == occurrence.life->life;
+      });
+}
+
+// Returns true iff another worker of the same attempt emitted such an event
+// between the fault and `until`.
+template <typename Predicate>
+bool AnotherSaid(const Outline& outline, const FaultOccurrence& occurrence,
+                 int64_t until, Predicate predicate) {
+  const int64_t from = occurrence.event().t_ns;
+  for (const LifeEvents& life : outline.record.lives) {
+    if (&life == occurrence.life || life.life != occurrence.life->life)
+      continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.t_ns >= from && event.t_ns <= until && predicate(event)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Has(const LifeEvents& life, RecordKind kind) {
+  return std::ranges::find(life.events, kind, &RecordEvent::kind) !=
+         life.events.end();
+}
+
+bool HasThen(const LifeEvents& life, RecordKind first, RecordKind second) {
+  const auto begin = std::ranges::find(life.events, first, &RecordEvent::kind);
+  return std::find_if(begin, life.events.end(), [&](const RecordEvent& event) {
+           return event.kind == second;
+         }) != life.events.end();
+}
+
+bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind) {
+  const std::vector<RecordEvent>& events = occurrence.life->events;
+  return std::any_of(
+      events.begin() + static_cast<ptrdiff_t>(occurrence.index), events.end(),
+      [kind](const RecordEvent& event) { return event.kind == kind; });
+}
+
+bool DiedThere(const FaultOccurrence& occurrence) {
+  return occurrence.traits.ends_life &&
+         occurrence.index + 1 == occurrence.life->events.size();
+}
+
+bool DiedAt(const FaultOccurrence& occurrence, Point point) {
+  const bool waits = occurrence.fault->kind == "torn_write" &&
+                     InfoOf(point).next != StorageOperation::kWrite;
+  return !waits && occurrence.event().path == PointName(point) &&
+         DiedThere(occurrence);
+}
+
+bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
+  const int64_t grace = notice.fault->grace_ns;
+  if (!notice.traits.gives_notice || grace <= 0) return false;
+  if (Has(*notice.life, RecordKind::kLifeEnd)) return false;
+  // The launcher does not let the others of a failed worker live long.
+  const auto failed = [](const RecordEvent& event) {
+    return event.kind == RecordKind::kLifeEnd && !IsOrderlyExit(event.count);
+  };
+  return IsAlone(outline, notice) &&
+         !AnotherSaid(outline, notice, notice.event().t_ns + grace, failed);
+}
+
+bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence) {
+  const auto lost_one = [](const RecordEvent& event) {
+    return event.kind == RecordKind::kWorkerLost;
+  };
+  return !Has(*occurrence.life, RecordKind::kLifeEnd) &&
+         IsAlone(outline, occurrence) &&
+         AnotherSaid(outline, occurrence, INT64_MAX, lost_one);
+}
+
+bool LeftInFailure(const FaultOccurrence& occurrence) {
+  const RecordEvent& last = occurrence.life->events.back();
+  return last.kind == RecordKind::kLifeEnd && !IsOrderlyExit(last.count);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,359 @@
+#include "harness/explore/coverage/mark_predicates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/worker_exit_code.h"
+#include "harness/explore/coverage/incarnation_end.h"
+#include "harness/oracle/history/fault_traits.h"
+#include "harness/oracle/history/last_words.h"
+
+namespace gauntlet {
+namespace {
+
+bool AnyOccurrence(const MarkScene& scene,
+                   bool (*holds)(const FaultOccurrence& occurrence,
+                                 FaultPhase phase)) {
+  const std::vector<FaultOccurrence>& occurrences = scene.outline.occurrences;
+  for (size_t i = 0; i < occurrences.size(); ++i) {
+    if (holds(occurrences[i], scene.phases[i])) return true;
+  }
+  return false;
+}
+
+bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
+  return std::ranges::any_of(scene.outline.record.lives, holds);
+}
+
+bool DiedOfAPowerCut(const FaultOccurrence& occurrence) {
+  return occurrence.traits.cuts_power && DiedThere(occurrence);
+}
+
+bool GivesNotice(const FaultOccurrence& occurrence) {
+  return occurrence.traits.gives_notice && occurrence.fault->grace_ns > 0;
+}
+
+bool IsAt(const FaultOccurrence& occurrence, Point point) {
+  return occurrence.event().path == PointName(point);
+}
+
+bool DiedRetiring(const FaultOccurrence& occurrence) {
+  return std::ranges::any_of(AllPoints(), [&](const PointInfo& info) {
+    return info.part == RunPart::kRetirement && DiedAt(occurrence, info.point);
+  });
+}
+
+// Returns true iff the incarnation ended between the begin of a save and the
+// report of its end.
+bool LeftASaveUnsaid(const LifeEvents& life) {
+  RecordKind last = RecordKind::kLifeBegin;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kSaveBegin ||
+        event.kind == RecordKind::kSaveAcknowledged ||
+        event.kind == RecordKind::kSaveFailed) {
+      last = event.kind;
+    }
+  }
+  return last == RecordKind::kSaveBegin;
+}
+
+// Returns true iff `predicate` holds for a generation, given the moments of all
+// saves acknowledged before it.
+template <typename Predicate>
+bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+  std::set<TrainingPosition> acknowledged;
+  for (const Generation& generation : scene.outline.generations) {
+    if (predicate(generation, acknowledged)) return true;
+    acknowledged.insert(generation.saves.begin(), generation.saves.end());
+  }
+  return false;
+}
+
+bool IsAnErrorOfALoad(const FaultOccurrence& occurrence, FaultPhase phase) {
+  return occurrence.fault->kind == "errno" &&
+         IsAt(occurrence, Point::kLoadRead) &&
+         (phase == FaultPhase::kJoining || phase == FaultPhase::kRecovering);
+}
+
+}  // namespace
+
+bool DiedWhileRecovering(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedThere(occurrence) && phase == FaultPhase::kRecovering;
+      });
+}
+
+bool DiedAfterTheRename(const MarkScene& scene) {
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase) {
+                         return (DiedAt(occurrence, Point::kRenamed) ||
+                                 DiedAt(occurrence, Point::kParentSync)) &&
+                                LeftASaveUnsaid(*occurrence.life);
+                       });
+}
+
+bool DiedInAnEvaluation(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedThere(occurrence) && phase == FaultPhase::kEvaluation;
+      });
+}
+
+bool PowerCutInASave(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedOfAPowerCut(occurrence) && phase == FaultPhase::kSaving;
+      });
+}
+
+bool PowerCutWhileRecovering(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedOfAPowerCut(occurrence) && phase == FaultPhase::kRecovering;
+      });
+}
+
+bool PowerCutTwice(const MarkScene& scene) {
+  return std::ranges::count_if(scene.outline.occurrences, DiedOfAPowerCut) >= 2;
+}
+
+bool FellBack(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kRejected, RecordKind::kResumed);
+  });
+}
+
+bool Refused(const MarkScene& scene) {
+  const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
+  return !launchers.empty() &&
+         IsExit(launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
+}
+
+bool ClaimedWithoutAStep(const MarkScene& scene) {
+  const auto& generations = scene.outline.generations;
+  for (const Generation& generation : generations) {
+    const bool is_last = &generation == &generations.back();
+    if (!is_last && generation.last_step == 0 && generation.resumed) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ResumedFromTheSameTwice(const MarkScene& scene) {
+  const Generation* before = nullptr;
+  for (const Generation& generation : scene.outline.generations) {
+    if (before != nullptr && before->resumed &&
+        before->resumed == generation.resumed) {
+      return true;
+    }
+    before = &generation;
+  }
+  return false;
+}
+
+bool BeganAgainFromNothing(const MarkScene& scene) {
+  bool first = true;
+  for (const Generation& generation : scene.outline.generations) {
+    if (!first && generation.cold_start) return true;
+    if (!generation.saves.empty()) return false;
+    first = false;
+  }
+  return false;
+}
+
+bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
+  return AnyGeneration(scene,
+                       [](const Generation& generation,
+                          const std::set<TrainingPosition>& acknowledged) {
+                         return generation.resumed &&
+                                !acknowledged.contains(*generation.resumed);
+                       });
+}
+
+bool SavedAMomentAgain(const MarkScene& scene) {
+  return AnyGeneration(
+      scene, [](const Generation& generation,
+                const std::set<TrainingPosition>& acknowledged) {
+        return std::ranges::any_of(generation.saves,
+                                   [&](const TrainingPosition& save) {
+                                     return acknowledged.contains(save);
+                                   });
+      });
+}
+
+bool SaveFailedAndTheNextSucceeded(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kSaveFailed,
+                   RecordKind::kSaveAcknowledged);
+  });
+}
+
+bool FaultInTheThirdLife(const MarkScene& scene) {
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase) {
+                         return occurrence.life->life >= 3;
+                       });
+}
+
+bool ChiefAndAnotherDied(const MarkScene& scene) {
+  std::map<int, std::set<int>> dead;  // by life
+  for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
+    if (DiedThere(occurrence)) {
+      dead[occurrence.life->life].insert(occurrence.life->worker);
+    }
+  }
+  return std::ranges::any_of(dead, [](const auto& one) {
+    return one.second.size() > 1 && one.second.contains(0);
+  });
+}
+
+bool NoticeInAnEvaluation(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return GivesNotice(occurrence) && phase == FaultPhase::kEvaluation;
+      });
+}
+
+bool NoticeInASave(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return GivesNotice(occurrence) && phase == FaultPhase::kSaving;
+      });
+}
+
+bool NoticeWhileRecovering(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return GivesNotice(occurrence) && phase == FaultPhase::kRecovering;
+      });
+}
+
+bool StoppedAndWentOn(const MarkScene& scene) {
+  const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
+  return scene.outline.IsDone() &&
+         std::any_of(launchers.begin(), launchers.end() - 1,
+                     [](const LauncherRun& run) {
+                       return IsExit(run.exit_code, {WorkerExit::kStopped});
+                     });
+}
+
+bool FinishedInSpiteOfANotice(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kNotice, RecordKind::kFinished);
+  });
+}
+
+bool GraceTooShort(const MarkScene& scene) {
+  return std::ranges::any_of(scene.outline.occurrences,
+                             [&](const FaultOccurrence& occurrence) {
+                               return GraceRanOut(scene.outline, occurrence);
+                             });
+}
+
+// It had created its claim, and had not yet taken a checkpoint with it.
+bool TwoClaimsRaced(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return Has(life, RecordKind::kFencedOut) &&
+           !Has(life, RecordKind::kGeneration);
+  });
+}
+
+bool SurvivorWasFenced(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kSaveBegin, RecordKind::kFencedOut);
+  });
+}
+
+bool LateCommitWasVoid(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return Has(life, RecordKind::kFencedFound);
+  });
+}
+
+bool RetentionInterrupted(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
+        return DiedRetiring(occurrence) && phase != FaultPhase::kFinishing;
+      });
+}
+
+bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase phase) {
+                         return phase == FaultPhase::kFinishing &&
+                                (DiedRetiring(occurrence) ||
+                                 DiedAt(occurrence, Point::kBackupDelete));
+                       });
+}
+
+bool PauseSleptOff(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase) {
+        // A heartbeat that hangs holds nobody up.
+        const bool pauses = occurrence.fault->kind == "pause" ||
+                            (occurrence.fault->kind == "hang" &&
+                             !IsAt(occurrence, Point::kHeartbeat));
+        return pauses && HasAfter(occurrence, RecordKind::kFinished);
+      });
+}
+
+bool HangNoticed(const MarkScene& scene) {
+  return std::ranges::any_of(scene.outline.occurrences,
+                             [&](const FaultOccurrence& occurrence) {
+                               return occurrence.fault->kind == "hang" &&
+                                      WasGivenUp(scene.outline, occurrence);
+                             });
+}
+
+bool LoadErrorGotOver(const MarkScene& scene) {
+  return AnyOccurrence(scene,
+                       [](const FaultOccurrence& occurrence, FaultPhase phase) {
+                         return IsAnErrorOfALoad(occurrence, phase) &&
+                                HasAfter(occurrence, RecordKind::kResumed);
+                       });
+}
+
+bool LoadErrorEndedTheLife(const MarkScene& scene) {
+  return AnyOccurrence(scene, [](const FaultOccurrence& occurrence,
+                                 FaultPhase phase) {
+    return IsAnErrorOfALoad(occurrence, phase) && LeftInFailure(occurrence) &&
+           !HasAfter(occurrence, RecordKind::kResumed);
+  });
+}
+
+bool DamagedWhileBeingLoaded(const MarkScene& scene) {
+  return AnyOccurrence(
+      scene, [](const FaultOccurrence& occurrence, FaultPhase) {
+        const FaultTraits& traits = occurrence.traits;
+        return traits.damages_store && !traits.cuts_power &&
+               occurrence.event().path.starts_with("ckpt.load");
+      });
+}
+
+bool ThreeFaultsFired(const MarkScene& scene) {
+  std::set<const RecordFault*> fired;
+  for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
+    fired.insert(occurrence.fault);
+  }
+  return fired.size() >= 3;
+}
+
+bool FreedRoomForASave(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return std::adjacent_find(
+               life.events.begin(), life.events.end(),
+               [](const RecordEvent& one, const RecordEvent& next) {
+                 return one.kind == RecordKind::kSaveFailed &&
+                        next.kind == RecordKind::kRetired;
+               }) != life.events.end();
+  });
+}
+
+bool GaveUpTheLastSave(const MarkScene& scene) {
+  return AnyLife(scene, LeftUnsaved);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,46 @@
+// Marks: situations that an exploration has to come to now and then, or else it
+// says less than it seems to ("sometimes" assertions).
+//
+// Each is a row of one table in marks.cc: a name, what it is, and a predicate
+// over the outline of a run.
+#ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
+#define GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
+
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "harness/explore/coverage/coverage.h"
+#include "harness/oracle/history/outline.h"
+
+namespace gauntlet {
+
+// A rare one may stay away from an exploration of usual length.
+enum class MarkRarity : uint8_t { kUsual, kRare };
+
+// Input of a predicate.
+struct MarkScene {
+  const Outline& outline;
+  std::vector<FaultPhase> phases;  // by the order of outline.occurrences
+};
+
+struct MarkInfo {
+  std::string_view name;         // "died-while-recovering"
+  std::string_view description;  // one line
+  MarkRarity rarity;
+  bool (*holds)(const MarkScene& scene);
+};
+
+inline constexpr size_t kMaxMarks = 64;
+using MarkSet = std::bitset<kMaxMarks>;  // by the order of AllMarks()
+
+std::span<const MarkInfo> AllMarks();
+
+// Those that the run came to.
+MarkSet MarksOf(const Outline& outline);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_

@@ -1,0 +1,89 @@
+#include "harness/explore/coverage/rejoin_marks.h"
+
+#include <algorithm>
+
+#include "harness/explore/coverage/incarnation_end.h"
+
+namespace gauntlet {
+namespace {
+
+bool IsTakeover(const RecordEvent& event) {
+  return event.kind == RecordKind::kCarriedOn && event.detail != "kept";
+}
+
+bool IsOfKind(const LifeEvents& life, RecordKind kind) {
+  return !life.events.empty() && life.events.front().kind == kind;
+}
+
+template <typename Predicate>
+bool AnyLife(const MarkScene& scene, Predicate predicate) {
+  return std::ranges::any_of(scene.outline.record.lives, predicate);
+}
+
+template <typename Predicate>
+bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+  return std::ranges::any_of(scene.outline.generations, predicate);
+}
+
+}  // namespace
+
+bool TookASurvivorsStepAhead(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    const auto left =
+        std::ranges::find(life.events, RecordKind::kLeft, &RecordEvent::kind);
+    return std::any_of(left, life.events.end(), IsTakeover);
+  });
+}
+
+bool ChiefRejoined(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return IsOfKind(life, RecordKind::kLifeBegin) &&
+           life.events.front().count == 0 && life.life > 1 &&
+           std::ranges::any_of(life.events, IsTakeover);
+  });
+}
+
+bool WentOnWithFewer(const MarkScene& scene) {
+  const RunSetup& setup = scene.outline.record.setup;
+  return setup.min_workers > 0 && setup.workers_by_life.empty() &&
+         AnyGeneration(scene, [&](const Generation& generation) {
+           return generation.HaveAllFinished() &&
+                  static_cast<int>(generation.workers.size()) < setup.workers;
+         });
+}
+
+bool DiedWhileRejoining(const MarkScene& scene) {
+  const std::vector<FaultOccurrence>& occurrences = scene.outline.occurrences;
+  return std::ranges::any_of(
+      occurrences, [](const FaultOccurrence& occurrence) {
+        const std::optional<Point> point = FindPoint(occurrence.event().path);
+        return DiedThere(occurrence) && point &&
+               InfoOf(*point).part == RunPart::kRejoin;
+      });
+}
+
+bool RejoinFellBack(const MarkScene& scene) {
+  bool some_left = false;
+  for (const Generation& generation : scene.outline.generations) {
+    if (some_left && generation.resumed) return true;
+    some_left = some_left || generation.some_left;
+  }
+  return false;
+}
+
+bool RejoinedTwice(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return std::ranges::count(life.events, RecordKind::kCarriedOn,
+                              &RecordEvent::kind) > 1;
+  });
+}
+
+bool MadeUpForASave(const MarkScene& scene) {
+  return AnyGeneration(scene, [](const Generation& generation) {
+    return generation.carried_on &&
+           std::ranges::find(generation.saves, *generation.carried_on) !=
+               generation.saves.end();
+  });
+}
+
+}  // namespace gauntlet

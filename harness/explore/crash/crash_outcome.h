@@ -1,0 +1,43 @@
+// Outcome of a recovery from a crash state, and the outcomes that are allowed.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_OUTCOME_H_
+#define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_OUTCOME_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/explore/crash/crash_recovery.h"
+#include "harness/explore/crash/crash_window.h"
+
+namespace gauntlet {
+
+// Outcome of the recovery from a crash state. To get the message, recover
+// again.
+struct CrashOutcome {
+  RecoveryEnd end = RecoveryEnd::kFailed;
+  int index = Trajectory::kNowhere;  // kState
+  // kState: index of the newest remaining checkpoint with a finite state.
+  int finite_index = Trajectory::kNowhere;
+  bool had_checkpoint = false;  // a committed one was on the disk
+
+  bool operator==(const CrashOutcome&) const = default;
+};
+
+enum class MayBeginAnew : uint8_t { kNo, kWithoutCheckpoint, kYes };
+
+// Outcomes that are allowed after a cut.
+struct CrashOwed {
+  int at_least = 0;  // index in the trajectory
+  // The same for the newest remaining checkpoint with a finite state.
+  int finite_at_least = 0;
+  bool may_refuse = false;
+  MayBeginAnew cold_start = MayBeginAnew::kNo;
+};
+
+bool Holds(const CrashOutcome& outcome, const CrashOwed& owed);
+
+std::string DescribeOwed(const CrashOwed& owed, const Trajectory& trajectory);
+std::string DescribeFound(const Recovered& found, const Trajectory& trajectory);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_OUTCOME_H_

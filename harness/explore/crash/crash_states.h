@@ -1,0 +1,193 @@
+// Crash states of a save, of recoveries, and of a deletion: every on-disk state
+// that a power loss during one of them can leave, within a bound. Each is given
+// to the real recovery code.
+//
+// One undisturbed simulated run (for all but the save: one with a crash) is
+// recorded as a log of micro-operations (chaos/sim/disk/disk_log.h). The log is
+// replayed under each profile. After each operation of the window the machine
+// loses its power, and every image that the profile allows
+// (chaos/sim/disk/crash_images.h, with its bound) is examined. A new image is
+// given to CheckpointStore, which does what a chief does at its start: claim a
+// generation, choose a parent, verify it, load it. All ranks load the
+// checkpoint that the chief names, by the same call on the same bytes, so one
+// load is enough. The digest of the loaded state is then computed again.
+//
+// Allowed outcomes, with the newest save that was acknowledged before the cut,
+// if any:
+// - The recovered state is in the reference trajectory under its step and phase
+//   and not before that save. A cold start: only if there is no such save.
+// - A checkpoint with a finite state remains, not before the newest finite one
+//   that was acknowledged before the cut.
+// - No refusal.
+// - Deletion: the newest save, or, if no committed checkpoint is on the disk, a
+//   cold start.
+// - kLyingFsync, where acknowledgements are worth nothing: any state of the
+//   reference trajectory, or a refusal. A cold start: only if no committed
+//   checkpoint is on the disk.
+// - Rot in one place (a bit of a file at rest): any state of the reference
+//   trajectory not before the second newest save, or a refusal if there is only
+//   one checkpoint. Never a cold start.
+// - If the job allows a cold start: that too, wherever a refusal is allowed.
+//   After rot it replaces the refusal.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
+#define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/sim/disk/crash_images.h"
+#include "chaos/sim/disk/sim_disk.h"
+#include "engine/status.h"
+#include "harness/run/reference.h"
+#include "harness/run/shard_choice.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+enum class CrashWindow : uint8_t {
+  kSave,       // from the begin of a save to the begin of the next
+  kRecovery,   // from a second generation's first write to its first save's end
+  kClaim,      // as kRecovery, after an interrupted claim
+  kRejection,  // as kRecovery, where the newest checkpoint is damaged
+  kDeletion,   // deletion of a finished run's checkpoints
+  kRot,        // no cut: the disk as the save leaves it, with one bit flipped
+};
+struct CrashWindowInfo {
+  CrashWindow window;
+  std::string_view name;  // "save"
+};
+inline constexpr std::array kCrashWindows = {
+    CrashWindowInfo{CrashWindow::kSave, "save"},
+    CrashWindowInfo{CrashWindow::kRecovery, "recovery"},
+    CrashWindowInfo{CrashWindow::kClaim, "claim"},
+    CrashWindowInfo{CrashWindow::kRejection, "rejection"},
+    CrashWindowInfo{CrashWindow::kDeletion, "deletion"},
+    CrashWindowInfo{CrashWindow::kRot, "rot"}};
+std::vector<CrashWindow> AllCrashWindows();
+std::string_view CrashWindowName(CrashWindow window);
+
+// Counts for one window under one profile.
+struct CrashStateCounts {
+  DurabilityProfile profile = DurabilityProfile::kExt4;
+  CrashWindow window = CrashWindow::kSave;
+  uint64_t points = 0;             // cuts: one after each micro-operation
+  uint64_t images_enumerated = 0;  // counted again at each cut that leaves them
+  uint64_t images_distinct = 0;    // those that went through recovery
+  double images_left_out = 0;      // beyond the bound
+  uint64_t refusals = 0;           // allowed ones
+};
+
+struct CrashStateFinding {
+  // "weak-save-17-3-0.2.5": profile, window, operation, and what survived; to
+  // be given as CrashStateOptions::only.
+  std::string id;
+  std::string event;  // "power lost after …", "bit 0 of byte … is flipped"
+  std::vector<std::string> survived;  // pending writes that remain, or are torn
+  std::string expected;
+  std::string found;
+};
+
+// A window under a profile; for kRot that is kExt4.
+struct CrashStatePart {
+  DurabilityProfile profile = DurabilityProfile::kExt4;
+  CrashWindow window = CrashWindow::kSave;
+
+  bool operator==(const CrashStatePart&) const = default;
+};
+
+struct CrashStateReport {
+  std::vector<CrashStateCounts> counts;
+  // At most max_findings, the first ones, each of another image; all are
+  // counted.
+  std::vector<CrashStateFinding> findings;
+  uint64_t images_failed = 0;    // distinct ones
+  uint64_t outcomes_failed = 0;  // each with its cut
+  uint64_t ran_twice = 0;        // images
+  uint64_t nondeterministic = 0;
+  // Not looked at to the end, as it was stopped; empty: all is done.
+  std::vector<CrashStatePart> unfinished;
+
+  bool finished() const { return unfinished.empty(); }
+  // Returns true iff every outcome of every part was looked at.
+  bool complete() const {
+    return finished() && std::ranges::all_of(counts, [](const auto& of_part) {
+             return of_part.images_left_out == 0;
+           });
+  }
+};
+
+enum class Proceed : uint8_t { kGoOn, kStop };
+
+struct CrashStateOptions {
+  std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
+                                             DurabilityProfile::kWeak};
+  std::vector<CrashWindow> windows = AllCrashWindows();
+  // Parts to examine instead; empty: each window with each of the profiles.
+  // Parts take turns.
+  std::vector<CrashStatePart> parts = {};
+  CrashBound bound;
+  // Bound under kLyingFsync, where no write is ever certainly on the disk.
+  CrashBound lying_bound = {.names_up_to = 64, .combinations_up_to = 64};
+  // Number of the save in the run, from 1. 0: the first save with an older one
+  // to fall back to at which retention has something to do.
+  uint64_t save = 0;
+  size_t max_findings = 20;
+  size_t stop_after = 0;     // findings, then it stops; 0: never
+  std::string only;          // a finding's id: nothing but this image
+  uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
+  uint64_t max_images = 0;   // distinct ones, then it stops; 0: no limit
+  // Shard of the distinct crash states to recover, each with all its crash
+  // points. Every shard counts all crash points and all states left out.
+  ShardChoice shard = {};
+  // Called now and then, between images, with the unfinished report; null:
+  // never.
+  std::function<Proceed(const CrashStateReport&)> on_progress;
+  // Describes the recovery of an image, for the message if the program crashes
+  // in it.
+  std::function<std::string(const std::string& id)> name_of =
+      [](const std::string& id) { return "crash image " + id; };
+};
+
+// Takes the search in turns, so that the caller can do something else in
+// between. All turns together do what ExploreCrashStates does at once.
+class CrashStateSearch {
+ public:
+  // Errors: those of ExploreCrashStates. `references` must outlive the search.
+  static Result<CrashStateSearch> Make(const Case& base, References& references,
+                                       const CrashStateOptions& options);
+  CrashStateSearch(CrashStateSearch&&) noexcept;
+  ~CrashStateSearch();
+
+  // Recovers from the next states of one part, at least 16 while it has as
+  // many; the next turn is the next part's. REQUIRES: !ended().
+  Status TakeTurn();
+  // True if all is done, or the search was stopped.
+  bool ended() const;
+  // So far, but for `unfinished`.
+  const CrashStateReport& report() const;
+  // The search is over after that.
+  CrashStateReport TakeReport();
+
+ private:
+  struct State;
+  explicit CrashStateSearch(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+// Deterministic. The case's own faults do not count; its planted bugs do.
+// kInvalidArgument: `only` is no id of this case; other errors: the run cannot
+// be had, or makes no save that is asked for.
+Result<CrashStateReport> ExploreCrashStates(const Case& base,
+                                            References& references,
+                                            const CrashStateOptions& options);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_STATES_H_

@@ -1,0 +1,30 @@
+// Moves the faults of a shrunken plan to the plainest places at which the same
+// thing breaks, so that one bug that shows at many places is one finding.
+#ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_CANONICAL_SITES_H_
+#define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_CANONICAL_SITES_H_
+
+#include <functional>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "harness/explore/diagnosis/shrink.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// Crashes of worker 0, then power losses, at the beginning of a step: the first
+// one, and one at each quarter of the run.
+std::vector<Fault> CanonicalFaults(const Case& setup);
+
+// Each of the plan's faults replaced by the first of `plain` with which the
+// plan is still the same (in the life that the fault was in), then shrunk
+// again. Two bugs may break the same invariant: `same` is to tell them apart,
+// and is asked about valid plans only.
+ShrunkPlan MoveToCanonicalSites(
+    const FaultPlan& plan, const std::vector<Fault>& plain,
+    const ShrinkOptions& options,
+    const std::function<bool(const FaultPlan&)>& same);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_CANONICAL_SITES_H_

@@ -1,0 +1,117 @@
+#include "harness/explore/diagnosis/replay.h"
+
+#include <memory>
+
+#include "harness/explore/diagnosis/divergence.h"
+#include "harness/oracle/judge.h"
+#include "harness/run/case_runner.h"
+#include "harness/run/executor/run_log.h"
+#include "harness/run/executor/sim_run.h"
+#include "harness/run/failure/event_difference.h"
+#include "harness/scenario/requirements.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Invariants come before the scenario's own expectations.
+std::optional<Finding> FirstFinding(const Verdict& verdict) {
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches > 0 && !report.findings.empty()) {
+      return report.findings.front();
+    }
+  }
+  if (verdict.broken_expectations.empty()) return std::nullopt;
+  return verdict.broken_expectations.front();
+}
+
+std::string NameOf(const std::optional<Finding>& finding) {
+  if (!finding) return "no finding";
+  return fmt::format("{} {}", finding->invariant, finding->name);
+}
+
+// The case of a real run, run again in the simulated world.
+Record Simulate(const RunPlan& plan, const DataSplit& data,
+                const GoldenTrajectory& golden) {
+  FiberPool pool;
+  Record record = {.world = std::string(WorldKindName(WorldKind::kSimulated)),
+                   .golden = golden};
+  AdoptLog(RunSimulated(pool, plan, data), record);
+  return record;
+}
+
+Result<Explanation> Explain(const RunPlan& plan, const DataSplit& data,
+                            const Record& simulated) {
+  const std::optional<Departure> departure = FirstDeparture(simulated);
+  if (!departure) return Explanation();
+  ASSIGN_OR_RETURN(const Divergence divergence,
+                   FindDivergence(plan, data, *departure));
+  Explanation explanation = {.cause = DescribeDivergence(divergence)};
+  if (divergence.first) explanation.differences.push_back(*divergence.first);
+  if (divergence.then) explanation.differences.push_back(*divergence.then);
+  return explanation;
+}
+
+}  // namespace
+
+std::string VerdictLine(const Verdict& verdict) {
+  if (const auto first = FirstFinding(verdict)) {
+    return VerdictLine(verdict, *first);
+  }
+  const std::string_view kind = VerdictKindName(verdict.kind);
+  return verdict.reason.empty() ? std::string(kind)
+                                : fmt::format("{}: {}", kind, verdict.reason);
+}
+
+std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
+  // A canary passes because something is broken.
+  const bool wanted = verdict.kind == VerdictKind::kPass;
+  const std::string first = NameOf(FirstFinding(verdict));
+  // A hang's message goes on with what each task waits for.
+  return fmt::format(
+      "{} {}: {}{}",
+      wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),
+      NameOf(shown), shown.message.substr(0, shown.message.find('\n')),
+      first == NameOf(shown) ? "" : "; first of all " + first);
+}
+
+std::string FirstReplayDifference(const Record& recorded, const Record& now) {
+  if (recorded.world == "sim" && now.world == "sim") {
+    if (const auto difference = FirstEventDifference(recorded, now)) {
+      return DescribeDifference(*difference);
+    }
+    const std::string end = DescribeEndDifference(recorded, now);
+    if (!end.empty()) return end;
+  }
+  const Verdict before = Judge(recorded);
+  const Verdict after = Judge(now);
+  if (before.kind == after.kind &&
+      NameOf(FirstFinding(before)) == NameOf(FirstFinding(after))) {
+    return "";
+  }
+  return fmt::format("verdict: recorded {}; now {}", VerdictLine(before),
+                     VerdictLine(after));
+}
+
+Result<Explanation> ExplainTrajectory(const Case& one, const Record& record,
+                                      References& references) {
+  if (!FirstDeparture(record)) return Explanation();
+  const RunPlan plan = PlanOf(one);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
+                   references.DataOf(plan.train.job.data));
+  if (record.world == WorldKindName(WorldKind::kSimulated))
+    return Explain(plan, *data, record);
+  if (std::string why = WhyNotHere(one, CapabilitiesOf(WorldKind::kSimulated));
+      !why.empty()) {
+    return FailedPrecondition(std::move(why));
+  }
+  ASSIGN_OR_RETURN(Explanation explanation,
+                   Explain(plan, *data, Simulate(plan, *data, record.golden)));
+  explanation.cause =
+      "in the simulated world: " + (explanation.cause.empty()
+                                        ? "no difference from the reference"
+                                        : explanation.cause);
+  return explanation;
+}
+
+}  // namespace gauntlet

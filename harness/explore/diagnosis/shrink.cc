@@ -1,0 +1,353 @@
+#include "harness/explore/diagnosis/shrink.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace gauntlet {
+namespace {
+
+// Without the fault; what came after it comes after what it came after.
+void Remove(FaultPlan& plan, size_t index) {
+  const Fault gone = plan.faults[index];
+  plan.faults.erase(plan.faults.begin() + static_cast<std::ptrdiff_t>(index));
+  for (Fault& fault : plan.faults) {
+    if (fault.after == gone.id) fault.after = gone.after;
+  }
+}
+
+// The faults with a flag that is set.
+FaultPlan Kept(const FaultPlan& plan, const std::vector<bool>& keep) {
+  FaultPlan kept = plan;
+  for (size_t i = keep.size(); i-- > 0;) {
+    if (!keep[i]) Remove(kept, i);
+  }
+  return kept;
+}
+
+// Kinds that a person understands at once, the plainest first.
+constexpr std::array kPlainKinds = {FaultKind::kCrash, FaultKind::kErrno,
+                                    FaultKind::kDelete, FaultKind::kPowerLoss};
+
+std::vector<FaultKind> PlainerKinds(FaultKind kind) {
+  return {kPlainKinds.begin(), std::ranges::find(kPlainKinds, kind)};
+}
+
+// Smaller numbers from `low` on, for a search that tries them in order.
+std::vector<uint64_t> Smaller(uint64_t value, uint64_t low) {
+  std::vector<uint64_t> smaller;
+  if (value > low) smaller.push_back(low);
+  for (uint64_t gap = (value - std::min(low, value)) / 2; gap > 0; gap /= 2) {
+    smaller.push_back(value - gap);
+  }
+  return smaller;
+}
+
+class Shrinker {
+ public:
+  Shrinker(const FaultPlan& plan, const ShrinkOptions& options,
+           const std::function<bool(const FaultPlan&)>& still_breaks)
+      : options_(options), still_breaks_(still_breaks), begin_(options.Now()) {
+    result_.plan = plan;
+    tried_.insert(KeyOf(plan));
+  }
+
+  ShrunkPlan Run() {
+    std::string before;
+    do {
+      before = KeyOf(result_.plan);
+      ShrinkFaults();
+      DropRestarts();
+      ShrinkSeed();
+      DropBugs();
+      for (size_t i = 0; i < result_.plan.faults.size(); ++i) {
+        MoveToAStep(i);
+        SimplifyKind(i);
+        SimplifySite(i);
+        SimplifyParameters(i);
+      }
+    } while (result_.finished && KeyOf(result_.plan) != before);
+    return std::move(result_);
+  }
+
+ private:
+  static std::string KeyOf(const FaultPlan& plan) { return PlanToJson(plan); }
+
+  // Takes the candidate as the plan if it shows the breach too.
+  bool Try(FaultPlan candidate) {
+    if (!result_.finished || !Validate(candidate).ok() ||
+        !tried_.insert(KeyOf(candidate)).second) {
+      return false;
+    }
+    if (options_.MustEnd(begin_, result_.tries)) {
+      result_.finished = false;
+      return false;
+    }
+    ++result_.tries;
+    if (!still_breaks_(candidate)) return false;
+    result_.plan = std::move(candidate);
+    return true;
+  }
+
+  template <typename Change>
+  bool TryFault(size_t index, const Change& change) {
+    FaultPlan candidate = result_.plan;
+    change(candidate.faults[index]);
+    return Try(std::move(candidate));
+  }
+
+  // The first of the smaller numbers that will do, again and again.
+  template <typename Set>
+  void Lower(size_t index, uint64_t value, uint64_t low, const Set& set) {
+    for (bool lower = true; lower;) {
+      lower = false;
+      for (const uint64_t next : Smaller(value, low)) {
+        if (!TryFault(index, [&](Fault& fault) { set(fault, next); })) continue;
+        value = next;
+        lower = true;
+        break;
+      }
+    }
+  }
+
+  bool TryChunks(size_t chunks);
+  void ShrinkFaults();
+  void DropRestarts();
+  void ShrinkSeed();
+  void DropBugs();
+  void MoveToAStep(size_t index);
+  void SimplifyKind(size_t index);
+  void SimplifySite(size_t index);
+  void SimplifyParameters(size_t index);
+
+  const ShrinkOptions options_;
+  const std::function<bool(const FaultPlan&)>& still_breaks_;
+  const Time begin_;
+  std::set<std::string> tried_;
+  ShrunkPlan result_;
+};
+
+// One of so many chunks alone, or all but one of them.
+bool Shrinker::TryChunks(size_t chunks) {
+  const size_t count = result_.plan.faults.size();
+  for (const bool alone : {true, false}) {
+    if (!alone && chunks == 2) continue;  // the same candidates
+    for (size_t chunk = 0; chunk < chunks; ++chunk) {
+      std::vector<bool> keep(count, !alone);
+      for (size_t i = count * chunk / chunks; i < count * (chunk + 1) / chunks;
+           ++i) {
+        keep[i] = alone;
+      }
+      if (Try(Kept(result_.plan, keep))) return true;
+    }
+  }
+  return false;
+}
+
+// ddmin, section 3.2 of the paper.
+void Shrinker::ShrinkFaults() {
+  FaultPlan none = result_.plan;
+  none.faults.clear();
+  if (Try(std::move(none))) return;
+  size_t chunks = 2;
+  while (result_.plan.faults.size() >= 2) {
+    const size_t count = result_.plan.faults.size();
+    chunks = std::min(chunks, count);
+    if (TryChunks(chunks)) {
+      chunks = 2;
+    } else if (chunks < count) {
+      chunks *= 2;
+    } else {
+      return;
+    }
+  }
+}
+
+// A fault whose only part is to end an incarnation: the others happen one
+// incarnation earlier without it.
+void Shrinker::DropRestarts() {
+  for (size_t i = result_.plan.faults.size(); i-- > 0;) {
+    FaultPlan candidate = result_.plan;
+    Remove(candidate, i);
+    for (Fault& fault : candidate.faults) {
+      if (fault.site.life > 1) --fault.site.life;
+    }
+    Try(std::move(candidate));
+  }
+}
+
+void Shrinker::ShrinkSeed() {
+  for (const uint64_t seed : {0, 1, 2, 3}) {
+    if (seed >= result_.plan.seed) return;
+    FaultPlan candidate = result_.plan;
+    candidate.seed = seed;
+    if (Try(std::move(candidate))) return;
+  }
+}
+
+void Shrinker::DropBugs() {
+  for (size_t i = result_.plan.bugs.size(); i-- > 0;) {
+    FaultPlan candidate = result_.plan;
+    candidate.bugs.erase(candidate.bugs.begin() +
+                         static_cast<std::ptrdiff_t>(i));
+    Try(std::move(candidate));
+  }
+}
+
+// A fault of a device waits for what is asked of that, wherever it is due.
+void Shrinker::MoveToAStep(size_t index) {
+  if (!IsOfDevice(result_.plan.faults[index].kind)) return;
+  TryFault(index, [](Fault& fault) {
+    fault = {.id = fault.id,
+             .site = {.worker = 0, .point = Point::kStepBegin},
+             .kind = FaultKind::kGpuError};
+  });
+}
+
+void Shrinker::SimplifyKind(size_t index) {
+  for (const FaultKind kind : PlainerKinds(result_.plan.faults[index].kind)) {
+    const bool done = TryFault(index, [&](Fault& fault) {
+      fault.kind = kind;
+      fault.with = {.times = fault.with.times,
+                    .until_step = fault.with.until_step};
+    });
+    if (done) return;
+  }
+}
+
+void Shrinker::SimplifySite(size_t index) {
+  const FaultSite defaults;
+  TryFault(index, [](Fault& fault) { fault.after.clear(); });
+  TryFault(index, [](Fault& fault) { fault.site.worker = 0; });
+  const bool any_life = result_.plan.faults[index].site.life == kAnyLife;
+  TryFault(index, [](Fault& fault) { fault.site.life = 1; });
+  if (any_life) TryFault(index, [](Fault& fault) { fault.site.life = 2; });
+  TryFault(index, [](Fault& fault) { fault.site.step.reset(); });
+  TryFault(index, [](Fault& fault) { fault.site.epoch.reset(); });
+  TryFault(index, [](Fault& fault) { fault.site.save.reset(); });
+  TryFault(index, [](Fault& fault) { fault.site.offset.reset(); });
+  TryFault(index, [](Fault& fault) { fault.site.block = 0; });
+  const FaultSite site = result_.plan.faults[index].site;
+  if (site.offset) {
+    for (const uint64_t percent : {0, 50}) {
+      const bool done = TryFault(index, [&](Fault& fault) {
+        fault.site.offset = {percent, OffsetUnit::kPercent};
+      });
+      if (done) break;
+    }
+  }
+  Lower(index, site.occurrence, defaults.occurrence,
+        [](Fault& fault, uint64_t next) { fault.site.occurrence = next; });
+  if (site.step) {
+    Lower(index, *site.step, 1,
+          [](Fault& fault, uint64_t step) { fault.site.step = step; });
+  }
+}
+
+void Shrinker::SimplifyParameters(size_t index) {
+  FaultParameters defaults;
+  const Fault& now = result_.plan.faults[index];
+  // Without latency, a slow fault has no effect.
+  if (now.kind == FaultKind::kSlow || now.kind == FaultKind::kDelay) {
+    defaults.latency = now.with.latency;
+  }
+  if (TryFault(index, [&](Fault& fault) { fault.with = defaults; })) return;
+  const auto reset = [&](auto member) {
+    TryFault(index,
+             [&](Fault& fault) { fault.with.*member = defaults.*member; });
+  };
+  TryFault(index, [&](Fault& fault) {
+    fault.with.times = FaultTimes::kOnce;
+    fault.with.until_step.reset();
+  });
+  reset(&FaultParameters::until_step);
+  reset(&FaultParameters::latency);
+  reset(&FaultParameters::kill_latency);
+  reset(&FaultParameters::duration);
+  reset(&FaultParameters::jitter);
+  reset(&FaultParameters::percent);
+  reset(&FaultParameters::groups);
+  reset(&FaultParameters::way);
+  reset(&FaultParameters::by);
+  reset(&FaultParameters::direction);
+  reset(&FaultParameters::exit_code);
+  reset(&FaultParameters::error);
+  reset(&FaultParameters::device_error);
+  reset(&FaultParameters::then);
+  reset(&FaultParameters::keep);
+  reset(&FaultParameters::blocks);
+  reset(&FaultParameters::bytes);
+  reset(&FaultParameters::bit);
+  reset(&FaultParameters::offset);
+  if (result_.plan.faults[index].with.offset == defaults.offset) return;
+  TryFault(index, [](Fault& fault) {
+    fault.with.offset = {50, OffsetUnit::kPercent};
+  });
+}
+
+}  // namespace
+
+std::optional<Violation> ViolationOf(const PlanRun& trial) {
+  if (trial.wrong.empty()) return std::nullopt;
+  const Finding& first = trial.wrong.front();
+  return Violation{.invariant = first.invariant, .name = first.name};
+}
+
+std::vector<Violation> BreachesOf(const std::vector<Finding>& wrong) {
+  std::vector<Violation> breaches;
+  for (const Finding& finding : wrong) {
+    Violation breach = {.invariant = finding.invariant, .name = finding.name};
+    if (std::ranges::find(breaches, breach) == breaches.end()) {
+      breaches.push_back(std::move(breach));
+    }
+  }
+  return breaches;
+}
+
+bool Breaks(const PlanRun& trial, const Violation& breach) {
+  return std::ranges::any_of(trial.wrong, [&](const Finding& finding) {
+    return Violation{.invariant = finding.invariant, .name = finding.name} ==
+           breach;
+  });
+}
+
+bool ShrinkOptions::MustEnd(Time begin, int tries) const {
+  return tries >= max_tries || (clock != nullptr && Now() - begin >= budget) ||
+         stop();
+}
+
+ShrinkOptions ShrinkOptions::After(Time begin) const {
+  ShrinkOptions rest = *this;
+  rest.budget = std::max(budget - (Now() - begin), Duration::zero());
+  return rest;
+}
+
+ShrunkPlan ShrinkPlan(
+    const FaultPlan& plan, const ShrinkOptions& options,
+    const std::function<bool(const FaultPlan&)>& still_breaks) {
+  return Shrinker(plan, options, still_breaks).Run();
+}
+
+Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
+              const ShrinkOptions& options) {
+  const std::optional<Violation> breach =
+      options.breach ? options.breach : ViolationOf(trial);
+  CHECK(breach && Breaks(trial, *breach),
+        "there is nothing to shrink in a plan that held");
+  PlanRun last = trial;
+  ShrunkPlan shrunk =
+      ShrinkPlan(plan, options, [&](const FaultPlan& candidate) {
+        PlanRun there = runner.Try(candidate);
+        if (!Breaks(there, *breach)) return false;
+        last = std::move(there);
+        return true;
+      });
+  return {.plan = std::move(shrunk.plan),
+          .trial = std::move(last),
+          .tries = shrunk.tries,
+          .finished = shrunk.finished};
+}
+
+}  // namespace gauntlet

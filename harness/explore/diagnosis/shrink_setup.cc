@@ -1,0 +1,103 @@
+#include "harness/explore/diagnosis/shrink_setup.h"
+
+#include <utility>
+
+#include "harness/explore/trial/explore_case.h"
+#include "harness/scenario/writer/write_scenario.h"
+
+namespace gauntlet {
+namespace {
+
+class SetupShrinker {
+ public:
+  SetupShrinker(const Case& setup, const FaultPlan& plan,
+                References& references, const ShrinkOptions& options)
+      : plan_(plan),
+        options_(options),
+        references_(references),
+        begin_(options.Now()) {
+    result_.setup = setup;
+    sayable_ = CanBeSaid(setup);
+  }
+
+  ShrunkSetup Run() {
+    Lower(1, static_cast<uint64_t>(result_.setup.cluster.workers),
+          [](Case& one, uint64_t workers) {
+            SetWorkers(static_cast<int>(workers), one.cluster);
+          });
+    // Launches say how much of the job each of them trains.
+    if (result_.setup.launches.empty()) LowerHorizon();
+    return std::move(result_);
+  }
+
+ private:
+  void LowerHorizon() {
+    Lower(
+        1, result_.setup.train.horizon.epochs,
+        [](Case& one, uint64_t epochs) { one.train.horizon.epochs = epochs; });
+    const EpochShape epoch = ShapeOfEpoch(result_.setup.train.job);
+    const Horizon& horizon = result_.setup.train.horizon;
+    const uint64_t steps =
+        horizon.max_steps.value_or(epoch.steps * horizon.epochs);
+    Lower(1, steps,
+          [](Case& one, uint64_t most) { one.train.horizon.max_steps = most; });
+  }
+
+  // The least from `low` on, below `high`, by halving the gap: not always the
+  // least of all, as a breach may come and go with the number.
+  template <typename Set>
+  void Lower(uint64_t low, uint64_t high, const Set& set) {
+    while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      Case candidate = result_.setup;
+      set(candidate, middle);
+      if (Try(candidate)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+  }
+
+  bool CanBeSaid(Case setup) const {
+    setup.plan.faults = plan_.faults;
+    return WriteScenario(setup, {}).ok();
+  }
+
+  bool Try(const Case& candidate) {
+    if (options_.MustEnd(begin_, result_.tries)) {
+      result_.finished = false;
+      return false;
+    }
+    ++result_.tries;
+    Result<PlanRunner> runner = PlanRunner::Make(candidate, references_);
+    if (!runner.ok()) {
+      // An interruption may have ended its reference run.
+      if (options_.stop()) result_.finished = false;
+      return false;
+    }
+    PlanRun trial = runner->Try(plan_);
+    if (!Breaks(trial, *options_.breach)) return false;
+    if (sayable_ && !CanBeSaid(candidate)) return false;
+    result_.setup = candidate;
+    result_.trial = std::move(trial);
+    return true;
+  }
+
+  const FaultPlan& plan_;
+  const ShrinkOptions& options_;
+  References& references_;
+  const Time begin_;
+  bool sayable_ = false;  // the set-up that it began with, as a scenario
+  ShrunkSetup result_;
+};
+
+}  // namespace
+
+ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
+                        References& references, const ShrinkOptions& options) {
+  CHECK(options.breach.has_value(), "there is nothing to shrink around");
+  return SetupShrinker(setup, plan, references, options).Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,55 @@
+// Full trace of one operation of a run (a step, an evaluation, an epoch's end):
+// the state before it, the output of each of its operations, and the state
+// after it.
+#ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_STEP_RECORDER_H_
+#define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_STEP_RECORDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/model/step_probe.h"
+#include "engine/tensor.h"
+
+namespace gauntlet {
+
+struct TracedOutput {
+  int replica = -1;  // -1: of all replicas together
+  Tensor values;     // its name is the operation's
+};
+
+// As one worker saw it. Nothing was seen where `before` is empty.
+struct StepTrace {
+  int worker = 0;
+  std::vector<Tensor> before;  // the state, in its order
+  std::vector<TracedOutput> outputs;
+  std::vector<Tensor> after;  // empty: it did not come to its end
+};
+
+// Keeps the first operation that `wanted` says yes to.
+class StepRecorder final : public StepProbe {
+ public:
+  using Wanted = std::function<bool(uint64_t step, Phase phase)>;
+
+  // `inner`, where there is one, looks first: what it changes is kept changed.
+  StepRecorder(int worker, Wanted wanted, StepProbe* inner = nullptr);
+
+  bool Begin(uint64_t step, Phase phase,
+             const std::vector<TensorView>& state) override;
+  void Saw(const OperationOutput& output, std::span<float> values) override;
+  void End(const std::vector<TensorView>& state) override;
+
+  const StepTrace& trace() const { return trace_; }
+
+ private:
+  const Wanted wanted_;
+  StepProbe* const inner_;
+  bool inner_looks_ = false;
+  bool recording_ = false;
+  StepTrace trace_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_STEP_RECORDER_H_

@@ -1,0 +1,28 @@
+#include "harness/explore/plan/applicability.h"
+
+namespace gauntlet {
+
+bool IsAtWrite(Point point) {
+  return InfoOf(point).next == StorageOperation::kWrite;
+}
+
+bool Applies(FaultKind kind, Point point) {
+  const StorageOperation next = InfoOf(point).next;
+  switch (kind) {
+    case FaultKind::kTornWrite:
+    case FaultKind::kShortWrite:
+      return next == StorageOperation::kWrite;
+    case FaultKind::kFsyncFails:
+      return next == StorageOperation::kSync ||
+             next == StorageOperation::kSyncDirectory;
+    case FaultKind::kBitFlip:
+    case FaultKind::kTruncate:
+    case FaultKind::kDelete:
+      return next == StorageOperation::kWrite ||
+             next == StorageOperation::kRead;
+    default:
+      return true;
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,20 @@
+// Points at which a kind of fault has an effect of its own.
+#ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_APPLICABILITY_H_
+#define GAUNTLET_HARNESS_EXPLORE_PLAN_APPLICABILITY_H_
+
+#include "chaos/inject/plan/plan.h"
+#include "engine/world/fault_point.h"
+
+namespace gauntlet {
+
+// Returns true iff a write to a file follows the point.
+bool IsAtWrite(Point point);
+
+// Returns true iff the fault acts at the point itself. Before a point that
+// writes nothing, a tear would wait for the next write, which has a point of
+// its own. The same holds for syncs and damage.
+bool Applies(FaultKind kind, Point point);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_PLAN_APPLICABILITY_H_

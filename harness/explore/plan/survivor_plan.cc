@@ -1,0 +1,99 @@
+#include "harness/explore/plan/survivor_plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A launcher gives up who cannot be reached for ten seconds; successors that
+// are held up leave after some more.
+constexpr uint64_t kShortestMs = 10'100;
+constexpr uint64_t kLongestMs = 14'000;
+constexpr Duration kHoldUp = std::chrono::seconds(8);
+
+template <typename T>
+bool Has(const std::vector<T>& all, const T& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+// How often the chief of an undisturbed run comes there.
+uint64_t HitsOfChief(const PlanSpace& space, Point point) {
+  return space.reach == nullptr ? UINT64_MAX : space.reach->Of(0, point).size();
+}
+
+std::vector<Point> PlacesIn(const PlanSpace& space) {
+  std::vector<Point> places;
+  for (const PointInfo& info : AllPoints()) {
+    if (info.is_critical_when_stale && Has(space.points, info.point) &&
+        HitsOfChief(space, info.point) > 0) {
+      places.push_back(info.point);
+    }
+  }
+  return places;
+}
+
+// The successors wait for one of theirs, after their first steps.
+Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
+  Fault wait = {.id = "fault-3",
+                .site = {.worker = kAnyWorker,
+                         .life = 2,
+                         .point = Point::kStepBegin,
+                         .occurrence = draw.LogUniform(2)},
+                .kind = FaultKind::kHang,
+                .after = "fault-2"};
+  wait.with.duration = kHoldUp;
+  if (draw.OneIn(2)) {
+    wait.site.worker =
+        static_cast<int>(draw.Below(static_cast<uint64_t>(space.workers)));
+  }
+  return wait;
+}
+
+// True iff the chief has committed a save and is about to remove an old
+// checkpoint.
+bool IsInRetention(Point point) {
+  const RunPart part = InfoOf(point).part;
+  return part == RunPart::kStateFile || part == RunPart::kRetirement;
+}
+
+// The successor finds the newest checkpoint damaged and resumes from one that
+// the stale chief was about to remove.
+Fault DamageOfTheNewest() {
+  return {.id = "fault-3",
+          .site = {.worker = 0, .life = 2, .point = Point::kLoadRead},
+          .kind = FaultKind::kBitFlip};
+}
+
+}  // namespace
+
+std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
+                                  RandomChoices draw) {
+  const std::vector<Point> places = PlacesIn(space);
+  if (count < 2 || places.empty() || !Has(space.kinds, FaultKind::kPartition) ||
+      !Has(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
+    return {};
+  }
+  FaultSite site = {
+      .worker = 0, .point = draw.Of(places), .occurrence = draw.LogUniform(1)};
+  site.occurrence = std::min(site.occurrence, HitsOfChief(space, site.point));
+  const uint64_t ms = draw.Between(kShortestMs, kLongestMs);
+  Fault cut = {.id = "fault-1", .site = site, .kind = FaultKind::kPartition};
+  Fault stall = {.id = "fault-2", .site = site, .kind = FaultKind::kHang};
+  stall.with.duration = milliseconds(static_cast<int64_t>(ms));
+  std::vector<Fault> faults = {cut, stall};
+  const bool may_damage = IsInRetention(site.point) &&
+                          Has(space.kinds, FaultKind::kBitFlip) &&
+                          Has(space.points, Point::kLoadRead);
+  if (count > 2 && may_damage && draw.OneIn(2)) {
+    faults.push_back(DamageOfTheNewest());
+  } else if (count > 2 && Has(space.points, Point::kStepBegin) &&
+             !draw.OneIn(4)) {
+    faults.push_back(HoldUp(space, draw));
+  }
+  return faults;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,25 @@
+// Checks that the base of an exploration passes without any fault.
+#ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_BASE_CHECK_H_
+#define GAUNTLET_HARNESS_EXPLORE_TRIAL_BASE_CHECK_H_
+
+#include <string>
+
+#include "engine/status.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+struct BaseCheck {
+  std::string skipped;  // why the simulated world cannot do it; "": it can
+  std::string wrong;    // first expectation that fails; "": none
+};
+
+// Runs the base without its faults and planted bugs, as it is and as each of
+// SetupsOf(base). Each run has to complete. Reports only the first failure. An
+// error if the reference run cannot be made.
+Result<BaseCheck> CheckBase(const Case& base, References& references);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_TRIAL_BASE_CHECK_H_

@@ -1,0 +1,99 @@
+#include "harness/explore/trial/case_report.h"
+
+#include <algorithm>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/history/outline.h"
+#include "harness/run/failure/event_difference.h"
+
+namespace gauntlet {
+namespace {
+
+std::string OutcomeOf(const Record& record) {
+  if (record.ending != RunEnding::kExited) {
+    return std::string(RunEndingName(record.ending));
+  }
+  const LauncherRun& last = record.launchers.back();
+  if (last.exit_code == 0) {
+    const bool restarted = last.restarts > 0 || record.launchers.size() > 1;
+    return restarted ? "recovers" : "completes";
+  }
+  if (record.expect.outcome == Outcome::kRefuses) return "refuses";
+  if (IsExit(last.exit_code, {WorkerExit::kStopped})) return "stops";
+  return "ends with an error";
+}
+
+bool RecoveredBeforeLast(const Outline& outline) {
+  if (outline.occurrences.empty()) return false;
+  const FaultOccurrence& last = outline.occurrences.back();
+  return std::ranges::any_of(outline.record.lives, [&](const LifeEvents& life) {
+    return life.life == last.life->life &&
+           std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+             return event.kind == RecordKind::kStep &&
+                    event.t_ns < last.event().t_ns;
+           });
+  });
+}
+
+bool Resumed(const Record& record) {
+  return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
+    return life.life > 1 &&
+           std::ranges::find(life.events, RecordKind::kResumed,
+                             &RecordEvent::kind) != life.events.end();
+  });
+}
+
+CaseReport ReportOf(const ExploreCase& one, const PlanRun& trial) {
+  CaseReport report = {.number = one.number,
+                       .planned = one.plan.faults.size(),
+                       .fired = {},
+                       .marks = {},
+                       .instances = {},
+                       .outcome = {},
+                       .wrong = trial.wrong,
+                       .skipped = trial.skipped};
+  if (!trial.skipped.empty()) {
+    report.outcome = "skipped";
+    return report;
+  }
+  const Record& record = trial.record;
+  report.virtual_seconds = record.virtual_seconds;
+  const Outline outline(record);
+  report.fired = FiredFaultsOf(outline);
+  if (record.launchers.empty()) {
+    report.outcome = "no launcher";
+    return report;
+  }
+  report.marks = MarksOf(outline);
+  report.instances = InstancesOf(trial.verdict);
+  report.outcome = OutcomeOf(record);
+  report.restarts = trial.verdict.facts.restarts;
+  report.resumed = Resumed(record);
+  report.recovered_before_last = RecoveredBeforeLast(outline);
+  return report;
+}
+
+}  // namespace
+
+CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs) {
+  const PlanRun trial = runner.Try(one.plan);
+  if (trial.cut) return {.number = one.number, .cut = true};
+  CaseReport report = ReportOf(one, trial);
+  if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
+  const PlanRun again = runner.Try(one.plan);
+  if (again.cut) return report;
+  report.ran_twice = true;
+  if (trial.event_digest == again.event_digest &&
+      !FirstEventDifference(trial.record, again.record)) {
+    return report;
+  }
+  report.wrong.insert(
+      report.wrong.begin(),
+      {.invariant = std::string(kDeterministic),
+       .name = "event-digest",
+       .message =
+           "run twice: " + DescribeNondeterminism(trial.record, again.record)});
+  return report;
+}
+
+}  // namespace gauntlet

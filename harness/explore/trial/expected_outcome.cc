@@ -1,0 +1,201 @@
+#include "harness/explore/trial/expected_outcome.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "engine/ckpt/io/retrying.h"
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/history/fault_traits.h"
+
+namespace gauntlet {
+namespace {
+
+// Returns true iff syncs succeed again from that step on, as the events show: a
+// save is acknowledged, or training continues after a save that failed. A sync
+// that was due to fail before the step may fail in the first save after it.
+bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
+  bool reached = false;
+  bool failed = false;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kStep) {
+      if (failed) return true;
+      reached = reached || event.step >= until_step;
+    } else if (reached && event.kind == RecordKind::kSaveAcknowledged) {
+      return true;
+    } else if (reached && event.kind == RecordKind::kSaveFailed) {
+      failed = true;
+    }
+  }
+  return false;
+}
+
+// Returns true iff the fault fired and its until_step was reached since, in
+// this process.
+bool IsOver(const LifeEvents& life, const RecordFault& fault) {
+  if (!fault.until_step) return false;
+  if (fault.kind == "fsync_fails") return SyncsAgain(life, *fault.until_step);
+  bool fired = false;
+  for (const RecordEvent& event : life.events) {
+    fired = fired ||
+            (event.kind == RecordKind::kFaultFired && event.detail == fault.id);
+    if (fired && event.kind == RecordKind::kStep &&
+        event.step >= *fault.until_step) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Returns true iff the fault fired in the last process of any worker and is not
+// over.
+bool FiredInALastLife(const Record& record, const RecordFault& fault) {
+  for (size_t i = 0; i < record.lives.size(); ++i) {
+    const LifeEvents& life = record.lives[i];
+    const bool last = i + 1 == record.lives.size() ||
+                      record.lives[i + 1].worker != life.worker;
+    if (last && !IsOver(life, fault) &&
+        std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+          return event.kind == RecordKind::kFaultFired &&
+                 event.detail == fault.id;
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Returns the number of workers that died so often of faults at every
+// occurrence that the job gives them up.
+int WorkersThatKeepDying(const Record& record) {
+  constexpr int kOften = 3;
+  std::map<int, int> deaths;  // by worker
+  for (const LifeEvents& life : record.lives) {
+    if (life.events.empty() ||
+        life.events.back().kind == RecordKind::kLifeEnd) {
+      continue;
+    }
+    const bool died = std::ranges::any_of(life.events, [&](const auto& event) {
+      return event.kind == RecordKind::kFaultFired &&
+             std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+               return fault.always && TraitsOf(fault).ends_life &&
+                      fault.id == event.detail;
+             });
+    });
+    if (died) ++deaths[life.worker];
+  }
+  return static_cast<int>(std::ranges::count_if(
+      deaths, [](const auto& one) { return one.second >= kOften; }));
+}
+
+// Returns true iff fewer workers are left than the job needs.
+bool TooFewAreLeft(const Record& record) {
+  const RunSetup& setup = record.setup;
+  const int least = setup.min_workers == 0 ? setup.workers : setup.min_workers;
+  return setup.workers - WorkersThatKeepDying(record) < least;
+}
+
+// Returns true iff a process exited with an error after a process of an earlier
+// incarnation had begun to delete the checkpoints meanwhile: a stale worker had
+// finished the run.
+bool HadItsStoreDeleted(const Record& record) {
+  const auto ends_badly = [](const LifeEvents& life) {
+    const RecordEvent& last = life.events.back();
+    return last.kind == RecordKind::kLifeEnd && !IsOrderlyExit(last.count) &&
+           !IsExit(last.count, {WorkerExit::kNoCheckpoint});
+  };
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    if (life.events.empty() || !ends_badly(life)) return false;
+    return std::ranges::any_of(record.lives, [&](const LifeEvents& earlier) {
+      const auto deletes = std::ranges::find(
+          earlier.events, RecordKind::kDeleteBegin, &RecordEvent::kind);
+      return deletes != earlier.events.end() && earlier.life < life.life &&
+             life.events.front().t_ns < deletes->t_ns &&
+             deletes->t_ns < life.events.back().t_ns;
+    });
+  });
+}
+
+bool IsADisksError(std::string_view kind) {
+  return kind == "errno" || kind == "short_write" || kind == "fsync_fails";
+}
+
+// Returns true iff a process met as many disk errors after it finished as one
+// operation is tried. A finished process is not restarted.
+bool CouldNotDelete(const Record& record) {
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    const auto finished = std::ranges::find(life.events, RecordKind::kFinished,
+                                            &RecordEvent::kind);
+    uint64_t errors = 0;
+    for (auto event = finished; event != life.events.end(); ++event) {
+      if (event->kind != RecordKind::kFaultFired) continue;
+      for (const RecordFault& fault : record.faults) {
+        if (fault.id == event->detail && IsADisksError(fault.kind)) {
+          errors += fault.hits;
+        }
+      }
+    }
+    return errors >= kDiskAttempts;
+  });
+}
+
+// Returns true iff the launcher gave up after at most kFewRestarts restarts.
+// The judge counts them.
+bool HasUsedUpItsFewRestarts(const Record& record) {
+  return record.setup.max_restarts <= kFewRestarts &&
+         std::ranges::any_of(
+             record.launchers.back().events, [](const RecordEvent& event) {
+               return event.kind == RecordKind::kGaveUp &&
+                      event.reason == RecordReason::kRestartsUsedUp;
+             });
+}
+
+// Returns true iff several launches were planned and each was started once.
+bool IsStartedOnceForEachLaunch(const Record& record) {
+  return record.setup.launches.size() > 1 &&
+         record.launchers.size() == record.setup.launches.size();
+}
+
+}  // namespace
+
+Outcome ExpectedOutcome(const Record& record) {
+  if (record.faults.empty() && !IsStartedOnceForEachLaunch(record)) {
+    return Outcome::kCompletes;
+  }
+  // The judge checks that no acknowledged checkpoint is loadable.
+  if (IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint})) {
+    return Outcome::kRefuses;
+  }
+  uint64_t restarts = record.launchers.size() - 1;
+  for (const LauncherRun& run : record.launchers) restarts += run.restarts;
+  const bool done = record.ending == RunEnding::kExited &&
+                    record.launchers.back().exit_code == 0;
+  // A run that did not finish had to be restarted.
+  return restarts > 0 || !done ? Outcome::kRecovers : Outcome::kCompletes;
+}
+
+bool MayGiveUp(const Record& record) {
+  if (record.ending != RunEnding::kExited ||
+      record.launchers.back().exit_code == 0) {
+    return false;
+  }
+  if (TooFewAreLeft(record) || HadItsStoreDeleted(record) ||
+      CouldNotDelete(record) || HasUsedUpItsFewRestarts(record)) {
+    return true;
+  }
+  // A process that stays keeps its bad link and loses the others again and
+  // again.
+  if (record.setup.rejoins &&
+      std::ranges::any_of(record.faults, &RecordFault::for_ever)) {
+    return true;
+  }
+  return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+    return (fault.always || fault.hits >= kDiskAttempts) &&
+           (IsADisksError(fault.kind) || fault.kind == "gpu_error" ||
+            fault.kind == "out_of_memory") &&
+           FiredInALastLife(record, fault);
+  });
+}
+
+}  // namespace gauntlet

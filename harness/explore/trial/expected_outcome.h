@@ -1,0 +1,41 @@
+// Expected outcome of an explored run, whose faults no scenario describes.
+//
+// It follows from the faults that fired (chaos/inject/plan/plan.h says what may
+// be expected afterwards) and from how the launchers ended. The judge checks
+// whether the run had to end so.
+#ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_
+#define GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Restart budget that the faults of one plan can use up.
+inline constexpr int kFewRestarts = 1;
+
+// Returns the outcome that the run must have, the first that applies:
+// - kCompletes if no fault fired, unless several launches were planned and each
+//   was started once: the later ones count as restarts;
+// - kRefuses if the last launcher exited with 7: the judge checks whether it
+//   may (clean-refusal);
+// - kRecovers if there was a restart, or if the run did not finish;
+// - kCompletes.
+// REQUIRES: a launcher came to an end; record.faults are those that fired.
+Outcome ExpectedOutcome(const Record& record);
+
+// Returns true iff the run ended by itself with an error and may have had no
+// way to recover:
+// - workers that died three times or more of a fault at every occurrence leave
+//   fewer than the least number of workers;
+// - a process exited with an error after an older, finished one had deleted the
+//   checkpoints under it;
+// - a finished process met as many disk errors as one operation is tried;
+// - it had at most kFewRestarts, and its launcher has used them up;
+// - workers rejoin, and a packet loss or delay lasts as long as its process; or
+// - a disk or device error at every occurrence, or at as many in a row as one
+//   operation is tried, fired in the last process of a worker and is not over.
+bool MayGiveUp(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_

@@ -1,0 +1,181 @@
+#include "harness/explore/trial/plan_runner.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <ranges>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "harness/explore/trial/expected_outcome.h"
+#include "harness/oracle/judge.h"
+#include "harness/run/case_runner.h"
+#include "harness/scenario/format/units.h"
+#include "harness/scenario/requirements.h"
+#include "harness/scenario/run_setup.h"
+#include "harness/scenario/time_limits.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// To reach the end of a step and save takes a moment.
+constexpr int64_t kShortestGraceNs = 2'000'000'000;
+
+// Faults that were not reached are no part of what the run went through.
+void ForgetUnfired(Record& record) {
+  std::set<std::string, std::less<>> fired;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kFaultFired) fired.insert(event.detail);
+    }
+  }
+  std::erase_if(record.faults, [&](const RecordFault& fault) {
+    return !fired.contains(fault.id);
+  });
+}
+
+// Findings of "grace" that say how a process left. Another fault, or a grace
+// that is too short, may have kept it from leaving in time.
+constexpr std::array<std::string_view, 4> kOfLeaving = {
+    "late", "killed", "no-agreement", "not-saved"};
+
+// The plan itself is to blame for a kill that came to a process that had ended
+// by then, and for a grace that nobody could leave in.
+bool IsOfThePlan(const Record& record, const Finding& finding) {
+  const bool never_fired = finding.invariant == "fault-fired";
+  const bool of_leaving =
+      finding.invariant == "grace" &&
+      std::ranges::find(kOfLeaving, finding.name) != kOfLeaving.end();
+  if (!never_fired && !of_leaving) return false;
+  // The run may end before anybody looks for the notice.
+  if (never_fired && finding.name == "unseen") return true;
+  if (record.faults.size() > 1) return true;
+  return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+    return (never_fired && fault.kind == "kill") ||
+           (fault.kind == "preempt" && fault.grace_ns < kShortestGraceNs);
+  });
+}
+
+std::string FinalDigestOf(const Record& record) {
+  const std::optional<FinalResult>& result = record.launchers.back().result;
+  return result ? result->digest : "none";
+}
+
+// The first findings of an invariant tell bugs apart. Later ones depend on how
+// long the run went on.
+constexpr size_t kSymptoms = 5;
+
+std::vector<Finding> FirstFindings(const Record& record,
+                                   const Verdict& verdict) {
+  std::vector<Finding> wrong;
+  for (const InvariantReport& report : verdict.invariants) {
+    std::ranges::copy_if(
+        report.findings | std::views::take(kSymptoms),
+        std::back_inserter(wrong),
+        [&](const Finding& finding) { return !IsOfThePlan(record, finding); });
+  }
+  // To give up with an error is then an end as good as any, as long as nothing
+  // acknowledged is lost.
+  if (MayGiveUp(record)) return wrong;
+  wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
+               verdict.broken_expectations.end());
+  if (EndsElsewhere(record)) {
+    wrong.push_back({.invariant = std::string(kTrajectory),
+                     .name = std::string(kFinalState),
+                     .message = fmt::format(
+                         "the final state is {}, expected {}",
+                         FinalDigestOf(record), record.golden.final_digest)});
+  }
+  return wrong;
+}
+
+// A pass that is remembered takes no memory, so none could run out in it.
+bool MayRemember(const FaultPlan& plan) {
+  return std::ranges::none_of(plan.faults, [](const Fault& fault) {
+    return fault.kind == FaultKind::kOutOfMemory;
+  });
+}
+
+// A simulated disk is as large as a case wants it.
+Capabilities SimulatedWorld() {
+  Capabilities here = CapabilitiesOf(WorldKind::kSimulated);
+  here.disk_bytes = UINT64_MAX;
+  return here;
+}
+
+}  // namespace
+
+bool EndsElsewhere(const Record& record) {
+  return record.expect.outcome != Outcome::kRefuses &&
+         (record.launchers.empty() ||
+          FinalDigestOf(record) != record.golden.final_digest);
+}
+
+PlanRunner::PlanRunner(Case base, std::shared_ptr<const DataSplit> data,
+                       std::shared_ptr<const GoldenTrajectory> golden)
+    : base_(std::move(base)),
+      data_(std::move(data)),
+      golden_(std::move(golden)),
+      pool_(std::make_unique<FiberPool>()),
+      memo_(std::make_unique<RunMemo>(PlanOf(base_).train.job, *data_)) {
+  base_.plan.faults.clear();
+  base_.expect = {};
+}
+
+Result<PlanRunner> PlanRunner::Make(Case base, References& references) {
+  const RunPlan plan = PlanOf(base);
+  ASSIGN_OR_RETURN(auto golden, references.GoldenFor(plan));
+  ASSIGN_OR_RETURN(auto data, references.DataOf(plan.train.job.data));
+  return PlanRunner(std::move(base), std::move(data), std::move(golden));
+}
+
+Case PlanRunner::CaseOf(const FaultPlan& plan) const {
+  Case one = base_;
+  one.seed = plan.seed;
+  one.plan.faults = plan.faults;
+  one.plan.bugs.insert(one.plan.bugs.end(), plan.bugs.begin(), plan.bugs.end());
+  return one;
+}
+
+PlanRun PlanRunner::Try(const FaultPlan& plan) {
+  const Case one = CaseOf(plan);
+  if (std::string why = WhyNotHere(one, SimulatedWorld()); !why.empty()) {
+    return {.record = RecordHead(one), .skipped = std::move(why)};
+  }
+  RunPlan run = PlanOf(one);
+  run.interrupted = cut_;
+  RunLog log = RunSimulated(*pool_, run, *data_,
+                            MayRemember(plan) ? memo_.get() : nullptr);
+  PlanRun trial = {.record = RecordHead(one), .event_digest = log.event_digest};
+  if (cut_ && cut_()) {
+    trial.cut = true;
+    return trial;
+  }
+  Record& record = trial.record;
+  record.world = "sim";
+  record.golden = *golden_;
+  AdoptLog(std::move(log), record);
+  ForgetUnfired(record);
+  if (record.launchers.empty()) {
+    const std::string limit =
+        record.ending == RunEnding::kTimedOut
+            ? fmt::format(" (timeout.total is {})",
+                          DurationToText(TotalLimitOf(one)))
+            : "";
+    trial.wrong.push_back(
+        {.invariant = "no-hang",
+         .name = std::string(kNoLauncher),
+         .message = fmt::format("no launcher came to an end{}: {}", limit,
+                                record.ending_detail)});
+    return trial;
+  }
+  record.expect.outcome = ExpectedOutcome(record);
+  trial.verdict = Judge(record);
+  trial.wrong = FirstFindings(record, trial.verdict);
+  return trial;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,89 @@
+// Tries fault plans on one case, in the simulated world, as fast as it goes.
+//
+// A plan that was made up promises nothing about itself: its faults need not be
+// reached, and how the run is to end depends on those that were. A trial is
+// therefore judged by what the oracle asks of every run, and by what the fired
+// faults leave owed (the budget in chaos/inject/plan/plan.h): the reference's
+// state, or a refusal where silent damage has taken every copy.
+#ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_
+#define GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "chaos/sim/scheduler/fiber.h"
+#include "engine/data/dataset.h"
+#include "harness/record/golden.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+#include "harness/run/executor/sim_run.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// A run of a plan, and its result.
+struct PlanRun {
+  Record record;  // its faults: those that fired; without the plan's text
+  Verdict verdict;
+  uint64_t event_digest = 0;
+  // Findings of the invariants that count; empty: the run passed.
+  std::vector<Finding> wrong;
+  // Reason why this world cannot run the plan, so nothing is wrong; "": it was
+  // run.
+  std::string skipped = {};
+  // The run was aborted (PlanRunner::CutBy), so nothing is known of it.
+  bool cut = false;
+};
+
+// Beside what the oracle finds: "trajectory" (the run ended in another state,
+// or in none) and "no-hang" (no launcher came to an end).
+inline constexpr std::string_view kTrajectory = "trajectory";
+inline constexpr std::string_view kFinalState = "final-state";
+inline constexpr std::string_view kNoLauncher = "no-launcher";
+
+// Returns true iff the run was not expected to refuse, and its last state is
+// not the reference's.
+bool EndsElsewhere(const Record& record);
+
+class PlanRunner {
+ public:
+  // Takes the base's job, cluster, checkpoints and planted bugs, but not its
+  // faults. Makes the reference run. An error if that run cannot be made.
+  static Result<PlanRunner> Make(Case base, References& references);
+
+  // One run, with what earlier ones have computed
+  // (engine/train/loop/train_memo.h). The plan's own bugs, if any, come beside
+  // the base's. REQUIRES: Validate(plan).ok().
+  PlanRun Try(const FaultPlan& plan);
+
+  // `cut` returns true once a run in progress is to be aborted, and from then
+  // on. It is called from the thread that tries.
+  void CutBy(std::function<bool()> cut) { cut_ = std::move(cut); }
+
+  // The base with the plan in it.
+  Case CaseOf(const FaultPlan& plan) const;
+
+  const Case& base() const { return base_; }
+  const GoldenTrajectory& golden() const { return *golden_; }
+
+ private:
+  PlanRunner(Case base, std::shared_ptr<const DataSplit> data,
+             std::shared_ptr<const GoldenTrajectory> golden);
+
+  Case base_;
+  std::shared_ptr<const DataSplit> data_;
+  std::shared_ptr<const GoldenTrajectory> golden_;
+  std::unique_ptr<FiberPool> pool_;
+  std::unique_ptr<RunMemo> memo_;
+  std::function<bool()> cut_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_

@@ -1,0 +1,52 @@
+// The fault points an undisturbed run reaches, so that a drawn fault fires.
+#ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_REACH_H_
+#define GAUNTLET_HARNESS_EXPLORE_TRIAL_REACH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "engine/status.h"
+#include "engine/world/fault_point.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// One hit of a point.
+struct Occurrence {
+  // The position that a site's `step` and `epoch` are compared with: that of
+  // the worker's last step, epoch or evaluation point.
+  uint64_t step = 0;
+  uint64_t epoch = 0;
+  bool begins_file = false;  // offset 0
+};
+
+// The occurrences of each point in each worker's first incarnation.
+class Reach {
+ public:
+  void Add(int worker, Point point, const Occurrence& occurrence) {
+    occurrences_[{point, worker}].push_back(occurrence);
+  }
+
+  // In order; empty: the worker does not reach the point.
+  const std::vector<Occurrence>& Of(int worker, Point point) const;
+  // Those that do, ascending.
+  std::vector<int> WorkersAt(Point point) const;
+
+ private:
+  std::map<std::pair<Point, int>, std::vector<Occurrence>> occurrences_;
+};
+
+// Runs the set-up once without faults. An error if its reference run cannot be
+// had, or the run was interrupted.
+Result<std::shared_ptr<const Reach>> ReachOf(const Case& setup,
+                                             References& references);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_TRIAL_REACH_H_

@@ -1,0 +1,31 @@
+// Disturbances: how long the effects of fired faults last.
+#ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_DISTURBANCES_H_
+#define GAUNTLET_HARNESS_ORACLE_HISTORY_DISTURBANCES_H_
+
+#include <cstdint>
+#include <map>
+
+#include "harness/oracle/history/history.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class Disturbances {
+ public:
+  // Notes that the fault fired in the process.
+  void Fired(const RecordFault& fault, const Emitter& in, int64_t t_ns);
+  // Notes that the process ended, and with it its pauses, errors and failed
+  // devices.
+  void Ended(const Emitter& process, int64_t t_ns);
+  // Returns true iff a fault was in effect at that time or later.
+  bool AnySince(int64_t t_ns) const;
+
+ private:
+  // End of the effects, by process; by the machine for faults that outlast
+  // their process.
+  std::map<Emitter, int64_t> until_ns_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_HISTORY_DISTURBANCES_H_

@@ -1,0 +1,99 @@
+#include "harness/oracle/history/history.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Events of one process that are not merged yet.
+struct Stream {
+  Emitter by;
+  std::span<const RecordEvent> left;
+};
+
+bool ComesBefore(const RecordEvent& a, const RecordEvent& b) {
+  if (a.order != 0 && b.order != 0) return a.order < b.order;
+  return a.t_ns < b.t_ns;
+}
+
+std::vector<Stream> StreamsOf(const Record& record) {
+  using Kind = Emitter::Kind;
+  std::vector<Stream> streams;
+  const auto add = [&](const Emitter& by, std::span<const RecordEvent> events) {
+    if (!events.empty()) streams.push_back({.by = by, .left = events});
+  };
+  add({.kind = Kind::kMachine}, record.machine);
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    add({.kind = Kind::kLauncher, .incarnation = static_cast<int>(i) + 1},
+        record.launchers[i].events);
+  }
+  for (const LifeEvents& life : record.lives) {
+    add({.kind = Kind::kWorker,
+         .worker = life.worker,
+         .incarnation = life.life},
+        life.events);
+  }
+  return streams;
+}
+
+}  // namespace
+
+std::string NameOf(const Emitter& emitter) {
+  switch (emitter.kind) {
+    case Emitter::Kind::kLauncher:
+      return fmt::format("launcher {}", emitter.incarnation);
+    case Emitter::Kind::kMachine:
+      return "the machine";
+    case Emitter::Kind::kWorker:
+      break;
+  }
+  return fmt::format("worker {}, incarnation {}", emitter.worker,
+                     emitter.incarnation);
+}
+
+Emitter WorkerAbout(const RecordEvent& event) {
+  return {.kind = Emitter::Kind::kWorker,
+          .worker = *event.about,
+          .incarnation = event.incarnation};
+}
+
+std::string EventAtStep(const RecordEvent& event) {
+  if (event.kind == RecordKind::kStep) {
+    return fmt::format("after step {}", event.step);
+  }
+  std::string kind(RecordKindName(event.kind));
+  std::ranges::replace(kind, '_', ' ');
+  return fmt::format("{} at step {}", kind, event.step);
+}
+
+std::string Where(const Emitter& emitter, const RecordEvent& event) {
+  return fmt::format("{} ({})", EventAtStep(event), NameOf(emitter));
+}
+
+std::vector<HistoryEvent> HistoryOf(const Record& record) {
+  std::vector<Stream> streams = StreamsOf(record);
+  std::vector<HistoryEvent> history;
+  const auto is_later = [&](size_t a, size_t b) {
+    return ComesBefore(streams[b].left.front(), streams[a].left.front());
+  };
+  std::vector<size_t> heap;  // stream indices; the next event's on top
+  for (size_t i = 0; i < streams.size(); ++i) heap.push_back(i);
+  std::ranges::make_heap(heap, is_later);
+  while (!heap.empty()) {
+    std::ranges::pop_heap(heap, is_later);
+    Stream& next = streams[heap.back()];
+    history.push_back({.by = next.by, .event = &next.left.front()});
+    next.left = next.left.subspan(1);
+    if (next.left.empty()) {
+      heap.pop_back();
+    } else {
+      std::ranges::push_heap(heap, is_later);
+    }
+  }
+  return history;
+}
+
+}  // namespace gauntlet

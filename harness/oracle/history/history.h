@@ -1,0 +1,56 @@
+// History: all events of a record in one order.
+//
+// A simulated run numbers its events. In a real run all processes read one
+// monotonic clock: events are merged by time, and those of one process keep
+// their order.
+#ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_HISTORY_H_
+#define GAUNTLET_HARNESS_ORACLE_HISTORY_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Tolerance between time stamps. A task stamps an event before the event is
+// queued for writing, so two events this close may be in either order.
+inline constexpr int64_t kStampSlackNs = 1'000'000;
+
+constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// Process that emitted an event. The incarnations of launchers count their
+// starts, from 1.
+struct Emitter {
+  enum class Kind : uint8_t { kWorker, kLauncher, kMachine };
+  Kind kind = Kind::kWorker;
+  int worker = 0;
+  int incarnation = 0;
+
+  auto operator<=>(const Emitter&) const = default;
+};
+
+// "worker 1, incarnation 2".
+std::string NameOf(const Emitter& emitter);
+// Returns the worker process that a launcher's or the machine's event is about.
+// REQUIRES: event.about.
+Emitter WorkerAbout(const RecordEvent& event);
+
+// "epoch end at step 12"; "after step 6" for a step, which ends there.
+std::string EventAtStep(const RecordEvent& event);
+// "epoch end at step 12 (worker 1, incarnation 2)".
+std::string Where(const Emitter& emitter, const RecordEvent& event);
+
+struct HistoryEvent {
+  Emitter by;
+  const RecordEvent* event = nullptr;  // points into the record
+};
+
+// The record must outlive the result.
+std::vector<HistoryEvent> HistoryOf(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_HISTORY_HISTORY_H_

@@ -1,0 +1,31 @@
+#include "harness/oracle/history/last_words.h"
+
+#include "engine/worker_exit_code.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+bool LeftToStartLater(const LifeEvents& life) {
+  return !life.events.empty() &&
+         life.events.back().kind == RecordKind::kLifeEnd &&
+         IsExit(life.events.back().count, {WorkerExit::kStartLater});
+}
+
+bool IsDone(const Record& record) {
+  return !record.launchers.empty() && record.launchers.back().result &&
+         record.launchers.back().result->status == "done";
+}
+
+std::string ByTheKernel(const Record& record) {
+  if (record.oom_kills == 0) return "";
+  return fmt::format(
+      "; meanwhile memory ran out: the kernel killed {} process{} of this "
+      "machine",
+      record.oom_kills, record.oom_kills == 1 ? "" : "es");
+}
+
+bool LeftUnsaved(const LifeEvents& life) {
+  return LeftToStartLater(life) && life.events.back().step > 0;
+}
+
+}  // namespace gauntlet

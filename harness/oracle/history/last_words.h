@@ -1,0 +1,25 @@
+// How processes ended: their exit events, results, and kills by the kernel.
+#ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
+#define GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
+
+#include <string>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Returns true iff the process exited with WorkerExit::kStartLater.
+bool LeftToStartLater(const LifeEvents& life);
+// Returns true iff the process exited so with a state that it could not save.
+bool LeftUnsaved(const LifeEvents& life);
+
+// Returns true iff the last launcher's result is "done".
+bool IsDone(const Record& record);
+
+// Returns "; meanwhile memory ran out: …", to be added to a finding about a
+// process that ended; "" if the kernel killed no process.
+std::string ByTheKernel(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_

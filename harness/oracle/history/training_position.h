@@ -1,0 +1,48 @@
+// A moment of training: the step and phase of a state, and so of a checkpoint.
+#ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_TRAINING_POSITION_H_
+#define GAUNTLET_HARNESS_ORACLE_HISTORY_TRAINING_POSITION_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/record/base_name.h"
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+// An epoch's last step has several moments: evaluation and callbacks come
+// before the next epoch, so kInEpoch is the latest moment of a step.
+struct TrainingPosition {
+  uint64_t step = 0;
+  RecordPhase phase = RecordPhase::kInEpoch;
+
+  bool operator==(const TrainingPosition&) const = default;
+  // In the order of training.
+  std::strong_ordering operator<=>(const TrainingPosition& other) const;
+};
+// Returns the moment of the state that an event reports.
+inline TrainingPosition PositionOf(const RecordEvent& event) {
+  return {.step = event.step, .phase = event.phase};
+}
+// Returns "6", or "6 (evaluation_due)".
+std::string ToText(const TrainingPosition& moment);
+
+// Returns true iff such an event reports the state that a worker starts from.
+constexpr bool IsOfStart(RecordKind kind) {
+  return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
+         kind == RecordKind::kCarriedOn;
+}
+// Returns true iff such an event reports that training reached the next state.
+constexpr bool IsOfTraining(RecordKind kind) {
+  return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
+         kind == RecordKind::kEpochEnd;
+}
+
+// Returns 150 for "…/step-000000150-g3"; nullopt for other names.
+std::optional<uint64_t> StepOfPath(std::string_view path);
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_HISTORY_TRAINING_POSITION_H_

@@ -1,0 +1,213 @@
+// Model of the checkpoint directory: its contents, and the checkpoints that
+// must stay loadable (that are "owed").
+//
+// A checkpoint is identified by its name and the claim that wrote it. It is
+// owed from its acknowledgement on. A claim names its parent checkpoint, and so
+// decides the lineage: its own checkpoints, its parent, and what came before
+// the parent in that one's lineage. All others are fenced. Each operation on
+// the directory is recorded before it begins. Until its outcome is recorded it
+// may have happened or not; a killed process leaves it so. A checkpoint is no
+// longer owed once it is removed, rejected, fenced, or damaged by a fault,
+// after a power loss on a disk that lies about syncs, or after all checkpoints
+// were deleted. Nothing else is an excuse.
+#ifndef GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_
+#define GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/oracle/history/check.h"
+#include "harness/oracle/history/disturbances.h"
+#include "harness/oracle/history/history.h"
+#include "harness/oracle/history/training_position.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class StoreModel {
+ public:
+  struct Checkpoint {
+    std::string_view name;  // points into the record, as `digest` does
+    TrainingPosition moment;
+    size_t writer = 0;  // index of the claim that wrote it
+    std::string_view digest;
+    // First non-finite step of its run; 0: none.
+    int64_t not_finite_since = 0;
+    bool acknowledged = false;  // or named by a claim as its parent
+    bool for_good = false;      // retention never removes it
+    bool in_doubt = false;      // its removal has begun
+    bool gone = false;
+    bool damaged = false;       // by a fault
+    uint64_t damaged_at = 0;    // value of tries_ at that time
+    bool sync_failed = false;   // so its save must not be acknowledged
+    bool failed = false;        // its save failed
+    bool found_fenced = false;  // a chief has reported it as fenced
+
+    bool was_damaged = false;  // by a fault, before it was loaded
+    bool lost_power = false;   // the machine lost power after its save
+
+    bool NeedNotVerify() const { return damaged || failed; }
+    // Ends the message that a checkpoint which must verify does not.
+    std::string_view WhyItMustVerify() const {
+      if (was_damaged) return "and was loaded after a fault had damaged it";
+      if (!lost_power) return "but nothing has damaged it";
+      return acknowledged ? "but its save was acknowledged, so it must survive "
+                            "the power loss"
+                          : "but it was committed, so it must survive the "
+                            "power loss";
+    }
+  };
+  struct Claim {
+    uint64_t number = 0;  // generation
+    Emitter chief;
+    std::optional<size_t> parent;  // index of the checkpoint
+    bool behind_saves = false;     // made after an acknowledged save
+  };
+
+  StoreModel(const Record& record, Checks& checks);
+
+  // Takes the events in the order of the history.
+  void On(const HistoryEvent& entry);
+  // Checks what is left in the directory, after the last event.
+  void End();
+
+  // Returns the newest checkpoint of that name, or path.
+  std::optional<size_t> Find(std::string_view path) const;
+  // Returns the newest claim of the number, or null.
+  const Claim* ClaimOf(uint64_t number) const;
+  const Checkpoint& checkpoint(size_t index) const {
+    return checkpoints_[index];
+  }
+  // Returns true iff any claim was made.
+  bool is_used() const { return is_used_; }
+
+ private:
+  // One try to claim a generation, and the checkpoints that it reported.
+  struct ClaimTry {
+    std::optional<int64_t> number;  // nullopt once the claim is made
+    uint64_t tries = 0;             // value of tries_ when it began
+    std::set<size_t> rejected;
+    std::set<size_t> set_aside;
+    std::set<size_t> found_fenced;
+    bool others_were_there = false;  // other claimants ran when it began
+    bool beside_deletion = false;    // a deletion has ended since it began
+  };
+  // The removal of a checkpoint, until its outcome is emitted.
+  struct Removal {
+    std::optional<size_t> checkpoint;
+    bool is_owed = false;    // the checkpoint was owed when the removal began
+    bool met_error = false;  // an operation returned an error since then
+  };
+  struct Ending {
+    std::optional<int64_t> finished_ns;  // end of its training
+    bool is_finite = true;               // its final state is finite
+    bool is_acknowledged = false;        // its result was acknowledged
+    bool is_fenced = false;
+    bool is_orderly = false;   // its exit event has an orderly exit code
+    bool is_gone = false;      // its process has ended
+    bool is_given_up = false;  // its launcher declared it unreachable
+  };
+  // State of one process.
+  struct Writer {
+    std::optional<size_t> claim;   // its newest claim
+    std::optional<size_t> joined;  // claim of the generation it trains in
+    size_t first_claim = 0;        // number of claims at its first event
+    ClaimTry last_try;
+    std::optional<size_t> saves;  // checkpoint whose save is under way
+    Removal removal;
+    std::optional<std::string_view> deletes;  // directory being deleted
+    bool has_deleted = false;
+    bool may_free_room = false;  // its last save found the disk full
+    bool met_error = false;
+    Ending end;
+  };
+  // By writer: the last moment of its checkpoints that is in the lineage.
+  using Lineage = std::map<size_t, TrainingPosition>;
+
+  void NoteEnd(const RecordEvent& event);
+  bool AreOthersThere(const Emitter& by) const;
+  bool IsAParentsState(const Checkpoint& checkpoint) const;
+  void Join(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Fire(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void OnWorker(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void OnRemoval(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void ClaimBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Claimed(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckParent(const Emitter& by, const RecordEvent& event,
+                   std::optional<size_t> parent);
+  void Initialized(const Emitter& by, const RecordEvent& event);
+  void SaveBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Acknowledged(const Emitter& by, Writer& writer,
+                    const RecordEvent& event);
+  void FailSync(const Writer& writer, const RecordEvent& fired);
+  void SaveFailed(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void RetireBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckRetirement(const Emitter& by, const Writer& writer,
+                       const Checkpoint& retired);
+  void Retired(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckRemovalIsOver(const Emitter& by, Writer& writer);
+  void Rejected(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void FencedFound(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckFencedFound(const Emitter& by, const Writer& writer);
+  void Loaded(const Emitter& by, const Writer& writer,
+              const RecordEvent& event);
+  void Damage(const RecordEvent& event);
+  void DeleteBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Deleted(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void EndDeletion(const Emitter& by);
+  void Unsettle();
+  void CheckEndOf(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckDeletion(const Emitter& by, const Writer& writer);
+  void LosePower(const RecordEvent& event);
+  void CheckRefusal();
+
+  void CheckLeft(const StoredCheckpoint& left);
+  void CheckNames();
+  void CheckMissing();
+  bool IsTidy() const;
+  bool IsLeftValid(const Checkpoint& one) const;
+  void CheckRetention();
+  void CheckTemporary();
+
+  Lineage LineageOf(std::optional<size_t> claim) const;
+  bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
+  bool IsOwed(const Checkpoint& checkpoint) const;
+  // Returns true iff the claim, and what it saved, may be gone or may be back.
+  bool IsUnsettled(size_t claim) const {
+    return claim < unsettled_ || !deleters_.empty();
+  }
+  const Checkpoint* NewestOwed() const;
+
+  const Record& record_;
+  Checks& checks_;
+  std::string_view directory_;  // checkpoint directory
+  std::vector<Checkpoint> checkpoints_;
+  std::map<std::string_view, size_t> newest_;  // by name
+  std::vector<Claim> claims_;
+  std::optional<size_t> head_;  // the newest claim
+  Lineage lineage_;             // of the head
+  std::map<Emitter, Writer> writers_;
+  uint64_t tries_ = 0;  // for claims
+  bool is_used_ = false;
+  bool is_any_acknowledged_ = false;  // a checkpoint, and not deleted since
+  // Number of claims when a lying disk last lost power.
+  size_t forgotten_ = 0;
+  // Number of claims at that time, or at the end of the last deletion.
+  size_t unsettled_ = 0;
+  std::set<Emitter> deleters_;  // processes that delete all checkpoints
+  Disturbances hold_ups_;       // faults that may delay a result
+  // Generations whose claim is damaged: the lineage cannot be read from it.
+  std::set<uint64_t> damaged_claims_;
+  // Processes of older claims may have changed the directory since the newest.
+  bool is_disturbed_ = false;
+  std::set<std::string_view> damaged_names_;  // damaged before a save began
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_

@@ -1,0 +1,205 @@
+// Model of training: each worker follows the reference run, state by state.
+//
+// Each training event of a worker is the next one of the reference run. A
+// worker starts where its generation starts: at the parent checkpoint of the
+// claim, at a state that one of the workers held in memory, or at step 0. A
+// generation begins a save when one is due, stops at the step that all agreed
+// on, and uses the samples that the reference used.
+#ifndef GAUNTLET_HARNESS_ORACLE_MODEL_TRAINING_MODEL_H_
+#define GAUNTLET_HARNESS_ORACLE_MODEL_TRAINING_MODEL_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/history/check.h"
+#include "harness/oracle/history/disturbances.h"
+#include "harness/oracle/history/history.h"
+#include "harness/oracle/history/training_position.h"
+#include "harness/oracle/model/reference.h"
+#include "harness/oracle/model/store_model.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class TrainingModel {
+ public:
+  // The arguments must outlive this object.
+  TrainingModel(const Record& record, const StoreModel& store, Checks& checks);
+
+  // Takes the events in the order of the history, each after the store model
+  // has taken it.
+  void On(const HistoryEvent& entry);
+  // Checks the whole run, after the last event.
+  void End();
+
+ private:
+  // One process.
+  struct Worker {
+    int rank = 0;
+    std::optional<TrainingPosition> state;
+    std::optional<size_t> at;  // index of its state in the reference
+    // Last state that it trained itself, or took from another worker's memory.
+    std::optional<TrainingPosition> trained;
+    std::optional<size_t> generation;  // index of its generation
+    bool stops = false;                // has agreed to stop
+    bool finished = false;
+    bool acknowledged = false;  // its result was acknowledged
+    bool saves = false;         // a save of it is under way
+    bool copied = false;        // has copied its part of the save
+    bool met_error = false;
+    bool says_leaving = false;      // has emitted that it leaves the generation
+    bool said_not_finite = false;   // has reported a non-finite value
+    uint64_t not_finite_since = 0;  // first such step of its run that it knows
+    uint32_t loss_bits = 0;         // last loss that it emitted
+    bool owes_not_finite = false;   // must report a non-finite state
+    uint64_t left = 0;              // newest generation that it left
+    std::vector<const RecordEvent*> losses;  // in this generation
+
+    void NoteNotFinite(uint64_t step) {
+      not_finite_since =
+          not_finite_since == 0 ? step : std::min(not_finite_since, step);
+    }
+    std::string_view loaded;  // name of the checkpoint that it last loaded
+    std::string_view loaded_digest;  // digest of the state that it loaded
+    std::map<std::string_view, const RecordEvent*> fired;  // newest, by fault
+    // Pairs of fault and file.
+    std::set<std::pair<std::string_view, std::string_view>> damaged;
+  };
+  // Samples of a step that workers have emitted so far.
+  struct StepRows {
+    std::vector<uint32_t> rows;
+    size_t tellers = 0;  // number of these workers
+  };
+  // First event of a kind and moment in a generation.
+  struct First {
+    Emitter by;
+    const RecordEvent* event = nullptr;
+  };
+  // One membership of the cluster.
+  struct Generation {
+    uint64_t number = 0;
+    std::vector<Emitter> members;  // workers that have started in it
+    std::optional<TrainingPosition> start;
+    int64_t started_ns = 0;
+    uint64_t last_step = 0;
+    // Step of its newest save that has an outcome, and of its newest save; the
+    // step of its start if there is none.
+    uint64_t settled_to = 0;
+    uint64_t saved_to = 0;
+    std::optional<TrainingPosition> not_finite_at;  // first report by a member
+    std::optional<uint64_t> stop;                   // step that all stop at
+    std::map<uint64_t, int> failed;     // number of failed saves, by step
+    std::map<uint64_t, StepRows> open;  // steps that some members have emitted
+    size_t finished = 0;
+    std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
+  };
+
+  void OnLauncher(int start, const RecordEvent& event);
+  void OnWorker(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckGeneration(const Emitter& by, const Generation* generation,
+                       const RecordEvent& event);
+  void CheckResult(const Worker& chief, const FinalResult& result,
+                   const RecordEvent& event);
+  void SaidTwice(const Emitter& by, const RecordEvent& event);
+  void CheckNumber(const Emitter& by, const Generation& generation,
+                   const RecordEvent& event);
+  void CheckStands(const Emitter& by, const Worker& worker,
+                   const RecordEvent& event);
+  void Load(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void Lose(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckKnows(const Emitter& by, const Worker& worker,
+                  const Generation& generation, const RecordEvent& event);
+  void NotFinite(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckSaysNotFinite(const Emitter& by, Worker& worker,
+                          const Generation& generation,
+                          const RecordEvent& event);
+  void CheckNotFiniteSince(const Emitter& by, Worker& worker,
+                           const RecordEvent& event);
+  void CheckDamage(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void Join(const Emitter& by, Worker& worker, const RecordEvent& event);
+  size_t GenerationFor(const Emitter& by, const RecordEvent& event);
+  uint64_t SavedBy(uint64_t number, uint64_t settled_to) const;
+  void KnowOfOthers(Worker& worker);
+  void CheckStart(const Emitter& by, const Worker& worker,
+                  const Generation& generation, const RecordEvent& event);
+  void CheckResumed(const Emitter& by, const Worker& worker,
+                    const RecordEvent& event);
+  void CheckCarriedOn(const Emitter& by, const Worker& worker,
+                      const Generation& generation, const RecordEvent& event);
+  void CheckMemory(const Generation& before, const Generation& after,
+                   const TrainingPosition& from);
+  void CheckPlace(const Emitter& by, const Worker& worker,
+                  const RecordEvent& event);
+  void Train(const Emitter& by, Worker& worker, const RecordEvent& event);
+  std::string WhyNotInReference(const RecordEvent& event) const;
+  void CheckAgainstReference(const Emitter& by, Worker& worker,
+                             const RecordEvent& event);
+  void CheckReplicas(const Emitter& by, Generation& generation,
+                     const RecordEvent& event);
+  void NoteProgress(const Worker& worker, uint64_t step);
+  void TakeStep(const Emitter& by, Generation& generation,
+                const RecordEvent& event);
+  void CheckDue(const Emitter& by, Generation& generation,
+                const RecordEvent& event);
+  void CloseSteps(const Generation& generation);
+  static void NoteSaveOutcome(Generation* generation, const RecordEvent& event);
+  void CheckSave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void BeginSave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CopyForSave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckCopies(const Emitter& by, const Worker& worker,
+                   const RecordEvent& event);
+  void CheckStateOf(const Emitter& by, const RecordEvent& event,
+                    const TrainingPosition& moment);
+  void Stop(const Emitter& by, Worker& worker, const RecordEvent& event);
+  const PlannedLaunch* LaunchOf(const Emitter& by) const;
+  const PlannedLaunch* PlanOf(const LauncherRun& launcher) const;
+  bool IsTheEnd(size_t at, const PlannedLaunch* launch) const;
+  void CheckLaunch(const Emitter& by, const Generation& generation,
+                   const RecordEvent& event);
+  void Finish(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckDeletion(const Emitter& by, const Worker& worker);
+  void Leave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckLifeEnd(const Emitter& by, const Worker& worker,
+                    const RecordEvent& event);
+  void CheckGivenUp(const Emitter& by, const Worker& worker,
+                    const RecordEvent& event);
+  void Fire(const Emitter& by, Worker& worker, const RecordEvent& event);
+  size_t EndOf(const PlannedLaunch* launch) const;
+  void CheckIsComplete(const LauncherRun& last_launch);
+  void CountSteps(uint64_t found, uint64_t expected);
+  void CheckReferenceRows(const FinalResult& result);
+
+  Generation* Of(const Worker& worker);
+
+  const Record& record_;
+  const StoreModel& store_;
+  Checks& checks_;
+  const Reference reference_;
+  const bool tells_rows_;
+
+  std::map<Emitter, Worker> workers_;
+  std::vector<Generation> generations_;
+  std::map<uint64_t, size_t> newest_;  // newest generation of each number
+  std::optional<size_t> newest_started_;
+  std::set<uint64_t> steps_;   // trained so far
+  std::set<uint64_t> epochs_;  // ended so far
+  // A launcher began, and no generation has started since.
+  bool is_launched_anew_ = false;
+  // Faults other than the plain death of one process.
+  Disturbances disturbances_;
+  std::set<int> started_;       // workers of the attempt
+  int fruitless_restarts_ = 0;  // since the last new step
+  uint64_t furthest_ = 0;       // step that a chief has reached
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_MODEL_TRAINING_MODEL_H_

@@ -1,0 +1,268 @@
+#include "harness/oracle/process/notices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/history/fault_traits.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Executions (of steps_per_execution steps) that may follow a notice: the one
+// under way, and the one in which the workers agree to stop.
+constexpr uint64_t kStepsAfterNotice = 2;
+
+}  // namespace
+
+Notices::Notices(const Record& record, Checks& checks)
+    : record_(record), checks_(checks) {}
+
+void Notices::On(const HistoryEvent& said) {
+  const RecordEvent& event = *said.event;
+  switch (said.by.kind) {
+    case Emitter::Kind::kMachine:
+      if (event.kind == RecordKind::kProcessEnded) NoteEnd(event);
+      return;
+    case Emitter::Kind::kLauncher:
+      return OnLauncher(event);
+    case Emitter::Kind::kWorker:
+      return OnWorker(said);
+  }
+}
+
+void Notices::OnWorker(const HistoryEvent& said) {
+  const RecordEvent& event = *said.event;
+  Worker& worker = workers_[said.by];
+  switch (event.kind) {
+    case RecordKind::kInitialized:
+    case RecordKind::kResumed:
+    case RecordKind::kCarriedOn:
+      worker.generation = event.generation;
+      worker.step = event.step;
+      worker.stops = worker.is_gone = false;
+      worker.steps_over = 0;
+      for (auto* at : {&worker.noticed_at, &worker.told_at}) {
+        if (*at) *at = std::max(**at, event.step);
+      }
+      break;
+    case RecordKind::kStep:
+      worker.step = event.step;
+      CheckSees(said.by, worker);
+      CheckHeeds(worker, event);
+      CheckInGrace(said.by, worker, event);
+      break;
+    case RecordKind::kNotice:
+      worker.told_at.reset();
+      if (!worker.noticed_at) worker.noticed_at = worker.step;
+      BeginGrace(worker, event.t_ns);
+      break;
+    case RecordKind::kStopAgreed:
+      CheckCause(said.by, worker);
+      worker.stops = true;
+      stops_.try_emplace(event.generation, Stop{.step = event.step});
+      break;
+    case RecordKind::kSaveAcknowledged:
+      if (const auto stop = stops_.find(event.generation);
+          stop != stops_.end() && stop->second.step == event.step) {
+        stop->second.saved = true;
+      }
+      break;
+    case RecordKind::kGeneration:
+      has_store_ = true;
+      ForgetGeneration(event.generation);
+      break;
+    case RecordKind::kFinished:
+      worker.finished = true;
+      break;
+    case RecordKind::kWorkerLost:
+    case RecordKind::kFencedOut:
+    case RecordKind::kLeaving:
+    case RecordKind::kLeft:
+      worker.is_gone = true;
+      break;
+    case RecordKind::kFaultFired:
+      Fire(worker, event);
+      break;
+    case RecordKind::kLifeEnd:
+      CheckEnd(said.by, worker, event);
+      break;
+    default:
+      break;
+  }
+}
+
+void Notices::Fire(Worker& worker, const RecordEvent& event) {
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  if (fault == nullptr || !TraitsOf(*fault).gives_notice ||
+      fault->grace_ns <= 0) {
+    return;
+  }
+  checks_.grace.Count();
+  if (!fault->polled && !worker.noticed_at) {
+    worker.told_at = worker.step;
+    BeginGrace(worker, event.t_ns);
+  }
+  worker.notice = fault;
+  worker.notice_ns = event.t_ns;
+}
+
+// A generation number may be used again: by a job without a checkpoint
+// directory, or after all checkpoints were deleted.
+void Notices::ForgetGeneration(uint64_t number) {
+  stops_.erase(number);
+  for (auto& [id, worker] : workers_) {
+    if (worker.generation != number) continue;
+    worker.generation = 0;
+    worker.is_gone = true;
+  }
+}
+
+void Notices::NoteEnd(const RecordEvent& event) {
+  if (!event.about || event.reason == RecordReason::kUnreachable) return;
+  const auto ended = workers_.find(WorkerAbout(event));
+  if (ended != workers_.end()) ended->second.has_ended = true;
+}
+
+// A launcher passes a notice on to its workers by a signal.
+void Notices::OnLauncher(const RecordEvent& event) {
+  if (event.kind == RecordKind::kExited) return NoteEnd(event);
+  if (event.kind != RecordKind::kAskedToStop || !event.about ||
+      event.reason == RecordReason::kUnreachable) {
+    return;
+  }
+  const auto asked = workers_.find(WorkerAbout(event));
+  if (asked == workers_.end() || asked->second.noticed_at) return;
+  asked->second.told_at = asked->second.step;
+  BeginGrace(asked->second, event.t_ns);
+}
+
+// Checks that workers stop only after one of them received a notice, or at a
+// planned step. A worker that has left by now counts if it received its notice
+// before the last step: it took part in that step's exchange.
+void Notices::CheckCause(const Emitter& by, const Worker& worker) {
+  const bool is_planned = std::ranges::any_of(
+      record_.setup.launches,
+      [](const PlannedLaunch& launch) { return launch.stop_at_step > 0; });
+  const bool is_noticed = std::ranges::any_of(workers_, [&](const auto& one) {
+    const Worker& other = one.second;
+    return other.noticed_at && other.generation == worker.generation &&
+           (!other.is_gone || &other == &worker ||
+            *other.noticed_at < worker.step);
+  });
+  if (is_planned || is_noticed) return;
+  checks_.grace.Fail(
+      "no-notice",
+      fmt::format("{} agreed to stop after step {}, but no worker of "
+                  "generation {} has received a notice",
+                  NameOf(by), worker.step, worker.generation));
+}
+
+// Checks that a worker reports a signal within kStepsAfterNotice executions.
+void Notices::CheckSees(const Emitter& by, Worker& worker) {
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  if (!worker.told_at || worker.stops ||
+      worker.step <= *worker.told_at + most) {
+    return;
+  }
+  checks_.grace.Count();
+  checks_.grace.Fail(
+      "not-seen",
+      fmt::format("{} was sent a notice in step {}, and has not reported it "
+                  "in step {}",
+                  NameOf(by), *worker.told_at + 1, worker.step));
+  worker.told_at.reset();
+}
+
+// The grace period starts with the first notice.
+void Notices::BeginGrace(Worker& worker, int64_t t_ns) const {
+  if (worker.grace_until_ns || record_.setup.notice_grace_ns <= 0) return;
+  worker.grace_until_ns = t_ns + record_.setup.notice_grace_ns;
+}
+
+// Checks that a worker with a grace period stops before the period is over.
+void Notices::CheckInGrace(const Emitter& by, Worker& worker,
+                           const RecordEvent& event) {
+  const bool is_over = worker.grace_until_ns && !worker.stops &&
+                       event.t_ns > *worker.grace_until_ns;
+  if (!is_over) return;
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  if (++worker.steps_over != most + 1) return;  // reported once
+  checks_.grace.Count();
+  checks_.grace.Fail(
+      "overrun",
+      fmt::format("{} trains {} steps after its grace period of {:.3f} s",
+                  NameOf(by), worker.steps_over,
+                  Seconds(record_.setup.notice_grace_ns)));
+}
+
+// Checks that all agree to stop soon after a notice.
+void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
+  // Training continues within a grace period: see CheckInGrace.
+  if (record_.setup.notice_grace_ns > 0) return;
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  for (auto& [id, other] : workers_) {
+    if (other.generation != worker.generation || !other.noticed_at ||
+        other.stops || other.is_gone || other.has_ended ||
+        event.step <= *other.noticed_at + most) {
+      continue;
+    }
+    other.stops = true;  // reported once
+    checks_.grace.Count();
+    checks_.grace.Fail(
+        "unheeded",
+        fmt::format("{} received a termination notice in step {}, but step {} "
+                    "was trained without an agreement to stop",
+                    NameOf(id), *other.noticed_at + 1, event.step));
+  }
+}
+
+void Notices::CheckEnd(const Emitter& by, Worker& worker,
+                       const RecordEvent& event) {
+  worker.is_gone = true;
+  if (IsExit(event.count, {WorkerExit::kStartLater}) && event.step > 0) {
+    if (const auto stop = stops_.find(worker.generation);
+        stop != stops_.end()) {
+      stop->second.given_up = true;
+    }
+  }
+  const RecordFault* const notice = std::exchange(worker.notice, nullptr);
+  if (notice == nullptr) return;
+  const int64_t took = event.t_ns - worker.notice_ns;
+  if (took > notice->grace_ns) {
+    checks_.grace.Fail(
+        "late",
+        fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
+                    NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
+  }
+  // A worker that has lost another one need not have agreed on a step.
+  const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
+  if (!worker.finished && !lost) CheckStop(by, worker);
+}
+
+void Notices::CheckStop(const Emitter& by, const Worker& worker) {
+  const auto stop = stops_.find(worker.generation);
+  if (stop == stops_.end()) {
+    return checks_.grace.Fail(
+        "no-agreement",
+        fmt::format("{} exited without an agreed step to stop at", NameOf(by)));
+  }
+  if (!has_store_ || stop->second.saved || stop->second.given_up) return;
+  checks_.grace.Fail("not-saved",
+                     fmt::format("all workers stopped at step {}, which was "
+                                 "never saved",
+                                 stop->second.step));
+}
+
+void Notices::End() {
+  for (const auto& [id, worker] : workers_) {
+    if (worker.notice == nullptr) continue;
+    checks_.grace.Fail(
+        "killed",
+        fmt::format("{} did not exit within its grace period of {:.1f} s",
+                    NameOf(id), Seconds(worker.notice->grace_ns)));
+  }
+}
+
+}  // namespace gauntlet

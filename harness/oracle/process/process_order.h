@@ -1,0 +1,17 @@
+// Checks the order of events within each process, and of incarnations.
+#ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESS_ORDER_H_
+#define GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESS_ORDER_H_
+
+#include "harness/oracle/history/check.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Checks that each process emits one start event, first, and nothing after its
+// exit event, and that its time does not go back. Incarnations of a worker are
+// numbered without gaps, except for attempts without the worker.
+void CheckProcessOrder(const Record& record, Check& check);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESS_ORDER_H_

@@ -1,0 +1,43 @@
+// Checks restarts by launchers: within their budget, after their pause, and not
+// after a termination notice.
+#ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_
+#define GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "harness/oracle/history/check.h"
+#include "harness/oracle/history/history.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class Restarts {
+ public:
+  // Both must outlive this object.
+  Restarts(const Record& record, Checks& checks);
+
+  // Takes the events in the order of the history.
+  void On(const HistoryEvent& said);
+
+ private:
+  void CheckRestart(const RecordEvent& event);
+  void CheckStart(const RecordEvent& event);
+  void CheckGivesUp(const RecordEvent& event);
+  void CheckPassedOn(const RecordEvent& event);
+
+  const Record& record_;
+  Checks& checks_;
+  // State of the running launcher.
+  int64_t count_ = 0;                          // restarts
+  const RecordEvent* last_restart_ = nullptr;  // until a worker starts
+  bool was_told_to_stop_ = false;              // has received a notice
+  bool attempt_has_ended_ = false;             // since the notice
+  std::set<int> running_;                      // workers
+  std::set<int> to_ask_;  // workers that the notice is still to be passed on to
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_

@@ -1,0 +1,85 @@
+// Differences of a run from its reference run, down to single values.
+#ifndef GAUNTLET_HARNESS_RECORD_RESULT_DIFFERENCE_H_
+#define GAUNTLET_HARNESS_RECORD_RESULT_DIFFERENCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gauntlet {
+
+// One value of the run beside the reference's. Decimals are text, as JSON has
+// no NaN and no 64-bit integers; bits are hex digits of the value's type.
+struct DifferingElement {
+  std::string index;  // "[3,17]"; "" for a scalar
+  std::string found;
+  std::string found_bits;
+  std::string expected;
+  std::string expected_bits;
+  std::optional<uint64_t> ulps;  // distance of two floats that are not NaN
+
+  bool operator==(const DifferingElement&) const = default;
+};
+
+struct DifferingTensor {
+  std::string name;      // "rng/key"; of an output: that of its operation
+  std::string mismatch;  // "U32 [2] against F32 [2]": no values are compared
+  uint64_t elements = 0;
+  uint64_t differing = 0;
+  std::vector<DifferingElement> first;  // the first that differ
+
+  bool operator==(const DifferingTensor&) const = default;
+};
+
+// A StateDifference lists so many tensors, and so many elements of them all.
+inline constexpr size_t kListedTensors = 20;
+inline constexpr size_t kListedElements = 20;
+
+// A state, or the output of one operation, that differs from the reference's.
+struct StateDifference {
+  std::string place;      // "the state loaded at step 10", "step 11"
+  std::string operation;  // "loss", "optimizer update"; "": a state
+  int replica = -1;       // -1: not of a single replica
+  int worker = 0;         // a worker of the run
+  // Other workers whose state is bitwise identical to that worker's.
+  std::vector<int> alike = {};
+  uint64_t compared = 0;   // tensors
+  uint64_t differing = 0;  // tensors
+  // The first tensors that differ, in the state's order; not empty.
+  std::vector<DifferingTensor> tensors;
+
+  bool operator==(const StateDifference&) const = default;
+};
+
+// A loss that differs from the reference's.
+struct LossDifference {
+  std::string place;  // "step 11", "epoch that ends with step 12"
+  int worker = 0;
+  int incarnation = 1;
+  std::string found;
+  std::string found_bits;
+  std::string expected;
+  std::string expected_bits;
+  std::optional<uint64_t> ulps;
+
+  bool operator==(const LossDifference&) const = default;
+};
+
+// ", the same on workers 1, 2", as it ends a sentence about the difference; "":
+// no other worker has it.
+std::string AlikeText(const StateDifference& difference);
+
+// Losses of a run that differ from its reference's.
+struct LossDifferences {
+  uint64_t compared = 0;
+  uint64_t differing = 0;
+  std::vector<LossDifference> first;  // the first that differ, by time
+
+  bool operator==(const LossDifferences&) const = default;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RESULT_DIFFERENCE_H_

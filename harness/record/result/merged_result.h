@@ -1,0 +1,27 @@
+// One result of several runs: the shards of a suite.
+#ifndef GAUNTLET_HARNESS_RECORD_RESULT_MERGED_RESULT_H_
+#define GAUNTLET_HARNESS_RECORD_RESULT_MERGED_RESULT_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/record/parsed.h"
+#include "harness/record/result/result.h"
+
+namespace gauntlet {
+
+struct ResultPart {
+  RunResult result;
+  std::string name;  // for errors: where it was read
+};
+
+// Joins the cases of all parts, in order, into a run named `run`, and adds up
+// times and counts. Copies of one part, which differ in paths only, count once.
+// Fails if two parts share a case or differ in build or seed, or if a case has
+// an unknown world; the error names the parts. REQUIRES: at least one part.
+Parsed<RunResult> MergeResults(const std::vector<ResultPart>& parts,
+                               const std::string& run);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RESULT_MERGED_RESULT_H_

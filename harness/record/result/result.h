@@ -1,0 +1,102 @@
+// The result of a run of scenarios: a verdict for each case.
+#ifndef GAUNTLET_HARNESS_RECORD_RESULT_RESULT_H_
+#define GAUNTLET_HARNESS_RECORD_RESULT_RESULT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/record/result/difference.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+// How violations of an invariant follow from the cause: "each later state and
+// loss is computed from what differs".
+struct Consequence {
+  std::string invariant;
+  std::string why;
+
+  bool operator==(const Consequence&) const = default;
+};
+
+// A failed case in sentences, to be read from the first field to the last; the
+// cause comes after the faults. Empty: there is nothing to say.
+struct FailureSummary {
+  std::string faults;    // fired faults, and processes ended by a power cut
+  std::string recovery;  // restarts, resume and recomputed steps
+  std::string training;  // how its result compares with the reference run's
+  std::string planted;   // if checks caught the bug that the scenario plants
+
+  bool operator==(const FailureSummary&) const = default;
+};
+
+// One of several runs of a case: gauntlet run --retries.
+struct CaseTry {
+  Verdict verdict;
+  double seconds = 0;
+  std::string directory;  // as CaseResult::directory
+  std::string cause;      // as CaseResult::cause
+
+  bool operator==(const CaseTry&) const = default;
+};
+
+struct CaseResult {
+  std::string name;      // unique: "kill[workers=2,mode=sync]"
+  std::string scenario;  // the scenario's name
+  std::string file;
+  uint64_t line = 0;
+  std::optional<uint64_t> seed = {};  // seed of faults and simulation
+  std::string world;                  // "real" or "sim"
+  double seconds = 0;                 // all tries together
+  std::string replay;     // command that repeats the case; empty: none
+  std::string timeline;   // path of a trace file; empty: none
+  std::string directory;  // folder of the case's files; empty: none kept
+  // Cause in one sentence: the first difference of the state from the
+  // reference, down to the tensor and the value, or else the acknowledged
+  // checkpoint that was lost. "": neither, or the cause was not looked for.
+  std::string cause;
+  FailureSummary summary = {};                 // only if the case failed
+  std::vector<std::string> planted_bugs = {};  // switched on in the engine
+  // Values behind the cause: of the first state or operation that differs and,
+  // if that is a loaded state, of the operation that follows.
+  std::vector<StateDifference> differences;
+  std::vector<Consequence> consequences;  // of the cause
+  LossDifferences losses;                 // only if the case failed
+  // A first try did not pass and a later one did. The verdict is kFail, or
+  // kPass where the run was told that flaky cases pass.
+  bool flaky = false;
+  std::vector<CaseTry> tries;  // in order; empty: the case ran once
+  Verdict verdict;
+
+  bool operator==(const CaseResult&) const = default;
+};
+
+struct RunResult {
+  std::string run;               // id
+  std::optional<uint64_t> seed;  // seed of all cases; nullopt: each has its own
+  std::string build;             // build of the program
+  std::string command = {};      // repeats the run; empty: not known
+  uint64_t scenarios = 0;
+  double seconds = 0;
+  std::vector<CaseResult> cases;
+
+  bool operator==(const RunResult&) const = default;
+};
+
+// Cases by how they ended; each case counts once.
+struct CaseCounts {
+  uint64_t passed = 0;
+  uint64_t flaky = 0;  // with either verdict
+  uint64_t failed = 0;
+  uint64_t inconclusive = 0;
+  uint64_t not_run = 0;
+  uint64_t skipped = 0;
+};
+void Count(const CaseResult& one, CaseCounts& counts);
+CaseCounts CountCases(const RunResult& result);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RESULT_RESULT_H_

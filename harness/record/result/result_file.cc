@@ -1,0 +1,238 @@
+#include "harness/record/result/result_file.h"
+
+#include "harness/record/json_fields.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Finding> finding) {
+  a.Field("invariant", finding.invariant);
+  a.Field("name", finding.name);
+  a.Field("message", finding.message);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<InvariantReport> report) {
+  a.Field("invariant", report.invariant);
+  a.Field("instances", report.instances);
+  a.Field("breaches", report.breaches);
+  a.Field("findings", report.findings);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
+  a.Field("faults_fired", facts.faults_fired);
+  a.Field("restarts", facts.restarts);
+  a.Field("resumed_from", facts.resumed_from);
+  a.Field("recomputed_steps", facts.recomputed_steps);
+  a.Field("failed_saves", facts.failed_saves);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Verdict> verdict) {
+  a.Field("verdict", verdict.kind);
+  a.Field("reason", verdict.reason);
+  a.Field("facts", verdict.facts);
+  a.Field("broken_expectations", verdict.broken_expectations);
+  a.Field("invariants", verdict.invariants);
+  a.Field("story", verdict.story);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<DifferingElement> element) {
+  a.Field("index", element.index);
+  a.Field("found", element.found);
+  a.Field("found_bits", element.found_bits);
+  a.Field("expected", element.expected);
+  a.Field("expected_bits", element.expected_bits);
+  a.Field("ulps", element.ulps);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<DifferingTensor> tensor) {
+  a.Field("name", tensor.name);
+  a.Field("mismatch", tensor.mismatch);
+  a.Field("elements", tensor.elements);
+  a.Field("differing", tensor.differing);
+  a.Field("first", tensor.first);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<StateDifference> difference) {
+  a.Field("place", difference.place);
+  a.Field("operation", difference.operation);
+  a.Field("replica", difference.replica);
+  a.Field("worker", difference.worker);
+  a.Field("alike", difference.alike);
+  a.Field("compared", difference.compared);
+  a.Field("differing", difference.differing);
+  a.Field("tensors", difference.tensors);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<LossDifference> loss) {
+  a.Field("place", loss.place);
+  a.Field("worker", loss.worker);
+  a.Field("incarnation", loss.incarnation);
+  a.Field("found", loss.found);
+  a.Field("found_bits", loss.found_bits);
+  a.Field("expected", loss.expected);
+  a.Field("expected_bits", loss.expected_bits);
+  a.Field("ulps", loss.ulps);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<LossDifferences> losses) {
+  a.Field("compared", losses.compared);
+  a.Field("differing", losses.differing);
+  a.Field("first", losses.first);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<Consequence> consequence) {
+  a.Field("invariant", consequence.invariant);
+  a.Field("why", consequence.why);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<FailureSummary> summary) {
+  a.Field("faults", summary.faults);
+  a.Field("recovery", summary.recovery);
+  a.Field("training", summary.training);
+  a.Field("planted", summary.planted);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<CaseTry> one) {
+  Describe(a, one.verdict);
+  a.Field("seconds", one.seconds);
+  a.Field("directory", one.directory);
+  a.Field("cause", one.cause);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
+  a.Field("name", result.name);
+  a.Field("scenario", result.scenario);
+  a.Field("file", result.file);
+  a.Field("line", result.line);
+  a.Field("seed", result.seed);
+  a.Field("world", result.world);
+  a.Field("seconds", result.seconds);
+  a.Field("replay", result.replay);
+  a.Field("timeline", result.timeline);
+  a.Field("directory", result.directory);
+  a.Field("cause", result.cause);
+  a.Field("summary", result.summary);
+  a.Field("planted_bugs", result.planted_bugs);
+  a.Field("differences", result.differences);
+  a.Field("consequences", result.consequences);
+  a.Field("losses", result.losses);
+  a.Field("flaky", result.flaky);
+  a.Field("tries", result.tries);
+  Describe(a, result.verdict);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RunResult> result) {
+  a.Field("run", result.run);
+  a.Field("seed", result.seed);
+  a.Field("build", result.build);
+  a.Field("command", result.command);
+  a.Field("scenarios", result.scenarios);
+  a.Field("seconds", result.seconds);
+  a.Field("cases", result.cases);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<CaseCounts> counts) {
+  a.Field("passed", counts.passed);
+  a.Field("flaky", counts.flaky);
+  a.Field("failed", counts.failed);
+  a.Field("inconclusive", counts.inconclusive);
+  a.Field("not_run", counts.not_run);
+  a.Field("skipped", counts.skipped);
+}
+
+namespace {
+constexpr std::string_view kSchema = "gauntlet.result/v2";
+}  // namespace
+
+void Count(const CaseResult& one, CaseCounts& counts) {
+  if (one.flaky) {
+    ++counts.flaky;
+    return;
+  }
+  switch (one.verdict.kind) {
+    case VerdictKind::kPass:
+      ++counts.passed;
+      return;
+    case VerdictKind::kFail:
+      ++counts.failed;
+      return;
+    case VerdictKind::kError:
+      ++counts.inconclusive;
+      return;
+    case VerdictKind::kSkip:
+      ++counts.skipped;
+      return;
+    case VerdictKind::kNotRun:
+      ++counts.not_run;
+      return;
+  }
+}
+
+CaseCounts CountCases(const RunResult& result) {
+  CaseCounts counts;
+  for (const CaseResult& one : result.cases) Count(one, counts);
+  return counts;
+}
+
+std::string ResultToJson(const RunResult& result) {
+  Json object = Json::object();
+  object["schema"] = kSchema;
+  JsonWriter writer(object, JsonWriter::Defaults::kWrite);
+  writer.Field("counts", CountCases(result));
+  Describe(writer, result);
+  return DumpJson(object, 2) + "\n";
+}
+
+std::string DifferencesToJson(const std::vector<StateDifference>& differences) {
+  Json object = Json::object();
+  JsonWriter writer(object, JsonWriter::Defaults::kWrite);
+  writer.Field("differences", differences);
+  return DumpJson(object["differences"], -1);
+}
+
+Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
+  const auto wrong = [&](std::string_view error) {
+    return Refused<RunResult>(fmt::format("{}: {}", name, error));
+  };
+  if (NestsTooDeeply(text)) {
+    return wrong("expected JSON of at most 32 levels, found more");
+  }
+  const Json object = Json::parse(text, nullptr, false);
+  if (!object.is_object()) return wrong("expected one JSON object");
+  std::string error;
+  std::string schema;
+  RunResult result;
+  JsonReader reader(object, "", error);
+  reader.Field("schema", schema);
+  if (error.empty() && schema != kSchema) {
+    return wrong(fmt::format("schema: expected {}, found \"{}\"", kSchema,
+                             schema.substr(0, 40)));
+  }
+  Describe(reader, result);
+  if (!error.empty()) return wrong(error);
+  return {.value = std::move(result), .error = ""};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,23 @@
+// result.json, schema gauntlet.result/v2: one JSON object, indented.
+#ifndef GAUNTLET_HARNESS_RECORD_RESULT_RESULT_FILE_H_
+#define GAUNTLET_HARNESS_RECORD_RESULT_RESULT_FILE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/record/parsed.h"
+#include "harness/record/result/difference.h"
+#include "harness/record/result/result.h"
+
+namespace gauntlet {
+
+std::string ResultToJson(const RunResult& result);
+// A JSON array, as in the result of a case.
+std::string DifferencesToJson(const std::vector<StateDifference>& differences);
+// Errors call the file `name`.
+Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RESULT_RESULT_FILE_H_

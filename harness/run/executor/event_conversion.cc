@@ -1,0 +1,48 @@
+#include "harness/run/executor/event_conversion.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gauntlet {
+namespace {
+
+std::vector<RecordTime> ToRecordTimes(const std::vector<PartTime>& parts) {
+  std::vector<RecordTime> times;
+  times.reserve(parts.size());
+  for (const PartTime& part : parts) {
+    times.push_back({.part = std::string(TimePartName(part.part)),
+                     .took_ns = part.took.count()});
+  }
+  return times;
+}
+
+}  // namespace
+
+// Both vocabularies name the same kinds and phases in the same order; a test
+// holds every name of one against the other.
+RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
+  return {
+      .kind = static_cast<RecordKind>(event.kind),
+      .t_ns = time.time_since_epoch().count(),
+      .generation = event.generation,
+      .step = event.step,
+      .epoch = event.epoch,
+      .position = event.position,
+      .phase = static_cast<RecordPhase>(event.phase),
+      .count = event.count,
+      .loss_bits = event.loss_bits,
+      .digest = event.digest ? event.digest->ToString() : "",
+      .path = std::move(event.path),
+      .detail = std::move(event.detail),
+      .samples = std::move(event.samples),
+      .about = event.about,
+      .incarnation = event.incarnation,
+      .reason = static_cast<RecordReason>(event.reason),
+      .limit_ns = event.limit_ns,
+      .parts = ToRecordTimes(event.parts),
+      .beside = ToRecordTimes(event.beside),
+  };
+}
+
+}  // namespace gauntlet

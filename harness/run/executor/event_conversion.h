@@ -1,0 +1,15 @@
+// The engine's events as a record's, where they never went through a file.
+#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_CONVERSION_H_
+#define GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_CONVERSION_H_
+
+#include "engine/world/clock.h"
+#include "engine/world/event_log.h"
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+RecordEvent ToRecordEvent(LogEvent&& event, Time time);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_CONVERSION_H_

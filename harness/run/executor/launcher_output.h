@@ -1,0 +1,18 @@
+// The result that `gauntlet launch` prints.
+#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCHER_OUTPUT_H_
+#define GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCHER_OUTPUT_H_
+
+#include <string_view>
+
+#include "engine/real/process/child_process.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Reads the last JSON object that the launcher printed. Without a result in it,
+// the run has only the exit code.
+LauncherRun ReadLauncherOutput(std::string_view printed, const ChildEnd& end);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCHER_OUTPUT_H_

@@ -1,0 +1,44 @@
+// A metadata service for real workers: it says FALSE, and TRUE once a file is
+// there.
+#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_
+#define GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "engine/real/posix/descriptor.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// In the directory where a run notes which faults fired (no fault is called
+// so): a worker that a notice reaches by http makes the file.
+std::string MetadataFile(const std::string& plan_state_directory);
+
+class MetadataServer {
+ public:
+  // Answers from a thread of its own until it is destroyed.
+  static Result<std::unique_ptr<MetadataServer>> Start(std::string file);
+  ~MetadataServer();
+  MetadataServer(const MetadataServer&) = delete;
+  MetadataServer& operator=(const MetadataServer&) = delete;
+
+  const std::string& url() const { return url_; }
+
+ private:
+  MetadataServer(std::string file, Descriptor listener, Descriptor end,
+                 std::string url);
+  void Serve();
+  void Answer(const Descriptor& connection) const;
+
+  const std::string file_;
+  const Descriptor listener_;
+  const Descriptor end_;  // readable once it is to end
+  const std::string url_;
+  std::thread thread_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_

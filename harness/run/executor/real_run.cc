@@ -1,0 +1,392 @@
+#include "harness/run/executor/real_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "engine/real/host/cuda_plugin.h"
+#include "engine/real/process/child_process.h"
+#include "engine/real/process/worker_environment.h"
+#include "engine/real/real_world.h"
+#include "harness/record/event_file.h"
+#include "harness/run/executor/event_folder.h"
+#include "harness/run/executor/launch_sequence.h"
+#include "harness/run/executor/launcher_output.h"
+#include "harness/run/executor/metadata_server.h"
+#include "harness/run/executor/oom_kills.h"
+#include "harness/run/executor/output_files.h"
+#include "harness/run/files/disk_room.h"
+#include "harness/run/files/text_file.h"
+#include "harness/scenario/format/units.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+// How often the harness looks for signs of life.
+constexpr int kPollMs = 20;
+
+// Returns the size of all files in the directory.
+uint64_t BytesBelow(const fs::path& directory) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const uint64_t size = entry.file_size(error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+// The /proc of another PID namespace lists other processes.
+bool ProcIsOfThisNamespace() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self", error) == std::to_string(getpid());
+}
+
+// Processes whose command line names the directory, other than this one.
+std::vector<std::string> ProcessesOf(const std::string& directory) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != name.npos) continue;
+    std::string line = ReadTextFile(entry.path() / "cmdline");
+    if (line.find(directory) == line.npos) continue;
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    found.push_back(fmt::format("{}: {}", name, line));
+  }
+  return found;
+}
+
+class RealRun {
+ public:
+  RealRun(const RealRunPlace& place, const RunPlan& plan)
+      : directory_(place.directory), program_(place.program), plan_(plan) {}
+
+  RunLog Run();
+
+ private:
+  Status Prepare();
+  Status RunEarlier();
+  void RemoveNotices();
+  // One start of the launcher, counted from 1, for a planned launch.
+  struct Start {
+    int number = 1;
+    size_t planned = 0;
+    int first_life = 1;
+  };
+
+  void SetPlaces(TrainOptions& options) const;
+  Status WriteOptions(size_t planned, TrainOptions options) const;
+  // nullopt: the launcher did not end.
+  Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
+  ChildProgram ProgramOf(const Start& start) const;
+  ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
+  Status CollectLauncher(int first_life, LauncherRun& run);
+  int LivesSoFar() const;
+  Status CollectLives();
+  void LookAround();
+
+  fs::path PlanState() const { return directory_ / "plan.json.fired"; }
+  fs::path OptionsFile(size_t planned) const {
+    return directory_ / (planned == 0
+                             ? "options.json"
+                             : fmt::format("options-{}.json", planned + 1));
+  }
+
+  const fs::path directory_;
+  const std::string program_;
+  const RunPlan& plan_;
+  const SteadyClock::time_point begin_ = SteadyClock::now();
+  std::unique_ptr<MetadataServer> metadata_;  // null: the workers use none
+  RunLog log_;
+};
+
+Status RealRun::Prepare() {
+  std::error_code error;
+  for (const char* name : {"events", "logs"}) {
+    fs::create_directory(directory_ / name, error);
+    if (error) {
+      return IoError(
+          fmt::format("{}: {}", (directory_ / name).string(), error.message()));
+    }
+  }
+  if (!plan_.train.preemption.url.empty()) {
+    ASSIGN_OR_RETURN(metadata_,
+                     MetadataServer::Start(MetadataFile(PlanState())));
+  }
+  if (plan_.before) RETURN_IF_ERROR(RunEarlier());
+  if (plan_.launches.empty()) RETURN_IF_ERROR(WriteOptions(0, plan_.train));
+  for (size_t i = 0; i < plan_.launches.size(); ++i) {
+    RETURN_IF_ERROR(WriteOptions(i, plan_.launches[i].train));
+  }
+  return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
+}
+
+// With the places of this run.
+// The directories that are not empty become the run's own.
+void RealRun::SetPlaces(TrainOptions& options) const {
+  const auto set = [this](std::string& directory, const char* name) {
+    if (!directory.empty()) directory = directory_ / name;
+  };
+  set(options.checkpoint.directory, "ckpt");
+  set(options.summary.directory, "curves");
+  set(options.export_directory, "trained");
+}
+
+Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
+  DeviceKind& device = options.kernels.device;
+  if (device == DeviceKind::kAuto) {
+    device = OpenCuda().ok() ? DeviceKind::kCuda : DeviceKind::kCpu;
+  }
+  PreemptionOptions& preemption = options.preemption;
+  if (!preemption.file.empty()) preemption.file = directory_ / "notice";
+  if (!preemption.url.empty()) preemption.url = metadata_->url();
+  SetPlaces(options);
+  if (plan_.before) options.start.weights = directory_ / "model";
+  return WriteTextFile(OptionsFile(planned), TrainOptionsToJson(options));
+}
+
+// To its end, with nothing in its way.
+Status RealRun::RunEarlier() {
+  const fs::path options = directory_ / "options-before.json";
+  const fs::path events = directory_ / "events-before";
+  TrainOptions train = plan_.before->train;
+  train.export_directory = directory_ / "model";
+  RETURN_IF_ERROR(WriteTextFile(options, TrainOptionsToJson(train)));
+  ASSIGN_OR_RETURN(
+      const ChildProcess launcher,
+      StartChild({.path = program_,
+                  .arguments = {"launch", "--options", options, "--workers",
+                                std::to_string(plan_.before->workers),
+                                "--restart", "none", "--events", events,
+                                "--logs", directory_ / "logs-before"},
+                  .environment = ProcessEnvironment(),
+                  .log_file = directory_ / "launch-before.json"}));
+  const ChildEnd end = Watch(launcher, events);
+  if (end.signal == 0 && end.code == 0) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("the run before did not finish (exit code {}, signal {}) {}",
+                  end.code, end.signal, log_.ending_detail));
+}
+
+int RealRun::LivesSoFar() const {
+  int lives = 0;
+  for (const char* folder : {"events", "logs"}) {
+    for (const auto& [key, path] : FilesOfWorkers(directory_ / folder)) {
+      lives = std::max(lives, key.second);
+    }
+  }
+  return lives;
+}
+
+ChildProgram RealRun::ProgramOf(const Start& start) const {
+  const LauncherOptions& launch = plan_.launch;
+  const auto ms = [](Duration duration) {
+    return std::to_string(
+        std::chrono::duration_cast<std::chrono::milliseconds>(duration)
+            .count());
+  };
+  ChildProgram program = {
+      .path = program_,
+      .arguments = {"launch",
+                    "--options",
+                    OptionsFile(start.planned),
+                    "--plan",
+                    directory_ / "plan.json",
+                    "--events",
+                    directory_ / "events",
+                    "--logs",
+                    directory_ / "logs",
+                    "--workers",
+                    std::to_string(launch.workers),
+                    "--restart",
+                    std::string(RestartPolicyName(launch.restart)),
+                    "--max-restarts",
+                    std::to_string(launch.max_restarts),
+                    "--backoff-ms",
+                    ms(launch.backoff),
+                    "--first-life",
+                    std::to_string(start.first_life),
+                    "--plan-state",
+                    PlanState(),
+                    "--start-timeout",
+                    ms(launch.start_timeout) + "ms"},
+      .environment = ProcessEnvironment(),
+      .log_file = directory_ / fmt::format("launch-{}.json", start.number)};
+  if (launch.min_workers > 0) {
+    program.arguments.insert(
+        program.arguments.end(),
+        {"--min-workers", std::to_string(launch.min_workers)});
+  }
+  if (!launch.workers_by_life.empty()) {
+    program.arguments.insert(
+        program.arguments.end(),
+        {"--workers-by-life",
+         fmt::format("{}", fmt::join(launch.workers_by_life, ","))});
+  }
+  return program;
+}
+
+// Until it ends, or is ended: nothing was logged for too long, or the time is
+// up.
+ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
+  uint64_t bytes = 0;
+  SteadyClock::time_point sign_of_life = SteadyClock::now();
+  FullDiskWatch full_disk({events, directory_ / "logs"});
+  pollfd ended = {.fd = launcher.pidfd.get(), .events = POLLIN, .revents = 0};
+  while (poll(&ended, 1, kPollMs) != 1) {  // a signal is no end
+    const SteadyClock::time_point now = SteadyClock::now();
+    const uint64_t bytes_now = BytesBelow(events);
+    if (bytes_now != bytes) sign_of_life = now;
+    bytes = bytes_now;
+    if (plan_.interrupted && plan_.interrupted()) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.harness_error = kWasInterrupted;
+    } else if (now - sign_of_life > plan_.hang_limit) {
+      log_.ending = RunEnding::kHung;
+      log_.ending_detail = fmt::format(
+          "no event from any worker for {:.1f}s",
+          std::chrono::duration<double>(now - sign_of_life).count());
+    } else if (now - begin_ > plan_.total_limit) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.ending_detail =
+          fmt::format("not over after {}", DurationToText(plan_.total_limit));
+    } else if (full_disk.Found() || IsFull(directory_)) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.disk_full = true;
+    }
+    if (log_.ending != RunEnding::kExited) {
+      SendSignal(launcher, SIGKILL);
+      break;
+    }
+  }
+  return AwaitEnd(launcher);
+}
+
+// A queue starts the job again where no notice holds.
+void RealRun::RemoveNotices() {
+  std::error_code error;
+  fs::remove(directory_ / "notice", error);
+  fs::remove(MetadataFile(PlanState()), error);
+}
+
+Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
+  RemoveNotices();
+  const ChildProgram program = ProgramOf(start);
+  ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
+  const ChildEnd end = Watch(launcher, directory_ / "events");
+  log_.launchers.push_back(
+      ReadLauncherOutput(ReadTextFile(program.log_file), end));
+  LauncherRun& run = log_.launchers.back();
+  run.planned = start.planned;
+  run.first_life = start.first_life;
+  RETURN_IF_ERROR(CollectLauncher(start.first_life, run));
+  if (log_.ending != RunEnding::kExited) return std::optional<LauncherEnd>();
+  return std::optional(end.signal != 0 ? LauncherEnd::kKilled
+                                       : LauncherEnd::kExited);
+}
+
+// A launcher that was gone before it could say a word left nothing.
+Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
+  const fs::path path =
+      directory_ / "events" / fmt::format("launcher-{}.jsonl", first_life);
+  const std::string text = ReadTextFile(path);
+  if (text.find('\n') == text.npos) return OkStatus();
+  Parsed<LifeEvents> said = ReadEventFile(text, path.string());
+  if (!said.ok()) return InvalidArgument(said.error);
+  run.events = std::move(said.value->events);
+  return OkStatus();
+}
+
+// Each process that was started has a log, also one that was gone before it
+// could say a word: its life left nothing, and is one all the same.
+Status RealRun::CollectLives() {
+  std::map<LifeKey, LifeEvents> lives;
+  for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
+    lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+    const std::string log = ReadTextFile(path);
+    if (const std::string_view line = RanOutIn(log); !line.empty()) {
+      log_.harness_error = fmt::format("{}: {}", path.string(), line);
+    }
+    log_.disk_full = log_.disk_full || TellsOfFullDisk(log);
+  }
+  for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
+    lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+    const std::string text = ReadTextFile(path);
+    log_.disk_full = log_.disk_full || TellsOfFullDisk(text);
+    if (text.find('\n') == text.npos) continue;
+    Parsed<LifeEvents> life = ReadEventFile(text, path.string());
+    if (!life.ok()) return InvalidArgument(life.error);
+    lives[key] = std::move(*life.value);
+  }
+  for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
+  return OkStatus();
+}
+
+void RealRun::LookAround() {
+  // Processes that end with the launcher need a moment to disappear.
+  const SteadyClock::time_point until =
+      SteadyClock::now() + std::chrono::seconds(1);
+  do {
+    log_.left.processes = ProcessesOf(directory_.string());
+    if (log_.left.processes.empty()) break;
+    usleep(kPollMs * 1000);
+  } while (SteadyClock::now() < until);
+  log_.left.processes_listed = ProcIsOfThisNamespace();
+  RealWorld real;
+  World world = real.world();
+  TrainOptions options = plan_.train;
+  SetPlaces(options);
+  const Status looked = LookAtLeftovers(world, options, log_.left);
+  if (!looked.ok()) log_.harness_error = looked.message();
+}
+
+RunLog RealRun::Run() {
+  const uint64_t oom_kills = CountOomKills();
+  Status status = Prepare();
+  LaunchSequence launches(plan_);
+  int first_life = 0;
+  for (int start = 1; status.ok(); ++start) {
+    // Also behind one that started nobody: each writes events of its own.
+    first_life = std::max(first_life, LivesSoFar()) + 1;
+    const Result<std::optional<LauncherEnd>> end =
+        LaunchOnce({.number = start,
+                    .planned = launches.planned(),
+                    .first_life = first_life});
+    status = end.status();
+    if (!end.ok() || !*end) break;
+    if (!launches.Next(log_.launchers.back(), **end)) break;
+  }
+  if (status.ok()) status = CollectLives();
+  log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;
+  LookAround();
+  if (!status.ok()) {
+    log_.harness_error = status.message();
+    log_.disk_full = log_.disk_full || IsFull(directory_);
+  }
+  log_.wall_seconds =
+      std::chrono::duration<double>(SteadyClock::now() - begin_).count();
+  return std::move(log_);
+}
+
+}  // namespace
+
+RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan) {
+  return RealRun(place, plan).Run();
+}
+
+}  // namespace gauntlet

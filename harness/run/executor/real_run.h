@@ -1,0 +1,32 @@
+// Runs a plan in real processes of this machine.
+#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_REAL_RUN_H_
+#define GAUNTLET_HARNESS_RUN_EXECUTOR_REAL_RUN_H_
+
+#include <string>
+
+#include "harness/run/executor/run_log.h"
+#include "harness/run/executor/run_plan.h"
+
+namespace gauntlet {
+
+// Interface between the harness and the processes that it watches: a program,
+// its arguments, and the files in this directory.
+//
+//   options.json  plan.json        options of the launcher and the workers
+//   events/  logs/                 output of each incarnation of a worker
+//   launch-<n>.json                output of the n-th launcher
+//   ckpt/                          checkpoint directory
+struct RealRunPlace {
+  std::string program;    // `gauntlet`, or what behaves like it
+  std::string directory;  // exists, empty; an absolute path
+};
+
+// Starts `program launch …`, again where the job stopped on a notice or the
+// launcher itself was killed, until it ends otherwise or a limit of the plan
+// is met or the directory has no room; then everything is killed. Blocks the
+// calling thread, which must live as long as the processes.
+RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_REAL_RUN_H_

@@ -1,0 +1,56 @@
+// Log of an execution in either world: the part of a record that the run itself
+// provides.
+#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_LOG_H_
+#define GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/train/launcher/launcher.h"
+#include "engine/world/world.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Messages that were sent until an event.
+struct TrafficSample {
+  int64_t t_ns = 0;
+  uint64_t messages = 0;
+};
+
+struct RunLog {
+  std::vector<LifeEvents> lives;  // by worker, then life
+  std::vector<LauncherRun> launchers;
+  std::vector<RecordEvent> machine;  // simulated runs only
+  RunEnding ending = RunEnding::kExited;
+  std::string ending_detail;
+  std::string why_not_done;  // from the last launcher of a simulated run
+  double wall_seconds = 0;
+  double virtual_seconds = 0;
+  uint64_t oom_kills = 0;
+  Leftovers left;
+  std::string harness_error;
+  bool disk_full = false;  // a real run had no room in its own folder
+  std::vector<TrafficSample> traffic;  // of all processes; by time
+  uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
+};
+
+// Moves the log into the record of its run.
+void AdoptLog(RunLog log, Record& record);
+
+// Returns true iff a queue restarts the job after this exit code of the
+// launcher: preempted, with or without a last save.
+bool IsStartedAgain(int exit_code);
+
+// Converts the end of a launcher to the form of a record.
+LauncherRun ToLauncherRun(const LaunchEnd& end);
+
+// Adds the contents of the checkpoint directory: loadable checkpoints, rejected
+// ones, and unfinished files. A missing directory is an empty one; an
+// unreadable one is an error. Changes nothing.
+Status LookAtStore(World& world, const std::string& directory, Leftovers& left);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_LOG_H_

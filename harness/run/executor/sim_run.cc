@@ -1,0 +1,508 @@
+#include "harness/run/executor/sim_run.h"
+
+#include <bit>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chaos/inject/faulty_device.h"
+#include "chaos/inject/faulty_storage.h"
+#include "chaos/inject/injector.h"
+#include "chaos/sim/sim_effects.h"
+#include "chaos/sim/sim_worker_processes.h"
+#include "chaos/sim/simulation.h"
+#include "engine/api/weights/start_weights.h"
+#include "engine/cluster/ring/emulated_collective.h"
+#include "engine/train/launcher/launcher.h"
+#include "engine/train/worker/worker.h"
+#include "harness/run/executor/event_conversion.h"
+#include "harness/run/executor/launch_sequence.h"
+#include "harness/run/executor/output_files.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr const char* kLauncherHost = "launcher";
+constexpr const char* kInspectorHost = "inspector";
+
+// Room for a life of some forty steps: what needs more grows.
+constexpr size_t kEventsOfALife = 64;
+
+// The launcher's end of a worker's progress.
+class ReportToLauncher final : public ProgressReporter {
+ public:
+  ReportToLauncher(const WorkerReport& report, StepProbe* probe)
+      : report_(report), probe_(probe) {}
+  void Progress(const WorkerProgress& progress) override { report_(progress); }
+  void Result(const TrainResult& result) override { report_(result); }
+  Status AwaitAcknowledgement(Time deadline) override {
+    return report_.AwaitAcknowledgement(deadline);
+  }
+  bool reads_lines() const override { return false; }
+  StepProbe* probe() override { return probe_; }
+
+ private:
+  const WorkerReport& report_;
+  StepProbe* probe_;
+};
+
+class Unobserved final : public LaunchObserver {
+ public:
+  void Progress(const WorkerProgress&) override {}
+  void Restarting(int, const std::string&, Duration) override {}
+};
+
+// There is no GPU here for auto to be.
+DeviceKind DeviceHere(const KernelOptions& told, int life) {
+  const DeviceKind device = DeviceOfLife(told, life);
+  return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
+}
+
+// An injector whose hits are observed, and where a step takes its time.
+class ObservedFaultPoints final : public FaultPoints {
+ public:
+  ObservedFaultPoints(const RunPlan& plan, const ProcessIdentity& self,
+                      Clock& clock, Injector& injector)
+      : plan_(plan), self_(self), clock_(clock), injector_(injector) {}
+
+  Status Hit(Point point, const PointContext& context) override {
+    if (plan_.on_hit) plan_.on_hit(self_, point, context);
+    Status hit = injector_.Hit(point, context);
+    if (point == Point::kStepBegin && plan_.step_time > Duration::zero()) {
+      clock_.SleepUntil(clock_.Now() + plan_.step_time);
+    }
+    return hit;
+  }
+  bool Planted(PlantedBug bug) const override { return injector_.Planted(bug); }
+
+ private:
+  const RunPlan& plan_;
+  const ProcessIdentity self_;
+  Clock& clock_;
+  Injector& injector_;
+};
+
+class SimulatedRun {
+ public:
+  SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+               RunMemo* memo, const ProbeOf& probe_of)
+      : plan_(plan),
+        data_(data),
+        train_(plan.train),
+        job_json_(memo == nullptr ? JobToJson(train_.job, data.content)
+                                  : memo->job_json),
+        known_(memo),
+        memo_(memo == nullptr ? nullptr : &memo->passes),
+        probe_of_(probe_of),
+        simulation_(
+            pool,
+            {.seed = plan.faults.seed,
+             .scheduler = {.time_limit = plan.total_limit,
+                           .interrupted = plan.interrupted},
+             .disk = plan.disk,
+             .network = plan.link,
+             .on_event = [this](ProcessId by,
+                                LogEvent&& said) { Keep(by, std::move(said)); },
+             .on_machine =
+                 [this](std::optional<ProcessId> of, LogEvent&& done) {
+                   KeepOfMachine(of, std::move(done));
+                 }}) {}
+
+  RunLog Run();
+
+ private:
+  int EarlierLauncherMain(World& world, const std::string& job_json);
+  Status RunEarlier();
+  Status BeginWithItsModel();
+  int WorkerMain(World& plain, ProcessId launcher, const WorkerSpec& spec,
+                 const WorkerReport& report);
+  FaultPoints& FaultPointsOf(Injector& injector,
+                             ObservedFaultPoints& observed) const {
+    if (plan_.on_hit || plan_.step_time > Duration::zero()) return observed;
+    return injector;
+  }
+  int LauncherMain(World& world);
+  void RemoveNotices();
+  void RunLaunchers();
+  void StartLauncher();
+  void LauncherGone(const ExitStatus& status);
+  std::optional<LauncherEnd> EndOfLauncher();
+  void TakeOptions();
+  void AddLauncher();
+  RecordEvent InOrder(LogEvent&& event);
+  LifeEvents* FindLife(ProcessId process) const;
+  void Keep(ProcessId by, LogEvent&& said);
+  void KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done);
+  void CollectLives();
+  void InspectStoreAfterwards();
+
+  const RunPlan& plan_;
+  const DataSplit& data_;
+  TrainOptions train_;  // of the current launch, with its start
+  std::string job_json_;
+  std::vector<float> weights_;
+  RunMemo* const known_;  // results for the plan's job; null: none
+  TrainMemo* memo_;       // null: the launch has another job
+  const ProbeOf probe_of_;
+  Simulation simulation_;
+  Time begin_ = simulation_.now();
+  FiredFaultSet fired_;
+  RunLog log_;
+  std::optional<LaunchEnd> launch_end_;
+  std::string last_failure_;  // of any worker, reported before its end
+  int last_life_ = 0;
+  std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
+  // Each one's in lives_, by process; null: not a worker's.
+  std::vector<LifeEvents*> workers_;
+  LaunchSequence launches_{plan_};
+  std::optional<ProcessId> launcher_;  // the newest
+  int first_life_ = 1;                 // first incarnation of its workers
+  bool launcher_is_counted_ = false;   // its end is in the log
+  bool power_was_cut_ = false;  // its machine lost power, and it has not ended
+  std::vector<RecordEvent> launcher_events_;
+  uint64_t events_so_far_ = 0;
+};
+
+int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
+                             const WorkerSpec& spec,
+                             const WorkerReport& report) {
+  SimEffects effects(
+      simulation_, plain,
+      [life = spec.life](int worker) { return WorkerHost(worker, life); },
+      LosesPowerAlone(plan_.hosts, plan_.disk.profile) ? PowerLine::kHost
+                                                       : PowerLine::kMachine,
+      plan_.train.preemption.file, launcher);
+  const ProcessIdentity self = {
+      .worker = spec.worker, .life = spec.life, .rank = spec.rank};
+  Injector injector(plan_.faults, self, effects, fired_, plain.events);
+  ObservedFaultPoints observed(plan_, self, plain.clock, injector);
+  FaultyStorage storage(plain.storage, injector);
+  TrainOptions train = train_;
+  train.kernels.device = DeviceHere(train_.kernels, spec.life);
+  gpu::DevicePlace real;
+  if (train.kernels.device == DeviceKind::kEmulated) {
+    real = EmulatedPlace();
+  }
+  FaultyDevice device(real, injector);
+  World world = {.clock = plain.clock,
+                 .storage = storage,
+                 .network = plain.network,
+                 .tasks = plain.tasks,
+                 .host = plain.host,
+                 .faults = FaultPointsOf(injector, observed),
+                 .events = plain.events,
+                 .entropy = plain.entropy};
+  ReportToLauncher reporter(
+      report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
+  const TrainInputs inputs = {.options = train,
+                              .data = data_,
+                              .job_json = job_json_,
+                              .memo = memo_,
+                              .weights = weights_,
+                              .device = device.place()};
+  const auto on_end = [this](const WorkerEnd& end) {
+    if (!end.reason.empty()) last_failure_ = end.reason;
+    simulation_.EndSelf(static_cast<int>(end.exit));
+  };
+  return LiveAsWorker(world, inputs, spec, reporter, on_end);
+}
+
+int SimulatedRun::EarlierLauncherMain(World& world,
+                                      const std::string& job_json) {
+  const TrainInputs inputs = {.options = plan_.before->train,
+                              .data = data_,
+                              .job_json = job_json,
+                              .memo = memo_};
+  SimWorkerProcesses processes(
+      simulation_, world,
+      {.body = [&](World& plain, const WorkerSpec& spec,
+                   const WorkerReport& report) {
+        ReportToLauncher reporter(report, nullptr);
+        const auto on_end = [this](const WorkerEnd& end) {
+          simulation_.EndSelf(static_cast<int>(end.exit));
+        };
+        return LiveAsWorker(plain, inputs, spec, reporter, on_end);
+      }});
+  Unobserved observer;
+  return Launch(world, processes,
+                {.workers = plan_.before->workers,
+                 .restart = RestartPolicy::kNone},
+                observer)
+      .exit_code;
+}
+
+// In the same world, before anything of this run.
+Status SimulatedRun::RunEarlier() {
+  const std::string job_json =
+      JobToJson(plan_.before->train.job, data_.content);
+  const ProcessId launcher =
+      simulation_.Start({.name = "launcher before",
+                         .host = kLauncherHost,
+                         .body = [&](World& world) {
+                           return EarlierLauncherMain(world, job_json);
+                         }});
+  const RunOutcome outcome = simulation_.Run();
+  const std::optional<ExitStatus> status = simulation_.exit_status(launcher);
+  if (status != ExitStatus{}) {
+    return FailedPrecondition(
+        fmt::format("the run before did not finish (exit code {}) {}",
+                    status ? status->code : -1, outcome.report));
+  }
+  RETURN_IF_ERROR(BeginWithItsModel());
+  begin_ = simulation_.now();
+  return OkStatus();
+}
+
+Status SimulatedRun::BeginWithItsModel() {
+  Status taken;
+  simulation_.Start(
+      {.name = "reader", .host = kLauncherHost, .body = [&](World& world) {
+         Result<std::vector<float>> weights =
+             TakeStart(world, data_.train, train_);
+         taken = weights.status();
+         if (weights.ok()) weights_ = *std::move(weights);
+         return 0;
+       }});
+  simulation_.Run();
+  job_json_ = JobToJson(train_.job, data_.content);
+  return taken;
+}
+
+int SimulatedRun::LauncherMain(World& world) {
+  const ProcessId self = simulation_.self();
+  SimWorkerProcesses processes(
+      simulation_, world,
+      {.body =
+           [this, self](World& plain, const WorkerSpec& spec,
+                        const WorkerReport& report) {
+             return WorkerMain(plain, self, spec, report);
+           },
+       .reach = plan_.hosts == HostsChoice::kSeparate ? LauncherReach::kNetwork
+                                                      : LauncherReach::kLocal,
+       .on_start =
+           [this](const WorkerSpec& spec, ProcessId process) {
+             LifeEvents& life = lives_[{spec.worker, spec.life}];
+             life.worker = spec.worker;
+             life.life = spec.life;
+             life.events.reserve(kEventsOfALife);
+             workers_.resize(static_cast<size_t>(process) + 1);
+             workers_.back() = &life;
+             last_life_ = std::max(last_life_, spec.life);
+           }});
+  LauncherOptions options = plan_.launch;
+  options.first_life = first_life_;
+  options.notices = plan_.train.preemption;
+  Unobserved observer;
+  launch_end_ = Launch(world, processes, options, observer);
+  // Workers of a launcher that was killed are not this one's to clear up.
+  for (auto i = static_cast<size_t>(self); i < workers_.size(); ++i) {
+    const auto process = static_cast<ProcessId>(i);
+    if (workers_[i] == nullptr || simulation_.exit_status(process)) continue;
+    // The launcher need not end processes on a lost host.
+    if (processes.IsGivenUp(process)) continue;
+    log_.left.processes.push_back(simulation_.process_name(process));
+  }
+  return launch_end_->exit_code;
+}
+
+// A queue starts the job again on a machine that may stay.
+void SimulatedRun::RemoveNotices() {
+  simulation_.SetMetadataOfMachine(kLauncherHost, MetadataThatSays("FALSE"));
+  const std::string& file = plan_.train.preemption.file;
+  if (file.empty()) return;
+  const Status removed =
+      simulation_.storage(kLauncherHost).Remove(file, FileKind::kFile);
+  if (!removed.ok() && removed.code() != Code::kNotFound) {
+    log_.harness_error = removed.message();
+  }
+}
+
+void SimulatedRun::AddLauncher() {
+  const std::optional<ExitStatus> status = simulation_.exit_status(*launcher_);
+  LauncherRun run = launch_end_
+                        ? ToLauncherRun(*launch_end_)
+                        : LauncherRun{.exit_code = status ? status->code : -1};
+  run.events = std::exchange(launcher_events_, {});
+  run.planned = launches_.planned();
+  run.first_life = first_life_;
+  log_.launchers.push_back(std::move(run));
+  launcher_is_counted_ = true;
+}
+
+// Remembered results of the plan's job do not apply to another job.
+void SimulatedRun::TakeOptions() {
+  if (plan_.launches.empty()) return;
+  train_ = launches_.options();
+  const bool known = known_ != nullptr && !launches_.other_job();
+  job_json_ = known ? known_->job_json : JobToJson(train_.job, data_.content);
+  memo_ = known ? &known_->passes : nullptr;
+}
+
+void SimulatedRun::StartLauncher() {
+  first_life_ = last_life_ + 1;
+  launch_end_.reset();
+  launcher_is_counted_ = power_was_cut_ = false;
+  TakeOptions();
+  RemoveNotices();
+  launcher_ = simulation_.Start(
+      {.name = "launcher",
+       .host = kLauncherHost,
+       .body = [this](World& world) { return LauncherMain(world); },
+       .on_exit = [this](const ExitStatus& status) { LauncherGone(status); }});
+}
+
+// Whoever started a launcher that was killed alone starts it again at once, as
+// its workers may still run. In a power cut they are gone as well.
+void SimulatedRun::LauncherGone(const ExitStatus& status) {
+  const bool was_killed = status.signal != 0 && !launch_end_;
+  if (!was_killed || !log_.harness_error.empty() ||
+      std::exchange(power_was_cut_, false)) {
+    return;
+  }
+  AddLauncher();
+  if (launches_.Next(log_.launchers.back(), LauncherEnd::kKilled)) {
+    StartLauncher();
+  }
+}
+
+// Returns how the newest launcher ended; nullopt if that is counted already,
+// and no other was to be started.
+std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
+  if (launcher_is_counted_) return std::nullopt;
+  AddLauncher();
+  // It died with its machine.
+  if (!launch_end_) return LauncherEnd::kKilled;
+  if (!launch_end_->reason.empty()) {
+    log_.why_not_done =
+        last_failure_.empty()
+            ? launch_end_->reason
+            : fmt::format("{}: {}", launch_end_->reason, last_failure_);
+  }
+  return LauncherEnd::kExited;
+}
+
+void SimulatedRun::RunLaunchers() {
+  std::optional<LauncherEnd> end;
+  do {
+    StartLauncher();
+    const RunOutcome outcome = simulation_.Run();
+    if (outcome.end != RunEnd::kAllExited) {
+      log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
+                                                     : RunEnding::kTimedOut;
+      if (outcome.end == RunEnd::kInterrupted) {
+        log_.harness_error = kWasInterrupted;
+      } else {
+        log_.ending_detail = outcome.report;
+      }
+      return;
+    }
+    end = EndOfLauncher();
+  } while (end && launches_.Next(log_.launchers.back(), *end));
+}
+
+RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
+  RecordEvent converted = ToRecordEvent(std::move(event), simulation_.now());
+  converted.order = ++events_so_far_;
+  return converted;
+}
+
+// Null: it is not a worker's.
+LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
+  const auto number = static_cast<size_t>(process);
+  return number < workers_.size() ? workers_[number] : nullptr;
+}
+
+// Keeps the events of workers and of the launcher; drops all others.
+void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
+  if (plan_.counts_messages) {
+    log_.traffic.push_back(
+        {.t_ns = simulation_.now().time_since_epoch().count(),
+         .messages = simulation_.network().frames_sent()});
+  }
+  if (by == launcher_) {
+    launcher_events_.push_back(InOrder(std::move(said)));
+  } else if (LifeEvents* const life = FindLife(by)) {
+    life->events.push_back(InOrder(std::move(said)));
+  }
+}
+
+void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
+  if (done.kind == EventKind::kPowerCut && done.count != 1) {
+    power_was_cut_ = true;
+  }
+  if (of && *of == launcher_) {
+    done.about = kLauncherWorker;
+  } else if (of) {
+    const LifeEvents* const life = FindLife(*of);
+    if (life == nullptr) return;
+    done.about = life->worker;
+    done.incarnation = life->life;
+  } else if (done.count == 1) {
+    for (const auto& [key, life] : lives_) {
+      if (WorkerHost(key.first, key.second) != done.path) continue;
+      done.about = key.first;
+      done.incarnation = key.second;
+    }
+  }
+  log_.machine.push_back(InOrder(std::move(done)));
+}
+
+void SimulatedRun::CollectLives() {
+  for (auto& [key, life] : lives_) {
+    log_.lives.push_back(std::move(life));
+  }
+}
+
+// As a process of its own, without faults, on a host that has no stale view of
+// a file server.
+void SimulatedRun::InspectStoreAfterwards() {
+  const TrainOptions& options = plan_.train;
+  if (options.checkpoint.directory.empty() &&
+      options.summary.directory.empty() && options.export_directory.empty()) {
+    return;
+  }
+  simulation_.ShareMachine(kInspectorHost, kLauncherHost);
+  simulation_.Start(
+      {.name = "inspector", .host = kInspectorHost, .body = [&](World& world) {
+         const Status looked = LookAtLeftovers(world, options, log_.left);
+         if (!looked.ok()) log_.harness_error = looked.message();
+         return 0;
+       }});
+  simulation_.Run();
+}
+
+RunLog SimulatedRun::Run() {
+  if (plan_.before) {
+    const Status earlier = RunEarlier();
+    if (!earlier.ok()) return {.harness_error = earlier.message()};
+  }
+  RunLaunchers();
+  CollectLives();
+  log_.virtual_seconds =
+      std::chrono::duration<double>(simulation_.now() - begin_).count();
+  log_.event_digest = simulation_.digest();
+  InspectStoreAfterwards();
+  // The launcher's end looked for workers that outlive it.
+  log_.left.processes_listed = true;
+  return std::move(log_);
+}
+
+}  // namespace
+
+RunMemo::RunMemo(const JobSpec& job, const DataSplit& data)
+    : job_json(JobToJson(job, data.content)) {}
+
+RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                    RunMemo* memo) {
+  return SimulatedRun(pool, plan, data, memo, nullptr).Run();
+}
+
+RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                 const ProbeOf& probe_of) {
+  return SimulatedRun(pool, plan, data, nullptr, probe_of).Run();
+}
+
+}  // namespace gauntlet

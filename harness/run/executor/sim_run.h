@@ -1,0 +1,45 @@
+// Runs a plan in the simulated world: launcher, workers, disk and network in
+// one thread, by one seed.
+#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_SIM_RUN_H_
+#define GAUNTLET_HARNESS_RUN_EXECUTOR_SIM_RUN_H_
+
+#include <functional>
+#include <string>
+
+#include "chaos/sim/scheduler/fiber.h"
+#include "engine/data/dataset.h"
+#include "engine/model/step_probe.h"
+#include "engine/train/loop/train_memo.h"
+#include "harness/run/executor/run_log.h"
+#include "harness/run/executor/run_plan.h"
+
+namespace gauntlet {
+
+// Results that runs of one job on the same data share, so that they are
+// computed once.
+struct RunMemo {
+  RunMemo(const JobSpec& job, const DataSplit& data);
+
+  std::string job_json;
+  TrainMemo passes;
+};
+
+// Starts the launcher, and again if the job stopped on a notice or the launcher
+// itself was lost, until it ends otherwise. Equal plans give equal logs. The
+// plan's checkpoint directory is a path of the simulated disk. With a memo,
+// passes that it has are not computed again. REQUIRES: the memo is of the
+// plan's job and the data.
+RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                    RunMemo* memo = nullptr);
+
+// Returns the probe for the steps of a worker's incarnation; null: none. The
+// probe must outlive the run.
+using ProbeOf = std::function<StepProbe*(int worker, int life)>;
+
+// The same run with probes.
+RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                 const ProbeOf& probe_of);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_SIM_RUN_H_

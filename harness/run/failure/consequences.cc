@@ -1,0 +1,63 @@
+#include "harness/run/failure/consequences.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+namespace {
+
+struct Rule {
+  std::string_view invariant;
+  // Begins of names of tensors; empty: any difference has the consequence.
+  std::string_view tensors;
+  std::string_view why;
+};
+
+constexpr std::array kRules = {
+    Rule{"trajectory", "",
+         "each later state and loss is computed from what differs"},
+    Rule{"epochs", "",
+         "an epoch's metrics sum up steps and evaluations, and these "
+         "are computed from what differs"},
+    Rule{"samples", "rng/", "the order of the samples is drawn with this key"},
+    Rule{"samples", "position/", "the position selects the samples of a step"},
+    Rule{"samples", "job/", "the order of the samples is drawn from the job"},
+    Rule{"store", "",
+         "a load that changes the state violates it, and so does each later "
+         "save of what differs"},
+    Rule{"outputs", "",
+         "curves and the exported model are made from what differs"},
+    Rule{"history-consistent", "position/",
+         "events report the position that differs"},
+    Rule{"replicas-agree", "",
+         "one worker has what differs and another one does not"},
+};
+
+bool HasTensor(const StateDifference& difference, std::string_view begin) {
+  return std::ranges::any_of(difference.tensors,
+                             [begin](const DifferingTensor& tensor) {
+                               return tensor.name.starts_with(begin);
+                             });
+}
+
+}  // namespace
+
+std::vector<Consequence> ConsequencesOf(const StateDifference& difference,
+                                        const Verdict& verdict) {
+  std::vector<Consequence> consequences;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches == 0) continue;
+    const auto rule = std::ranges::find_if(kRules, [&](const Rule& one) {
+      return one.invariant == report.invariant &&
+             HasTensor(difference, one.tensors);
+    });
+    if (rule == kRules.end()) continue;
+    consequences.push_back(
+        {.invariant = report.invariant, .why = std::string(rule->why)});
+  }
+  return consequences;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,279 @@
+#include "harness/run/failure/failure_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/history/last_words.h"
+#include "harness/oracle/history/outline.h"
+#include "harness/record/base_name.h"
+#include "harness/record/checkpoint_loss.h"
+#include "harness/record/power_cut.h"
+#include "harness/run/failure/loss_differences.h"
+#include "harness/run/failure/lost_checkpoints.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMostFaults = 4;
+constexpr std::string_view kFaultFired = "fault-fired";
+// Checks of the training itself.
+constexpr std::array<std::string_view, 4> kOfTraining = {
+    "trajectory", "epochs", "samples", "replicas-agree"};
+
+// "step", "steps".
+std::string Steps(uint64_t count) {
+  return fmt::format("{} step{}", count, count == 1 ? "" : "s");
+}
+
+// Invariants with violations, but for the occurrence of the faults.
+std::vector<std::string> ViolatedIn(const Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches > 0 && report.invariant != kFaultFired) {
+      names.push_back(report.invariant);
+    }
+  }
+  return names;
+}
+
+// "; host w0.1 lost power, this ended the launcher, workers 0-3", if the fault
+// that fired at that time cut the power.
+std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
+  if (!occurrence.traits.cuts_power) return "";
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind != RecordKind::kPowerCut ||
+        event.t_ns < occurrence.event().t_ns) {
+      continue;
+    }
+    const std::string ended = ProcessesEndedBy(record, event);
+    return fmt::format("; host {} loses power{}{}", event.path,
+                       ended.empty() ? "" : ", this ends ", ended);
+  }
+  return "";
+}
+
+std::string FaultsText(const Outline& outline) {
+  std::vector<std::string> texts;
+  std::set<std::string_view> told;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (!told.insert(occurrence.fault->id).second) continue;
+    if (texts.size() == kMostFaults) continue;
+    texts.push_back(fmt::format("{}: {}{}", occurrence.fault->id,
+                                occurrence.fault->summary,
+                                ExtentOf(outline.record, occurrence)));
+  }
+  if (told.size() > texts.size()) {
+    texts.push_back(fmt::format("{} more", told.size() - texts.size()));
+  }
+  if (texts.empty()) {
+    return outline.record.faults.empty() ? "none are planned" : "none fired";
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// The newest step whose save was acknowledged before the first resume.
+uint64_t NewestSaveBeforeResume(const Record& record) {
+  int64_t resumed_ns = INT64_MAX;
+  uint64_t newest = 0;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kResumed) continue;
+      resumed_ns = std::min(resumed_ns, event.t_ns);
+    }
+  }
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kSaveAcknowledged &&
+          event.t_ns < resumed_ns) {
+        newest = std::max(newest, event.step);
+      }
+    }
+  }
+  return newest;
+}
+
+// Returns the first resumption of a worker whose state is not the one that it
+// had read and that had been saved; null: there is none.
+const RecordEvent* ChangedLoad(const Record& record) {
+  std::map<std::string_view, std::string_view> saved;  // digests, by name
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kSaveAcknowledged) continue;
+      saved[BaseName(event.path)] = event.digest;
+    }
+  }
+  for (const LifeEvents& life : record.lives) {
+    const RecordEvent* loaded = nullptr;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kLoaded) loaded = &event;
+      if (event.kind != RecordKind::kResumed || loaded == nullptr) continue;
+      const auto at = saved.find(BaseName(event.path));
+      if (at != saved.end() && loaded->digest == at->second &&
+          event.digest != at->second) {
+        return &event;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// "…-00003.safetensors of step-000000020-g1 was damaged by fault rot and loaded
+// without being noticed"; "": no damaged checkpoint was loaded.
+std::string DamagedLoadText(const Record& record) {
+  const RecordEvent* const resumed = ChangedLoad(record);
+  if (resumed == nullptr) return "";
+  const std::string damage = DamageText(record, BaseName(resumed->path));
+  return damage.empty() ? "" : damage + " and was loaded without being noticed";
+}
+
+// "the checkpoint is intact, but the state changed …"; "": no load changed it.
+std::string ChangedLoadText(const Record& record) {
+  const RecordEvent* const resumed = ChangedLoad(record);
+  if (resumed == nullptr) return "";
+  switch (IntegrityOf(record, BaseName(resumed->path))) {
+    case Integrity::kDamaged:
+      return "a damaged checkpoint was loaded without being noticed";
+    case Integrity::kIntact:
+      return "the checkpoint is intact, but the state changed after it was "
+             "read";
+    case Integrity::kNotVerified:
+      return "the state is not the saved one, although no fault damaged the "
+             "checkpoint (it was removed later, so it is not verified)";
+  }
+  return "";
+}
+
+std::string RecoveryText(const Record& record, const RunFacts& facts) {
+  std::vector<std::string> texts;
+  texts.push_back(facts.restarts == 0
+                      ? "no restart"
+                      : fmt::format("{} restart{}", facts.restarts,
+                                    facts.restarts == 1 ? "" : "s"));
+  if (facts.resumed_from) {
+    texts.push_back(
+        fmt::format("resumed from step {}{}", *facts.resumed_from,
+                    record.expect.resumed_from_step == facts.resumed_from
+                        ? ", as the scenario expects"
+                        : ""));
+    const uint64_t newest = NewestSaveBeforeResume(record);
+    if (newest > *facts.resumed_from) {
+      texts.back() += fmt::format(
+          " although a save of step {} had been acknowledged", newest);
+    }
+    if (std::string text = ChangedLoadText(record); !text.empty()) {
+      texts.push_back(std::move(text));
+    }
+    texts.push_back(
+        fmt::format("{} computed again", Steps(facts.recomputed_steps)));
+  }
+  if (record.ending != RunEnding::kExited) {
+    texts.push_back(
+        fmt::format("then the run {}", RunEndingName(record.ending)));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// "the first loss that differs is that of step 41".
+std::string FirstLossText(const LossDifferences& losses) {
+  if (losses.first.empty()) return "";
+  return fmt::format("; the first loss that differs is that of {}",
+                     losses.first.front().place);
+}
+
+// Compares the result of a run that has one with the reference run.
+std::string FinalText(const Record& record, const CaseResult& result,
+                      const std::vector<std::string>& violated) {
+  const FinalResult& final = *record.launchers.back().result;
+  const uint64_t last = record.golden.entries.back().step;
+  const bool is_same = final.digest == record.golden.final_digest;
+  const std::string steps =
+      final.steps == last ? ""
+                          : fmt::format("; it has {}, the reference run {}",
+                                        Steps(final.steps), last);
+  if (!is_same || !steps.empty()) {
+    return fmt::format("wrong: the final state {} the reference run's{}{}",
+                       is_same ? "is" : "differs from", steps,
+                       FirstLossText(result.losses));
+  }
+  if (violated.empty()) {
+    return "right: each step and the final state are bitwise identical to the "
+           "reference run's";
+  }
+  return fmt::format(
+      "the final state is bitwise identical to the reference run's, but "
+      "violations on the way were found by {}{}",
+      fmt::join(violated, ", "), FirstLossText(result.losses));
+}
+
+std::string TrainingText(const Outline& outline, const CaseResult& result) {
+  const Record& record = outline.record;
+  if (record.golden.entries.empty() || record.golden.final_digest.empty()) {
+    return "";
+  }
+  std::vector<std::string> violated = ViolatedIn(result.verdict);
+  std::erase_if(violated, [](const std::string& name) {
+    return std::ranges::find(kOfTraining, name) == kOfTraining.end();
+  });
+  const bool is_whole =
+      IsDone(record) && record.launchers.back().exit_code == 0;
+  if (is_whole) return FinalText(record, result, violated);
+  uint64_t reached = 0;
+  for (const Generation& generation : outline.generations) {
+    reached = std::max(reached, generation.last_step);
+  }
+  return fmt::format(
+      "not finished: step {} of {} was reached; {}{}", reached,
+      record.golden.entries.back().step,
+      violated.empty()
+          ? "the steps so far are bitwise identical to the reference run's"
+          : "the steps differ from the reference run's",
+      FirstLossText(result.losses));
+}
+
+// The verdict on a planted bug. A mutation test that failed says in its reason
+// which check did not catch it.
+std::string PlantedText(const Record& record, const Verdict& verdict) {
+  if (record.setup.planted_bugs.empty()) return "";
+  if (record.expect.outcome == Outcome::kViolates) return verdict.reason;
+  const std::vector<std::string> violated = ViolatedIn(verdict);
+  if (violated.empty()) return "no check noticed it";
+  const std::string names = fmt::format("{}", fmt::join(violated, ", "));
+  return fmt::format(
+      "caught by {}, as intended; with expect: {{outcome: violates, "
+      "invariants: [{}]}} the case passes",
+      names, names);
+}
+
+}  // namespace
+
+void ExplainFailure(const Record& record, CaseResult& result) {
+  const Outline outline(record);
+  result.losses = CompareLosses(record);
+  if (std::string damage = DamagedLoadText(record); !damage.empty()) {
+    result.cause = result.cause.empty()
+                       ? std::move(damage)
+                       : fmt::format("{}; {}", damage, result.cause);
+  }
+  if (result.cause.empty()) {
+    LossExplanation lost = ExplainLoss(record, result.verdict);
+    result.cause = std::move(lost.cause);
+    if (!lost.why_store.empty()) {
+      result.consequences.push_back(
+          {.invariant = "store", .why = std::move(lost.why_store)});
+    }
+  }
+  result.summary = {.faults = FaultsText(outline),
+                    .recovery = RecoveryText(record, result.verdict.facts),
+                    .training = TrainingText(outline, result),
+                    .planted = PlantedText(record, result.verdict)};
+}
+
+}  // namespace gauntlet

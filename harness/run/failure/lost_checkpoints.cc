@@ -1,0 +1,206 @@
+#include "harness/run/failure/lost_checkpoints.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "harness/oracle/history/fault_traits.h"
+#include "harness/record/base_name.h"
+#include "harness/record/checkpoint_loss.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kStore = "store";
+constexpr std::string_view kRename = "ckpt.rename";
+// Names of findings about a checkpoint that must be there.
+constexpr std::string_view kDoesNotVerify = "does-not-verify";
+constexpr std::string_view kStaleResume = "stale-resume";
+constexpr std::string_view kNewestLost = "newest-lost";
+
+// Returns the power cut that came between the acknowledgement of the checkpoint
+// and the discovery of its loss; null: none did.
+const RecordEvent* PowerCutOf(const Record& record, const LostCheckpoint& one) {
+  for (const RecordEvent& event : record.machine) {
+    if (event.kind == RecordKind::kPowerCut && !event.about &&
+        event.detail != kLyingDisk && event.t_ns >= one.acknowledged_ns &&
+        event.t_ns <= one.found_ns) {
+      return &event;
+    }
+  }
+  return nullptr;
+}
+
+// Calls `visit` with each event of a worker.
+template <typename Visitor>
+void ForEachEvent(const Record& record, const Visitor& visit) {
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) visit(event);
+  }
+}
+
+// Returns the step at which a fault cut the power.
+std::optional<uint64_t> StepOf(const Record& record, const RecordEvent& cut) {
+  const RecordEvent* newest = nullptr;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind != RecordKind::kFaultFired || event.t_ns > cut.t_ns) return;
+    const RecordFault* const fault = FindFault(record, event.detail);
+    if (fault == nullptr || !TraitsOf(*fault).cuts_power) return;
+    if (newest == nullptr || event.t_ns >= newest->t_ns) newest = &event;
+  });
+  return newest == nullptr ? std::nullopt : std::optional(newest->step);
+}
+
+bool IsTakenForFenced(const Record& record, const LostCheckpoint& one) {
+  bool is_fenced = false;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    is_fenced = is_fenced || (event.kind == RecordKind::kFencedFound &&
+                              BaseName(event.path) == one.name);
+  });
+  return is_fenced;
+}
+
+// Returns the fault that fired before the rename of the checkpoint, though the
+// save had been acknowledged; null: none did.
+const RecordEvent* FaultBeforeRename(const Record& record,
+                                     const LostCheckpoint& one) {
+  const RecordEvent* found = nullptr;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kFaultFired && event.path == kRename &&
+        event.step == one.step && event.t_ns >= one.acknowledged_ns &&
+        event.t_ns <= one.found_ns) {
+      found = &event;
+    }
+  });
+  return found;
+}
+
+// Returns true iff the text has the name, not as the begin of a longer one:
+// step-000000010-g1 is not in step-000000010-g12.
+bool Mentions(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos;
+       at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if (end == text.size() || text[end] < '0' || text[end] > '9') return true;
+  }
+  return false;
+}
+
+bool IsAbout(const Finding& finding, const LostCheckpoint& one) {
+  return Mentions(finding.message, one.name);
+}
+
+// Returns true iff each violation of `store` is about one of the checkpoints.
+bool AreAbout(const std::vector<LostCheckpoint>& lost,
+              const InvariantReport& report) {
+  return report.breaches == report.findings.size() &&
+         std::ranges::all_of(report.findings, [&](const Finding& finding) {
+           return std::ranges::any_of(lost, [&](const LostCheckpoint& one) {
+             return IsAbout(finding, one);
+           });
+         });
+}
+
+// Returns true iff the checkpoint had to be there, as the oracle says. Others
+// have an excuse: a removal had begun, say.
+bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
+  for (const InvariantReport& report : verdict.invariants) {
+    for (const Finding& finding : report.findings) {
+      const bool is_owed = one.is_gone ? finding.name == kStaleResume ||
+                                             finding.name == kNewestLost
+                                       : finding.name == kDoesNotVerify;
+      if (is_owed && IsAbout(finding, one)) return true;
+    }
+  }
+  return false;
+}
+
+std::string WhyStore(const Record& record,
+                     const std::vector<LostCheckpoint>& lost) {
+  const LostCheckpoint& first = lost.front();
+  std::vector<std::string_view> others;
+  for (size_t i = 1; i < lost.size(); ++i) others.push_back(lost[i].name);
+  std::string why = fmt::format("all are about {}", first.name);
+  if (!others.empty()) {
+    why += fmt::format(" and {}, which {}", fmt::join(others, ", "),
+                       first.is_gone ? "are lost too"
+                       : PowerCutOf(record, first) != nullptr
+                           ? "the power cut damaged too"
+                           : "do not verify either");
+  }
+  if (first.is_gone) {
+    why +=
+        "; a new generation finds nothing of it, so it can neither resume from "
+        "it nor report it";
+  }
+  const bool any_fenced = std::ranges::any_of(
+      lost,
+      [&](const LostCheckpoint& one) { return IsTakenForFenced(record, one); });
+  if (any_fenced) {
+    why +=
+        "; a new generation takes a checkpoint for fenced if it cannot read "
+        "its manifest";
+  }
+  return why;
+}
+
+// "the power cut at step 51".
+std::string CutText(const Record& record, const RecordEvent& cut) {
+  const std::optional<uint64_t> step = StepOf(record, cut);
+  return fmt::format("the power cut{}",
+                     step ? fmt::format(" at step {}", *step) : "");
+}
+
+std::string CauseOfGone(const Record& record, const LostCheckpoint& one) {
+  const RecordEvent* const cut = PowerCutOf(record, one);
+  if (const RecordEvent* const fault = FaultBeforeRename(record, one)) {
+    return fmt::format(
+        "step {0} was acknowledged before its rename; {1} came before the "
+        "rename; no checkpoint of step {0} remained ({2})",
+        one.step,
+        cut != nullptr ? "the power cut"
+                       : fmt::format("fault {}", fault->detail),
+        one.name);
+  }
+  return fmt::format("{} was acknowledged, but nothing of it remained{}",
+                     one.name,
+                     cut == nullptr ? ", though no process removed it"
+                                    : " after " + CutText(record, *cut));
+}
+
+std::string CauseText(const Record& record, const LostCheckpoint& one) {
+  if (one.is_gone) return CauseOfGone(record, one);
+  if (const RecordEvent* const cut = PowerCutOf(record, one)) {
+    return fmt::format(
+        "{} damaged {}, although its save had been acknowledged ({})",
+        CutText(record, *cut), one.name, one.reason);
+  }
+  return fmt::format(
+      "{} was acknowledged and does not verify ({}), though no fault damaged "
+      "it",
+      one.name, one.reason);
+}
+
+}  // namespace
+
+LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
+  std::vector<LostCheckpoint> lost = LostCheckpointsOf(record);
+  std::erase_if(lost, [&](const LostCheckpoint& one) {
+    return one.by_fault || !IsOwed(one, verdict);
+  });
+  if (lost.empty()) return {};
+  LossExplanation explanation = {.cause = CauseText(record, lost.front()),
+                                 .why_store = ""};
+  const auto store = std::ranges::find(verdict.invariants, kStore,
+                                       &InvariantReport::invariant);
+  if (store != verdict.invariants.end() && store->breaches > 0 &&
+      AreAbout(lost, *store)) {
+    explanation.why_store = WhyStore(record, lost);
+  }
+  return explanation;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,26 @@
+// Acknowledged checkpoints that a run lost, as the cause of a failure.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_
+
+#include <string>
+
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+struct LossExplanation {
+  // "the power cut at step 51 damaged step-000000040-g1, …"; "": none was lost.
+  std::string cause;
+  // How the other violations of `store` follow; "": they do not, or there is
+  // nothing to add.
+  std::string why_store;
+};
+
+// Looks for acknowledged checkpoints that the run rejected, left behind invalid
+// or no longer has, although no fault had damaged them.
+LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_

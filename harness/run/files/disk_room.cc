@@ -1,0 +1,63 @@
+#include "harness/run/files/disk_room.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "engine/status.h"
+#include "harness/run/files/text_file.h"
+#include <sys/statvfs.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kLeastRoom = size_t{64} << 10;
+
+}  // namespace
+
+uint64_t FreeBytes(const std::filesystem::path& directory) {
+  struct statvfs facts = {};
+  if (statvfs(directory.c_str(), &facts) != 0) return 0;
+  return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
+}
+
+// The super-user may write where others have no room left, so the number of
+// free bytes is only a hint.
+bool IsFull(const std::filesystem::path& directory) {
+  if (FreeBytes(directory) >= kLeastRoom) return false;
+  const std::filesystem::path file = directory / ".room";
+  const Status written = WriteNewTextFile(file, std::string(kLeastRoom, '.'));
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  return written.code() == Code::kResourceExhausted;
+}
+
+bool TellsOfFullDisk(std::string_view text) {
+  return text.find(std::strerror(ENOSPC)) != text.npos;
+}
+
+bool FullDiskWatch::Found() {
+  constexpr uint64_t kOverlap = 64;  // for a message that was half written
+  std::error_code error;
+  for (const std::filesystem::path& folder : folders_) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder, error)) {
+      uint64_t& read = read_[entry.path()];
+      const uint64_t size = entry.file_size(error);
+      if (error || size <= read) continue;
+      const uint64_t begin = read - std::min(read, kOverlap);
+      std::string text(size - begin, '\0');
+      std::ifstream in(entry.path(), std::ios::binary);
+      in.seekg(static_cast<std::streamoff>(begin));
+      in.read(text.data(), static_cast<std::streamsize>(text.size()));
+      read = size;
+      if (TellsOfFullDisk(text)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,65 @@
+#include "harness/run/files/shell_word.h"
+
+#include <algorithm>
+
+#include "engine/utf8.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kPlain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    "_-./:,=+@%";
+
+bool IsControl(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
+// Returns true iff the text may be printed as it is. Control characters with
+// two bytes in UTF-8 (U+0080 to U+009F) move a cursor too and are excluded.
+bool IsPrintable(std::string_view text) {
+  if (!IsUtf8(text) || std::ranges::any_of(text, IsControl)) return false;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '\xc2' && static_cast<unsigned char>(text[i + 1]) < 0xa0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string Escaped(std::string_view text) {
+  std::string word = "$'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (IsControl(c) || byte >= 0x80) {
+      // Always two digits: what follows cannot be taken for one more.
+      word += fmt::format("\\x{:02x}", byte);
+    } else {
+      if (c == '\'' || c == '\\') word += '\\';
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+std::string ShellWord(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) {
+    return std::string(text);
+  }
+  if (!IsPrintable(text)) return Escaped(text);
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace gauntlet

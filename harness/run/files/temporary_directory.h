@@ -1,0 +1,37 @@
+// A directory that this process makes and removes.
+#ifndef GAUNTLET_HARNESS_RUN_FILES_TEMPORARY_DIRECTORY_H_
+#define GAUNTLET_HARNESS_RUN_FILES_TEMPORARY_DIRECTORY_H_
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+class TemporaryDirectory {
+ public:
+  // A new directory in $TMPDIR: "gauntlet-PURPOSE-x7Yq1z".
+  static Result<std::unique_ptr<TemporaryDirectory>> Make(
+      std::string_view purpose);
+  // A new directory of such a name in `parent`, which exists.
+  static Result<std::unique_ptr<TemporaryDirectory>> MakeIn(
+      const std::filesystem::path& parent, std::string_view purpose);
+  // Removes it with all that is in it.
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FILES_TEMPORARY_DIRECTORY_H_

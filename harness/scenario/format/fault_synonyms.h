@@ -1,0 +1,53 @@
+// Words of the field for fault kinds: `oom` for `out_of_memory`.
+//
+// One table, for the loader of scenarios, the help and its suggestions.
+#ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_FAULT_SYNONYMS_H_
+#define GAUNTLET_HARNESS_SCENARIO_FORMAT_FAULT_SYNONYMS_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "harness/scenario/format/diagnostic.h"
+#include "harness/scenario/format/yaml_tree.h"
+
+namespace gauntlet {
+
+struct FaultSynonym {
+  std::string_view name;  // "oom"
+  FaultKind kind = FaultKind::kCrash;
+  // A parameter that the word implies: "error", "ENOSPC". "": none.
+  std::string_view parameter = "";
+  std::string_view value = "";
+};
+
+// A word with several meanings, and the advice that tells them apart.
+struct AmbiguousFaultName {
+  std::string_view name;    // "latency"
+  std::string_view advice;  // "use slow (…) or delay (…)"
+};
+
+std::span<const FaultSynonym> AllFaultSynonyms();
+std::span<const AmbiguousFaultName> AllAmbiguousFaultNames();
+
+// Returns the synonym with that name. Ignores case; '-' equals '_'. Names of
+// errors are synonyms too ("eio": `errno` with error EIO), and so are other
+// spellings of a kind ("bit-flip"). The exact name of a kind is not.
+std::optional<FaultSynonym> FindFaultSynonym(std::string_view name);
+
+// The advice for an ambiguous word; "" if it is none.
+std::string_view AdviceOnFaultName(std::string_view name);
+
+// Names of the synonyms of a kind, in the order of the table.
+std::vector<std::string> SynonymsOf(FaultKind kind);
+
+// Replaces the synonyms in the `faults` of a document by the kinds meant, with
+// a warning for each.
+void ReplaceFaultSynonyms(YamlNode& document, Diagnostics& diagnostics);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_FORMAT_FAULT_SYNONYMS_H_

@@ -1,0 +1,407 @@
+#include "harness/scenario/format/map_reader.h"
+
+#include <algorithm>
+
+#include "engine/check.h"
+#include "harness/scenario/format/fault_synonyms.h"
+#include "harness/scenario/format/units.h"
+#include "harness/scenario/format/upgrade.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+std::string_view NounOf(const KeySpec& key) {
+  switch (key.names) {
+    case Names::kPresets:
+      return "preset";
+    case Names::kPoints:
+      return "fault point";
+    case Names::kFaultKinds:
+      return "fault kind";
+    case Names::kBugs:
+      return "planted bug";
+    case Names::kInvariants:
+      return "invariant";
+    case Names::kFeatures:
+      return "feature";
+    case Names::kListed:
+      break;
+  }
+  const size_t dot = key.path.rfind('.');
+  return dot == std::string_view::npos ? key.path : key.path.substr(dot + 1);
+}
+
+namespace {
+
+// The topic of `gauntlet help` that lists the names of the row; "": none.
+std::string_view TopicOf(Names names) {
+  switch (names) {
+    case Names::kPoints:
+      return "points";
+    case Names::kFaultKinds:
+      return "faults";
+    case Names::kBugs:
+      return "planted-bugs";
+    case Names::kInvariants:
+      return "invariants";
+    default:
+      return "";
+  }
+}
+
+// Returns a suggestion for an unknown name, or the command that lists the known
+// ones.
+std::string HintOnName(const KeySpec& row, const std::string& name,
+                       std::vector<std::string> known) {
+  const std::string_view renamed = NewNameOfValue(row.path, name);
+  if (!renamed.empty()) {
+    return fmt::format("{} is the name in gauntlet/v2", renamed);
+  }
+  if (row.names == Names::kFaultKinds) {
+    const std::string_view advice = AdviceOnFaultName(name);
+    if (!advice.empty()) return std::string(advice);
+    for (const FaultSynonym& synonym : AllFaultSynonyms()) {
+      known.emplace_back(synonym.name);
+    }
+  }
+  std::string hint = SuggestName(name, known);
+  if (hint.empty() && !TopicOf(row.names).empty()) {
+    hint = fmt::format("gauntlet help {} lists them", TopicOf(row.names));
+  }
+  return hint;
+}
+
+// "{step: 10}" for a scalar in place of a map of one key; else "".
+std::string HintOnMap(std::string_view path, const YamlNode& found) {
+  const std::vector<std::string> keys = KeysOf(path);
+  if (keys.size() != 1 || found.kind != YamlKind::kScalar) return "";
+  return fmt::format("{{{}: {}}}", keys.front(), found.scalar.substr(0, 40));
+}
+
+// "`do` belongs beside `at`" where the map's own map has the key; else "".
+std::string HintOnPlace(std::string_view path, std::string_view key) {
+  std::string_view owner;
+  std::string_view name = path;
+  if (path.starts_with("with.")) {
+    owner = "faults";
+    name = "with";
+  } else if (const size_t dot = path.rfind('.'); dot != path.npos) {
+    owner = path.substr(0, dot);
+    name = path.substr(dot + 1);
+  }
+  if (name.empty() || std::ranges::count(KeysOf(owner), key) == 0) return "";
+  return fmt::format("`{}` belongs beside `{}`, not in it", key, name);
+}
+
+}  // namespace
+
+MapReader::MapReader(const YamlNode* node, std::string_view path,
+                     Diagnostics& diagnostics)
+    : node_(node), path_(path), diagnostics_(&diagnostics) {
+  if (node_ == nullptr) return;
+  if (node_->kind != YamlKind::kMap) {
+    Error(node_->place,
+          fmt::format("expected a map, found {}", DescribeYaml(*node_)),
+          HintOnMap(path_, *node_));
+    node_ = nullptr;
+    return;
+  }
+  std::vector<std::string> known = KeysOf(path_);
+  if (path_.empty()) std::erase(known, "with");
+  for (const YamlEntry& entry : node_->entries) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) {
+      continue;
+    }
+    const std::string where =
+        path_.empty() ? "" : fmt::format(" in '{}'", path_);
+    const std::string_view renamed = NewNameOfKey(path_, entry.key);
+    std::string hint = HintOnPlace(path_, entry.key);
+    if (!renamed.empty()) {
+      hint = fmt::format("{} is the name in gauntlet/v2", renamed);
+    } else if (hint.empty()) {
+      hint = SuggestName(entry.key, known);
+    }
+    Error(entry.place,
+          fmt::format("unknown key '{}'{}", entry.key.substr(0, 80), where),
+          std::move(hint));
+  }
+}
+
+const YamlNode* MapReader::Find(std::string_view key) const {
+  return node_ == nullptr ? nullptr : node_->Find(key);
+}
+
+Place MapReader::PlaceOf(std::string_view key) const {
+  const YamlNode* found = Find(key);
+  if (found != nullptr) return found->place;
+  return node_ == nullptr ? Place{} : node_->place;
+}
+
+MapReader MapReader::Map(std::string_view key) const {
+  return MapReader(Find(key), Row(key).path, *diagnostics_);
+}
+
+std::vector<MapReader> MapReader::Maps(std::string_view key,
+                                       size_t most) const {
+  std::vector<MapReader> maps;
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return maps;
+  if (node->kind != YamlKind::kList) {
+    Wrong(*node, fmt::format("a list of at most {} maps", most));
+    return maps;
+  }
+  if (node->items.size() > most) {
+    Error(node->place, fmt::format("expected at most {} maps, found {}", most,
+                                   node->items.size()));
+    return maps;
+  }
+  for (const YamlNode& item : node->items) {
+    maps.emplace_back(&item, Row(key).path, *diagnostics_);
+  }
+  return maps;
+}
+
+bool MapReader::Text(std::string_view key, std::string& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  if (node->kind != YamlKind::kScalar) return Wrong(*node, "text");
+  out = node->scalar;
+  return true;
+}
+
+bool MapReader::OneCount(const KeySpec& row, const YamlNode& node,
+                         uint64_t& out) const {
+  std::optional<uint64_t> value;
+  if (node.kind == YamlKind::kScalar && !node.quoted) {
+    value = ParseWholeNumber(node.scalar);
+  }
+  if (!value || *value < row.low || *value > row.high) {
+    return WrongPlain(
+        node, fmt::format("a whole number from {} to {}", row.low, row.high));
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::OneNumber(const YamlNode& node, float& out) const {
+  std::optional<double> value;
+  if (node.kind == YamlKind::kScalar && !node.quoted) {
+    value = ParseNumber(node.scalar);
+  }
+  if (!value || *value > 3e38 || *value < -3e38) {
+    return WrongPlain(node, "a number");
+  }
+  out = static_cast<float>(*value);
+  return true;
+}
+
+template <typename T, typename Reader>
+bool MapReader::List(std::string_view key, std::string_view expected,
+                     std::vector<T>& out, const Reader& read) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  if (node->kind != YamlKind::kList) return Wrong(*node, expected);
+  std::vector<T> values;
+  for (const YamlNode& item : node->items) {
+    if (!read(item, values.emplace_back())) return false;
+  }
+  out = std::move(values);
+  return true;
+}
+
+bool MapReader::TextList(std::string_view key,
+                         std::vector<std::string>& out) const {
+  return List(key, "a list of texts", out,
+              [&](const YamlNode& item, std::string& value) {
+                if (item.kind != YamlKind::kScalar) return Wrong(item, "text");
+                value = item.scalar;
+                return true;
+              });
+}
+
+bool MapReader::CountList(std::string_view key,
+                          std::vector<uint64_t>& out) const {
+  return List(key, "a list of numbers", out,
+              [&](const YamlNode& item, uint64_t& value) {
+                return OneCount(Row(key), item, value);
+              });
+}
+
+bool MapReader::NumberList(std::string_view key,
+                           std::vector<float>& out) const {
+  return List(key, "a list of numbers", out,
+              [&](const YamlNode& item, float& value) {
+                return OneNumber(item, value);
+              });
+}
+
+bool MapReader::Count(std::string_view key, uint64_t& out) const {
+  const YamlNode* node = Find(key);
+  return node != nullptr && OneCount(Row(key), *node, out);
+}
+
+bool MapReader::Count(std::string_view key, int& out) const {
+  uint64_t value = 0;
+  if (!Count(key, value)) return false;
+  CHECK(value <= 0x7fffffff, "an int's row needs an int's bounds");
+  out = static_cast<int>(value);
+  return true;
+}
+
+bool MapReader::Count(std::string_view key,
+                      std::optional<uint64_t>& out) const {
+  uint64_t value = 0;
+  if (!Count(key, value)) return false;
+  out = value;
+  return true;
+}
+
+bool MapReader::Number(std::string_view key, float& out) const {
+  const YamlNode* node = Find(key);
+  return node != nullptr && OneNumber(*node, out);
+}
+
+bool MapReader::Flag(std::string_view key, bool& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const bool plain = node->kind == YamlKind::kScalar && !node->quoted;
+  if (!plain || (node->scalar != "true" && node->scalar != "false")) {
+    return WrongPlain(*node, "true or false");
+  }
+  out = node->scalar == "true";
+  return true;
+}
+
+bool MapReader::Time(std::string_view key, Duration& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const auto value = ParseDuration(node->scalar);
+  if (node->kind != YamlKind::kScalar || !value) {
+    return Wrong(*node, "a duration such as 200ms, 1s or 2m, at most 24h");
+  }
+  const Duration least(Row(key).low);
+  if (*value < least) {
+    return Wrong(*node, "a duration of at least " + DurationToText(least));
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::Size(std::string_view key, uint64_t& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const auto value = ParseSize(node->scalar);
+  if (node->kind != YamlKind::kScalar || !value) {
+    return Wrong(*node, "a size such as 64KiB or 4096, in B, KiB, MiB or GiB");
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::Offset(std::string_view key, FileOffset& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const auto value = ParseFileOffset(node->scalar);
+  if (node->kind != YamlKind::kScalar || !value) {
+    return Wrong(*node, "an offset such as 50%, 64KiB or 4096");
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
+                        std::string& out) const {
+  if (node.kind != YamlKind::kScalar) {
+    return Wrong(node, "a name");
+  }
+  const std::vector<std::string> names = ChoicesOf(row);
+  if (!names.empty() &&
+      std::find(names.begin(), names.end(), node.scalar) == names.end()) {
+    Error(
+        node.place,
+        fmt::format("unknown {} '{}'", NounOf(row), node.scalar.substr(0, 80)),
+        HintOnName(row, node.scalar, names));
+    return false;
+  }
+  out = node.scalar;
+  return true;
+}
+
+bool MapReader::Choice(std::string_view key, std::string& out) const {
+  const YamlNode* node = Find(key);
+  return node != nullptr && OneName(Row(key), *node, out);
+}
+
+bool MapReader::ChoiceList(std::string_view key,
+                           std::vector<size_t>& places) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  if (node->kind != YamlKind::kList || node->items.empty()) {
+    return Wrong(*node, "a list of names");
+  }
+  const std::vector<std::string> names = ChoicesOf(Row(key));
+  for (const YamlNode& item : node->items) {
+    std::string name;
+    if (!OneName(Row(key), item, name)) return false;
+    const auto found = std::find(names.begin(), names.end(), name);
+    places.push_back(static_cast<size_t>(found - names.begin()));
+  }
+  return true;
+}
+
+bool MapReader::NameList(std::string_view key,
+                         std::vector<std::string>& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const KeySpec& row = Row(key);
+  std::vector<std::string> names;
+  bool good = true;
+  const auto add = [&](const YamlNode& item) {
+    std::string name;
+    if (!OneName(row, item, name)) {
+      good = false;
+    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+      good = false;
+      Error(item.place, fmt::format("'{}' stands there twice", name));
+    } else {
+      names.push_back(name);
+    }
+  };
+  if (node->kind == YamlKind::kList) {
+    for (const YamlNode& item : node->items) add(item);
+  } else {
+    add(*node);
+  }
+  if (good) out = std::move(names);
+  return good;
+}
+
+void MapReader::Error(Place place, std::string message,
+                      std::string hint) const {
+  diagnostics_->Error(place, std::move(message), std::move(hint));
+}
+
+const KeySpec& MapReader::Row(std::string_view key) const {
+  const KeySpec* row = FindKey(
+      path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
+  CHECK(row != nullptr, fmt::format("no key {}.{} in the table", path_, key));
+  return *row;
+}
+
+bool MapReader::Wrong(const YamlNode& node, std::string_view expected) const {
+  Error(node.place,
+        fmt::format("expected {}, found {}", expected, DescribeYaml(node)));
+  return false;
+}
+
+bool MapReader::WrongPlain(const YamlNode& node,
+                           std::string_view expected) const {
+  if (!node.quoted) return Wrong(node, expected);
+  Error(node.place,
+        fmt::format("expected {}, found {} in quotes", expected,
+                    DescribeYaml(node)),
+        "what is in quotes is text");
+  return false;
+}
+
+}  // namespace gauntlet

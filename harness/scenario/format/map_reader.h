@@ -1,0 +1,106 @@
+// Takes typed values out of a map of a scenario, by the table of keys.
+//
+// A reader is for one map; making it reports what is not a map and each key
+// that the table does not know. Each Read leaves its target alone where the key
+// is missing or (after a diagnostic) wrong. The types and bounds are the
+// table's.
+#ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_
+#define GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/plan/plan.h"
+#include "engine/world/clock.h"
+#include "harness/scenario/format/diagnostic.h"
+#include "harness/scenario/format/keys.h"
+#include "harness/scenario/format/yaml_tree.h"
+
+namespace gauntlet {
+
+class MapReader {
+ public:
+  // `path` is the map's in the table, "" for a document. A node of nullptr is
+  // an empty map. `node` and `diagnostics` must outlive the reader.
+  MapReader(const YamlNode* node, std::string_view path,
+            Diagnostics& diagnostics);
+
+  // The value of a key; nullptr if it is not there.
+  const YamlNode* Find(std::string_view key) const;
+  // Returns the place that an error about the key points at: its value, else
+  // the map.
+  Place PlaceOf(std::string_view key) const;
+  // The reader of a map within this one.
+  MapReader Map(std::string_view key) const;
+  // The readers of a list of maps, at most `most`.
+  std::vector<MapReader> Maps(std::string_view key, size_t most) const;
+
+  // Each of these: true if the key is there and well.
+  bool Text(std::string_view key, std::string& out) const;
+  bool TextList(std::string_view key, std::vector<std::string>& out) const;
+  bool Count(std::string_view key, uint64_t& out) const;
+  bool Count(std::string_view key, int& out) const;
+  bool Count(std::string_view key, std::optional<uint64_t>& out) const;
+  bool Number(std::string_view key, float& out) const;
+  bool CountList(std::string_view key, std::vector<uint64_t>& out) const;
+  bool NumberList(std::string_view key, std::vector<float>& out) const;
+  bool Flag(std::string_view key, bool& out) const;
+  bool Time(std::string_view key, Duration& out) const;
+  bool Size(std::string_view key, uint64_t& out) const;
+  bool Offset(std::string_view key, FileOffset& out) const;
+  // One of the names of the row.
+  bool Choice(std::string_view key, std::string& out) const;
+  // One of the row's listed names, as the enum whose values are in their order.
+  template <typename Enum>
+  bool Choice(std::string_view key, Enum& out) const {
+    std::string name;
+    if (!Choice(key, name)) return false;
+    const std::vector<std::string> names = ChoicesOf(Row(key));
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == name) out = static_cast<Enum>(i);
+    }
+    return true;
+  }
+  bool NameList(std::string_view key, std::vector<std::string>& out) const;
+  // A list of the row's listed names, which may come again, as their enum.
+  template <typename Enum>
+  bool ChoiceList(std::string_view key, std::vector<Enum>& out) const {
+    std::vector<size_t> places;
+    if (!ChoiceList(key, places)) return false;
+    out.clear();
+    for (const size_t place : places) out.push_back(static_cast<Enum>(place));
+    return true;
+  }
+
+  void Error(Place place, std::string message, std::string hint = "") const;
+
+ private:
+  const KeySpec& Row(std::string_view key) const;
+  // Each item of a list, as the reader of one has it. `expected`: "a list of
+  // numbers".
+  template <typename T, typename Reader>
+  bool List(std::string_view key, std::string_view expected,
+            std::vector<T>& out, const Reader& read) const;
+  bool ChoiceList(std::string_view key, std::vector<size_t>& places) const;
+  bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
+  bool OneNumber(const YamlNode& node, float& out) const;
+  bool Wrong(const YamlNode& node, std::string_view expected) const;
+  // Likewise, of what is not to stand in quotes.
+  bool WrongPlain(const YamlNode& node, std::string_view expected) const;
+  bool OneName(const KeySpec& row, const YamlNode& node,
+               std::string& out) const;
+
+  const YamlNode* node_;
+  std::string path_;
+  Diagnostics* diagnostics_;
+};
+
+// "fault point", "fault kind", …: what an unknown name of the row is called.
+std::string_view NounOf(const KeySpec& key);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_

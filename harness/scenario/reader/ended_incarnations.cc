@@ -1,0 +1,160 @@
+#include "harness/scenario/reader/ended_incarnations.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/scenario/reader/reachable.h"
+#include "harness/scenario/save_schedule.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Returns true iff the fault ends the process at its point, at once.
+bool EndsItsProcess(const Fault& fault) {
+  return fault.kind == FaultKind::kCrash ||
+         (fault.kind == FaultKind::kKill && !fault.with.kill_latency) ||
+         fault.kind == FaultKind::kException ||
+         fault.kind == FaultKind::kPowerLoss;
+}
+
+// Progress of the first incarnation; null: not known.
+struct Progress {
+  std::optional<uint64_t> step;
+  std::optional<uint64_t> save;
+};
+
+class Warner {
+ public:
+  Warner(const Case& one, const std::vector<PlacedFault>& faults,
+         Diagnostics& diagnostics)
+      : case_(one), faults_(faults), diagnostics_(diagnostics) {}
+
+  void Check(const PlacedFault& waiting) {
+    if (waiting.fault.site.life != 1) return;
+    for (const PlacedFault& ending : faults_) {
+      if (ending.node == waiting.node || !EndsItsProcess(ending.fault)) {
+        continue;
+      }
+      const std::optional<Progress> end = ProgressAt(ending.fault.site);
+      if (!end || !ending.fault.after.empty() ||
+          !IsBehind(waiting.fault, ending.fault, *end)) {
+        continue;
+      }
+      return Warn(waiting, ending.fault, *end);
+    }
+  }
+
+ private:
+  bool EndsAllWorkers() const {
+    return case_.cluster.policy == RestartPolicy::kWholeJob &&
+           case_.cluster.hosts == HostsChoice::kOne;
+  }
+
+  // Returns the step after which an undisturbed run makes its N-th save.
+  std::optional<uint64_t> StepOfSave(uint64_t save) const {
+    std::optional<uint64_t> step = 0;
+    for (uint64_t i = 0; i < save && step; ++i) {
+      const std::optional<NearestSaves> nearest = SavesNextTo(case_, *step);
+      step = nearest ? nearest->after : std::nullopt;
+    }
+    return step;
+  }
+
+  // nullopt: where the fault fires, or that it fires, is not certain.
+  std::optional<Progress> ProgressAt(const FaultSite& site) const {
+    const PointInfo& point = InfoOf(site.point);
+    const bool may_be_behind_the_file =
+        site.block != 0 ||
+        (site.offset && site.offset->unit == OffsetUnit::kBytes);
+    if (site.life != 1 || site.epoch || site.occurrence != 1 ||
+        may_be_behind_the_file) {
+      return std::nullopt;
+    }
+    if (point.rate == HitRate::kEachStep && point.part != RunPart::kHeartbeat) {
+      return Progress{.step = site.step.value_or(1), .save = {}};
+    }
+    const bool in_each_save =
+        point.part == RunPart::kSave && point.rate != HitRate::kSeldom;
+    if (!in_each_save || case_.store == StoreChoice::kNone ||
+        case_.train.checkpoint.mode != SaveMode::kSync) {
+      return std::nullopt;
+    }
+    if (!site.step) {
+      const uint64_t save = site.save.value_or(1);
+      return Progress{.step = StepOfSave(save), .save = save};
+    }
+    const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);
+    if (site.save || !nearest || nearest->at_or_before != site.step) {
+      return std::nullopt;
+    }
+    return Progress{.step = site.step, .save = {}};
+  }
+
+  bool IsBehind(const Fault& waiting, const Fault& ending,
+                const Progress& end) const {
+    const FaultSite& site = waiting.site;
+    const bool is_same = site.worker == ending.site.worker &&
+                         (site.worker >= 0 || case_.cluster.workers == 1);
+    if (!is_same && !EndsAllWorkers()) return false;
+    if (is_same && waiting.after == ending.id) return true;
+    // Samples may be read ahead of their step.
+    if (site.point == Point::kDataNext) return false;
+    // While a worker ends in a step, another may have begun the next one.
+    const uint64_t lead = is_same ? 0 : 1;
+    if (site.step && end.step) return *site.step > *end.step + lead;
+    if (!site.save || case_.train.checkpoint.mode != SaveMode::kSync) {
+      return false;
+    }
+    if (is_same && end.save) return *site.save > *end.save;
+    // Another fault may lead to more saves than the schedule has.
+    if (faults_.size() != 2 || !end.step) return false;
+    const std::optional<uint64_t> step = StepOfSave(*site.save);
+    return step && *step > *end.step + lead;
+  }
+
+  void Warn(const PlacedFault& waiting, const Fault& ending,
+            const Progress& end) {
+    const FaultSite& site = waiting.fault.site;
+    const std::string owner = site.worker >= 0
+                                  ? fmt::format("worker {}", site.worker)
+                                  : std::string("each worker");
+    const std::string place = ending.site.save || !end.step
+                                  ? fmt::format("in save {}", *end.save)
+                                  : fmt::format("at step {}", *end.step);
+    diagnostics_.Warning(
+        waiting.node->place,
+        fmt::format("fault `{}` can never fire: incarnation 1 of {} ends with "
+                    "fault `{}` {}",
+                    waiting.fault.id, owner, ending.id, place),
+        waiting.fault.after.empty()
+            ? fmt::format("add `after: {}`, or `incarnation: any` inside `at`",
+                          ending.id)
+            : "use `incarnation: any`");
+  }
+
+  const Case& case_;
+  const std::vector<PlacedFault>& faults_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void WarnOfEndedIncarnations(const Case& one,
+                             const std::vector<PlacedFault>& faults,
+                             Diagnostics& diagnostics) {
+  if (one.cluster.policy == RestartPolicy::kNone || !one.launches.empty()) {
+    return;
+  }
+  // With a third fault, a notice may cause saves beyond the schedule.
+  if (faults.size() > 2 &&
+      std::ranges::any_of(faults, IsNotice, &PlacedFault::fault)) {
+    return;
+  }
+  Warner warner(one, faults, diagnostics);
+  for (const PlacedFault& placed : faults) warner.Check(placed);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,372 @@
+#include "harness/scenario/reader/fault_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "chaos/inject/plan/fault_parameters.h"
+#include "engine/job/job.h"
+#include "engine/train/worker_exit.h"
+#include "harness/scenario/format/map_reader.h"
+#include "harness/scenario/format/units.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kIdCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+constexpr Duration kASecond = std::chrono::seconds(1);
+
+// Between notice and kill, as the documents of those systems say.
+std::optional<Duration> GraceOf(std::string_view profile) {
+  if (profile == "aws-spot") return std::chrono::seconds(120);
+  if (profile.empty()) return std::nullopt;
+  return std::chrono::seconds(30);
+}
+
+void ReadWorker(const MapReader& at, int& worker) {
+  const YamlNode* node = at.Find("worker");
+  if (node == nullptr) return;
+  const std::string& text = node->scalar;
+  const auto number = ParseWholeNumber(text);
+  if (const auto symbol = FindWorkerSymbol(text)) {
+    worker = *symbol;
+  } else if (number && *number < uint64_t{kMaxReplicas}) {
+    worker = static_cast<int>(*number);
+  } else {
+    at.Error(node->place,
+             fmt::format("expected a worker's number, all, any or chief, "
+                         "found {}",
+                         DescribeYaml(*node)));
+  }
+}
+
+void ReadLife(const MapReader& at, int& life) {
+  const YamlNode* node = at.Find("incarnation");
+  if (node != nullptr && node->scalar == "any") {
+    life = kAnyLife;
+  } else {
+    at.Count("incarnation", life);
+  }
+}
+
+// `block` and `offset`, once the point is known. They choose a write of a file.
+void ReadBlock(const MapReader& at, FaultSite& site) {
+  const YamlNode* block = at.Find("block");
+  if (block != nullptr && block->scalar == "any") {
+    site.block = kAnyBlock;
+  } else {
+    at.Count("block", site.block);
+  }
+  FileOffset offset;
+  if (at.Offset("offset", offset)) site.offset = offset;
+  if (block != nullptr && site.offset) {
+    at.Error(at.PlaceOf("block"),
+             "expected a block or an offset, found both: each chooses a write");
+  }
+}
+
+// `point_is_known`: false after an error there.
+void CheckBlock(const MapReader& at, const FaultSite& site,
+                bool point_is_known) {
+  if (!point_is_known) return;
+  for (const std::string_view key : {"block", "offset"}) {
+    if (HasBlocks(site.point) || at.Find(key) == nullptr) continue;
+    at.Error(
+        at.PlaceOf(key),
+        fmt::format("{} {} at {} can never match", key == "block" ? "a" : "an",
+                    key, PointName(site.point)),
+        "only the points of writes have one, such as ckpt.shard.write");
+  }
+  if (at.Find("save") == nullptr || IsOfSave(site.point)) return;
+  at.Error(at.PlaceOf("save"),
+           fmt::format("a save at {} can never match", PointName(site.point)),
+           "only the points of a save are in one, such as ckpt.rename");
+}
+
+void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
+  // A fault after another one often happens after a restart.
+  site.life = after.empty() ? 1 : kAnyLife;
+  ReadWorker(at, site.worker);
+  ReadLife(at, site.life);
+  at.Count("step", site.step);
+  at.Count("epoch", site.epoch);
+  std::string point;
+  const bool said = at.Choice("point", point);
+  if (said) site.point = *FindPoint(point);
+  at.Count("save", site.save);
+  at.Count("occurrence", site.occurrence);
+  ReadBlock(at, site);
+  CheckBlock(at, site, said || at.Find("point") == nullptr);
+}
+
+void ReadBlocks(const MapReader& with, std::string_view key,
+                FaultParameters& out) {
+  const YamlNode* keep = with.Find(key);
+  if (keep == nullptr) return;
+  if (keep->kind != YamlKind::kList) {
+    with.Error(keep->place, fmt::format("expected a list of blocks, found {}",
+                                        DescribeYaml(*keep)));
+    return;
+  }
+  out.keep = 0;
+  for (const YamlNode& item : keep->items) {
+    const auto block = ParseWholeNumber(item.scalar);
+    if (!block || *block >= static_cast<uint64_t>(out.blocks)) {
+      with.Error(item.place,
+                 fmt::format("expected a block from 0 to {}, found {}",
+                             out.blocks - 1, DescribeYaml(item)));
+      continue;
+    }
+    out.keep |= uint64_t{1} << *block;
+  }
+}
+
+void ReadGroups(const MapReader& with, std::string_view key,
+                std::vector<std::vector<int>>& out) {
+  const YamlNode* groups = with.Find(key);
+  if (groups == nullptr) return;
+  const auto bad = [&](const YamlNode& node) {
+    with.Error(
+        node.place,
+        fmt::format("expected lists of workers, found {}", DescribeYaml(node)),
+        "groups: [[0, 1], [2]]");
+  };
+  if (groups->kind != YamlKind::kList) return bad(*groups);
+  for (const YamlNode& group : groups->items) {
+    if (group.kind != YamlKind::kList) return bad(group);
+    std::vector<int>& workers = out.emplace_back();
+    for (const YamlNode& item : group.items) {
+      const auto worker = ParseWholeNumber(item.scalar);
+      if (!worker || *worker >= uint64_t{kMaxReplicas}) return bad(item);
+      workers.push_back(static_cast<int>(*worker));
+    }
+  }
+}
+
+void ReadChoice(const MapReader& with, std::string_view key,
+                const ChoicePlace& place, FaultParameters& out) {
+  std::string name;
+  if (!with.Choice(key, name)) return;
+  const std::vector<std::string_view> names = place.names();
+  const auto found = std::ranges::find(names, name);
+  place.set(static_cast<size_t>(found - names.begin()), out);
+}
+
+void ReadParameter(const MapReader& with, const FaultParameterInfo& parameter,
+                   FaultParameters& out) {
+  const std::string_view key = parameter.name;
+  std::visit(
+      OnPlace{
+          [&](Duration FaultParameters::*duration) {
+            with.Time(key, out.*duration);
+          },
+          [&](std::optional<Duration> FaultParameters::*duration) {
+            Duration time{0};
+            if (with.Time(key, time)) out.*duration = time;
+          },
+          [&](FileOffset FaultParameters::*offset) {
+            with.Offset(key, out.*offset);
+          },
+          [&](const BytesPlace& place) { with.Size(key, out.*place.bytes); },
+          [&](const ChoicePlace& place) { ReadChoice(with, key, place, out); },
+          [&](const BlocksPlace&) { ReadBlocks(with, key, out); },
+          [&](const GroupsPlace& place) {
+            ReadGroups(with, key, out.*place.groups);
+          },
+          [&](auto number) { with.Count(key, out.*number); }},
+      parameter.place);
+}
+
+// A launcher would take the worker's word for how it ended: not for a crash.
+void CheckExitCode(const MapReader& with, const FaultParameters& out) {
+  if (!IsWorkerExit(out.exit_code)) return;
+  with.Error(with.PlaceOf("exit_code"),
+             fmt::format("expected none of the exit codes by which workers say "
+                         "how they ended ({}), found {}",
+                         fmt::join(AllWorkerExits(), ", "), out.exit_code));
+}
+
+// `profile` is a name for a grace.
+void ReadProfile(const MapReader& with, FaultParameters& out) {
+  std::string profile;
+  with.Choice("profile", profile);
+  if (with.Find("grace") != nullptr && !profile.empty()) {
+    with.Error(with.PlaceOf("grace"),
+               "expected either a grace or a profile for preempt");
+  }
+  if (const auto given = GraceOf(profile)) out.grace = *given;
+}
+
+void CheckJump(const MapReader& with, const FaultParameters& out) {
+  if (out.by >= kASecond && out.by % kASecond == Duration::zero()) return;
+  with.Error(with.PlaceOf("by"),
+             fmt::format("expected whole seconds, at least 1s, found {}",
+                         DurationToText(out.by)));
+}
+
+void ReadParameters(const MapReader& with, FaultKind kind,
+                    FaultParameters& out) {
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    ReadParameter(with, parameter, out);
+  }
+  if (kind == FaultKind::kCrash) CheckExitCode(with, out);
+  if (kind == FaultKind::kPreempt) ReadProfile(with, out);
+  if (kind == FaultKind::kWallClockJump) CheckJump(with, out);
+  with.Choice("repeat", out.times);
+}
+
+// `with` and `until`, once the kind is known.
+void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
+  const std::string_view kind = FaultKindName(fault.kind);
+  const YamlNode* node = map.Find("with");
+  const MapReader with(node, fmt::format("with.{}", kind), diagnostics);
+  if (map.Find("until") != nullptr) {
+    const MapReader until = map.Map("until");
+    until.Count("step", fault.with.until_step);
+    fault.with.times = FaultTimes::kAlways;
+  }
+  ReadParameters(with, fault.kind, fault.with);
+  const Place place = node == nullptr ? map.PlaceOf("do") : node->place;
+  const bool takes_longer =
+      fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay;
+  if (takes_longer && with.Find("latency") == nullptr) {
+    diagnostics.Error(place, fmt::format("{} needs a latency", kind),
+                      "with: {latency: 20ms}");
+  } else if (takes_longer &&
+             fault.with.latency + fault.with.jitter == Duration::zero()) {
+    diagnostics.Error(with.PlaceOf("latency"),
+                      fmt::format("{} by nothing has no effect: expected a "
+                                  "latency above 0",
+                                  kind),
+                      "with: {latency: 20ms}");
+  }
+  if (fault.kind == FaultKind::kPreempt && with.Find("grace") == nullptr &&
+      with.Find("profile") == nullptr) {
+    diagnostics.Error(place, "preempt needs a grace or a profile",
+                      "with: {profile: k8s}");
+  }
+  if (fault.with.until_step && fault.with.times == FaultTimes::kOnce) {
+    diagnostics.Error(map.PlaceOf("until"),
+                      "`until` needs `repeat: always`, found once");
+  }
+}
+
+Fault ReadFault(const YamlNode& node, size_t number, Diagnostics& diagnostics) {
+  const MapReader map(&node, "faults", diagnostics);
+  Fault fault;
+  fault.id = fmt::format("fault-{}", number);
+  map.Text("id", fault.id);
+  if (fault.id.empty() || fault.id.size() > 64 || fault.id[0] == '.' ||
+      fault.id.find_first_not_of(kIdCharacters) != std::string::npos) {
+    map.Error(map.PlaceOf("id"),
+              "expected an id of 1 to 64 letters, digits, '-', '_' and '.'");
+  }
+  map.Text("after", fault.after);
+  if (map.Find("at") == nullptr) {
+    map.Error(node.place, "expected `at`: where the fault happens");
+  }
+  const MapReader at = map.Map("at");
+  ReadSite(at, fault.after, fault.site);
+  std::string kind;
+  if (map.Choice("do", kind)) {
+    fault.kind = *FindFaultKind(kind);
+    ReadHow(map, diagnostics, fault);
+  } else if (map.Find("do") == nullptr && at.Find("do") == nullptr) {
+    map.Error(node.place, "expected `do`: what happens");
+  }
+  return fault;
+}
+
+Place AfterPlace(const PlacedFault& placed) {
+  const YamlNode* after = placed.node->Find("after");
+  return after == nullptr ? placed.node->place : after->place;
+}
+
+void CheckIds(const std::vector<PlacedFault>& faults,
+              Diagnostics& diagnostics) {
+  std::set<std::string_view> ids;
+  for (const PlacedFault& placed : faults) {
+    if (ids.insert(placed.fault.id).second) continue;
+    const YamlNode* id = placed.node->Find("id");
+    diagnostics.Error(id == nullptr ? placed.node->place : id->place,
+                      fmt::format("duplicate fault id '{}'", placed.fault.id));
+  }
+}
+
+void CheckOrder(const std::vector<PlacedFault>& faults,
+                Diagnostics& diagnostics) {
+  std::map<std::string, std::string> after;
+  std::vector<std::string> ids;
+  for (const PlacedFault& placed : faults) {
+    after[placed.fault.id] = placed.fault.after;
+    ids.push_back(placed.fault.id);
+  }
+  for (const PlacedFault& placed : faults) {
+    const Fault& fault = placed.fault;
+    if (fault.after.empty()) continue;
+    if (!after.contains(fault.after)) {
+      diagnostics.Error(
+          AfterPlace(placed),
+          fmt::format("no fault has the id '{}'", fault.after.substr(0, 80)),
+          SuggestName(fault.after, ids));
+      continue;
+    }
+    // Only who stands in a circle comes back to itself within so many steps.
+    std::string next = fault.after;
+    for (size_t i = 0; i < faults.size() && !next.empty(); ++i) {
+      if (next == fault.id) {
+        diagnostics.Error(AfterPlace(placed),
+                          fmt::format("'{}' comes after itself: a circle of "
+                                      "`after`",
+                                      fault.id));
+        break;
+      }
+      const auto found = after.find(next);
+      next = found == after.end() ? "" : found->second;
+    }
+  }
+}
+
+}  // namespace
+
+Place PlacedFault::AtPlace(std::string_view key) const {
+  const YamlNode* at = node->Find("at");
+  const YamlNode* found = at == nullptr ? nullptr : at->Find(key);
+  return found == nullptr ? node->place : found->place;
+}
+
+std::vector<PlacedFault> ReadFaults(const YamlNode* node,
+                                    Diagnostics& diagnostics) {
+  std::vector<PlacedFault> faults;
+  if (node == nullptr) return faults;
+  if (node->kind != YamlKind::kList) {
+    diagnostics.Error(node->place,
+                      fmt::format("expected a list of faults, found {}",
+                                  DescribeYaml(*node)));
+    return faults;
+  }
+  constexpr size_t kMaxFaults = 1000;
+  if (node->items.size() > kMaxFaults) {
+    diagnostics.Error(node->place,
+                      fmt::format("expected at most {} faults, found {}",
+                                  kMaxFaults, node->items.size()));
+    return faults;
+  }
+  for (const YamlNode& item : node->items) {
+    const size_t errors = diagnostics.size();
+    const Fault fault = ReadFault(item, faults.size() + 1, diagnostics);
+    if (diagnostics.size() == errors) faults.push_back({fault, &item});
+  }
+  if (faults.size() == node->items.size()) {
+    CheckIds(faults, diagnostics);
+    CheckOrder(faults, diagnostics);
+  }
+  return faults;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,402 @@
+#include "harness/scenario/reader/reachable.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <optional>
+
+#include "harness/scenario/reader/ended_incarnations.h"
+#include "harness/scenario/save_schedule.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// A slow process may be taken for a hung one, and a disk error or damaged file
+// may end one.
+bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
+
+// Returns true if somebody other than the launcher may have to start the job
+// again.
+bool EndsTheJob(const Fault& fault) {
+  return fault.kind == FaultKind::kPreempt ||
+         fault.kind == FaultKind::kKillLauncher ||
+         fault.kind == FaultKind::kTerminateLauncher || CutsPower(fault);
+}
+
+RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }
+
+bool NeedsCompany(Point point) {
+  const PointNeeds needs = InfoOf(point).needs;
+  return needs == PointNeeds::kCompany || needs == PointNeeds::kRejoin;
+}
+
+class Checker {
+ public:
+  Checker(const Case& one, const std::vector<PlacedFault>& faults,
+          Diagnostics& diagnostics)
+      : case_(one), faults_(faults), diagnostics_(diagnostics) {}
+
+  void Check(const PlacedFault& placed) {
+    CheckWorker(placed);
+    CheckLife(placed);
+    CheckPosition(placed);
+    CheckCompany(placed);
+    CheckGroups(placed);
+    CheckDevice(placed);
+    CheckPoint(placed);
+    CheckSaves(placed);
+    CheckStepOfSave(placed);
+    CheckChance(placed);
+  }
+
+ private:
+  void Never(const PlacedFault& placed, std::string_view key,
+             const std::string& why, std::string hint = "") {
+    diagnostics_.Error(placed.AtPlace(key),
+                       fmt::format("can never match: {}", why),
+                       std::move(hint));
+  }
+
+  void CheckWorker(const PlacedFault& placed) {
+    const int workers = case_.cluster.workers;
+    const int worker = placed.fault.site.worker;
+    const int life = placed.fault.site.life;
+    const int most = MostWorkersIn(case_.cluster, life);
+    if (worker < workers && worker >= most) {
+      Never(placed, "worker",
+            fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
+                        case_.name, most - 1,
+                        life == kAnyLife
+                            ? std::string()
+                            : fmt::format(" in incarnation {}", life)));
+    } else if (worker >= workers) {
+      Never(placed, "worker",
+            fmt::format("worker {}, but {} has workers 0 to {}", worker,
+                        case_.name, workers - 1));
+    } else if (worker > 0 && IsOfChief(placed) && !AnyMayBeLeftOut()) {
+      Never(placed, "worker",
+            fmt::format("only the chief gets to {}, and worker {} is not it",
+                        PointName(placed.fault.site.point), worker),
+            "worker: chief");
+    }
+  }
+
+  static bool IsOfChief(const PlacedFault& placed) {
+    return InfoOf(placed.fault.site.point).reached_by == ReachedBy::kChief;
+  }
+
+  // Then another than worker 0 may come to be the chief.
+  bool AnyMayBeLeftOut() const {
+    return case_.cluster.min_workers > 0 &&
+           case_.cluster.min_workers < case_.cluster.workers;
+  }
+
+  bool AnyOther(const PlacedFault& placed,
+                const std::function<bool(const Fault&)>& is_so) const {
+    return std::ranges::any_of(faults_, [&](const PlacedFault& other) {
+      return other.node != placed.node && is_so(other.fault);
+    });
+  }
+
+  void CheckLife(const PlacedFault& placed) {
+    const int life = placed.fault.site.life;
+    if (life == kAnyLife || life == 1) return;
+    const ClusterSetup& cluster = case_.cluster;
+    const bool restarts = cluster.policy != RestartPolicy::kNone;
+    const int requeues =
+        AnyOther(placed, EndsTheJob) ? cluster.max_requeues : 0;
+    const int64_t starts =
+        requeues + std::max<int64_t>(std::ssize(case_.launches), 1);
+    const int64_t lives =
+        (int64_t{restarts ? cluster.max_restarts : 0} + 1) * starts;
+    if (!restarts && starts == 1) {
+      Never(placed, "incarnation",
+            fmt::format("incarnation {}, but nothing restarts", life));
+    } else if (life > lives) {
+      Never(
+          placed, "incarnation",
+          fmt::format("incarnation {}, but there are at most {}", life, lives));
+    } else if (case_.launches.size() < 2 &&
+               !AnyOther(placed, [](const Fault& other) {
+                 return MayEndALife(other.kind);
+               })) {
+      Never(placed, "incarnation",
+            fmt::format("incarnation {}, but no other fault ends one", life));
+    }
+  }
+
+  // Returns true iff the process stands still until the kill arrives: another
+  // fault holds it at the same place, or it meets the others, and another fault
+  // holds one of them at that point.
+  bool IsHeld(const PlacedFault& placed) const {
+    const FaultSite& site = placed.fault.site;
+    const Duration latency = *placed.fault.with.kill_latency;
+    return AnyOther(placed, [&](const Fault& other) {
+      const bool holds_long_enough =
+          other.kind == FaultKind::kSlow && other.with.latency > latency;
+      const bool keeps_it_waiting = site.point == Point::kRendezvous &&
+                                    other.site.point == Point::kRendezvous;
+      return holds_long_enough && (other.site == site || keeps_it_waiting);
+    });
+  }
+
+  // Warns of a fault whose firing, or effect, is a matter of timing.
+  void CheckChance(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    if (placed.fault.with.kill_latency && !IsHeld(placed)) {
+      const YamlNode* with = placed.node->Find("with");
+      diagnostics_.Warning(
+          (with == nullptr ? placed.node : with)->place,
+          "what the process does in the time before this kill is not "
+          "controlled, and differs in the two worlds",
+          "without latency it is killed exactly at the point; a slow fault at "
+          "the same place holds it there");
+    }
+    if (!site.step) return;
+    const auto by_chance = [&](std::string_view why, std::string hint) {
+      diagnostics_.Warning(
+          placed.AtPlace("step"),
+          fmt::format("fires only by chance: {}, and whether it comes to {} in "
+                      "step {} is a matter of timing",
+                      why, PointName(site.point), *site.step),
+          std::move(hint));
+    };
+    if (PartOf(site) == RunPart::kHeartbeat) {
+      by_chance("heartbeats have a time of their own", "leave step out");
+    } else if (IsWrittenBesideTraining(site.point)) {
+      by_chance("training continues while a save is written",
+                "say `save` instead of step");
+    }
+  }
+
+  // A save begins, and copies the state, while training waits.
+  bool IsWrittenBesideTraining(Point point) const {
+    return case_.train.checkpoint.mode != SaveMode::kSync && IsOfSave(point) &&
+           point != Point::kSaveBegin &&
+           InfoOf(point).needs != PointNeeds::kAsyncSaves;
+  }
+
+  void CheckPosition(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    const std::optional<uint64_t> steps = TotalSteps(case_);
+    if (site.step && steps && *site.step > *steps) {
+      Never(placed, "step",
+            fmt::format("step {}, but the run has {}", *site.step, *steps));
+    }
+    if (site.step == 0u && PartOf(site) == RunPart::kTraining) {
+      Never(placed, "step", "step 0, but the first is 1");
+    }
+    const uint64_t epochs = case_.train.horizon.epochs;
+    if (site.epoch && *site.epoch >= epochs) {
+      Never(placed, "epoch",
+            fmt::format("epoch {}, but the run has {}, the first is 0",
+                        *site.epoch, epochs));
+    }
+  }
+
+  void CheckCompany(const PlacedFault& placed) {
+    const FaultKind kind = placed.fault.kind;
+    if (!IsNetworkFault(kind) ||
+        HasSomebodyToCutOff(
+            kind, MostWorkersIn(case_.cluster, placed.fault.site.life),
+            case_.cluster.hosts)) {
+      return;
+    }
+    diagnostics_.Error(
+        placed.node->place,
+        fmt::format("{} of a single worker has no effect: expected at "
+                    "least 2 workers, found 1",
+                    FaultKindName(kind)));
+  }
+
+  // A worker that there never is is cut off from nobody.
+  void CheckGroups(const PlacedFault& placed) {
+    const int most = MostWorkersIn(case_.cluster, placed.fault.site.life);
+    for (const std::vector<int>& group : placed.fault.with.groups) {
+      for (const int worker : group) {
+        if (worker < most) continue;
+        diagnostics_.Error(
+            placed.node->place,
+            fmt::format("groups: worker {}, but {} has workers 0 to {}", worker,
+                        case_.name, most - 1));
+        return;
+      }
+    }
+  }
+
+  void CheckDevice(const PlacedFault& placed) {
+    if (HasDevice(case_)) return;
+    const DeviceKind device = case_.train.kernels.device;
+    constexpr std::string_view kHint = "cluster: {device: emulated}";
+    if (IsOfDevice(placed.fault.kind)) {
+      diagnostics_.Error(
+          placed.node->place,
+          fmt::format("{} needs a device: expected cluster.device cuda or "
+                      "emulated, found {}",
+                      FaultKindName(placed.fault.kind), DeviceKindName(device)),
+          std::string(kHint));
+    } else if (InfoOf(placed.fault.site.point).needs == PointNeeds::kDevice) {
+      Never(placed, "point",
+            fmt::format("workers that compute on {} open no device",
+                        DeviceKindName(device)),
+            std::string(kHint));
+    }
+  }
+
+  void CheckPoint(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    const PointNeeds needs = InfoOf(site.point).needs;
+    // A worker that rejoins loads in the life that it is in; one that was cut
+    // off may come to its claim when its successors have saved.
+    if (PartOf(site) == RunPart::kLoad && site.life == 1 &&
+        case_.cluster.policy != RestartPolicy::kRejoin &&
+        case_.cluster.hosts == HostsChoice::kOne) {
+      Never(placed, "point",
+            fmt::format(
+                "the first incarnation has nothing to load, so it does not "
+                "get to {}",
+                PointName(site.point)),
+            "incarnation: 2, or any");
+    } else if (needs == PointNeeds::kRejoin &&
+               case_.cluster.policy != RestartPolicy::kRejoin) {
+      Never(placed, "point", "workers start anew instead of rejoining",
+            "cluster: {restart: {policy: rejoin}}");
+    } else if (NeedsCompany(site.point) && case_.cluster.workers == 1) {
+      Never(placed, "point",
+            fmt::format("a single worker does not get to {}",
+                        PointName(site.point)));
+    } else if (needs == PointNeeds::kAsyncSaves &&
+               case_.train.checkpoint.mode == SaveMode::kSync) {
+      Never(placed, "point", "training waits for its saves, which need no copy",
+            "checkpoint: {mode: async}");
+    } else if (needs == PointNeeds::kDeletion &&
+               case_.train.checkpoint.at_success !=
+                   AtSuccess::kDeleteCheckpoints) {
+      Never(placed, "point", "a finished run keeps its checkpoints",
+            "checkpoint: {on_success: delete}");
+    } else if (needs == PointNeeds::kExport && !case_.outputs.exports) {
+      Never(placed, "point", "a finished run exports no model",
+            "outputs: {export: true}");
+    }
+  }
+
+  void CheckSaves(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    if (case_.store == StoreChoice::kNone) {
+      if (!NeedsAStore(site.point)) return;
+      return Never(placed, "point", "the job stores no checkpoint",
+                   "checkpoint: {directory: own}");
+    }
+    // A notice makes saves that no schedule knows of.
+    const bool notices = std::any_of(
+        faults_.begin(), faults_.end(),
+        [](const PlacedFault& other) { return IsNotice(other.fault); });
+    const std::optional<uint64_t> saves = ScheduledSaves(case_);
+    if (!IsOfSave(site.point) || PartOf(site) == RunPart::kStateFile ||
+        notices || !saves) {
+      return;
+    }
+    // A worker that rejoins makes a save again that was lost.
+    const bool again =
+        case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
+    const bool once =
+        InfoOf(site.point).rate == HitRate::kOncePerSave && !again;
+    if (*saves == 0 || (once && site.occurrence > *saves)) {
+      Never(placed, *saves == 0 ? "point" : "occurrence",
+            fmt::format("occurrence {} of {}, but the run makes {} saves",
+                        site.occurrence, PointName(site.point), *saves));
+    } else if (site.save && !again && *site.save > *saves) {
+      Never(placed, "save",
+            fmt::format("save {}, but the run makes {}", *site.save, *saves));
+    }
+    const auto retires = [](const PlacedFault& one) {
+      return PartOf(one.fault.site) == RunPart::kRetirement;
+    };
+    const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);
+    const bool deletes =
+        case_.train.checkpoint.at_success == AtSuccess::kDeleteCheckpoints;
+    // Other faults may leave something to remove.
+    if (*saves != 0 && *saves <= keep && !deletes &&
+        std::all_of(faults_.begin(), faults_.end(), retires)) {
+      Never(placed, "point",
+            fmt::format("{} saves, of which {} are kept, retire none", *saves,
+                        keep));
+    }
+  }
+
+  // Other faults may lead to saves that no schedule knows of, so that only a
+  // fault that is alone is refused. A notice is there to make such a save.
+  void CheckStepOfSave(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    const std::optional<uint64_t> steps = TotalSteps(case_);
+    if (!site.step || !steps || *site.step > *steps || !IsOfSave(site.point) ||
+        PartOf(site) == RunPart::kStateFile ||
+        ScheduledSaves(case_).value_or(0) == 0 ||
+        IsWrittenBesideTraining(site.point) || AnyOther(placed, IsNotice)) {
+      return;
+    }
+    const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);
+    if (!nearest || nearest->at_or_before == site.step) return;
+    const std::string why =
+        fmt::format("step {}, but {}", *site.step, NearestText(*nearest));
+    const std::string hint = NearestHint(*nearest);
+    if (faults_.size() == 1) return Never(placed, "step", why, hint);
+    diagnostics_.Warning(
+        placed.AtPlace("step"),
+        fmt::format("fires only if another fault leads to a save there: {}",
+                    why),
+        hint);
+  }
+
+  static std::string NearestText(const NearestSaves& nearest) {
+    const auto& [before, after] = nearest;
+    if (before && after) {
+      return fmt::format("the nearest saves are at steps {} and {}", *before,
+                         *after);
+    }
+    return before ? fmt::format("the last save is at step {}", *before)
+                  : fmt::format("the first save is at step {}", *after);
+  }
+
+  static std::string NearestHint(const NearestSaves& nearest) {
+    const auto& [before, after] = nearest;
+    if (before && after) {
+      return fmt::format("step: {}, or step: {}", *before, *after);
+    }
+    return fmt::format("step: {}", before ? *before : *after);
+  }
+
+  const Case& case_;
+  const std::vector<PlacedFault>& faults_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+bool NeedsAStore(Point point) {
+  switch (InfoOf(point).part) {
+    case RunPart::kSave:
+    case RunPart::kStateFile:
+    case RunPart::kRetirement:
+    case RunPart::kLoad:
+    case RunPart::kDeletion:
+      return true;
+    default:
+      return point == Point::kClaimCreate || point == Point::kClaimRecord;
+  }
+}
+
+bool IsNotice(const Fault& fault) {
+  return fault.kind == FaultKind::kPreempt ||
+         fault.kind == FaultKind::kTerminateLauncher;
+}
+
+void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
+                    Diagnostics& diagnostics) {
+  Checker checker(one, faults, diagnostics);
+  for (const PlacedFault& placed : faults) checker.Check(placed);
+  WarnOfEndedIncarnations(one, faults, diagnostics);
+}
+
+}  // namespace gauntlet

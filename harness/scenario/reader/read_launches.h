@@ -1,0 +1,15 @@
+// Reads the launches of a scenario: how each start of the launcher differs.
+#ifndef GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_
+#define GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_
+
+#include "harness/scenario/format/map_reader.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// REQUIRES: the case's job and checkpoints were read.
+void ReadLaunches(const MapReader& document, Case& one);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_

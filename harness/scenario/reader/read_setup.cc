@@ -1,0 +1,281 @@
+#include "harness/scenario/reader/read_setup.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/data/dataset.h"
+#include "engine/model/model.h"
+#include "harness/scenario/format/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Rows whose shape is known before they are read have to fit the layers.
+Status CheckLayersFit(const JobSpec& job) {
+  const std::optional<Dataset> rows = RowsKnownOf(job.data);
+  if (!rows) return OkStatus();
+  const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
+  // A machine that cannot train is no error of the scenario.
+  if (!kernels.ok()) return OkStatus();
+  return Model::Build(job.model, rows->shape(), rows->classes, **kernels)
+      .status();
+}
+
+void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
+                std::vector<LayerSpec>& out) {
+  constexpr size_t kMost = 64;
+  if (job.Find("layers") == nullptr) return;
+  const size_t errors = diagnostics.size();
+  std::vector<LayerSpec> layers;
+  for (const MapReader& map : job.Maps("layers", kMost)) {
+    LayerSpec& layer = layers.emplace_back();
+    if (map.Find("kind") == nullptr) {
+      map.Error(map.PlaceOf("kind"), "expected a `kind` of layer");
+    }
+    map.Choice("kind", layer.kind);
+    map.Count("units", layer.units);
+    map.Number("rate", layer.rate);
+    map.Count("filters", layer.filters);
+    map.Count("kernel", layer.kernel);
+    map.Number("momentum", layer.momentum);
+  }
+  if (diagnostics.size() == errors) out = std::move(layers);
+}
+
+void ReadData(const MapReader& data, DataSpec& out) {
+  data.Choice("kind", out.kind);
+  data.Text("path", out.path);
+  data.Text("validation_path", out.validation_path);
+  data.Count("classes", out.classes);
+  data.Count("samples", out.samples);
+  data.Count("validation_samples", out.validation_samples);
+  data.Count("side", out.side);
+  data.Choice("shuffle", out.shuffle);
+  data.Choice("shard", out.shard);
+  data.Count("steps_per_epoch", out.steps_per_epoch);
+  data.Count("validation_steps", out.validation_steps);
+}
+
+void ReadSchedule(const MapReader& schedule, ScheduleSpec& out) {
+  schedule.Choice("kind", out.kind);
+  schedule.Count("warmup", out.warmup);
+  schedule.Count("steps", out.steps);
+  schedule.Number("rate", out.rate);
+  schedule.Flag("staircase", out.staircase);
+  schedule.Number("alpha", out.alpha);
+  schedule.CountList("boundaries", out.boundaries);
+  schedule.NumberList("values", out.values);
+}
+
+// Reports parameters that the algorithm does not use.
+void CheckOptimizer(const MapReader& optimizer, OptimizerKind kind) {
+  const bool adam = kind == OptimizerKind::kAdam;
+  for (const char* key : {"momentum", "beta1", "beta2", "epsilon"}) {
+    const bool of_sgd = key == std::string_view("momentum");
+    if (optimizer.Find(key) == nullptr || of_sgd != adam) continue;
+    optimizer.Error(
+        optimizer.PlaceOf(key),
+        fmt::format("{} is of {}, found {}", key, of_sgd ? "sgd" : "adam",
+                    adam ? "adam" : "sgd"));
+  }
+}
+
+void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
+  optimizer.Choice("name", out.kind);
+  CheckOptimizer(optimizer, out.kind);
+  optimizer.Number("lr", out.learning_rate);
+  optimizer.Number("momentum", out.momentum);
+  optimizer.Number("beta1", out.beta1);
+  optimizer.Number("beta2", out.beta2);
+  optimizer.Number("epsilon", out.epsilon);
+  ReadSchedule(optimizer.Map("schedule"), out.schedule);
+  const MapReader clip = optimizer.Map("clip");
+  clip.Choice("by", out.clip.kind);
+  clip.Number("limit", out.clip.limit);
+}
+
+void ReadJob(const MapReader& document, Case& one,
+             const Diagnostics& diagnostics) {
+  JobSpec& job = one.train.job;
+  std::string preset = "tiny";
+  document.Choice("preset", preset);
+  if (auto base = PresetJob(preset); base.ok()) job = *base;
+  job.replicas = one.cluster.workers;
+  job.seed = one.seed;
+
+  const MapReader map = document.Map("job");
+  map.Count("seed", job.seed);
+  std::string model;
+  if (map.Choice("model", model)) {
+    if (auto base = PresetJob(model); base.ok()) job.model = base->model;
+  }
+  ReadLayers(map, diagnostics, job.model.layers);
+  ReadData(map.Map("data"), job.data);
+  ReadOptimizer(map.Map("optimizer"), job.optimizer);
+  map.Count("batch", job.batch);
+  map.Count("accumulate", job.accumulate);
+  map.Choice("remainder", job.remainder);
+  map.Count("replicas", job.replicas);
+  map.Count("epochs", one.train.horizon.epochs);
+  map.Count("max_steps", one.train.horizon.max_steps);
+  map.Count("steps_per_execution", one.train.steps_per_execution);
+  bool stop_on_nan = false;
+  map.Flag("stop_on_nan", stop_on_nan);
+  if (stop_on_nan) one.train.on_not_finite = OnNotFinite::kStop;
+
+  if (one.cluster.workers > job.replicas) {
+    map.Error(map.PlaceOf("replicas"),
+              fmt::format("{} workers need at least as many replicas, found {}",
+                          one.cluster.workers, job.replicas));
+  }
+  Status status = Validate(job);
+  if (status.ok()) status = CheckLayersFit(job);
+  if (!status.ok()) {
+    map.Error(map.PlaceOf(""), fmt::format("job: {}", status.message()));
+  }
+}
+
+void ReadMembership(const MapReader& map, ClusterSetup& cluster) {
+  map.Count("workers", cluster.workers);
+  if (map.Count("min_workers", cluster.min_workers) &&
+      cluster.min_workers > cluster.workers) {
+    map.Error(map.PlaceOf("min_workers"),
+              fmt::format("expected at most `workers` ({}), found {}",
+                          cluster.workers, cluster.min_workers));
+  }
+  std::vector<uint64_t> by_life;
+  if (!map.CountList("workers_per_attempt", by_life)) return;
+  const auto low = static_cast<uint64_t>(std::max(cluster.min_workers, 1));
+  const auto high = static_cast<uint64_t>(cluster.workers);
+  if (by_life.empty()) {
+    map.Error(map.PlaceOf("workers_per_attempt"),
+              "expected at least one number");
+  }
+  for (const uint64_t workers : by_life) {
+    if (workers < low || workers > high) {
+      map.Error(map.PlaceOf("workers_per_attempt"),
+                fmt::format("expected numbers from {} to `workers` ({}), found "
+                            "{}",
+                            low, high, workers));
+    }
+    cluster.workers_by_life.push_back(static_cast<int>(workers));
+  }
+}
+
+void ReadLink(const MapReader& map, NetworkLatency& out) {
+  LatencyRange& one_way = out.one_way;
+  Duration jitter = one_way.max - one_way.min;
+  map.Time("latency", one_way.min);
+  map.Time("jitter", jitter);
+  one_way.max = one_way.min + jitter;
+  map.Size("bandwidth", out.bytes_per_second);
+  if (out.bytes_per_second == 0) {
+    map.Error(map.PlaceOf("bandwidth"),
+              "expected a bandwidth above 0 bytes per second, found 0");
+  }
+}
+
+void ReadCluster(const MapReader& document, Case& one) {
+  const MapReader map = document.Map("cluster");
+  ClusterSetup& cluster = one.cluster;
+  ReadMembership(map, cluster);
+  map.Choice("device", one.train.kernels.device);
+  map.ChoiceList("device_per_attempt", one.train.kernels.device_by_life);
+  map.Choice("transport", cluster.transport);
+  map.Choice("topology", cluster.hosts);
+  ReadLink(map.Map("link"), cluster.link);
+  map.Time("step_time", cluster.step_time);
+  ClusterOptions& options = one.train.cluster;
+  const MapReader heartbeat = map.Map("heartbeat");
+  heartbeat.Time("every", options.heartbeat_every);
+  heartbeat.Time("lost_after", options.lost_after);
+  if (options.lost_after <= options.heartbeat_every) {
+    heartbeat.Error(heartbeat.PlaceOf("lost_after"),
+                    fmt::format("expected lost_after above `every` ({}), and "
+                                "that above 0, found {}",
+                                DurationToText(options.heartbeat_every),
+                                DurationToText(options.lost_after)));
+  }
+  map.Choice("collective", options.collective);
+  map.Time("step_timeout", options.step_timeout);
+  map.Time("save_timeout", options.save_timeout);
+  map.Time("start_timeout", cluster.start_timeout);
+  const MapReader restart = map.Map("restart");
+  restart.Choice("policy", cluster.policy);
+  options.on_loss = OnLossUnder(cluster.policy);
+  restart.Count("max", cluster.max_restarts);
+  restart.Time("backoff", cluster.backoff);
+}
+
+void ReadTrigger(const MapReader& map, SaveTrigger& out) {
+  const YamlNode* node = map.Find("every");
+  if (node == nullptr) return;
+  if (node->kind == YamlKind::kScalar && node->scalar == "never") {
+    out = {SaveUnit::kNone, 1};
+    return;
+  }
+  const bool one = node->kind == YamlKind::kMap && node->entries.size() == 1;
+  const std::string unit = one ? node->entries[0].key : "";
+  const std::optional<uint64_t> every =
+      one ? ParseWholeNumber(node->entries[0].value.scalar) : std::nullopt;
+  if (unit == "steps") {
+    out.unit = SaveUnit::kSteps;
+  } else if (unit == "epochs") {
+    out.unit = SaveUnit::kEpochs;
+  } else if (unit == "seconds") {
+    out.unit = SaveUnit::kSeconds;
+  } else {
+    map.Error(node->place,
+              fmt::format("expected {{steps: n}}, {{epochs: n}}, {{seconds: "
+                          "n}} or never, found {}",
+                          node->kind == YamlKind::kMap ? YamlToText(*node)
+                                                       : DescribeYaml(*node)));
+    return;
+  }
+  if (!every || *every == 0 || *every > (uint64_t{1} << 53)) {
+    map.Error(node->entries[0].value.place,
+              fmt::format("expected a whole number above 0, found {}",
+                          DescribeYaml(node->entries[0].value)));
+    return;
+  }
+  out.every = *every;
+}
+
+void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
+  const MapReader map = document.Map("checkpoint");
+  ReadTrigger(map, out.trigger);
+  map.Choice("mode", out.mode);
+  map.Count("shards", out.shards);
+  map.Count("keep", out.keep);
+  map.Count("keep_every_hours", out.keep_every_hours);
+  map.Choice("on_success", out.at_success);
+  map.Flag("allow_cold_start", out.allow_cold_start);
+}
+
+void ReadOutputs(const MapReader& document, OutputSetup& out) {
+  const MapReader map = document.Map("outputs");
+  map.Count("curves_every", out.curve_every);
+  map.Flag("export", out.exports);
+}
+
+void ReadPreemption(const MapReader& document, Case& one) {
+  const MapReader preemption = document.Map("preemption");
+  preemption.Time("grace", one.train.preemption.grace);
+  preemption.Count("requeue", one.cluster.max_requeues);
+  preemption.Time("poll_every", one.train.preemption.poll_every);
+}
+
+}  // namespace
+
+void ReadSetup(const MapReader& document, Case& one,
+               const Diagnostics& diagnostics) {
+  ReadCluster(document, one);
+  ReadJob(document, one, diagnostics);
+  ReadPreemption(document, one);
+  document.Map("checkpoint").Choice("directory", one.store);
+  ReadCheckpoint(document, one.train.checkpoint);
+  ReadOutputs(document, one.outputs);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <utility>
+
+#include "engine/data/row_schedule.h"
+#include "harness/scenario/format/map_reader.h"
+#include "harness/scenario/format/units.h"
+#include "harness/scenario/reader/fault_reader.h"
+#include "harness/scenario/reader/matrix.h"
+#include "harness/scenario/reader/reachable.h"
+#include "harness/scenario/reader/read_launches.h"
+#include "harness/scenario/reader/read_setup.h"
+#include "harness/scenario/reader/read_trainer.h"
+#include "harness/scenario/requirements.h"
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/time_limits.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+void ReadBefore(const MapReader& document, Case& one) {
+  if (document.Find("warm_start") == nullptr) return;
+  const MapReader map = document.Map("warm_start");
+  EarlierSetup& before = one.before.emplace();
+  map.Count("workers", before.workers);
+  map.Count("epochs", before.epochs);
+  map.Count("steps_per_epoch", before.steps_per_epoch);
+}
+
+void ReadExpectedInvariants(const MapReader& map, Expectation& out) {
+  const YamlNode* node = map.Find("invariants");
+  const bool all = node == nullptr || node->scalar == "all";
+  if (!all) map.NameList("invariants", out.invariants);
+  const bool none =
+      node != nullptr && node->kind == YamlKind::kList && node->items.empty();
+  if (none) map.Error(node->place, "expected at least one invariant");
+  if (out.outcome == Outcome::kViolates && all) {
+    map.Error(map.PlaceOf("outcome"),
+              "`violates` needs the invariants that are to be broken",
+              "invariants: [trajectory]");
+  }
+}
+
+void ReadExpectedEnd(const MapReader& map, Expectation& out) {
+  const MapReader end = map.Map("ends_at");
+  end.Count("epoch", out.ends_at_epoch);
+  end.Count("step", out.ends_at_step);
+  map.Map("saves").Count("exactly", out.saves_exactly);
+  std::vector<uint64_t> left;
+  if (map.CountList("checkpoints", left)) out.checkpoints_left = left;
+  map.Map("epochs_after_restart")
+      .Count("exactly", out.epochs_after_restart_exactly);
+  map.Choice("loss", out.loss_falls);
+  map.Choice("accuracy", out.accuracy_rises);
+}
+
+// A map with nothing in it would check nothing.
+void RefuseEmptyMaps(const MapReader& expect) {
+  for (const std::string& key : KeysOf("expect")) {
+    const YamlNode* node = expect.Find(key);
+    if (node == nullptr || node->kind != YamlKind::kMap ||
+        !node->entries.empty()) {
+      continue;
+    }
+    const std::vector<std::string> keys = KeysOf("expect." + key);
+    if (keys.empty()) continue;  // what it is instead is said where it is read
+    expect.Error(node->place, fmt::format("expected {}{}, found an empty map",
+                                          keys.size() > 1 ? "one of " : "",
+                                          fmt::join(keys, ", ")));
+  }
+}
+
+void ReadExpectation(const MapReader& document, Case& one) {
+  if (document.Find("expect") == nullptr) {
+    document.Error(document.PlaceOf("name"),
+                   "expected `expect`: what must come of the run");
+    return;
+  }
+  const YamlNode& node = *document.Find("expect");
+  if (node.kind != YamlKind::kMap) {
+    const std::vector<std::string> outcomes =
+        ChoicesOf(*FindKey("expect.outcome"));
+    const std::string meant = NearestName(node.scalar, outcomes);
+    document.Error(node.place,
+                   fmt::format("expected a map with an `outcome`, found {}",
+                               DescribeYaml(node)),
+                   fmt::format("expect: {{outcome: {}}}",
+                               meant.empty() ? "recovers" : meant));
+    return;
+  }
+  const MapReader map = document.Map("expect");
+  RefuseEmptyMaps(map);
+  Expectation& out = one.expect;
+  if (map.Find("outcome") == nullptr) {
+    map.Error(document.PlaceOf("expect"), "expected an `outcome`");
+  }
+  map.Choice("outcome", out.outcome);
+  ReadExpectedInvariants(map, out);
+  if (out.outcome == Outcome::kViolates && one.plan.bugs.empty()) {
+    map.Error(map.PlaceOf("outcome"),
+              "`violates` is for mutation tests: expected a planted bug",
+              "planted_bugs: skip-manifest-fsync");
+  }
+  const MapReader restarts = map.Map("restarts");
+  restarts.Count("exactly", out.restarts_exactly);
+  restarts.Count("max", out.restarts_max);
+  if (out.restarts_exactly && out.restarts_max &&
+      *out.restarts_exactly > *out.restarts_max) {
+    restarts.Error(restarts.PlaceOf("max"),
+                   fmt::format("expected at least `exactly` ({}), found {}",
+                               *out.restarts_exactly, *out.restarts_max));
+  }
+  map.Map("resumed_from").Count("step", out.resumed_from_step);
+  map.Map("recomputed_steps").Count("max", out.recomputed_steps_max);
+  Duration detected{0};
+  if (map.Map("detected_in").Time("max", detected)) {
+    out.detected_in_max_ns = detected.count();
+  }
+  map.Map("failed_saves").Count("exactly", out.failed_saves_exactly);
+  ReadExpectedEnd(map, out);
+  std::optional<uint64_t> exit_code;
+  map.Count("exit_code", exit_code);
+  if (exit_code) out.exit_code = static_cast<int64_t>(*exit_code);
+}
+
+void ReadTimeouts(const MapReader& map, Timeouts& out) {
+  map.Time("slow", out.slow);
+  Duration limit{0};
+  if (map.Time("hang", limit)) out.hang = limit;
+  if (map.Time("total", limit)) out.total = limit;
+  if (!out.hang || !out.total || *out.hang < *out.total) return;
+  map.Error(map.PlaceOf("hang"),
+            fmt::format("expected less than `total` ({}), which stops the case "
+                        "first, found {}",
+                        DurationToText(*out.total), DurationToText(*out.hang)));
+}
+
+void ReadRest(const MapReader& document, Case& one) {
+  document.NameList("labels", one.labels);
+  const MapReader needs = document.Map("requires");
+  needs.Count("gpus", one.needs.gpus);
+  needs.Size("disk", one.needs.disk_bytes);
+  needs.NameList("features", one.needs.features);
+  ReadTimeouts(document.Map("timeout"), one.timeouts);
+  std::vector<std::string> bugs;
+  document.NameList("planted_bugs", bugs);
+  for (const std::string& bug : bugs) {
+    one.plan.bugs.push_back(*FindPlantedBug(bug));
+  }
+}
+
+void CheckCollective(const YamlNode& document, const Case& one,
+                     Diagnostics& diagnostics) {
+  if (!LacksDeviceForNccl(one)) return;
+  const YamlNode* const cluster = document.Find("cluster");
+  const YamlNode* const told =
+      cluster == nullptr ? nullptr : cluster->Find("collective");
+  diagnostics.Error(told == nullptr ? document.place : told->place,
+                    "collective nccl needs a device in each attempt: expected "
+                    "cluster.device cuda or emulated, found cpu",
+                    "cluster: {device: emulated}");
+}
+
+// Checks the plan against the rest of the case only if the scenario has no
+// error, as what is missing elsewhere may make a good fault look wrong.
+// `errors`: number of errors before the scenario was read.
+void ReadPlan(const YamlNode& document, size_t errors, Case& one,
+              Diagnostics& diagnostics) {
+  const std::vector<PlacedFault> faults =
+      ReadFaults(document.Find("faults"), diagnostics);
+  one.plan.seed = one.seed;
+  for (const PlacedFault& placed : faults) {
+    one.plan.faults.push_back(placed.fault);
+  }
+  if (diagnostics.size() != errors) return;
+  CheckReachable(one, faults, diagnostics);
+  const YamlNode* timeout = document.Find("timeout");
+  CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
+                  diagnostics);
+  // The plan's own rules: for example, a duration that is too long.
+  if (const Status status = Validate(one.plan); !status.ok()) {
+    const YamlNode* node = document.Find("faults");
+    diagnostics.Error(node == nullptr ? document.place : node->place,
+                      status.message());
+  }
+}
+
+Case ReadCase(const Scenario& scenario, const Combination& combination,
+              size_t errors, Diagnostics& diagnostics) {
+  Case one;
+  one.scenario = scenario.name;
+  one.name = scenario.name + combination.label;
+  one.file = scenario.file;
+  one.line = scenario.place.line;
+  // The harness wants to see every step.
+  one.train.digest_every = 1;
+  one.train.log_samples = true;
+  const MapReader document(&combination.document, "", diagnostics);
+  document.Count("seed", one.seed);
+  ReadRest(document, one);
+  if (document.Find("trainer") != nullptr) {
+    ReadTrainer(document, combination.document, one);
+    return one;
+  }
+  one.train.horizon.epochs = 3;
+  ReadSetup(document, one, diagnostics);
+  CheckCollective(combination.document, one, diagnostics);
+  ReadBefore(document, one);
+  ReadLaunches(document, one);
+  const MapReader disk = document.Map("disk");
+  disk.Choice("profile", one.disk);
+  disk.Size("capacity", one.disk_capacity);
+  ReadExpectation(document, one);
+  ReadPlan(combination.document, errors, one, diagnostics);
+  return one;
+}
+
+}  // namespace
+
+int MostWorkersIn(const ClusterSetup& cluster, int life) {
+  const std::vector<int>& by_life = cluster.workers_by_life;
+  if (by_life.empty()) return cluster.workers;
+  if (life == kAnyLife) return *std::ranges::max_element(by_life);
+  const auto index = static_cast<size_t>(life) - 1;
+  return by_life[std::min(index, by_life.size() - 1)];
+}
+
+std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {
+  const size_t errors = diagnostics.size();
+  std::vector<Case> cases;
+  for (const Combination& combination :
+       ExpandMatrix(scenario.document, diagnostics)) {
+    cases.push_back(ReadCase(scenario, combination, errors, diagnostics));
+    for (size_t i = 0; i + 1 < cases.size(); ++i) {
+      if (cases[i].name != cases.back().name) continue;
+      diagnostics.Error(
+          scenario.document.Find("matrix")->place,
+          fmt::format("the case {} stands there twice", cases.back().name));
+    }
+  }
+  return cases;
+}
+
+EpochShape ShapeOfEpoch(const JobSpec& job) {
+  if (job.data.kind != DataKind::kDigits) return {};
+  const Result<RowSchedule> schedule = RowSchedule::Make(
+      job, {.rows = static_cast<uint32_t>(std::max(job.data.samples, 0)),
+            .rows_of_files = {}});
+  if (!schedule.ok()) return {};
+  return {.steps = schedule->steps_per_epoch(),
+          .rows = schedule->rows_per_epoch()};
+}
+
+}  // namespace gauntlet

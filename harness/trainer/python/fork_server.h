@@ -1,0 +1,72 @@
+// A Python process that has imported the libraries of a program once, and forks
+// a child for each trial of it (fork_server.py). Imports of such programs often
+// take ten times as long as the steps that a trial runs.
+#ifndef GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_
+#define GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/real/process/child_process.h"
+#include "engine/status.h"
+#include "harness/trainer/python/python_command.h"
+
+namespace gauntlet {
+
+// Below the server's folder; served_program.h connects to it.
+inline constexpr std::string_view kForkServerSocket = "socket";
+
+// Writes fork_server.py into the folder, and returns the command line that runs
+// the program in a fresh process and writes the names of the library modules
+// that it loaded to `modules`.
+Result<std::vector<std::string>> ModuleListCommand(
+    const PythonCommand& command, const std::filesystem::path& folder,
+    const std::filesystem::path& modules);
+
+struct ForkServerOptions {
+  PythonCommand command;                 // its interpreter and flags
+  std::vector<std::string> environment;  // of all trials, "NAME=value"
+  std::string modules;                   // names, a line each
+  std::filesystem::path folder;          // exists, for the server's own files
+  std::function<bool()> interrupted;
+};
+
+class ForkServer {
+ public:
+  // Starts the server and waits until it has imported the modules. Call it from
+  // a thread that lives as long as the server (StartChild).
+  //
+  // Errors: kFailedPrecondition: it cannot serve, and why, such as a module
+  // that starts a thread. kCancelled. Those of the folder and of fork(2).
+  static Result<std::unique_ptr<ForkServer>> Start(
+      const ForkServerOptions& options);
+  ~ForkServer();
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
+
+  // For TrainerTrial::fork_server.
+  const std::filesystem::path& folder() const { return folder_; }
+  // Number of modules that were imported.
+  size_t module_count() const { return module_count_; }
+  // Some of those that could not be, with the reason.
+  const std::vector<std::string>& skipped() const { return skipped_; }
+
+ private:
+  ForkServer(std::filesystem::path folder, ChildProcess process);
+  Result<std::string> ReadReport(const std::function<bool()>& interrupted);
+  Status TakeReport(const std::string& report);
+
+  std::filesystem::path folder_;
+  ChildProcess process_;
+  size_t module_count_ = 0;
+  std::vector<std::string> skipped_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_

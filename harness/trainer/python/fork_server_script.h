@@ -1,0 +1,13 @@
+#ifndef GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_SCRIPT_H_
+#define GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_SCRIPT_H_
+
+#include <string_view>
+
+namespace gauntlet {
+
+// The text of fork_server.py.
+std::string_view ForkServerScript();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_SCRIPT_H_

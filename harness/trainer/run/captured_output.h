@@ -1,0 +1,42 @@
+// Output of a program in a file that stays small however much it prints.
+#ifndef GAUNTLET_HARNESS_TRAINER_RUN_CAPTURED_OUTPUT_H_
+#define GAUNTLET_HARNESS_TRAINER_RUN_CAPTURED_OUTPUT_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "engine/real/posix/descriptor.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+class CapturedOutput {
+ public:
+  // Creates the file. Errors: those of open(2) and pipe(2).
+  static Result<std::unique_ptr<CapturedOutput>> Start(const std::string& file);
+  ~CapturedOutput();
+  CapturedOutput(const CapturedOutput&) = delete;
+  CapturedOutput& operator=(const CapturedOutput&) = delete;
+
+  // For the program to write to.
+  int descriptor() const { return write_end_.get(); }
+  // Waits for the end of all that the program wrote, whose processes have
+  // ended. Returns false if that was more than kMostOutput (trial.h), of which
+  // the end was dropped.
+  bool Finish();
+
+ private:
+  CapturedOutput(Descriptor file, Descriptor read_end, Descriptor write_end);
+  void Copy();
+
+  Descriptor file_;
+  Descriptor read_end_;
+  Descriptor write_end_;
+  bool is_complete_ = true;
+  std::thread copier_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_RUN_CAPTURED_OUTPUT_H_

@@ -1,0 +1,57 @@
+// The files of some directories that programs read, by inotify(7): it sees them
+// whatever process or namespace they are read from, and does not slow readers
+// down.
+#ifndef GAUNTLET_HARNESS_TRAINER_RUN_FILE_READS_H_
+#define GAUNTLET_HARNESS_TRAINER_RUN_FILE_READS_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/real/posix/descriptor.h"
+#include "engine/status.h"
+#include "harness/trainer/run/trial.h"
+
+namespace gauntlet {
+
+struct FileReads {
+  std::vector<FileRead> files;  // each once, in the order of first reads
+  // Made, moved to or changed, in directories that were there.
+  std::vector<FileRead> made;
+  bool is_complete = true;  // false: there were more than the kernel kept
+};
+
+class FileReadWatch {
+ public:
+  // Watches all that is there now below the directories. Errors: those of
+  // inotify_init(2), inotify_add_watch(2), and of listing.
+  static Result<std::unique_ptr<FileReadWatch>> Start(
+      const std::vector<std::string>& directories);
+  ~FileReadWatch();
+  FileReadWatch(const FileReadWatch&) = delete;
+  FileReadWatch& operator=(const FileReadWatch&) = delete;
+
+  // Ends the watch. Reads of files that were made or replaced since its start
+  // are not among them.
+  FileReads Stop();
+
+ private:
+  FileReadWatch(Descriptor events, Descriptor stop);
+  Status Add(const FileRead& directory, const std::string& path);
+  void Collect();
+  void TakeEvents();
+
+  Descriptor events_;
+  Descriptor stop_;                 // an eventfd
+  std::map<int, FileRead> places_;  // of directories, by watch descriptor
+  FileReads reads_;
+  std::set<std::pair<bool, FileRead>> known_;  // read (true), made (false)
+  std::thread collector_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_RUN_FILE_READS_H_

@@ -1,0 +1,129 @@
+#include "harness/trainer/run/trainer_runs.h"
+
+#include <system_error>
+#include <utility>
+
+#include "engine/real/network/tcp_socket.h"
+#include "engine/real/posix/posix_status.h"
+#include "harness/trainer/python/fork_server.h"
+#include "harness/trainer/run/trainer_command.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status Move(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  return error ? PosixError(error.value(), from.string(), "rename")
+               : OkStatus();
+}
+
+// Another program may take it meanwhile.
+std::string FreePort() {
+  const Result<ReservedPort> port = ReservePort("127.0.0.1");
+  return port.ok() ? std::to_string(port->port) : std::string(kUsualPort);
+}
+
+}  // namespace
+
+Status MakeDirectories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
+}
+
+TrainerRuns::TrainerRuns(const CrashTestPlan& plan, TrialHost host,
+                         fs::path folder)
+    : host_(std::move(host)),
+      network_(plan.network),
+      log_limits_(plan.log_limits),
+      runs_(folder / "runs"),
+      place_(folder / "place") {}
+
+Result<TrainerRuns> TrainerRuns::Make(const CrashTestPlan& plan,
+                                      const TrialHost& host,
+                                      const fs::path& folder) {
+  TrainerRuns runs(plan, host, folder);
+  RETURN_IF_ERROR(MakeDirectories(runs.out_place()));
+  RETURN_IF_ERROR(MakeDirectories(runs.temporary_place()));
+  RETURN_IF_ERROR(MakeDirectories(runs.runs_ / "probe"));
+  const Status probe =
+      ProbeNamespaces(host, plan.network, runs.runs_ / "probe");
+  if (probe.code() == Code::kCancelled) return probe;
+  if (!probe.ok()) {
+    runs.isolation_ = Isolation::kNone;
+    runs.why_not_isolated_ = probe.message();
+  }
+  Remove({.folder = runs.runs_ / "probe"});
+  return runs;
+}
+
+Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
+  const RunFolder folder{.folder = runs_ / name};
+  RETURN_IF_ERROR(MakeDirectories(folder.out()));
+  RETURN_IF_ERROR(MakeDirectories(folder.temporary()));
+  return folder;
+}
+
+std::vector<std::string> TrainerRuns::Environment() const {
+  // Python's hashes of texts are random otherwise.
+  return EnvironmentWith(
+      {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"});
+}
+
+void TrainerRuns::Remove(const RunFolder& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder.folder, ignored);
+}
+
+Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
+                                  const RunChoice& choice) const {
+  const CommandPlaces places{.out = out_place().string(), .port = FreePort()};
+  TrainerTrial trial{
+      .arguments = FillPlaces(choice.arguments, places),
+      .environment = Environment(),
+      .output_file = folder.output().string(),
+      .isolation = isolation_,
+      .network = network_,
+      .mounts = {{.from = folder.place().string(), .at = place_.string()}},
+      .directories = {places.out, temporary_place().string()},
+      .log_limits = log_limits_,
+      .injections = choice.injections,
+      .ranks_take_turns = choice.records || !choice.injections.empty(),
+      .time_limit = choice.time_limit};
+  if (choice.records) {
+    RETURN_IF_ERROR(MakeDirectories(folder.log()));
+    trial.log_folder = folder.log().string();
+  }
+  return isolation_ == Isolation::kNone
+             ? RunInPlace(folder, std::move(trial))
+             : RunInNamespaces(folder, std::move(trial), choice.fork_server);
+}
+
+Result<TrialEnd> TrainerRuns::RunInNamespaces(
+    const RunFolder& folder, TrainerTrial trial,
+    const ForkServer* fork_server) const {
+  if (fork_server != nullptr) {
+    trial.fork_server = fork_server->folder().string();
+    Result<TrialEnd> end = RunTrial(host_, trial, folder.folder);
+    if (end.status().code() != Code::kUnavailable) return end;
+    trial.fork_server.clear();  // the program was not started
+  }
+  return RunTrial(host_, trial, folder.folder);
+}
+
+// The directories are put where the program looks for them, and taken back.
+Result<TrialEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
+                                         TrainerTrial trial) const {
+  trial.mounts.clear();
+  RETURN_IF_ERROR(Move(folder.out(), out_place()));
+  RETURN_IF_ERROR(Move(folder.temporary(), temporary_place()));
+  Result<TrialEnd> end = RunTrial(host_, trial, folder.folder);
+  RETURN_IF_ERROR(Move(out_place(), folder.out()));
+  RETURN_IF_ERROR(Move(temporary_place(), folder.temporary()));
+  return end;
+}
+
+}  // namespace gauntlet

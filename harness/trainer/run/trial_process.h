@@ -1,0 +1,34 @@
+// Trials as seen from the program that wants them.
+#ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_PROCESS_H_
+#define GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_PROCESS_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "engine/status.h"
+#include "harness/trainer/run/trial.h"
+
+namespace gauntlet {
+
+struct TrialHost {
+  std::string program;  // that has the command `trial`: gauntlet itself
+  std::function<bool()> interrupted;
+};
+
+// Runs the trial in a process of its own, with its files in an existing folder.
+// Several threads may run trials at once.
+//
+// Errors: kCancelled: interrupted; no process of the trial is left. Those of
+// Trace (chaos/trace/tracer.h) and of RunInNamespaces.
+Result<TrialEnd> RunTrial(const TrialHost& host, const TrainerTrial& trial,
+                          const std::filesystem::path& folder);
+
+// Ok if trials may run in namespaces here; else the reason. `folder` exists and
+// is empty.
+Status ProbeNamespaces(const TrialHost& host, NetworkAccess network,
+                       const std::filesystem::path& folder);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_PROCESS_H_

@@ -1,0 +1,114 @@
+#include "harness/trainer/verdict/crash_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "harness/trainer/text/name_pattern.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kNamedFiles = 3;
+
+std::string_view EffectOf(RecoveryVerdict verdict) {
+  switch (verdict) {
+    case RecoveryVerdict::kLostWork:
+      return "work is lost";
+    case RecoveryVerdict::kDiverged:
+      return "the run ends with other results, without an error";
+    case RecoveryVerdict::kHangs:
+      return "the run does not end";
+    default:
+      return "the run ends with an error";
+  }
+}
+
+int SeverityOf(RecoveryVerdict verdict) {
+  return verdict == RecoveryVerdict::kLostWork   ? 2
+         : verdict == RecoveryVerdict::kDiverged ? 1
+                                                 : 0;
+}
+
+// The simplest: least is lost, and it is earliest.
+auto SimplicityOf(const CrashTrial& trial) {
+  return std::tuple(trial.fault, trial.lost.size(), trial.operation);
+}
+
+// The files at whose operations it happened, most often first: "a, b, 2 more".
+std::string FilesText(const std::vector<CrashTrial>& trials,
+                      const std::vector<size_t>& of) {
+  std::map<std::string, size_t> counts;
+  for (const size_t i : of) {
+    if (!trials[i].file_pattern.empty()) ++counts[trials[i].file_pattern];
+  }
+  std::vector<std::pair<size_t, std::string>> files;
+  for (const auto& [file, count] : counts) files.emplace_back(count, file);
+  std::ranges::stable_sort(files, std::greater<>(),
+                           [](const auto& file) { return file.first; });
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(files.size(), kNamedFiles); ++i)
+    names.push_back(files[i].second);
+  if (files.size() > kNamedFiles)
+    names.push_back(fmt::format("{} more", files.size() - kNamedFiles));
+  return names.empty() ? "any file" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string TitleOf(const TrainerFinding& finding,
+                    const std::vector<CrashTrial>& trials) {
+  std::set<CrashFault> faults;
+  for (const size_t i : finding.trials) faults.insert(trials[i].fault);
+  std::vector<std::string_view> names;
+  for (const CrashFault fault : faults) names.push_back(CrashFaultName(fault));
+  return fmt::format(
+      "{}: {} at {}: {} ({})", RecoveryVerdictName(finding.verdict),
+      fmt::join(names, ", "), FilesText(trials, finding.trials),
+      EffectOf(finding.verdict), Counted(finding.trials.size(), "crash state"));
+}
+
+}  // namespace
+
+std::vector<TrainerFinding> GroupFindings(
+    const std::vector<CrashTrial>& trials,
+    const std::vector<CrashVerdict>& verdicts, ResumeControl control) {
+  // Verdict, message, file.
+  using Key = std::tuple<RecoveryVerdict, std::string, std::string>;
+  std::map<Key, TrainerFinding> groups;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    const RecoveryVerdict verdict = verdicts[i].verdict;
+    if (!IsFinding(verdict) || trials[i].is_for_judging) continue;
+    // A message tells causes apart better than the place of the crash does, and
+    // a program whose every resume differs has one cause.
+    std::string message = ExceptionClass(trials[i].last_line);
+    if (message.empty()) message = MessagePattern(trials[i].last_line);
+    const bool is_one_cause = !message.empty() ||
+                              verdict == RecoveryVerdict::kHangs ||
+                              (verdict == RecoveryVerdict::kDiverged &&
+                               control == ResumeControl::kDiffers);
+    TrainerFinding& finding =
+        groups[{verdict, message, is_one_cause ? "" : trials[i].file_pattern}];
+    finding.verdict = verdict;
+    finding.trials.push_back(i);
+  }
+  std::vector<TrainerFinding> findings;
+  for (auto& [key, finding] : groups) {
+    std::ranges::stable_sort(finding.trials, {},
+                             [&](size_t i) { return SimplicityOf(trials[i]); });
+    finding.reason = verdicts[finding.trials.front()].reason;
+    finding.title = TitleOf(finding, trials);
+    findings.push_back(std::move(finding));
+  }
+  std::ranges::stable_sort(findings, [](const auto& a, const auto& b) {
+    const int left = SeverityOf(a.verdict);
+    const int right = SeverityOf(b.verdict);
+    return left != right ? left < right : a.trials.size() > b.trials.size();
+  });
+  return findings;
+}
+
+}  // namespace gauntlet

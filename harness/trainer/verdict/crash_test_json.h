@@ -1,0 +1,15 @@
+#ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_JSON_H_
+#define GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_JSON_H_
+
+#include <string>
+
+#include "harness/trainer/verdict/crash_test_result.h"
+
+namespace gauntlet {
+
+// docs/schemas/crash-test.schema.json describes it.
+std::string CrashTestResultToJson(const CrashTestResult& result);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_JSON_H_

@@ -1,0 +1,52 @@
+// Result of a crash test.
+#ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_RESULT_H_
+#define GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_RESULT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/trainer/run/crash_trial.h"
+#include "harness/trainer/verdict/crash_findings.h"
+
+namespace gauntlet {
+
+// A run without a fault that must hold before verdicts mean something.
+struct CrashControl {
+  std::string name;  // "second run"
+  bool holds = false;
+  std::string text;  // one line: what was equal, or what differs first
+};
+
+struct CrashTestResult {
+  std::string command;         // as a shell reads it
+  std::string resume_command;  // likewise
+  std::string version;         // of gauntlet
+  uint64_t seed = 0;
+
+  // The recorded run.
+  uint64_t operations = 0;    // on files of {out} and TMPDIR
+  uint64_t crash_points = 0;  // those that change or sync something
+  uint64_t bytes = 0;         // that it wrote
+  double seconds = 0;
+
+  std::vector<CrashControl> controls;
+  std::string compared;               // "3 files, 41 tensors"
+  std::vector<std::string> left_out;  // files that are not compared, and why
+  // Empty: there are verdicts. Else the reason why not, one line.
+  std::string no_verdict;
+
+  std::vector<CrashTrial> trials;
+  std::vector<CrashVerdict> verdicts;  // of each trial
+  std::vector<TrainerFinding> findings;
+  uint64_t equal_states = 0;  // not tried: equal to one that was
+  double bounded_states = 0;  // not tried: beyond a bound, an estimate
+  bool is_complete = true;    // false: time or --trials ran out
+  double trial_seconds = 0;   // from the first trial to the end of the last
+  bool is_interrupted = false;
+  std::vector<std::string> notes;  // one line each
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_VERDICT_CRASH_TEST_RESULT_H_

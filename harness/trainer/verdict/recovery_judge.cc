@@ -1,0 +1,174 @@
+#include "harness/trainer/verdict/recovery_judge.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harness/trainer/text/name_pattern.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// How far a run had come: greater is later. Steps where the program prints
+// them, else operations.
+std::optional<int64_t> ProgressOf(const CrashTrial& trial) {
+  if (trial.resumed_step) return trial.resumed_step;
+  if (!trial.resumed_from) return std::nullopt;
+  return static_cast<int64_t>(trial.resumed_from->operation);
+}
+
+std::string NameOf(const CrashTrial& trial) {
+  if (trial.resumed_step == 0) return "the beginning";
+  if (trial.resumed_step) return fmt::format("step {}", *trial.resumed_step);
+  if (!trial.resumed_from || trial.resumed_from->files.empty())
+    return "the beginning";
+  return trial.resumed_from->files.front();
+}
+
+bool Makes(const CrashTrial& trial, const std::string& file) {
+  return !file.empty() &&
+         std::ranges::any_of(trial.end.made, [&](const FileRead& made) {
+           return made.directory == 0 && made.path == file;
+         });
+}
+
+// A version that a killed run has come back from.
+struct CompleteVersion {
+  int64_t progress = 0;
+  uint64_t complete = 0;          // from this operation on
+  uint64_t durable = 0;           // at the latest from this one on
+  std::optional<uint64_t> begin;  // its first operation; nullopt: not known
+  std::string name;
+  std::string file;  // that no other version has; empty: there is none
+};
+
+class CompleteVersions {
+ public:
+  CompleteVersions(const std::vector<CrashTrial>& trials, uint64_t operations) {
+    std::map<int64_t, CompleteVersion> versions;
+    for (const CrashTrial& trial : trials) {
+      if (trial.fault != CrashFault::kKill || !trial.has_equal_results)
+        continue;
+      const std::optional<int64_t> progress = ProgressOf(trial);
+      if (!progress || *progress == 0) continue;
+      const auto [known, is_new] = versions.try_emplace(
+          *progress,
+          CompleteVersion{
+              .progress = *progress,
+              .complete = trial.operation,
+              .durable = operations,
+              .name = NameOf(trial),
+              .file = trial.resumed_from ? trial.resumed_from->own_file : ""});
+      if (!is_new) {
+        known->second.complete =
+            std::min(known->second.complete, trial.operation);
+      }
+      if (trial.resumed_from) known->second.begin = trial.resumed_from->begin;
+    }
+    for (auto& [progress, version] : versions) versions_.push_back(version);
+    // Each must be durable before the next is begun.
+    for (size_t i = 0; i + 1 < versions_.size(); ++i) {
+      const CompleteVersion& next = versions_[i + 1];
+      versions_[i].durable =
+          std::max(versions_[i].complete, next.begin.value_or(next.complete));
+    }
+  }
+
+  // The newest that the trial must come back from; nullptr: none.
+  const CompleteVersion* NewestFor(const CrashTrial& trial) const {
+    const CompleteVersion* newest = nullptr;
+    for (const CompleteVersion& version : versions_) {
+      const uint64_t from = trial.fault == CrashFault::kPowerLoss
+                                ? version.durable
+                                : version.complete;
+      if (from <= trial.operation) newest = &version;
+    }
+    return newest;
+  }
+
+ private:
+  std::vector<CompleteVersion> versions_;  // by progress
+};
+
+std::string_view SubjectOf(const CrashTrial& trial) {
+  return trial.goes_on ? "the run" : "the resumed run";
+}
+
+CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
+  if (trial.end.is_timed_out) {
+    return {RecoveryVerdict::kHangs,
+            fmt::format("{} had not ended after {:.0f} s", SubjectOf(trial),
+                        trial.end.seconds)};
+  }
+  const std::string how = ExitText(trial.end);
+  const std::string said =
+      trial.last_line.empty() ? "" : ": " + trial.last_line;
+  if (newest == nullptr && trial.says_why && trial.end.signal == 0) {
+    return {RecoveryVerdict::kRefused,
+            fmt::format("no checkpoint was complete, and the resumed run says "
+                        "so ({}{})",
+                        how, said)};
+  }
+  return {RecoveryVerdict::kFails,
+          fmt::format("{} ends with {}{}", SubjectOf(trial), how, said)};
+}
+
+CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
+  if (!trial.has_happened) {
+    return {RecoveryVerdict::kResumePointUnknown,
+            "the fault did not happen: this run did other operations than the "
+            "recorded one"};
+  }
+  if (!EndedWell(trial.end)) return JudgeEnd(trial, newest);
+  if (!trial.has_equal_results) {
+    return {
+        RecoveryVerdict::kDiverged,
+        fmt::format(
+            "{} ends without an error and with other results{}",
+            SubjectOf(trial),
+            trial.differences.empty() ? "" : ": " + trial.differences.front())};
+  }
+  if (trial.goes_on) {
+    return {RecoveryVerdict::kRecovered, "equal results, without a restart"};
+  }
+  const std::optional<int64_t> progress = ProgressOf(trial);
+  if (newest != nullptr && Makes(trial, newest->file)) {
+    return {RecoveryVerdict::kLostWork,
+            fmt::format("made {} again, which was complete after operation {}",
+                        newest->file, newest->complete)};
+  }
+  if (newest != nullptr && !newest->file.empty() &&
+      NamePattern(newest->file) == NamePattern(trial.made_again)) {
+    return {RecoveryVerdict::kLostWork,
+            fmt::format("made {} again, which was there and whole",
+                        trial.made_again)};
+  }
+  if (!progress) {
+    return {RecoveryVerdict::kResumePointUnknown,
+            "equal results; it is not known which checkpoint was read"};
+  }
+  if (newest == nullptr || *progress >= newest->progress) {
+    return {RecoveryVerdict::kRecovered,
+            fmt::format("equal results, resumed from {}", NameOf(trial))};
+  }
+  return {RecoveryVerdict::kLostWork,
+          fmt::format("resumed from {}, though {} was complete after operation "
+                      "{}",
+                      NameOf(trial), newest->name, newest->complete)};
+}
+
+}  // namespace
+
+std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
+                                      uint64_t operations) {
+  const CompleteVersions versions(trials, operations);
+  std::vector<CrashVerdict> verdicts;
+  verdicts.reserve(trials.size());
+  for (const CrashTrial& trial : trials)
+    verdicts.push_back(Judge(trial, versions.NewestFor(trial)));
+  return verdicts;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,354 @@
+#include "reports/events/causes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "harness/record/base_name.h"
+
+namespace gauntlet {
+namespace {
+
+// Goes through the events by time and keeps the newest of each kind that can
+// cause another event.
+class CauseFinder {
+ public:
+  explicit CauseFinder(const Record& record) : record_(record) {}
+
+  std::map<EventPlace, EventPlace> Find() {
+    for (const EventPlace& place : EventsByTime(record_)) {
+      if (const std::optional<EventPlace> cause = CauseOf(place)) {
+        causes_.emplace(place, *cause);
+      }
+      Remember(place);
+    }
+    return std::move(causes_);
+  }
+
+ private:
+  using Place = std::optional<EventPlace>;
+  using ByWorker = std::map<int, EventPlace>;
+
+  const RecordEvent& Event(const EventPlace& place) const {
+    return EventAt(record_, place);
+  }
+  int WorkerOf(const EventPlace& place) const {
+    return LifeOf(record_, place).worker;
+  }
+
+  // The later one in time; `a` if both are at the same time.
+  Place Later(const Place& a, const Place& b) const {
+    if (!a || !b) return a ? a : b;
+    return Event(*b).t_ns > Event(*a).t_ns ? b : a;
+  }
+
+  Place OfWorker(const ByWorker& newest, int worker) const {
+    const auto found = newest.find(worker);
+    return found == newest.end() ? Place() : Place(found->second);
+  }
+  Place OfAll(const ByWorker& newest) const {
+    Place last;
+    for (const auto& [worker, place] : newest) last = Later(last, place);
+    return last;
+  }
+  Place OfOthers(const ByWorker& newest, int worker) const {
+    Place last;
+    for (const auto& [other, place] : newest) {
+      if (other != worker) last = Later(last, place);
+    }
+    return last;
+  }
+  // The fault that this worker met in this incarnation, or else the last one.
+  Place OwnFault(const EventPlace& effect) const {
+    const Place own = OfWorker(faults_, WorkerOf(effect));
+    if (own && own->life == effect.life) return own;
+    return OfAll(faults_);
+  }
+
+  // Returns true iff the process emitted nothing after this event, except
+  // faults and its exit.
+  bool EndsItsProcess(const EventPlace& place) const {
+    const auto& events = LifeOf(record_, place).events;
+    return std::all_of(
+        events.begin() + static_cast<std::ptrdiff_t>(place.index) + 1,
+        events.end(), [](const RecordEvent& event) {
+          return event.kind == RecordKind::kFaultFired ||
+                 event.kind == RecordKind::kLifeEnd;
+        });
+  }
+
+  // A fault that ended another process explains a loss best, then any other
+  // fault since the last restart, then a process that exited.
+  Place CauseOfLoss(const EventPlace& loss) const {
+    const int worker = WorkerOf(loss);
+    Place fatal;
+    for (const auto& [other, fault] : faults_) {
+      if (other != worker && EndsItsProcess(fault)) fatal = Later(fatal, fault);
+    }
+    if (fatal) return fatal;
+    if (const Place fault = OfOthers(faults_, worker)) return fault;
+    if (const Place fault = OfWorker(faults_, worker)) return fault;
+    return OfOthers(exits_, worker);
+  }
+
+  Place CauseOfRestart(const EventPlace& start) const {
+    if (LifeOf(record_, start).life <= 1) return {};
+    const int worker = WorkerOf(start);
+    if (const Place started = OfWorker(started_, worker)) return started;
+    const Place loss = OfAll(losses_);
+    const Place own_start = OfWorker(starts_, worker);
+    const auto is_new = [&](const Place& place) {
+      return place && own_start && Event(*place).t_ns >= Event(*own_start).t_ns;
+    };
+    if (is_new(loss)) return loss;
+    for (const Place& place :
+         {OfWorker(exits_, worker), OfWorker(faults_, worker), OfAll(faults_),
+          OfAll(exits_)}) {
+      if (is_new(place)) return place;
+    }
+    return {};
+  }
+
+  // The newest firing of a fault for which `is_one` returns true.
+  template <typename Predicate>
+  Place FaultThat(const Predicate& is_one) const {
+    Place last;
+    for (const auto& [worker, place] : faults_) {
+      for (const RecordFault& fault : record_.faults) {
+        if (fault.id == Event(place).detail && is_one(fault)) {
+          last = Later(last, place);
+        }
+      }
+    }
+    return last;
+  }
+  static bool CutsPower(const RecordFault& fault) {
+    return fault.kind == "power_loss" || fault.then == "power_loss";
+  }
+
+  // The newest damage to a file of the checkpoint.
+  Place DamageTo(std::string_view checkpoint) const {
+    Place last;
+    for (const auto& [worker, place] : damaged_) {
+      if (CheckpointOfFile(Event(place).path) == checkpoint) {
+        last = Later(last, place);
+      }
+    }
+    return last;
+  }
+
+  // A launcher that was killed, or lost power, is started again.
+  Place CauseOfLaunch() const {
+    const Place before = OfWorker(starts_, kLauncherWorker);
+    const Place cause =
+        Later(cut_, FaultThat([](const RecordFault& fault) {
+                return fault.kind == "kill_launcher" || CutsPower(fault);
+              }));
+    const bool is_new =
+        before && cause && Event(*cause).t_ns >= Event(*before).t_ns;
+    return is_new ? cause : Place();
+  }
+
+  Place CauseOfExit(const EventPlace& exit) const {
+    if (Event(exit).count == 0) return {};
+    Place cause;
+    for (const ByWorker* newest : {&losses_, &stops_, &fenced_, &faults_}) {
+      const Place own = OfWorker(*newest, WorkerOf(exit));
+      if (own && own->life == exit.life) cause = Later(cause, own);
+    }
+    return cause;
+  }
+
+  Place CauseOf(const EventPlace& place) const {
+    const int worker = WorkerOf(place);
+    const Place start = OfWorker(starts_, worker);
+    switch (Event(place).kind) {
+      case RecordKind::kWorkerLost:
+        return CauseOfLoss(place);
+      case RecordKind::kLeft:
+        return Later(CauseOfLoss(place), OfWorker(losses_, worker));
+      case RecordKind::kLifeBegin:
+        return CauseOfRestart(place);
+      case RecordKind::kLifeEnd:
+        return CauseOfExit(place);
+      case RecordKind::kLauncherBegin:
+        return CauseOfLaunch();
+      case RecordKind::kPowerCut:
+        return FaultThat(CutsPower);
+      case RecordKind::kResumed:
+      case RecordKind::kInitialized:
+      case RecordKind::kCarriedOn: {
+        const Place left = OfWorker(left_, worker);
+        if (left && left->life == place.life) return left;
+        return start && causes_.contains(*start) ? start : Place();
+      }
+      case RecordKind::kNotice:
+        return OfAll(faults_);
+      case RecordKind::kStopAgreed:
+        return OfAll(notices_);
+      case RecordKind::kSaveFailed:
+      case RecordKind::kDamaged:
+        return OwnFault(place);
+      case RecordKind::kRejected:
+        return Later(OfAll(damaged_), OwnFault(place));
+      case RecordKind::kLoaded:
+        return DamageTo(BaseName(Event(place).path));
+      case RecordKind::kFencedOut:
+        return OfOthers(claims_, worker);
+      default:
+        return CauseOfLaunchersAct(Event(place));
+    }
+  }
+
+  // A launcher's event names the worker that it concerns.
+  Place CauseOfLaunchersAct(const RecordEvent& event) const {
+    const int about = event.about.value_or(kLauncherWorker);
+    switch (event.kind) {
+      case RecordKind::kExited:
+        if (event.reason == RecordReason::kExited && event.count == 0) {
+          return {};
+        }
+        return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
+                     OfWorker(kills_, about));
+      case RecordKind::kAttemptEnds:
+        return Later(OfWorker(exited_, about),
+                     OfWorker(losses_, kLauncherWorker));
+      case RecordKind::kRestarting:
+        return Later(OfWorker(attempts_, kLauncherWorker), OfAll(exited_));
+      case RecordKind::kKillSent:
+      case RecordKind::kGaveUp:
+        return OfWorker(attempts_, kLauncherWorker);
+      case RecordKind::kStarted:
+        return event.incarnation > 1
+                   ? Later(OfWorker(restarts_, kLauncherWorker), relaunch_)
+                   : Place();
+      default:
+        return {};
+    }
+  }
+
+  void Remember(const EventPlace& place) {
+    ByWorker* newest = nullptr;
+    switch (Event(place).kind) {
+      case RecordKind::kLifeBegin:
+        newest = &starts_;
+        // Events before a restart explain no later loss.
+        if (LifeOf(record_, place).life > 1) Forget(place);
+        break;
+      case RecordKind::kLauncherBegin:
+        if (causes_.contains(place)) relaunch_ = place;
+        newest = &starts_;
+        break;
+      case RecordKind::kPowerCut:
+        cut_ = place;
+        break;
+      case RecordKind::kFaultFired:
+        newest = &faults_;
+        break;
+      case RecordKind::kWorkerLost:
+        newest = &losses_;
+        break;
+      case RecordKind::kLifeEnd:
+        if (Event(place).count != 0) newest = &exits_;
+        break;
+      case RecordKind::kLeft:
+        newest = &left_;
+        break;
+      case RecordKind::kNotice:
+        newest = &notices_;
+        break;
+      case RecordKind::kStopAgreed:
+        newest = &stops_;
+        break;
+      case RecordKind::kFencedOut:
+        newest = &fenced_;
+        break;
+      case RecordKind::kDamaged:
+        newest = &damaged_;
+        break;
+      case RecordKind::kGeneration:
+        newest = &claims_;
+        break;
+      case RecordKind::kAttemptEnds:
+        newest = &attempts_;
+        break;
+      case RecordKind::kRestarting:
+        newest = &restarts_;
+        break;
+      case RecordKind::kExited:
+        return RememberAbout(exited_, place);
+      case RecordKind::kKillSent:
+        return RememberAbout(kills_, place);
+      case RecordKind::kStarted:
+        return RememberAbout(started_, place);
+      default:
+        break;
+    }
+    if (newest != nullptr) {
+      newest->insert_or_assign(WorkerOf(place), place);
+    }
+  }
+
+  void RememberAbout(ByWorker& newest, const EventPlace& place) {
+    if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
+  }
+
+  // The worker runs again, so its earlier faults and exits cause nothing more.
+  void Forget(const EventPlace& start) {
+    faults_.erase(WorkerOf(start));
+    exits_.erase(WorkerOf(start));
+  }
+
+  const Record& record_;
+  std::map<EventPlace, EventPlace> causes_;
+  // The newest event of each worker.
+  ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
+      damaged_, claims_;
+  // The launcher's: its own newest, or the newest about each worker.
+  ByWorker attempts_, restarts_, exited_, kills_, started_;
+  Place relaunch_;  // begin of a launcher that was started again
+  Place cut_;       // newest power loss
+};
+
+}  // namespace
+
+Record WithLaunchers(const Record& record) {
+  Record whole = record;
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    const std::vector<RecordEvent>& events = record.launchers[i].events;
+    if (events.empty()) continue;
+    whole.lives.push_back({.worker = kLauncherWorker,
+                           .life = static_cast<int>(i) + 1,
+                           .events = events});
+  }
+  return whole;
+}
+
+const RecordEvent& EventAt(const Record& record, const EventPlace& place) {
+  return record.lives[place.life].events[place.index];
+}
+
+const LifeEvents& LifeOf(const Record& record, const EventPlace& place) {
+  return record.lives[place.life];
+}
+
+std::vector<EventPlace> EventsByTime(const Record& record) {
+  std::vector<EventPlace> places;
+  for (size_t life = 0; life < record.lives.size(); ++life) {
+    for (size_t i = 0; i < record.lives[life].events.size(); ++i) {
+      places.push_back({.life = life, .index = i});
+    }
+  }
+  std::ranges::stable_sort(places, {}, [&record](const EventPlace& place) {
+    const RecordEvent& event = EventAt(record, place);
+    return std::tuple(event.t_ns, event.order);
+  });
+  return places;
+}
+
+std::map<EventPlace, EventPlace> CausesOf(const Record& record) {
+  return CauseFinder(record).Find();
+}
+
+}  // namespace gauntlet

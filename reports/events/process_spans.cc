@@ -1,0 +1,166 @@
+#include "reports/events/process_spans.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/worker_exit_code.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Ends that the machine reported, or else a launcher, by worker and
+// incarnation. The machine reports the ends of the launchers in the order of
+// their starts, without an incarnation.
+class ReportedEnds {
+ public:
+  explicit ReportedEnds(const Record& record) {
+    for (const RecordEvent& event : record.machine) Add(event);
+    for (const LauncherRun& run : record.launchers) {
+      for (const RecordEvent& event : run.events) Add(event);
+    }
+  }
+
+  const RecordEvent* Of(const LifeEvents& life) const {
+    const auto end = ends_.find({life.worker, life.life});
+    return end == ends_.end() ? nullptr : end->second;
+  }
+
+ private:
+  void Add(const RecordEvent& event) {
+    const bool is_end = event.kind == RecordKind::kProcessEnded ||
+                        event.kind == RecordKind::kExited;
+    if (!is_end || !event.about) return;
+    const int incarnation = *event.about == kLauncherWorker ? ++launchers_ended_
+                                                            : event.incarnation;
+    ends_.emplace(std::pair(*event.about, incarnation), &event);
+  }
+
+  std::map<std::pair<int, int>, const RecordEvent*> ends_;
+  int launchers_ended_ = 0;
+};
+
+// The process's own last word, or null.
+const RecordEvent* OwnExit(const LifeEvents& life) {
+  const auto exit =
+      std::ranges::find_if(life.events, [](const RecordEvent& event) {
+        return event.kind == RecordKind::kLifeEnd ||
+               event.kind == RecordKind::kLauncherEnd;
+      });
+  return exit == life.events.end() ? nullptr : &*exit;
+}
+
+ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
+  if (life.events.empty()) return {};
+  ProcessSpan span = {.begin_ns = life.events.front().t_ns,
+                      .end_ns = life.events.back().t_ns,
+                      .end = ProcessEnd::kDeath,
+                      .ending = "has no recorded exit"};
+  if (end != nullptr) {
+    span.ending = EndingText(*end);
+    if (end->reason != RecordReason::kUnreachable) {
+      span.end_ns = std::max(span.end_ns, end->t_ns);
+    }
+  }
+  if (const RecordEvent* own = OwnExit(life)) {
+    span.end = IsOrderlyExit(own->count) ? ProcessEnd::kOrderly
+                                         : ProcessEnd::kErrorCode;
+    span.ending = fmt::format("exited with code {}", own->count);
+  }
+  return span;
+}
+
+// Saves of one process while its events are read.
+class SaveReader {
+ public:
+  SaveReader(const LifeEvents& life, int64_t end_ns)
+      : events_(life.events), end_ns_(end_ns) {}
+
+  std::vector<SaveSpan> Read() {
+    for (size_t i = 0; i < events_.size(); ++i) ReadEvent(i);
+    while (!open_.empty()) {
+      Close(open_.begin()->first, std::nullopt, SaveSpan::State::kCutShort);
+    }
+    std::ranges::stable_sort(saves_, {}, &SaveSpan::end_ns);
+    return std::move(saves_);
+  }
+
+ private:
+  struct Open {
+    size_t begin = 0;
+    std::optional<size_t> left;  // the worker left its generation meanwhile
+  };
+
+  void ReadEvent(size_t i) {
+    const uint64_t step = events_[i].step;
+    switch (events_[i].kind) {
+      case RecordKind::kSaveBegin:
+        if (open_.contains(step)) Close(step, i, SaveSpan::State::kCutShort);
+        open_[step] = {.begin = i};
+        break;
+      case RecordKind::kSaveAcknowledged:
+        Close(step, i, SaveSpan::State::kCommitted);
+        break;
+      case RecordKind::kSaveFailed:
+        Close(step, i, SaveSpan::State::kFailed);
+        break;
+      case RecordKind::kLeft:
+        for (auto& [saved, open] : open_) open.left = open.left.value_or(i);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Close(uint64_t step, std::optional<size_t> end, SaveSpan::State state) {
+    SaveSpan save = {.state = state, .step = step, .end = end};
+    const auto open = open_.find(step);
+    if (open != open_.end()) {
+      save.begin = open->second.begin;
+      if (state == SaveSpan::State::kCutShort && open->second.left) {
+        save.end = open->second.left;
+      }
+      open_.erase(open);
+    }
+    save.end_ns = save.end ? events_[*save.end].t_ns : end_ns_;
+    save.begin_ns = save.begin ? events_[*save.begin].t_ns : save.end_ns;
+    saves_.push_back(save);
+  }
+
+  const std::vector<RecordEvent>& events_;
+  const int64_t end_ns_;
+  std::map<uint64_t, Open> open_;  // by step
+  std::vector<SaveSpan> saves_;
+};
+
+}  // namespace
+
+std::vector<ProcessSpan> ProcessSpansOf(const Record& record) {
+  const ReportedEnds ends(record);
+  std::vector<ProcessSpan> spans;
+  for (const LifeEvents& life : record.lives) {
+    spans.push_back(SpanOf(life, ends.Of(life)));
+  }
+  return spans;
+}
+
+std::string EndingText(const RecordEvent& end) {
+  constexpr int64_t kBySignal = 128;
+  switch (end.reason) {
+    case RecordReason::kSignal:
+      return fmt::format("was killed by signal {}", end.count - kBySignal);
+    case RecordReason::kUnreachable:
+      return "is out of reach";
+    case RecordReason::kNotStarted:
+      return "could not be started";
+    default:
+      return fmt::format("exited with code {}", end.count);
+  }
+}
+
+std::vector<SaveSpan> SavesOf(const LifeEvents& life, int64_t end_ns) {
+  return SaveReader(life, end_ns).Read();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,130 @@
+#include "reports/html/page/words.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct Word {
+  std::string_view name;
+  std::vector<std::string_view> spellings;  // as pages write it
+  std::string_view meaning;
+};
+
+const std::vector<Word>& Words() {
+  static const std::vector<Word>* const words = new std::vector<Word>{
+      {"reference run",
+       {"reference run"},
+       "The same training without any fault, with which every case is "
+       "compared, bit for bit."},
+      {"incarnation",
+       {"incarnation"},
+       "One process of a worker or launcher, counted from 1: each restart "
+       "begins the next one."},
+      {"attempt",
+       {"the attempt"},
+       "One run of the whole job by a launcher, until it ends or all workers "
+       "are restarted."},
+      {"rank",
+       {"rank "},
+       "The number of a worker within its generation; rank 0 saves the "
+       "checkpoints."},
+      {"replica",
+       {"replica "},
+       "One part of the global batch. A worker computes one or several."},
+      {"acknowledged",
+       {"acknowledged"},
+       "The engine has reported the save as done: from then on the checkpoint "
+       "must stay loadable, also after a power loss."},
+      {"generation",
+       {"generation", "-g"},
+       "One membership of the cluster, counted from 1. Each restart or "
+       "rejoin of the workers begins the next one. The end of a checkpoint's "
+       "name is the generation that wrote it: step-000000005-g1 is of "
+       "generation 1."},
+      {"claim",
+       {"claims generation", "claim generation"},
+       "The record in the checkpoint directory by which a generation takes "
+       "the directory over. Rank 0 writes it before the generation saves "
+       "anything."},
+      {"fenced",
+       {"fenced", "Fenced"},
+       "Saved by an older generation, later than the checkpoint that the "
+       "newest generation resumed from. Nobody loads it."},
+      {"power cut",
+       {"power cut", "loses power"},
+       "All processes of a host end at once. Of what was not synced, its disk "
+       "keeps what the seed draws, so one checkpoint may survive and another "
+       "may not."},
+      {"sim, real",
+       {"sim ·", "real ·"},
+       "The world of the case: a simulation of the whole cluster with its "
+       "own clock, or processes of this machine."},
+      {"exit code 70",
+       {"code 70"},
+       "A planned crash: the fault ends its process at once."},
+      {"exit code 75",
+       {"code 75", "exits with 75"},
+       "The worker lost another worker, or its disk failed; it may be started "
+       "again."},
+      {"exit code 137",
+       {"code 137", "exits with 137"},
+       "The process was killed: 128 and the number of the signal, 9."},
+      {"ulps",
+       {"ulps", " ulp)"},
+       "Units in the last place: the distance of two floating-point numbers, "
+       "counted in numbers of their type. 1 is the smallest possible "
+       "difference."},
+  };
+  return *words;
+}
+
+// The text that a reader sees, without tags, and without the texts that only a
+// pointer shows.
+std::string VisibleText(std::string_view html) {
+  std::string text;
+  while (!html.empty()) {
+    const size_t tag = std::min(html.find('<'), html.size());
+    text += html.substr(0, tag);
+    html.remove_prefix(tag);
+    for (const std::string_view hidden : {"title", "desc"}) {
+      if (!html.substr(std::min<size_t>(1, html.size())).starts_with(hidden)) {
+        continue;
+      }
+      const size_t end = html.find(fmt::format("</{}>", hidden));
+      html.remove_prefix(std::min(end, html.size()));
+    }
+    const size_t end = std::min(html.find('>'), html.size());
+    html.remove_prefix(std::min(end + 1, html.size()));
+  }
+  return text;
+}
+
+bool Occurs(const Word& word, std::string_view text) {
+  return std::ranges::any_of(word.spellings, [text](std::string_view spelling) {
+    return text.find(spelling) != text.npos;
+  });
+}
+
+}  // namespace
+
+std::string RenderWords(std::string_view html) {
+  std::string names;
+  std::string entries;
+  const std::string text = VisibleText(html);
+  for (const Word& word : Words()) {
+    if (!Occurs(word, text)) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", word.name);
+    entries += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word.name, word.meaning);
+  }
+  if (entries.empty()) return "";
+  return fmt::format(
+      "<details class=\"words\"><summary>Words used below: {}</summary>\n"
+      "<dl class=\"findings\">\n{}</dl></details>\n",
+      names, entries);
+}
+
+}  // namespace gauntlet

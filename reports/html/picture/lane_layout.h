@@ -1,0 +1,58 @@
+// Geometry of a picture of a run, in units of its SVG.
+#ifndef GAUNTLET_REPORTS_HTML_PICTURE_LANE_LAYOUT_H_
+#define GAUNTLET_REPORTS_HTML_PICTURE_LANE_LAYOUT_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "reports/html/picture/time_axis.h"
+
+namespace gauntlet {
+
+struct PicturePoint {
+  double x = 0;
+  double y = 0;
+};
+
+struct LaneLayout {
+  static constexpr double kNamesWidth = 92;
+  static constexpr double kWidth = 1000;
+  static constexpr double kMargin = 14;  // left and right of the time axis
+  static constexpr double kAxisWidth = kWidth - 2 * kMargin;
+  static constexpr double kCurveTop = 14;
+  static constexpr double kCurveBottom = 100;
+  static constexpr double kLanesTop = 116;
+  static constexpr double kLaneHeight = 38;
+  static constexpr double kBarTop = 8;  // in a lane
+  static constexpr double kBarHeight = 22;
+  static constexpr double kAxisHeight = 46;  // below the lanes
+
+  std::vector<int> emitters;  // ascending, of the lanes from above
+
+  bool HasLane(int emitter) const {
+    return std::ranges::binary_search(emitters, emitter);
+  }
+  // REQUIRES: HasLane(emitter).
+  double LaneTop(int emitter) const {
+    const auto lane = std::ranges::lower_bound(emitters, emitter);
+    return kLanesTop +
+           kLaneHeight * static_cast<double>(lane - emitters.begin());
+  }
+  double BarTop(int emitter) const { return LaneTop(emitter) + kBarTop; }
+  double BarCentre(int emitter) const {
+    return BarTop(emitter) + kBarHeight / 2;
+  }
+  double LanesBottom() const {
+    return kLanesTop + kLaneHeight * static_cast<double>(emitters.size());
+  }
+  double Height() const { return LanesBottom() + kAxisHeight; }
+};
+
+inline double PlaceOf(const TimeAxis& axis, int64_t t_ns) {
+  return LaneLayout::kMargin + axis.At(t_ns);
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_PICTURE_LANE_LAYOUT_H_

@@ -1,0 +1,174 @@
+#include "reports/html/picture/lane_marks.h"
+
+#include <cmath>
+#include <set>
+
+#include "reports/events/event_text.h"
+#include "reports/html/page/text.h"
+#include "reports/html/picture/symbols.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr double kMarkWidth = 9;
+constexpr double kMarkRadius = 7;
+constexpr size_t kMostArrows = 150;
+constexpr size_t kMostPairs = 500;
+
+bool IsRestartedProcess(const LifeEvents& life, const RecordEvent& event) {
+  return event.kind == RecordKind::kLifeBegin && life.life > 1 &&
+         life.worker >= 0;
+}
+
+// Target of an arrow: a mark, or nullopt for the start of a process.
+using ArrowEnd = std::optional<Mark>;
+
+std::string ArrowHead(const PicturePoint& tip, double angle) {
+  constexpr double kLength = 6;
+  constexpr double kSpread = 0.45;
+  const auto corner = [&](double side) {
+    return PicturePoint{tip.x - kLength * std::cos(angle + side),
+                        tip.y - kLength * std::sin(angle + side)};
+  };
+  const PicturePoint a = corner(kSpread);
+  const PicturePoint b = corner(-kSpread);
+  return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}", a.x, a.y,
+                     tip.x, tip.y, b.x, b.y);
+}
+
+// Empty if there is no room for an arrow between the two.
+std::string ArrowPath(const PicturePoint& from, const PicturePoint& to) {
+  const double dx = to.x - from.x;
+  const double dy = to.y - from.y;
+  const double length = std::hypot(dx, dy);
+  if (length < 2 * kMarkRadius + 4) return "";
+  constexpr double kSteep = 60;
+  if (dx < kSteep || std::abs(dy) < 1) {
+    const double angle = std::atan2(dy, dx);
+    const double ux = std::cos(angle) * kMarkRadius;
+    const double uy = std::sin(angle) * kMarkRadius;
+    const PicturePoint tip = {to.x - ux, to.y - uy};
+    return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", from.x + ux, from.y + uy,
+                       tip.x, tip.y) +
+           ArrowHead(tip, angle);
+  }
+  const PicturePoint tip = {to.x - kMarkRadius, to.y};
+  const double begin = from.x + kMarkRadius;
+  const double bend = (begin + tip.x) / 2;
+  return fmt::format("M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}",
+                     begin, from.y, bend, from.y, bend, tip.y, tip.x, tip.y) +
+         ArrowHead(tip, 0);
+}
+
+}  // namespace
+
+std::vector<std::pair<int64_t, int64_t>> TimesOfMarks(const Record& record) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  std::optional<std::pair<int64_t, ArrowEnd>> last;
+  for (const EventPlace& place : EventsByTime(record)) {
+    const LifeEvents& life = LifeOf(record, place);
+    const RecordEvent& event = EventAt(record, place);
+    const std::optional<Mark> mark = MarkOf(life, event);
+    if (!mark && !IsRestartedProcess(life, event)) continue;
+    if (last && last->second != mark && last->first < event.t_ns) {
+      pairs.emplace_back(last->first, event.t_ns);
+      if (pairs.size() == kMostPairs) break;
+    }
+    last = {event.t_ns, mark};
+  }
+  return pairs;
+}
+
+LaneMarks::LaneMarks(const Record& record, const TimeAxis& axis,
+                     const LaneLayout& layout)
+    : record_(record),
+      axis_(axis),
+      layout_(layout),
+      order_(EventsByTime(record)),
+      causes_(CausesOf(record)) {
+  for (const EventPlace& place : order_) {
+    const LifeEvents& life = LifeOf(record_, place);
+    if (!layout_.HasLane(life.worker)) continue;
+    const RecordEvent& event = EventAt(record_, place);
+    if (const std::optional<Mark> mark = MarkOf(life, event)) {
+      AddMark(place, *mark);
+    } else if (IsRestartedProcess(life, event)) {
+      points_[place] = {PlaceOf(axis_, event.t_ns),
+                        layout_.BarCentre(life.worker)};
+    }
+  }
+}
+
+void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
+  const LifeEvents& life = LifeOf(record_, place);
+  const RecordEvent& event = EventAt(record_, place);
+  const double x = PlaceOf(axis_, event.t_ns);
+  const auto newest = newest_.find({life.worker, mark});
+  if (newest != newest_.end() && drawn_[newest->second].at.x + kMarkWidth > x) {
+    Drawn& other = drawn_[newest->second];
+    ++other.events;
+    points_[place] = other.at;
+    return;
+  }
+  // Faults stand above the bar, so that they hide no other mark.
+  const double y = mark == Mark::kFault ? layout_.BarTop(life.worker) - 3
+                                        : layout_.BarCentre(life.worker);
+  newest_[{life.worker, mark}] = drawn_.size();
+  points_[place] = {x, y};
+  drawn_.push_back({.mark = mark,
+                    .at = {x, y},
+                    .text = fmt::format(
+                        "{}: {}", DurationText(event.t_ns - axis_.begin_ns()),
+                        EventText(record_, life, event))});
+}
+
+std::string LaneMarks::Marks() const {
+  constexpr size_t kLongest = 300;
+  std::string out;
+  for (const Drawn& drawn : drawn_) {
+    std::string text = CutText(drawn.text, kLongest);
+    if (drawn.events > 1)
+      text += fmt::format(", and {} more", drawn.events - 1);
+    out += fmt::format(
+        R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)",
+        SymbolOf(drawn.mark), drawn.at.x, drawn.at.y, HtmlText(text));
+  }
+  return out;
+}
+
+std::optional<EventPlace> LaneMarks::ShownCause(EventPlace place) const {
+  for (auto cause = causes_.find(place); cause != causes_.end();
+       cause = causes_.find(place)) {
+    place = cause->second;
+    if (points_.contains(place)) return place;
+  }
+  return std::nullopt;
+}
+
+std::string LaneMarks::Arrows() const {
+  std::set<std::pair<EventPlace, ArrowEnd>> led_to;
+  std::set<std::string> paths;
+  std::string out;
+  for (const EventPlace& effect : order_) {
+    if (!points_.contains(effect) || paths.size() >= kMostArrows) continue;
+    const std::optional<EventPlace> cause = ShownCause(effect);
+    if (!cause) continue;
+    PicturePoint from = points_.at(*cause);
+    // A cause without a mark is the begin of an incarnation: the arrow starts
+    // beside the number that stands there.
+    if (!MarkOf(LifeOf(record_, *cause), EventAt(record_, *cause))) {
+      from.x += kMarkWidth;
+    }
+    const std::string path = ArrowPath(from, points_.at(effect));
+    if (path.empty() || !paths.insert(path).second) continue;
+    const ArrowEnd end =
+        MarkOf(LifeOf(record_, effect), EventAt(record_, effect));
+    const bool is_first = led_to.emplace(*cause, end).second;
+    out += fmt::format(R"(<path class="{}" d="{}"/>)",
+                       is_first ? "arrow" : "arrow further", path);
+  }
+  return out;
+}
+
+}  // namespace gauntlet

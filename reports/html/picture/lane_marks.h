@@ -1,0 +1,60 @@
+// The marks in the lanes of a picture of a run, and the arrows between them.
+#ifndef GAUNTLET_REPORTS_HTML_PICTURE_LANE_MARKS_H_
+#define GAUNTLET_REPORTS_HTML_PICTURE_LANE_MARKS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/record/record.h"
+#include "reports/events/causes.h"
+#include "reports/html/picture/lane_layout.h"
+#include "reports/html/picture/lanes.h"
+
+namespace gauntlet {
+
+// Pairs of times of marks that differ and follow one another: a fault and its
+// detection, say.
+std::vector<std::pair<int64_t, int64_t>> TimesOfMarks(const Record& record);
+
+class LaneMarks {
+ public:
+  // `record` holds launchers as well (WithLaunchers). Keeps references to all
+  // three.
+  LaneMarks(const Record& record, const TimeAxis& axis,
+            const LaneLayout& layout);
+
+  // Marks of one kind that would overlap in a lane are one mark.
+  std::string Marks() const;
+  // From the mark of a cause to those of its effects; the first effect of each
+  // kind stands out.
+  std::string Arrows() const;
+
+ private:
+  struct Drawn {
+    Mark mark = Mark::kFault;
+    PicturePoint at;
+    std::string text;
+    size_t events = 1;
+  };
+
+  void AddMark(const EventPlace& place, Mark mark);
+  // The nearest cause that the picture shows.
+  std::optional<EventPlace> ShownCause(EventPlace place) const;
+
+  const Record& record_;
+  const TimeAxis& axis_;
+  const LaneLayout& layout_;
+  const std::vector<EventPlace> order_;
+  const std::map<EventPlace, EventPlace> causes_;
+  std::vector<Drawn> drawn_;
+  std::map<std::pair<int, Mark>, size_t> newest_;  // by lane: index into drawn_
+  std::map<EventPlace, PicturePoint> points_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_PICTURE_LANE_MARKS_H_

@@ -1,0 +1,477 @@
+#include "reports/html/picture/swim_lane.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "harness/record/base_name.h"
+#include "harness/record/checkpoint_loss.h"
+#include "reports/counted.h"
+#include "reports/events/process_spans.h"
+#include "reports/html/page/text.h"
+#include "reports/html/picture/lane_layout.h"
+#include "reports/html/picture/lane_marks.h"
+#include "reports/html/picture/symbols.h"
+#include "reports/html/picture/time_axis.h"
+#include "reports/html/picture/training_position.h"
+#include "reports/timeline.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// Share of the time axis that moments between marks can be stretched to.
+constexpr double kShareOfMarks = 0.7;
+
+std::vector<int> EmittersOf(const Record& record) {
+  std::set<int> emitters;
+  for (const LifeEvents& life : record.lives) {
+    if (!life.events.empty()) emitters.insert(life.worker);
+  }
+  return {emitters.begin(), emitters.end()};
+}
+
+TimeAxis AxisOf(const Record& record,
+                const std::vector<ProcessSpan>& processes) {
+  std::vector<int64_t> times;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) times.push_back(event.t_ns);
+  }
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (!record.lives[i].events.empty()) times.push_back(processes[i].end_ns);
+  }
+  TimeAxisOptions options = {.width = LaneLayout::kAxisWidth,
+                             .apart = TimesOfMarks(record)};
+  // With many marks they get less room each.
+  const double room = kShareOfMarks * options.width /
+                      static_cast<double>(options.apart.size() + 1);
+  options.least_apart = std::min(options.least_apart, room);
+  return TimeAxis(std::move(times), options);
+}
+
+// A symbol with a text that a pointer shows.
+std::string Symbol(std::string_view id, const PicturePoint& at,
+                   std::string_view text) {
+  return fmt::format(
+      R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)", id,
+      at.x, at.y, HtmlText(text));
+}
+
+std::string SaveText(const SaveSpan& save) {
+  switch (save.state) {
+    case SaveSpan::State::kCommitted:
+      return fmt::format("checkpoint of step {} committed after {}", save.step,
+                         DurationText(save.end_ns - save.begin_ns));
+    case SaveSpan::State::kFailed:
+      return fmt::format("save of step {} failed after {}", save.step,
+                         DurationText(save.end_ns - save.begin_ns));
+    case SaveSpan::State::kCutShort:
+      return fmt::format("save of step {} started, not committed", save.step);
+  }
+  return "";
+}
+
+class SwimLanePicture {
+ public:
+  SwimLanePicture(const Record& record, const SwimLaneOptions& options)
+      : record_(WithLaunchers(record)),
+        options_(options),
+        processes_(ProcessSpansOf(record_)),
+        axis_(AxisOf(record_, processes_)),
+        segments_(TrainingSegmentsOf(record_)) {
+    layout_.emitters = EmittersOf(record_);
+    if (layout_.emitters.size() > options_.most_lanes) {
+      hidden_lanes_ = layout_.emitters.size() - options_.most_lanes;
+      layout_.emitters.resize(options_.most_lanes);
+    }
+    for (const TrainingSegment& segment : segments_) {
+      last_step_ = std::max(last_step_, segment.points.back().step);
+    }
+    if (!record_.golden.entries.empty()) {
+      reference_end_ = record_.golden.entries.back().step;
+    }
+    for (const LostCheckpoint& one : LostCheckpointsOf(record_)) {
+      lost_.emplace(one.name);
+    }
+    for (size_t i = 0; i < record_.lives.size(); ++i) {
+      saves_.push_back(SavesOf(record_.lives[i], processes_[i].end_ns));
+      for (const SaveSpan& save : saves_.back()) {
+        last_step_ = std::max(last_step_, save.step);
+      }
+    }
+  }
+
+  bool empty() const { return layout_.emitters.empty(); }
+
+  std::string Figure() const {
+    std::string out = R"(<figure class="swim"><div class="picture">)";
+    out += Names();
+    out += fmt::format(
+        R"(<div class="scroll" tabindex="0" role="group" aria-label="picture of the run"><svg class="run" role="img" aria-labelledby="{0}-title {0}-desc" viewBox="0 0 {1:.0f} {2:.0f}"><title id="{0}-title">{3}</title><desc id="{0}-desc">{4}</desc>)",
+        options_.id, LaneLayout::kWidth, layout_.Height(),
+        HtmlText("Timeline of " + record_.case_name), HtmlText(Description()));
+    out += Gaps() + Grid() + Curve() + Bars();
+    const LaneMarks marks(record_, axis_, layout_);
+    out += marks.Arrows() + marks.Marks() + TimeLabels();
+    out += "</svg></div></div>\n<figcaption>";
+    out += RenderLegend() + Caption();
+    return out + "</figcaption></figure>\n";
+  }
+
+ private:
+  double X(int64_t t_ns) const { return PlaceOf(axis_, t_ns); }
+  double StepY(uint64_t step) const {
+    const double share = last_step_ == 0 ? 0
+                                         : static_cast<double>(step) /
+                                               static_cast<double>(last_step_);
+    return LaneLayout::kCurveBottom -
+           share * (LaneLayout::kCurveBottom - LaneLayout::kCurveTop);
+  }
+  std::set<uint64_t> StepTicks() const {
+    // The last step of the reference run is one if the run goes beyond it.
+    const bool is_beyond = reference_end_ > 0 && last_step_ > reference_end_;
+    return {0, is_beyond ? reference_end_ : last_step_ / 2, last_step_};
+  }
+
+  bool IsLost(const LifeEvents& life, const SaveSpan& save) const {
+    return save.state == SaveSpan::State::kCommitted && save.end &&
+           lost_.contains(std::string(BaseName(life.events[*save.end].path)));
+  }
+
+  // The symbol at the end of a committed save.
+  std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
+                              const PicturePoint& at) const {
+    return IsLost(life, save)
+               ? Symbol(kLostSymbol, at,
+                        SaveText(save) + ", damaged or lost later")
+               : Symbol(kCommittedSymbol, at, SaveText(save));
+  }
+
+  std::string Description() const {
+    std::vector<uint64_t> committed;
+    for (const std::vector<SaveSpan>& saves : saves_) {
+      for (const SaveSpan& save : saves) {
+        if (save.state == SaveSpan::State::kCommitted) {
+          committed.push_back(save.step);
+        }
+      }
+    }
+    std::string text = fmt::format(
+        "Training position and {} over {}; the last step is {}.",
+        Counted(layout_.emitters.size(), "lane"),
+        DurationText(axis_.end_ns() - axis_.begin_ns()), last_step_);
+    if (!committed.empty()) {
+      text += fmt::format(" Checkpoints committed: steps {}.",
+                          fmt::join(committed, ", "));
+    }
+    for (const TrainingSegment& segment : segments_) {
+      const uint64_t begin = segment.points.front().step;
+      if (segment.recomputed_until <= begin) continue;
+      text += fmt::format(" Steps {}-{} are recomputed.", begin + 1,
+                          segment.recomputed_until);
+    }
+    return text;
+  }
+
+  // The lanes' names and the steps' numbers, beside the part that scrolls.
+  std::string Names() const {
+    std::string out = fmt::format(
+        R"(<svg class="names" aria-hidden="true" viewBox="0 0 {:.0f} {:.0f}"><text class="name" x="0" y="{:.0f}">step</text>)",
+        LaneLayout::kNamesWidth, layout_.Height(), LaneLayout::kCurveTop + 4);
+    for (const uint64_t step : StepTicks()) {
+      out += fmt::format(
+          R"(<text class="tick" text-anchor="end" x="{:.0f}" y="{:.1f}">{}</text>)",
+          LaneLayout::kNamesWidth - 2, StepY(step) + 4, step);
+    }
+    for (const int emitter : layout_.emitters) {
+      out += fmt::format(R"(<text class="name" x="0" y="{:.1f}">{}</text>)",
+                         layout_.BarCentre(emitter) + 4, EmitterName(emitter));
+    }
+    return out + "</svg>";
+  }
+
+  std::string Gaps() const {
+    std::string out;
+    for (const IdleGap& gap : axis_.gaps()) {
+      out += fmt::format(
+          R"(<rect class="gap" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}"><title>{} without an event, drawn shorter</title></rect>)",
+          LaneLayout::kMargin + gap.begin, LaneLayout::kCurveTop - 6,
+          gap.end - gap.begin,
+          layout_.LanesBottom() - LaneLayout::kCurveTop + 6,
+          DurationText(gap.duration_ns));
+    }
+    return out;
+  }
+
+  std::string Grid() const {
+    std::string path;
+    for (const uint64_t step : StepTicks()) {
+      path += fmt::format("M0 {:.1f}H{:.0f}", StepY(step), LaneLayout::kWidth);
+    }
+    for (const int emitter : layout_.emitters) {
+      path += fmt::format("M0 {:.1f}H{:.0f}", layout_.LaneTop(emitter) + 37,
+                          LaneLayout::kWidth);
+    }
+    std::string out =
+        fmt::format(R"(<path class="grid" d="{}"/>)", path) + EpochLines();
+    if (reference_end_ > 0 && last_step_ > reference_end_) {
+      const double y = StepY(reference_end_);
+      out += fmt::format(
+          R"(<path class="reference-end" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" x="4" y="{2:.1f}">the reference run ends with step {3}</text>)",
+          y, LaneLayout::kWidth, y - 4, reference_end_);
+    }
+    return out;
+  }
+
+  // Last steps of the epochs, as far as there is room for a line each.
+  std::string EpochLines() const {
+    constexpr double kRoom = 13;
+    std::string out;
+    double drawn = LaneLayout::kCurveBottom;
+    for (const GoldenEntry& entry : record_.golden.entries) {
+      if (entry.kind != RecordKind::kEpochEnd) continue;
+      const double y = StepY(entry.step);
+      if (drawn - y < kRoom || y < LaneLayout::kCurveTop) continue;
+      drawn = y;
+      out += fmt::format(
+          R"(<path class="epoch" d="M0 {0:.1f}H{1:.0f}"/><text class="tick" text-anchor="end" x="{1:.0f}" y="{2:.1f}">end of epoch {3}</text>)",
+          y, LaneLayout::kWidth, y - 3, entry.epoch + 1);
+    }
+    return out;
+  }
+
+  // The points from `first` on as a line; those that would fall together are
+  // left out.
+  std::string Line(const std::vector<TrainingPoint>& points, size_t first,
+                   size_t last, std::string_view css_class) const {
+    if (first >= last) return "";
+    std::string path;
+    double drawn = -1;
+    for (size_t i = first; i <= last; ++i) {
+      const double x = X(points[i].t_ns);
+      if (i != first && i != last && x < drawn + 1) continue;
+      drawn = x;
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x,
+                          StepY(points[i].step));
+    }
+    return fmt::format(R"(<path class="{}" d="{}"/>)", css_class, path);
+  }
+
+  std::string Curve() const {
+    std::string out;
+    for (const TrainingSegment& segment : segments_) {
+      const std::vector<TrainingPoint>& points = segment.points;
+      size_t end = 0;  // last recomputed step's point
+      while (end + 1 < points.size() &&
+             points[end + 1].step <= segment.recomputed_until) {
+        ++end;
+      }
+      out += Line(points, 0, end, "again");
+      out += Line(points, end, points.size() - 1, "new");
+    }
+    return out + SavesOnCurve();
+  }
+
+  std::string SavesOnCurve() const {
+    constexpr double kApart = 3;
+    std::string out;
+    PicturePoint last = {-kApart, 0};
+    for (size_t i = 0; i < saves_.size(); ++i) {
+      for (const SaveSpan& save : saves_[i]) {
+        if (save.state == SaveSpan::State::kFailed) continue;
+        const bool committed = save.state == SaveSpan::State::kCommitted;
+        const PicturePoint at = {X(committed ? save.end_ns : save.begin_ns),
+                                 StepY(save.step)};
+        if (std::abs(at.x - last.x) < kApart) continue;
+        last = at;
+        out += committed ? CommittedSymbol(record_.lives[i], save, at)
+                         : Symbol(kStartedSymbol, at, SaveText(save));
+      }
+    }
+    return out;
+  }
+
+  std::string Bars() const {
+    std::string out;
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      const LifeEvents& life = record_.lives[i];
+      if (life.events.empty() || !layout_.HasLane(life.worker)) continue;
+      out += Bar(life, processes_[i]) + StepTicksOf(life) +
+             SavesInLane(life, saves_[i]);
+    }
+    return out + EndMarks();
+  }
+
+  // Above all bars, as the next process may begin at once.
+  std::string EndMarks() const {
+    std::string out;
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      const LifeEvents& life = record_.lives[i];
+      const ProcessEnd end = processes_[i].end;
+      if (life.events.empty() || !layout_.HasLane(life.worker) ||
+          end == ProcessEnd::kOrderly) {
+        continue;
+      }
+      out += Symbol(end == ProcessEnd::kDeath ? kDiedSymbol : kErrorSymbol,
+                    {X(processes_[i].end_ns), layout_.BarCentre(life.worker)},
+                    SpanText(life, processes_[i]));
+    }
+    return out;
+  }
+
+  std::string SpanText(const LifeEvents& life, const ProcessSpan& one) const {
+    return fmt::format("{}, incarnation {}: {} to {}, {}",
+                       EmitterName(life.worker), life.life,
+                       DurationText(one.begin_ns - axis_.begin_ns()),
+                       DurationText(one.end_ns - axis_.begin_ns()), one.ending);
+  }
+
+  std::string Bar(const LifeEvents& life, const ProcessSpan& one) const {
+    const double begin = X(one.begin_ns);
+    const double end = X(one.end_ns);
+    const double top = layout_.BarTop(life.worker);
+    const char* css_class = one.end == ProcessEnd::kDeath ? "bar died" : "bar";
+    std::string out = fmt::format(
+        R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" rx="3"><title>{}</title></rect>)",
+        css_class, begin, top, std::max(2.0, end - begin),
+        LaneLayout::kBarHeight, HtmlText(SpanText(life, one)));
+    constexpr double kRoomForNumber = 30;
+    if (end - begin >= kRoomForNumber) {
+      out +=
+          fmt::format(R"(<text class="number" x="{:.1f}" y="{:.0f}">{}</text>)",
+                      begin + 4, top + 10, life.life);
+    }
+    return out;
+  }
+
+  std::string StepTicksOf(const LifeEvents& life) const {
+    constexpr double kApart = 1.5;
+    constexpr int kHeight = 7;
+    const double top = layout_.BarTop(life.worker) + 3;
+    std::string fresh;
+    std::string again;
+    double drawn = -kApart;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kStep) continue;
+      const double x = X(event.t_ns);
+      if (x < drawn + kApart) continue;
+      drawn = x;
+      (IsRecomputed(segments_, event) ? again : fresh) +=
+          fmt::format("M{:.1f} {:.0f}v{}", x, top, kHeight);
+    }
+    std::string out;
+    if (!fresh.empty()) {
+      out += fmt::format(R"(<path class="step" d="{}"/>)", fresh);
+    }
+    if (!again.empty()) {
+      out += fmt::format(R"(<path class="step-again" d="{}"/>)", again);
+    }
+    return out;
+  }
+
+  std::string SavesInLane(const LifeEvents& life,
+                          const std::vector<SaveSpan>& saves) const {
+    constexpr double kApart = 6;
+    const double y = layout_.BarTop(life.worker) + LaneLayout::kBarHeight - 6;
+    std::string out;
+    double drawn = -kApart;
+    for (const SaveSpan& save : saves) {
+      const double begin = X(save.begin_ns);
+      const double end = X(save.end_ns);
+      if (end < drawn + kApart) continue;
+      drawn = end;
+      const bool is_long = end - begin >= kApart;
+      if (is_long) {
+        out +=
+            fmt::format(R"(<path class="saving" d="M{:.1f} {:.1f}H{:.1f}"/>)",
+                        begin, y, end);
+      }
+      if (is_long || save.state == SaveSpan::State::kCutShort) {
+        out += Symbol(kStartedSymbol, {begin, y}, SaveText(save));
+      }
+      if (save.state == SaveSpan::State::kCommitted) {
+        out += CommittedSymbol(life, save, {end, y});
+      }
+    }
+    return out;
+  }
+
+  std::string TimeLabels() const {
+    constexpr int kTicks = 9;
+    constexpr double kRowHeight = 14;
+    std::vector<AxisLabel> ticks;
+    for (int i = 0; i <= kTicks; ++i) {
+      const double x = LaneLayout::kAxisWidth * i / kTicks;
+      if (axis_.IsInGap(x)) continue;
+      ticks.push_back(
+          {.x = LaneLayout::kMargin + x,
+           .text = DurationText(axis_.TimeAt(x) - axis_.begin_ns())});
+    }
+    std::vector<AxisLabel> idle;
+    for (const IdleGap& gap : axis_.gaps()) {
+      idle.push_back({.x = LaneLayout::kMargin + (gap.begin + gap.end) / 2,
+                      .text = DurationText(gap.duration_ns)});
+    }
+    std::string out;
+    for (const AxisLabel& label :
+         PlaceLabels(std::move(ticks), 1, LaneLayout::kWidth)) {
+      out += Label(label, "tick", layout_.LanesBottom() + kRowHeight);
+    }
+    for (const AxisLabel& label :
+         PlaceLabels(std::move(idle), 2, LaneLayout::kWidth)) {
+      out += Label(label, "idle",
+                   layout_.LanesBottom() + (label.row + 2) * kRowHeight);
+    }
+    return out;
+  }
+
+  static std::string Label(const AxisLabel& label, std::string_view css_class,
+                           double y) {
+    return fmt::format(
+        R"(<text class="{}" text-anchor="middle" x="{:.1f}" y="{:.0f}">{}</text>)",
+        css_class, label.x, y, label.text);
+  }
+
+  std::string Caption() const {
+    std::string text =
+        "Numbers in bars count incarnations. Time is not to scale: moments "
+        "around faults are stretched";
+    text += axis_.gaps().empty()
+                ? "."
+                : "; idle time is shaded, labelled and shortened.";
+    const auto epoch_end = std::ranges::find(
+        record_.golden.entries, RecordKind::kEpochEnd, &GoldenEntry::kind);
+    if (epoch_end != record_.golden.entries.end()) {
+      text +=
+          fmt::format(" An epoch has {}.", Counted(epoch_end->step, "step"));
+    }
+    if (hidden_lanes_ > 0) {
+      text += fmt::format(" {} not drawn.",
+                          Counted(hidden_lanes_, "further worker"));
+    }
+    return fmt::format("<p class=\"muted\">{}</p>", text);
+  }
+
+  const Record record_;
+  const SwimLaneOptions options_;
+  const std::vector<ProcessSpan> processes_;  // by index in record_.lives
+  const TimeAxis axis_;
+  const std::vector<TrainingSegment> segments_;
+  LaneLayout layout_;
+  std::vector<std::vector<SaveSpan>> saves_;  // by index in record_.lives
+  uint64_t last_step_ = 0;
+  uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
+  std::set<std::string> lost_;  // names of checkpoints
+  size_t hidden_lanes_ = 0;
+};
+
+}  // namespace
+
+std::string RenderSwimLane(const Record& record,
+                           const SwimLaneOptions& options) {
+  const SwimLanePicture picture(record, options);
+  return picture.empty() ? "" : picture.Figure();
+}
+
+}  // namespace gauntlet

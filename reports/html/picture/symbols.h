@@ -1,0 +1,36 @@
+// The symbols of the pictures and what they mean.
+#ifndef GAUNTLET_REPORTS_HTML_PICTURE_SYMBOLS_H_
+#define GAUNTLET_REPORTS_HTML_PICTURE_SYMBOLS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "reports/html/picture/lanes.h"
+
+namespace gauntlet {
+
+struct PictureSymbol {
+  std::string_view id;  // the SVG element's, which is drawn around 0,0
+  std::string_view meaning;
+  std::string_view svg;
+};
+
+inline constexpr std::string_view kCommittedSymbol = "m-committed";
+inline constexpr std::string_view kLostSymbol = "m-lost";
+inline constexpr std::string_view kStartedSymbol = "m-started";
+inline constexpr std::string_view kErrorSymbol = "m-error";
+inline constexpr std::string_view kDiedSymbol = "m-died";
+
+std::string_view SymbolOf(Mark mark);
+
+// All symbols, in the order of the legend.
+std::span<const PictureSymbol> AllSymbols();
+
+// An invisible element that defines the symbols for all pictures of a page.
+std::string SymbolDefinitions();
+std::string RenderLegend();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_PICTURE_SYMBOLS_H_

@@ -1,0 +1,67 @@
+// The horizontal axis of a picture of a run: time to position.
+#ifndef GAUNTLET_REPORTS_HTML_PICTURE_TIME_AXIS_H_
+#define GAUNTLET_REPORTS_HTML_PICTURE_TIME_AXIS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gauntlet {
+
+// Time in which no process emits an event, drawn shorter than it was.
+struct IdleGap {
+  double begin = 0;
+  double end = 0;
+  int64_t duration_ns = 0;
+};
+
+struct TimeAxisOptions {
+  double width = 1000;
+  // Pairs of times, ascending, that are drawn at least this far apart as far as
+  // there is room.
+  std::vector<std::pair<int64_t, int64_t>> apart;
+  double least_apart = 26;
+};
+
+// Not to scale: idle gaps are shortened, moments with many events stretched.
+// Later times have greater positions.
+class TimeAxis {
+ public:
+  // `times_ns`: of all events, in any order.
+  TimeAxis(std::vector<int64_t> times_ns, const TimeAxisOptions& options);
+
+  // Position in 0..width; times before the first and after the last event are
+  // at the ends.
+  double At(int64_t t_ns) const;
+  // The time at a position.
+  int64_t TimeAt(double x) const;
+  bool IsInGap(double x) const;
+  const std::vector<IdleGap>& gaps() const { return gaps_; }
+  int64_t begin_ns() const { return times_.front(); }
+  int64_t end_ns() const { return times_.back(); }
+
+ private:
+  std::vector<int64_t> times_;  // ascending, distinct, not empty
+  std::vector<double> places_;  // by index into times_
+  std::vector<IdleGap> gaps_;
+};
+
+// A text centred at `x`.
+struct AxisLabel {
+  double x = 0;
+  std::string text;
+  int row = 0;
+};
+
+// The labels, each in the first row in which it overlaps none before it. Those
+// for which no row has room are left out. The text stays within 0..width.
+std::vector<AxisLabel> PlaceLabels(std::vector<AxisLabel> labels, int rows,
+                                   double width);
+
+// Width of a label's text, from above.
+double LabelWidth(const std::string& text);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_HTML_PICTURE_TIME_AXIS_H_

@@ -1,0 +1,85 @@
+// A rank that looks for the chief's claim in the directory that they share.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/ckpt/protocol/ownership.h"
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class WaitUntilClaimVisibleTest : public testing::Test {
+ protected:
+  // Lets the chief claim the directory, as generation 1.
+  void Claim() {
+    CheckpointStore store = OpenStore(chief_.world);
+    const auto claim = store.ClaimGeneration(std::string(kJob));
+    CHECK(claim.ok(), claim.status().ToString());
+  }
+  Status See(uint64_t generation) {
+    return WaitUntilClaimVisible(rank_.world, std::string(kStore), generation,
+                                 rank_.clock.now + std::chrono::seconds(1));
+  }
+
+  MemoryStorage storage_;
+  TestWorld chief_{storage_};
+  TestWorld rank_{storage_};
+};
+
+TEST_F(WaitUntilClaimVisibleTest, WhatIsThereIsSeenWithoutAChange) {
+  Claim();
+  const auto before = storage_.Contents();
+  int changes = 0;
+  storage_.gate = [&](Operation operation, const std::string&) {
+    if (operation == Operation::kCreate) ++changes;
+    return OkStatus();
+  };
+  EXPECT_TRUE(See(1).ok());
+  EXPECT_EQ(changes, 0);
+  EXPECT_EQ(storage_.Contents(), before);
+}
+
+TEST_F(WaitUntilClaimVisibleTest, WhoLooksInVainLeavesTheDirectoryAsItWas) {
+  Claim();
+  const auto before = storage_.Contents();
+  const Status seen = See(2);
+  EXPECT_EQ(seen.code(), Code::kInvalidArgument);
+  EXPECT_THAT(seen.message(), HasSubstr("found no gen-000002 in it"));
+  EXPECT_EQ(storage_.Contents(), before);
+}
+
+TEST_F(WaitUntilClaimVisibleTest, WhoIsFollowedIsFenced) {
+  Claim();
+  Claim();
+  EXPECT_EQ(See(1).code(), Code::kFenced);
+}
+
+// The rank must not report a missing claim, as it does not know that.
+TEST_F(WaitUntilClaimVisibleTest,
+       ADirectoryThatCannotBeChangedIsToldAsTheDisksError) {
+  Claim();
+  storage_.gate = [](Operation operation, const std::string& path) {
+    return operation == Operation::kCreate && path.ends_with(".look")
+               ? IoError("the disk says no")
+               : OkStatus();
+  };
+  const Status seen = See(2);
+  EXPECT_EQ(seen.code(), Code::kIoError);
+  EXPECT_THAT(seen.message(), HasSubstr("the disk says no"));
+}
+
+// The file is of a rank that died as it looked.
+TEST_F(WaitUntilClaimVisibleTest, ANewClaimTidiesWhatALookLeftBehind) {
+  Claim();
+  const std::string left = "/store/gen-000002.look";
+  ASSERT_TRUE(storage_.Open(left, OpenMode::kCreateTruncate).ok());
+  Claim();
+  EXPECT_FALSE(storage_.Exists(left));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,201 @@
+// The ring against a plain sum in replica order, for any split, any number of
+// chunks and any order of delivery.
+#include "engine/cluster/ring/ring.h"
+
+#include <functional>
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "engine/train/loop/trainer.h"
+#include "tests/engine/cluster/cluster_fixture.h"
+#include "tests/engine/cluster/ring/plain_sum.h"
+
+namespace gauntlet {
+namespace {
+
+void ExpectCanonicalSum(int workers, int replicas, size_t floats,
+                        uint64_t seed) {
+  const Arrays arrays =
+      MakeReplicas(static_cast<size_t>(replicas), floats, seed);
+  const std::vector<float> expected = PlainSum(arrays);
+  ClusterFixture cluster(workers, seed);
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    const ReplicaBlock block =
+        ReplicasOf(replicas, session.ring().rank(), workers);
+    const std::vector<std::span<const float>> local(
+        arrays.begin() + block.first,
+        arrays.begin() + block.first + block.count);
+    std::vector<float> total(floats);
+    Tally tally = {.requests = 1u << session.ring().rank(),
+                   .correct = block.count,
+                   .rows = 1};
+    const Status status = session.ring().AllReduce(
+        {.step = 1}, local, total, tally, std::chrono::seconds(5));
+    EXPECT_TRUE(SameBits(total, expected));
+    EXPECT_EQ(tally.requests, (1u << workers) - 1);
+    EXPECT_EQ(tally.correct, replicas);
+    EXPECT_EQ(tally.rows, workers);
+    return status;
+  });
+  for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();
+}
+
+TEST(RingTest, SumsManyChunksInReplicaOrder) {
+  for (const int workers : {1, 2, 3, 4}) {
+    ExpectCanonicalSum(workers, 4, 3 * 64 * 1024 + 17, 5);
+  }
+}
+
+// More chunks than may be under way at once.
+TEST(RingTest, SumsArraysThatAreLargerThanTheLinksMayHold) {
+  for (const int workers : {2, 3, 4}) {
+    ExpectCanonicalSum(workers, 4, 18 * 64 * 1024 + 5, 6);
+  }
+}
+
+RC_GTEST_PROP(RingProperty, SumsInReplicaOrderForAnySplit, ()) {
+  const int replicas = *rc::gen::inRange(1, 9);
+  const int workers = *rc::gen::inRange(1, replicas + 1);
+  const auto floats = static_cast<size_t>(*rc::gen::inRange(1, 200));
+  const auto seed = *rc::gen::arbitrary<uint64_t>();
+  ExpectCanonicalSum(workers, replicas, floats, seed);
+  RC_ASSERT(!testing::Test::HasFailure());
+}
+
+RC_GTEST_PROP(RingProperty, GathersWhatEveryRankSaid, ()) {
+  const int workers = *rc::gen::inRange(1, 6);
+  const auto said = *rc::gen::container<std::vector<std::string>>(
+      static_cast<size_t>(workers), rc::gen::arbitrary<std::string>());
+  ClusterFixture cluster(workers, *rc::gen::arbitrary<uint64_t>());
+  const auto& ends = cluster.RunAll([&](World&, Session& session) -> Status {
+    const auto rank = static_cast<size_t>(session.ring().rank());
+    ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                     session.ring().AllGather({.step = 1}, said[rank],
+                                              std::chrono::seconds(5)));
+    EXPECT_EQ(all, said);
+    return OkStatus();
+  });
+  for (const Status& end : ends) RC_ASSERT(end.ok());
+  RC_ASSERT(!testing::Test::HasFailure());
+}
+
+TEST(RingTest, AFrameOfAnotherStepIsAnError) {
+  ClusterFixture cluster(2, 1);
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    const uint64_t step = session.ring().rank() == 0 ? 1 : 2;
+    return session.ring()
+        .AllGather({.step = step}, "x", std::chrono::seconds(1))
+        .status();
+  });
+  EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
+  // The other one is left by it, or finds the same.
+  EXPECT_FALSE(ends[0].ok());
+}
+
+// A neighbour that says what it was told to.
+class Scripted final : public Channel {
+ public:
+  explicit Scripted(Frame says) : says_(std::move(says)) {}
+  Status Send(Frame, Time) override { return OkStatus(); }
+  Result<Frame> Receive(Time) override { return says_; }
+  void Close() override {}
+  const Nonce& nonce() const override { return nonce_; }
+
+ private:
+  Nonce nonce_{};
+  Frame says_;
+};
+
+// How an exchange of the last of two ranks ends after that frame.
+using Exchange = std::function<Status(Ring&)>;
+Status EndAfter(const Frame& frame, const Exchange& exchange) {
+  ClusterFixture cluster(1, 1);
+  const auto kernels = Kernels::Create({.isa = Isa::kScalar}).value();
+  return cluster.RunAll([&](World& world, Session&) {
+    Ring ring(world, *kernels, {.rank = 1, .size = 2, .generation = 1},
+              std::make_unique<Scripted>(""),
+              std::make_unique<Scripted>(frame));
+    return exchange(ring);
+  })[0];
+}
+
+TEST(RingTest, AChunkOfAnotherLengthIsRefused) {
+  const ChunkHeader header = {
+      .kind = ChunkKind::kPartial, .generation = 1, .step = 1};
+  const Exchange sum = [](Ring& ring) {
+    const std::vector<float> local(2, 1.0f);
+    const std::vector<std::span<const float>> views = {local};
+    std::vector<float> total(2);
+    Tally tally;
+    return ring.AllReduce({.step = 1}, views, total, tally,
+                          std::chrono::seconds(1));
+  };
+  EXPECT_TRUE(EndAfter(EncodeChunk(header, std::string(8, '\0')), sum).ok());
+  for (const size_t bytes : {0, 4, 7, 9, 12}) {
+    const Status end =
+        EndAfter(EncodeChunk(header, std::string(bytes, '\0')), sum);
+    EXPECT_EQ(end.code(), Code::kDataLoss) << bytes;
+  }
+}
+
+TEST(RingTest, AListOfAnotherLengthIsRefused) {
+  const ChunkHeader header = {
+      .kind = ChunkKind::kGather, .generation = 1, .step = 1};
+  const Exchange gather = [](Ring& ring) {
+    return ring.AllGather({.step = 1}, "x", std::chrono::seconds(1)).status();
+  };
+  const std::string one = EncodeList(std::vector<std::string>{"first"});
+  EXPECT_TRUE(EndAfter(EncodeChunk(header, one), gather).ok());
+  for (const std::string& list :
+       {std::string(), one + one, one + "torn", one.substr(0, 9)}) {
+    EXPECT_EQ(EndAfter(EncodeChunk(header, list), gather).code(),
+              Code::kDataLoss);
+  }
+}
+
+TEST(RingTest, ABroadcastBringsTheRootsBytesToAll) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{3'000'000}}) {
+    for (const int workers : {1, 2, 4}) {
+      ClusterFixture cluster(workers, 3);
+      const int root = workers / 2;
+      std::string sent(size, 'x');
+      if (size > 0) sent.back() = 'y';
+      const auto& ends = cluster.RunAll([&](World&, Session& session) {
+        Ring& ring = session.ring();
+        const Result<std::string> came = ring.Broadcast(
+            {.step = 7}, root, ring.rank() == root ? sent : std::string("no"),
+            size, std::chrono::seconds(5));
+        EXPECT_TRUE(came.ok() && *came == sent) << "rank " << ring.rank();
+        return came.status();
+      });
+      for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();
+    }
+  }
+}
+
+TEST(RingTest, RefusesABroadcastThatIsLargerThanItMayBe) {
+  ClusterFixture cluster(2, 3);
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    return session.ring()
+        .Broadcast({.step = 1}, 0, "state", 4, std::chrono::seconds(5))
+        .status();
+  });
+  EXPECT_EQ(ends[1].code(), Code::kDataLoss);
+}
+
+TEST(RingTest, ABroadcastOfAnotherStepIsAnError) {
+  ClusterFixture cluster(2, 3);
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    const auto step = static_cast<uint64_t>(session.ring().rank());
+    return session.ring()
+        .Broadcast({.step = step}, 0, "state", 5, std::chrono::seconds(5))
+        .status();
+  });
+  EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace gauntlet

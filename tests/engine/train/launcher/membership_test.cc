@@ -1,0 +1,73 @@
+#include "engine/train/launcher/membership.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string BlameThreeTimes(Membership& membership, int worker) {
+  membership.RecordCulprit(worker);
+  membership.RecordCulprit(worker);
+  return membership.RecordCulprit(worker);
+}
+
+TEST(MembershipTest, EachLifeHasAsManyAsItsEntryAndLaterOnesTheLast) {
+  const Membership membership({.workers = 4, .by_life = {4, 2, 1, 3}});
+  EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(membership.Of(2), ElementsAre(0, 1));
+  EXPECT_THAT(membership.Of(3), ElementsAre(0));
+  EXPECT_THAT(membership.Of(4), ElementsAre(0, 1, 2));
+  EXPECT_THAT(membership.Of(9), ElementsAre(0, 1, 2));
+}
+
+TEST(MembershipTest, ThreeFailuresInARowLeaveAWorkerOut) {
+  Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
+  EXPECT_EQ(membership.RecordCulprit(0), "");
+  EXPECT_EQ(membership.RecordCulprit(0), "");
+  EXPECT_THAT(membership.Of(3), ElementsAre(0, 1, 2));
+  EXPECT_EQ(membership.RecordCulprit(0),
+            "worker 0 failed 3 times in a row; going on without it");
+  EXPECT_THAT(membership.Of(4), ElementsAre(1, 2));
+  EXPECT_EQ(membership.too_few(), "");
+}
+
+TEST(MembershipTest, AnotherWorkersFailureOrNobodysBreaksTheRow) {
+  Membership membership({.workers = 3, .min_workers = 1, .by_life = {}});
+  for (int i = 0; i < 4; ++i) {
+    membership.RecordCulprit(0);
+    membership.RecordCulprit(0);
+    EXPECT_EQ(
+        membership.RecordCulprit(i % 2 == 0 ? std::optional(1) : std::nullopt),
+        "");
+  }
+  EXPECT_THAT(membership.Of(1), ElementsAre(0, 1, 2));
+}
+
+TEST(MembershipTest, ASpareTakesThePlaceOfWhoIsLeftOut) {
+  Membership membership({.workers = 3, .min_workers = 2, .by_life = {2}});
+  BlameThreeTimes(membership, 1);
+  EXPECT_THAT(membership.Of(4), ElementsAre(0, 2));
+}
+
+TEST(MembershipTest, BelowTheLeastTheJobCannotGoOn) {
+  Membership membership({.workers = 3, .min_workers = 2, .by_life = {}});
+  BlameThreeTimes(membership, 0);
+  EXPECT_THAT(BlameThreeTimes(membership, 2), HasSubstr("expected at least 2"));
+  EXPECT_EQ(membership.too_few(),
+            "worker 2 failed 3 times in a row; without it there are 1 workers, "
+            "expected at least 2");
+}
+
+TEST(MembershipTest, AJobThatNeedsAllItsWorkersLeavesNoneOut) {
+  Membership membership({.workers = 2, .min_workers = 0, .by_life = {}});
+  EXPECT_EQ(BlameThreeTimes(membership, 1), "");
+  EXPECT_THAT(membership.Of(4), ElementsAre(0, 1));
+  EXPECT_EQ(membership.too_few(), "");
+}
+
+}  // namespace
+}  // namespace gauntlet

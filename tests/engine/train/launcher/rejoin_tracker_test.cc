@@ -1,0 +1,245 @@
+#include "engine/train/launcher/rejoin_tracker.h"
+
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr Duration kGrace = milliseconds(500);
+constexpr Duration kSilentGrace = milliseconds(50);
+constexpr RejoinTracker::Graces kGraces = {.step = kGrace,
+                                           .silent = kSilentGrace};
+const Time kStart = Time(milliseconds(1000));
+
+// Three workers, of which generation 4 has formed.
+RejoinTracker Formed() {
+  RejoinTracker tracker(kGraces);
+  tracker.Begin({0, 1, 2});
+  for (int worker = 0; worker < 3; ++worker)
+    tracker.Meets(worker, 0, std::nullopt, kStart);
+  tracker.Formed(4, kStart);
+  return tracker;
+}
+
+TEST(RejoinTrackerTest, AFormedGenerationIsNoMatter) {
+  const RejoinTracker tracker = Formed();
+  EXPECT_FALSE(tracker.is_open());
+  EXPECT_FALSE(tracker.has_new_losses());
+}
+
+TEST(RejoinTrackerTest, ADeathIsCompleteOnceTheOthersMeet) {
+  RejoinTracker tracker = Formed();
+  tracker.Died(1, kStart);
+  EXPECT_TRUE(tracker.has_new_losses());
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  EXPECT_FALSE(tracker.IsComplete());
+  tracker.Meets(2, 4, std::nullopt, kStart);
+  EXPECT_TRUE(tracker.IsComplete());
+  EXPECT_THAT(tracker.dead(), ElementsAre(1));
+}
+
+TEST(RejoinTrackerTest, WhoIsNotHeardOfAfterTheGraceIsOverdue) {
+  RejoinTracker tracker = Formed();
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  EXPECT_THAT(tracker.Overdue(kStart + kGrace - milliseconds(1)), IsEmpty());
+  EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(1, 2));
+}
+
+TEST(RejoinTrackerTest, BeforeTheFirstGenerationNobodyIsOverdue) {
+  RejoinTracker tracker(kGraces);
+  tracker.Begin({0, 1, 2});
+  tracker.Died(1, kStart);
+  EXPECT_THAT(tracker.Overdue(kStart + 10 * kGrace), IsEmpty());
+  tracker.Meets(0, 0, std::nullopt, kStart);
+  tracker.Meets(2, 0, std::nullopt, kStart);
+  EXPECT_TRUE(tracker.IsComplete());
+}
+
+TEST(RejoinTrackerTest, WordOfAGenerationBeforeTheLastIsOldNews) {
+  RejoinTracker tracker = Formed();
+  tracker.Meets(2, 3, std::nullopt, kStart);
+  EXPECT_FALSE(tracker.is_open());
+}
+
+TEST(RejoinTrackerTest,
+     DeathsBeforeTheRestartAreOneLossAndThoseAfterItAnother) {
+  RejoinTracker tracker = Formed();
+  tracker.Died(1, kStart);
+  tracker.Died(2, kStart + milliseconds(5));
+  EXPECT_EQ(tracker.opened_at(), kStart);
+  tracker.ConsumeLosses();
+  tracker.Started(1);
+  tracker.Started(2);
+  tracker.Died(2, kStart + milliseconds(90));
+  EXPECT_TRUE(tracker.has_new_losses());
+  EXPECT_EQ(tracker.opened_at(), kStart + milliseconds(90));
+}
+
+TEST(RejoinTrackerTest, WhoHasJustBeenStartedIsNotOverdue) {
+  RejoinTracker tracker = Formed();
+  tracker.Died(1, kStart);
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.Meets(2, 4, std::nullopt, kStart);
+  tracker.ConsumeLosses();
+  tracker.Started(1);
+  tracker.Died(2, kStart);
+  EXPECT_THAT(tracker.Overdue(kStart + kGrace), IsEmpty());
+  EXPECT_TRUE(tracker.IsComplete());
+}
+
+TEST(RejoinTrackerTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
+  RejoinTracker tracker = Formed();
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.ConsumeLosses();
+  tracker.Died(1, kStart + milliseconds(1));
+  tracker.ConsumeLosses();
+  tracker.Formed(5, kStart + milliseconds(2));
+  EXPECT_TRUE(tracker.is_open());
+  EXPECT_TRUE(tracker.has_new_losses());
+  EXPECT_FALSE(tracker.IsComplete()) << "the others have yet to notice";
+}
+
+// Signs of two workers have no order between them.
+TEST(RejoinTrackerTest,
+     WhoLeftAGenerationBeforeItIsHeardToHaveFormedMeetsStill) {
+  RejoinTracker tracker = Formed();
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  EXPECT_TRUE(tracker.ConsumeLosses());
+  tracker.Meets(2, 5, std::nullopt, kStart + milliseconds(1));
+  tracker.Formed(5, kStart + milliseconds(2));
+  EXPECT_TRUE(tracker.has_new_losses());
+  EXPECT_EQ(tracker.opened_at(), kStart + milliseconds(2));
+  tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
+  EXPECT_THAT(tracker.Overdue(kStart + 2 * kGrace), ElementsAre(1));
+  tracker.Died(1, kStart + 2 * kGrace);
+  EXPECT_TRUE(tracker.IsComplete());
+  EXPECT_TRUE(tracker.ConsumeLosses()) << "another loss than the one before";
+}
+
+TEST(RejoinTrackerTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
+  RejoinTracker tracker = Formed();
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  tracker.ConsumeLosses();
+  tracker.Meets(2, 5, 1, kStart + milliseconds(1));
+  tracker.Formed(5, kStart + milliseconds(2));
+  tracker.Meets(1, 4, std::nullopt, kStart + milliseconds(3));
+  tracker.Formed(4, kStart + milliseconds(3));
+  EXPECT_TRUE(tracker.is_open());
+  tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(4));
+  EXPECT_FALSE(tracker.IsComplete()) << "worker 1 has not left it";
+  // Worker 2 reported worker 1 as silent in this generation, and that counts.
+  EXPECT_THAT(tracker.Overdue(kStart + milliseconds(2) + kSilentGrace),
+              ElementsAre(1));
+}
+
+TEST(RejoinTrackerTest, ANewLifeMeetsThoughItLeftNoGeneration) {
+  RejoinTracker tracker = Formed();
+  tracker.Died(1, kStart);
+  tracker.ConsumeLosses();
+  tracker.Started(1);
+  tracker.Meets(1, 0, std::nullopt, kStart + milliseconds(1));
+  tracker.Meets(0, 4, std::nullopt, kStart + milliseconds(1));
+  tracker.Meets(2, 4, std::nullopt, kStart + milliseconds(1));
+  EXPECT_TRUE(tracker.IsComplete());
+}
+
+// Worker 1, which was started again, dies once more as the generation forms.
+RejoinTracker DiedAsTheGenerationForms() {
+  RejoinTracker tracker = Formed();
+  tracker.Died(1, kStart);
+  EXPECT_TRUE(tracker.ConsumeLosses());
+  tracker.Started(1);
+  tracker.Died(1, kStart + milliseconds(1));
+  EXPECT_TRUE(tracker.ConsumeLosses());
+  tracker.Formed(5, kStart + milliseconds(2));
+  EXPECT_TRUE(tracker.has_new_losses());
+  return tracker;
+}
+
+TEST(RejoinTrackerTest, ADeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
+  RejoinTracker tracker = DiedAsTheGenerationForms();
+  tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
+  tracker.Meets(2, 5, std::nullopt, kStart + milliseconds(3));
+  EXPECT_TRUE(tracker.IsComplete());
+  EXPECT_FALSE(tracker.ConsumeLosses());
+  EXPECT_FALSE(tracker.has_new_losses());
+  EXPECT_THAT(tracker.dead(), ElementsAre(1));
+}
+
+TEST(RejoinTrackerTest, AnotherDeathAfterItHasFormedIsTakenNoteOf) {
+  RejoinTracker tracker = DiedAsTheGenerationForms();
+  tracker.Died(2, kStart + milliseconds(3));
+  EXPECT_TRUE(tracker.ConsumeLosses());
+}
+
+TEST(RejoinTrackerTest, TheNextLossAfterItHasFormedIsTakenNoteOf) {
+  RejoinTracker tracker = DiedAsTheGenerationForms();
+  EXPECT_FALSE(tracker.ConsumeLosses());
+  tracker.Started(1);
+  tracker.Formed(6, kStart + milliseconds(4));
+  tracker.Died(1, kStart + milliseconds(5));
+  EXPECT_TRUE(tracker.ConsumeLosses());
+}
+
+TEST(RejoinTrackerTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
+  RejoinTracker tracker = Formed();
+  tracker.Saves(1, kStart + 10 * kGrace);
+  tracker.Saves(2, kStart + 10 * kGrace);
+  tracker.Saved(1);
+  tracker.Died(0, kStart);
+  EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(1));
+  EXPECT_THAT(tracker.Overdue(kStart + 10 * kGrace), ElementsAre(1, 2));
+}
+
+TEST(RejoinTrackerTest,
+     WhoseHeartStoppedHasTheShorterGraceHoweverLongItsSaveMayTake) {
+  RejoinTracker tracker = Formed();
+  tracker.Saves(1, kStart + 10 * kGrace);
+  tracker.Meets(0, 4, std::nullopt, kStart);
+  EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(2));
+  const Time found = kStart + milliseconds(100);
+  tracker.Meets(2, 4, 1, found);
+  // Another one that finds the same puts nothing off.
+  tracker.Meets(0, 4, 1, found + milliseconds(1));
+  EXPECT_THAT(tracker.Overdue(found + kSilentGrace - milliseconds(1)),
+              IsEmpty());
+  EXPECT_THAT(tracker.Overdue(found + kSilentGrace), ElementsAre(1));
+}
+
+TEST(RejoinTrackerTest, WhoSaysAnythingIsNotSilent) {
+  RejoinTracker tracker = Formed();
+  tracker.Meets(0, 4, 1, kStart);
+  tracker.Saves(1, kStart + 10 * kGrace);
+  tracker.Meets(2, 4, std::nullopt, kStart);
+  EXPECT_THAT(tracker.Overdue(kStart + kGrace), IsEmpty());
+  tracker.Meets(1, 4, std::nullopt, kStart + kGrace);
+  // A later report does not make a worker silent that is meeting already.
+  tracker.Meets(2, 4, 1, kStart + kGrace);
+  EXPECT_TRUE(tracker.IsComplete());
+  EXPECT_THAT(tracker.Overdue(kStart + 2 * kGrace), IsEmpty());
+}
+
+TEST(RejoinTrackerTest, SilenceIsOfOneMatter) {
+  RejoinTracker tracker = Formed();
+  // A report of an earlier generation is dropped as a whole.
+  tracker.Meets(0, 3, 1, kStart);
+  tracker.Died(2, kStart + milliseconds(10));
+  EXPECT_THAT(tracker.Overdue(kStart + milliseconds(10) + kSilentGrace),
+              IsEmpty());
+  tracker.Meets(0, 4, 1, kStart + milliseconds(20));
+  tracker.Started(2);
+  tracker.Formed(5, kStart + milliseconds(30));
+  tracker.Died(0, kStart + milliseconds(50));
+  EXPECT_THAT(tracker.Overdue(kStart + milliseconds(50) + kSilentGrace),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,104 @@
+#include "engine/train/loop/gradient_exchange.h"
+
+#include <memory>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/gpu/device_kernels.h"
+#include "tests/engine/ckpt/memory_storage.h"
+#include "tests/engine/ckpt/test_world.h"
+#include "tests/engine/train/guarded_device.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+
+// One worker with two replicas of two gradients and a loss.
+class GradientExchangeTest : public testing::Test {
+ protected:
+  static constexpr GradientExchange::Sizes kSizes = {
+      .replicas = 2, .gradients = 2, .extra = 1};
+
+  GradientExchange ExchangeOn(const Kernels& kernels,
+                              const GradientExchange::Sizes& sizes = kSizes) {
+    return GradientExchange(
+        {.world = world_.world, .ring = ring_, .kernels = kernels}, sizes);
+  }
+
+  static void Compute(GradientExchange& exchange, size_t replica,
+                      std::vector<float> gradients, float loss) {
+    std::ranges::copy(gradients, exchange.RoomOf(replica).begin());
+    exchange.Take(replica);
+    exchange.Extra(replica).back() = loss;
+  }
+
+  static KeptGradients Kept(std::vector<float> gradients_and_loss) {
+    return std::make_shared<const std::vector<float>>(
+        std::move(gradients_and_loss));
+  }
+
+  static std::vector<float> SumOf(GradientExchange& exchange) {
+    Tally tally;
+    EXPECT_TRUE(exchange.Sum({}, tally, std::chrono::seconds(1)).ok());
+    std::vector<float> sum(exchange.Total().begin(), exchange.Total().end());
+    sum.push_back(exchange.TotalExtra().back());
+    return sum;
+  }
+
+  MemoryStorage storage_;
+  TestWorld world_{storage_};
+  std::unique_ptr<Kernels> host_ =
+      std::move(Kernels::Create({.isa = Isa::kScalar})).value();
+  Ring ring_{world_.world, *host_, {}, nullptr, nullptr};
+};
+
+// In each step some are kept and some are not, and nothing stays of the last.
+TEST_F(GradientExchangeTest, WhatIsKeptAndWhatIsComputedAddUp) {
+  GradientExchange exchange = ExchangeOn(*host_);
+  ASSERT_TRUE(exchange.TakesKept());
+  Compute(exchange, 0, {1.0f, 2.0f}, 0.5f);
+  exchange.TakeKept(1, Kept({10.0f, 20.0f, 0.25f}));
+  EXPECT_THAT(SumOf(exchange), ElementsAre(11.0f, 22.0f, 0.75f));
+  exchange.TakeKept(0, Kept({3.0f, 4.0f, 1.0f}));
+  Compute(exchange, 1, {30.0f, 40.0f}, 2.0f);
+  EXPECT_THAT(SumOf(exchange), ElementsAre(33.0f, 44.0f, 3.0f));
+}
+
+// The owner of the kept gradients may release them meanwhile.
+TEST_F(GradientExchangeTest, KeepsWhatItTookUntilTheNext) {
+  GradientExchange exchange = ExchangeOn(*host_);
+  KeptGradients kept = Kept({1.0f, 2.0f, 0.5f});
+  const std::weak_ptr<const std::vector<float>> seen = kept;
+  exchange.TakeKept(0, std::move(kept));
+  Compute(exchange, 1, {0.0f, 0.0f}, 0.0f);
+  EXPECT_THAT(SumOf(exchange), ElementsAre(1.0f, 2.0f, 0.5f));
+  EXPECT_FALSE(seen.expired());
+  Compute(exchange, 0, {0.0f, 0.0f}, 0.0f);
+  EXPECT_TRUE(seen.expired());
+}
+
+TEST_F(GradientExchangeTest, TakesNothingKeptBesideAReplicasOwnState) {
+  const GradientExchange exchange =
+      ExchangeOn(*host_, {.replicas = 2, .gradients = 2, .extra = 5});
+  EXPECT_FALSE(exchange.TakesKept());
+}
+
+TEST_F(GradientExchangeTest, TakesNothingKeptOnADevice) {
+  const auto device =
+      gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));
+  EXPECT_FALSE(ExchangeOn(*device).TakesKept());
+}
+
+using GradientExchangeDeathTest = GradientExchangeTest;
+
+TEST_F(GradientExchangeDeathTest, GradientsOfAnotherSizeAreABug) {
+  GradientExchange exchange = ExchangeOn(*host_);
+  EXPECT_DEATH(exchange.TakeKept(0, Kept({1.0f, 0.5f})),
+               "what is kept is all that a replica sends");
+}
+
+}  // namespace
+}  // namespace gauntlet

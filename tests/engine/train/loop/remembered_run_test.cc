@@ -1,0 +1,111 @@
+// A run that shares a memo with another one whose state parted from its own:
+// same steps, same rows, other values.
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/train/loop/train_memo.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+// Step, phase, digest and loss of each state that a run of one worker said.
+using Said = std::tuple<uint64_t, Phase, Digest, uint32_t>;
+
+std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
+                           StepProbe* probe) {
+  TrainingFixture fixture;
+  fixture.RememberIn(memo);
+  fixture.set_hooks(hooks);
+  fixture.LookBy(probe);
+  TrainOptions options = SmallRun();
+  options.checkpoint = {};
+  const LifeOutcome life = fixture.Run(1, options);
+  EXPECT_TRUE(life.result.has_value());
+  std::vector<Said> states;
+  for (const LogEvent& event : life.events[0]) {
+    if (!event.digest) continue;
+    states.emplace_back(event.step, event.phase, *event.digest,
+                        event.loss_bits);
+  }
+  return states;
+}
+
+// Expects the same states with a memo that knows the undisturbed run as without
+// one.
+void ExpectTheSameWithAMemo(LoopHooks* hooks, StepProbe* probe) {
+  TrainMemo memo;
+  const std::vector<Said> undisturbed = StatesOf(&memo, nullptr, nullptr);
+  const std::vector<Said> computed = StatesOf(nullptr, hooks, probe);
+  EXPECT_NE(computed, undisturbed);
+  EXPECT_EQ(StatesOf(&memo, hooks, probe), computed);
+}
+
+// Changes a sum of gradients, in one step.
+class WrongSum final : public StepProbe {
+ public:
+  bool Begin(uint64_t step, Phase phase,
+             const std::vector<TensorView>&) override {
+    return step == kSteps / 2 && phase == Phase::kInEpoch;
+  }
+  void Saw(const OperationOutput& output, std::span<float> values) override {
+    if (output.name.starts_with("sum over the replicas")) values[0] += 1.0f;
+  }
+  void End(const std::vector<TensorView>&) override {}
+};
+
+TEST(RememberedRunTest, AWrongSumMakesOtherStatesOfAllThatFollow) {
+  WrongSum probe;
+  ExpectTheSameWithAMemo(nullptr, &probe);
+}
+
+enum class Moment { kTrainBegin, kEpochBegin, kStepEnd, kEpochEnd };
+
+// Changes a parameter and a slot at one kind of moment, in one epoch.
+class Changing final : public LoopHooks {
+ public:
+  explicit Changing(Moment moment) : moment_(moment) {}
+  Status TrainBegin(TrainState& state) override {
+    return At(Moment::kTrainBegin, state, kEpoch);
+  }
+  Status EpochBegin(TrainState& state) override {
+    return At(Moment::kEpochBegin, state, state.position.epoch);
+  }
+  Status StepEnd(TrainState& state, const StepOutcome&) override {
+    return At(Moment::kStepEnd, state, state.position.epoch);
+  }
+  // The position is in the next epoch by then.
+  Status EpochEnd(TrainState& state) override {
+    return At(Moment::kEpochEnd, state, state.position.epoch - 1);
+  }
+
+ private:
+  static constexpr uint64_t kEpoch = 1;
+
+  Status At(Moment moment, TrainState& state, uint64_t epoch) const {
+    if (moment != moment_ || epoch != kEpoch) return OkStatus();
+    state.parameters.back() += 0.5f;
+    state.optimizer.slots[0].back() += 0.5f;
+    return OkStatus();
+  }
+
+  const Moment moment_;
+};
+
+class HookedRunTest : public testing::TestWithParam<Moment> {};
+
+TEST_P(HookedRunTest, WhatAHookChangesIsKnownByNoDigestOfBefore) {
+  Changing hooks(GetParam());
+  ExpectTheSameWithAMemo(&hooks, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Moments, HookedRunTest,
+                         testing::Values(Moment::kTrainBegin,
+                                         Moment::kEpochBegin, Moment::kStepEnd,
+                                         Moment::kEpochEnd));
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,58 @@
+#include "engine/train/notice/metadata_notice.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(MetadataNoticeTest, KnowsWhatTheCloudsSayBeforeTheyEndAMachine) {
+  for (const std::string body :
+       {"TRUE", "TRUE\n", "TERMINATE_ON_HOST_MAINTENANCE",
+        R"({"action": "terminate", "time": "2026-11-21T08:22:00Z"})",
+        R"({"action":"stop"})", R"({"action":"hibernate"})"}) {
+    const Result<bool> notice = NoticeIn({.status = 200, .body = body});
+    EXPECT_TRUE(notice.ok() && *notice) << body;
+  }
+}
+
+TEST(MetadataNoticeTest, KnowsWhatTheySayWhereNothingIsToEnd) {
+  for (const std::string body :
+       {"FALSE", "FALSE\r\n", "NONE", "MIGRATE_ON_HOST_MAINTENANCE"}) {
+    const Result<bool> notice = NoticeIn({.status = 200, .body = body});
+    EXPECT_TRUE(notice.ok() && !*notice) << body;
+  }
+  EXPECT_FALSE(NoticeIn({.status = 404, .body = "TRUE"}).value());
+}
+
+TEST(MetadataNoticeTest, TakesNothingElseForANotice) {
+  const std::vector<HttpAnswer> answers = {
+      {.status = 200, .body = ""},
+      {.status = 200, .body = "true"},
+      {.status = 200, .body = "TRUE TRUE"},
+      {.status = 200, .body = "<html>TRUE</html>"},
+      {.status = 200, .body = "{\"action\": \"reboot\"}"},
+      {.status = 200, .body = "{\"action\": 1}"},
+      {.status = 200, .body = "{\"actions\": \"stop\"}"},
+      {.status = 200, .body = "{\"action\": \"none\", \"action\": \"stop\"}"},
+      {.status = 200, .body = "[{\"action\": \"stop\"}]"},
+      {.status = 200, .body = std::string(60000, '[')},
+      {.status = 301, .body = "TRUE"},
+      {.status = 401, .body = "TRUE"},
+      {.status = 500, .body = "TRUE"},
+      {.status = 204, .body = ""}};
+  for (const HttpAnswer& answer : answers) {
+    const Result<bool> notice = NoticeIn(answer);
+    ASSERT_EQ(notice.status().code(), Code::kInvalidArgument) << answer.body;
+    EXPECT_THAT(notice.status().message(), HasSubstr("expected"));
+    EXPECT_LT(notice.status().message().size(), 200u);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

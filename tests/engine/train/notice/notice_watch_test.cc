@@ -1,0 +1,220 @@
+#include "engine/train/notice/notice_watch.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "chaos/sim/simulation.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Behavior = MetadataService::Behavior;
+
+constexpr const char* kUrl = "http://169.254.169.254/x";
+
+class NoticeWatchTest : public testing::Test {
+ protected:
+  // A process that watches for so long, and what it saw.
+  void Watch(const PreemptionOptions& options, Duration duration) {
+    simulation_.Start({.name = "p", .host = "h", .body = [&](World& world) {
+                         return Main(world, options, duration);
+                       }});
+    const RunOutcome outcome = simulation_.Run();
+    EXPECT_EQ(outcome.end, RunEnd::kAllExited) << outcome.report;
+  }
+
+  int Main(World& world, const PreemptionOptions& options, Duration duration) {
+    begin_ = world.clock.Now();
+    NoticeWatch watch(world, options, [this](std::string line) {
+      lines_.push_back(std::move(line));
+    });
+    watch.Start();
+    const Host& host = watch.world().host;
+    while (host.TerminationNotices() == 0 &&
+           world.clock.Now() < begin_ + duration) {
+      world.clock.SleepUntil(world.clock.Now() + milliseconds(10));
+    }
+    seen_after_ = world.clock.Now() - begin_;
+    notices_ = host.TerminationNotices();
+    first_ = host.FirstNotice();
+    const Time stopping = world.clock.Now();
+    watch.Stop();
+    stop_took_ = world.clock.Now() - stopping;
+    return 0;
+  }
+
+  void After(Duration duration, std::function<void()> what) {
+    simulation_.At(simulation_.now() + duration, std::move(what));
+  }
+  void MakeFile() {
+    simulation_.Start(
+        {.name = "q", .host = "h", .body = [](World& world) {
+           world.clock.SleepUntil(world.clock.Now() + milliseconds(2500));
+           return world.storage.Open("/notice", OpenMode::kCreateTruncate).ok()
+                      ? 0
+                      : 1;
+         }});
+  }
+
+  FiberPool pool_;
+  Simulation simulation_{pool_, {.seed = 3}};
+  Time begin_;
+  Duration seen_after_{0};
+  Duration stop_took_{0};
+  int notices_ = 0;
+  std::optional<Time> first_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(NoticeWatchTest, SeesAFileThatAppearsAtTheNextLook) {
+  MakeFile();
+  Watch({.file = "/notice"}, seconds(10));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_GE(seen_after_, milliseconds(2500));
+  EXPECT_LE(seen_after_, milliseconds(3600));
+  EXPECT_THAT(lines_, ElementsAre("told to go by /notice"));
+}
+
+// A notice may be a second old when the watch finds it, so a second of its
+// grace may be over.
+TEST_F(NoticeWatchTest, TakesTheTimeOfTheLookBeforeForThatOfTheNotice) {
+  MakeFile();
+  Watch({.file = "/notice"}, seconds(10));
+  ASSERT_TRUE(first_);
+  EXPECT_LE(*first_, begin_ + milliseconds(2500));
+  EXPECT_GE(*first_, begin_ + milliseconds(1400));
+}
+
+TEST_F(NoticeWatchTest, SeesWhatTheMetadataServiceSays) {
+  After(milliseconds(1500),
+        [&] { simulation_.SetMetadata("h", MetadataThatSays("TRUE")); });
+  Watch({.url = kUrl}, seconds(10));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_LE(seen_after_, milliseconds(2100));
+}
+
+TEST_F(NoticeWatchTest, SeesNothingWhereNothingIs) {
+  simulation_.SetMetadata(
+      "h", {.bytes = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"});
+  Watch({.file = "/notice", .url = kUrl}, seconds(5));
+  EXPECT_EQ(notices_, 0);
+  EXPECT_EQ(first_, std::nullopt);
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(NoticeWatchTest, BringsATokenWhereOneIsWanted) {
+  simulation_.SetMetadata("h", {.bytes = MetadataThatSays("TRUE").bytes,
+                                .token_lives = seconds(60)});
+  Watch({.url = kUrl}, seconds(5));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_LE(seen_after_, milliseconds(100));
+}
+
+TEST_F(NoticeWatchTest, ATokenThatHasRunOutIsReplaced) {
+  const MetadataService none = {
+      .bytes = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+      .token_lives = milliseconds(2500)};
+  simulation_.SetMetadata("h", none);
+  After(seconds(9), [&] {
+    simulation_.SetMetadata("h", {.bytes = MetadataThatSays("TRUE").bytes,
+                                  .token_lives = seconds(60)});
+  });
+  Watch({.url = kUrl}, seconds(20));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_THAT(lines_, ElementsAre("told to go by " + std::string(kUrl)));
+}
+
+TEST_F(NoticeWatchTest, WhatIsNoTokenIsToldOnceAndNeverSent) {
+  const std::string head = "HTTP/1.1 200 OK\r\n\r\n";
+  const std::vector<std::pair<std::string, std::string>> answers = {
+      {"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
+       "expected a token, found status 403"},
+      {head, "found 0"},
+      {head + "a\r\nX-Evil: b", "printable bytes"},
+      {head + std::string(5000, 'a'), "found 5000"},
+      {"rubbish", "expected HTTP/1.1"}};
+  for (const auto& [bytes, message] : answers) {
+    lines_.clear();
+    simulation_.SetMetadata("h", {.bytes = MetadataThatSays("TRUE").bytes,
+                                  .token_lives = seconds(60),
+                                  .token_bytes = bytes});
+    Watch({.url = kUrl}, seconds(5));
+    EXPECT_EQ(notices_, 0) << message;
+    ASSERT_EQ(lines_.size(), 1u) << message;
+    EXPECT_THAT(lines_[0], HasSubstr(message));
+    EXPECT_THAT(lines_[0], HasSubstr("/latest/api/token"));
+  }
+}
+
+TEST_F(NoticeWatchTest, ANameIsAsGoodAsAnAddressIfItIsKnown) {
+  simulation_.SetMetadata("h", MetadataThatSays("TRUE"));
+  Watch({.url = "http://metadata.google.internal/x"}, seconds(5));
+  EXPECT_EQ(notices_, 1);
+  lines_.clear();
+  Watch({.url = "http://metadata.invalid/x"}, seconds(5));
+  EXPECT_EQ(notices_, 0);
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("name not known")));
+}
+
+TEST_F(NoticeWatchTest, AFailureIsToldOnceAndIsNoNotice) {
+  const std::vector<std::pair<MetadataService, std::string>> failures = {
+      {{.way = Behavior::kRefuses}, "refused"},
+      {{.way = Behavior::kHangs}, "no answer in time"},
+      {{.bytes = "rubbish TRUE"}, "expected HTTP/1.1"},
+      {{.bytes = ""}, "expected its end"},
+      {{.bytes = "HTTP/1.1 302 Found\r\nLocation: http://1.2.3.4/\r\n"
+                 "Content-Length: 4\r\n\r\nTRUE"},
+       "expected status 200 or 404, found 302"},
+      {{.bytes = "HTTP/1.1 200 OK\r\n\r\n" + std::string(100'000, 'T')},
+       "less than 65536 bytes"},
+      {MetadataThatSays("maybe"), "found \"maybe\""}};
+  for (const auto& [service, message] : failures) {
+    lines_.clear();
+    simulation_.SetMetadata("h", service);
+    Watch({.url = kUrl}, seconds(5));
+    EXPECT_EQ(notices_, 0) << message;
+    ASSERT_EQ(lines_.size(), 1u) << message;
+    EXPECT_THAT(lines_[0], HasSubstr(message));
+    EXPECT_THAT(lines_[0], HasSubstr(kUrl));
+  }
+}
+
+TEST_F(NoticeWatchTest, AfterAFailureItStillSeesANotice) {
+  simulation_.SetMetadata("h", {.way = Behavior::kHangs});
+  After(seconds(5),
+        [&] { simulation_.SetMetadata("h", MetadataThatSays("TRUE")); });
+  Watch({.url = kUrl}, seconds(20));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_LE(seen_after_, seconds(8));
+}
+
+TEST_F(NoticeWatchTest, AServiceThatHangsDoesNotKeepAFileFromBeingSeen) {
+  simulation_.SetMetadata("h", {.way = Behavior::kHangs});
+  MakeFile();
+  Watch({.file = "/notice", .url = kUrl}, seconds(20));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_LE(seen_after_, milliseconds(4600));
+}
+
+TEST_F(NoticeWatchTest, ItsEndWaitsASecondForAServiceThatHangsAndNoLonger) {
+  simulation_.SetMetadata("h", {.way = Behavior::kHangs});
+  Watch({.url = kUrl}, milliseconds(100));
+  EXPECT_LE(stop_took_, seconds(1));
+}
+
+TEST_F(NoticeWatchTest, WithoutAnythingToLookAtThereIsNoTask) {
+  Watch({}, seconds(1));
+  EXPECT_EQ(notices_, 0);
+  EXPECT_EQ(stop_took_, Duration());
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,101 @@
+#include "engine/train/notice/stop_timing.h"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Time At(Duration since) { return Time(since); }
+
+constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
+constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation};
+
+// In the middle of an epoch, with steps that take no time to speak of.
+StopTiming Running(Duration grace) {
+  StopTiming timing(grace);
+  timing.OperationTook(Operation::kStep, milliseconds(0));
+  return timing;
+}
+
+TEST(StopTimingTest, GoesOnWithoutANotice) {
+  EXPECT_EQ(StopTiming(seconds(0)).Ask(At(seconds(9)), kSteps),
+            StopAdvice::kGoOn);
+}
+
+TEST(StopTimingTest, StopsAtOnceWithoutAGracePeriod) {
+  StopTiming timing = Running(seconds(0));
+  timing.Noticed(At(seconds(1)));
+  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kStop);
+}
+
+TEST(StopTimingTest, SavesFirstWhereNoSaveWasMeasured) {
+  StopTiming timing = Running(seconds(60));
+  timing.Noticed(At(seconds(1)));
+  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kSaveAndGoOn);
+  timing.SaveTook(seconds(2));
+  EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kGoOn);
+}
+
+// The time needed: two operations of 1 s, a save of 2 s and half as much again,
+// a margin of 1 s.
+TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
+  StopTiming timing = Running(seconds(60));
+  timing.OperationTook(Operation::kStep, seconds(1));
+  timing.OperationTook(Operation::kStep, milliseconds(1));
+  timing.SaveTook(seconds(2));
+  timing.SaveTook(milliseconds(1));
+  timing.Noticed(At(seconds(0)));
+  EXPECT_EQ(timing.Ask(At(milliseconds(53'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
+}
+
+// A save that is under way, and then the last one.
+TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
+  StopTiming timing(seconds(60), 2);
+  timing.OperationTook(Operation::kStep, seconds(1));
+  timing.SaveTook(seconds(2));
+  timing.Noticed(At(seconds(0)));
+  EXPECT_EQ(timing.Ask(At(milliseconds(50'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(51)), kSteps), StopAdvice::kStop);
+}
+
+TEST(StopTimingTest, NothingIsBegunWhoseTimeWasNeverMeasured) {
+  StopTiming timing = Running(seconds(60));
+  timing.SaveTook(seconds(1));
+  timing.Noticed(At(seconds(0)));
+  EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kStop);
+  timing.OperationTook(Operation::kEvaluation, seconds(1));
+  EXPECT_EQ(timing.Ask(At(seconds(0)), kLastStep), StopAdvice::kGoOn);
+}
+
+TEST(StopTimingTest, EachKindOfOperationHasItsOwnTime) {
+  StopTiming timing = Running(seconds(60));
+  timing.SaveTook(seconds(0));
+  timing.OperationTook(Operation::kEvaluation, seconds(40));
+  timing.Noticed(At(seconds(0)));
+  EXPECT_EQ(timing.Ask(At(seconds(30)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(30)), kLastStep), StopAdvice::kStop);
+}
+
+TEST(StopTimingTest, ARepeatedNoticeGivesNoNewTime) {
+  StopTiming timing = Running(seconds(10));
+  timing.SaveTook(seconds(1));
+  timing.Noticed(At(seconds(0)));
+  timing.Noticed(At(seconds(9)));
+  EXPECT_EQ(timing.Ask(At(seconds(9)), kSteps), StopAdvice::kStop);
+}
+
+TEST(StopTimingTest, AGraceTooShortForASaveStopsAtOnce) {
+  StopTiming timing = Running(milliseconds(500));
+  timing.Noticed(At(seconds(0)));
+  EXPECT_EQ(timing.Ask(At(seconds(0)), kSteps), StopAdvice::kStop);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,320 @@
+// The exported model: parameters and description, whole or not there.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/ckpt/format/safetensors.h"
+#include "engine/train/loop/predict.h"
+#include "engine/train/save/model_export.h"
+#include "tests/engine/ckpt/test_world.h"
+#include "tests/engine/train/training_fixture.h"
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A model as it is before any training.
+struct Untrained {
+  explicit Untrained(JobSpec job = SmallRun().job) {
+    data = LoadData(no_files, job.data).value();
+    json = JobToJson(job, data->content);
+    kernels = Kernels::Create({}).value();
+    model = Model::Build(job.model, data->train.shape(), 10, *kernels).value();
+    state.emplace(*model, *Optimizer::Build(job.optimizer, *kernels), job);
+  }
+  TrainedModel View() const {
+    return {.model = *model,
+            .state = *state,
+            .data = data->train,
+            .job_json = json};
+  }
+
+  MemoryStorage no_files;
+  std::shared_ptr<const DataSplit> data;
+  std::string json;
+  std::unique_ptr<Kernels> kernels;
+  std::unique_ptr<Model> model;
+  std::optional<TrainState> state;
+};
+
+JobSpec WithSeed(uint64_t seed) {
+  JobSpec job = SmallRun().job;
+  job.seed = seed;
+  return job;
+}
+
+// Every kind of layer that keeps something.
+JobSpec WithConvolution() {
+  JobSpec job = SmallRun().job;
+  job.model.layers = {{.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
+                      {.kind = LayerKind::kRelu},
+                      {.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kDense, .units = 6},
+                      {.kind = LayerKind::kCenter, .momentum = 0.5f},
+                      {.kind = LayerKind::kDense, .units = 10}};
+  return job;
+}
+
+TEST(ExportTest, ATrainedRunLeavesItsParametersAndTheirDescription) {
+  TrainOptions options = SmallRun();
+  options.export_directory = "/models/digits/";
+  TrainingFixture fixture;
+  const LifeOutcome life = fixture.Run(2, options);
+  ASSERT_TRUE(life.result) << life.reasons[0];
+  const std::string bytes =
+      ReadFile(fixture.disk(), "/models/digits/model.safetensors", 1 << 20)
+          .value();
+  std::vector<std::string> names;
+  const auto tensors = ParseSafetensors(std::as_bytes(std::span(bytes)));
+  for (const TensorView& view : tensors.value()) names.push_back(view.name);
+  EXPECT_THAT(names, ElementsAre("dense0/bias", "dense0/kernel", "dense1/bias",
+                                 "dense1/kernel"));
+  const auto json = nlohmann::json::parse(
+      ReadFile(fixture.disk(), "/models/digits/model.json", 1 << 20).value());
+  EXPECT_EQ(json["trained"]["state_digest"], life.result->digest);
+  EXPECT_EQ(json["trained"]["step"], kSteps);
+  EXPECT_EQ(fixture.disk().List("/models").value().size(), 1u);
+}
+
+TEST(ExportTest, WeightsThatAreNotThoseOfTheDescriptionAreFound) {
+  const Untrained one(WithConvolution());
+  MemoryStorage storage;
+  TestWorld world(storage);
+  ASSERT_TRUE(ExportModel(world.world, "/model", one.View()).ok());
+  std::string& bytes = storage.Bytes("/model/model.safetensors");
+  const std::string& json = storage.Bytes("/model/model.json");
+  const auto check = [&](std::string_view description) {
+    return CheckExportedWeights(
+        description, ParseSafetensors(std::as_bytes(std::span(bytes))).value());
+  };
+  EXPECT_TRUE(check(json).ok()) << check(json).message();
+  EXPECT_EQ(json, DescribeModel(one.View()).value());
+  bytes.back() ^= 1;
+  EXPECT_EQ(check(json).code(), Code::kDataLoss);
+  EXPECT_THAT(check(json).message(), HasSubstr("weights_digest: expected "));
+  EXPECT_TRUE(check("{}").ok()) << "it says nothing of its weights";
+  EXPECT_EQ(check("{").code(), Code::kDataLoss);
+  EXPECT_EQ(check("").code(), Code::kDataLoss);
+}
+
+TEST(ExportTest, TheDescriptionHasEachLayerWithItsParameters) {
+  const auto json =
+      nlohmann::json::parse(DescribeModel(Untrained().View()).value());
+  EXPECT_EQ(json["schema"], "gauntlet/model/v1");
+  EXPECT_EQ(json["input"].dump(),
+            R"({"channels":1,"divide_by":255,"height":7,"layout":"NHWC",)"
+            R"("width":7})");
+  const auto& layers = json["layers"];
+  ASSERT_EQ(layers.size(), 5u);
+  EXPECT_FALSE(layers[0].contains("parameters"));
+  EXPECT_EQ(layers[1]["parameters"].dump(),
+            R"([{"name":"dense0/kernel","shape":[49,8]},)"
+            R"({"name":"dense0/bias","shape":[8]}])");
+  EXPECT_EQ(layers[4]["units"], 10);
+}
+
+TEST(ExportTest, ConvolutionsAndCombinedMeansAreInIt) {
+  Untrained one(WithConvolution());
+  const auto layers =
+      nlohmann::json::parse(DescribeModel(one.View()).value())["layers"];
+  EXPECT_EQ(layers[0]["parameters"].dump(),
+            R"([{"name":"conv0/kernel","shape":[2,2,1,3]},)"
+            R"({"name":"conv0/bias","shape":[3]}])");
+  EXPECT_EQ(layers[4]["parameters"].dump(),
+            R"([{"name":"center0/moving_mean","shape":[6]}])");
+  for (size_t i = 0; i < 24; ++i) {
+    one.state->replica_state[i] = static_cast<float>(i / 6);  // of 4 replicas
+  }
+  MemoryStorage storage;
+  TestWorld world(storage);
+  ASSERT_TRUE(ExportModel(world.world, "/model", one.View()).ok());
+  const std::string bytes = storage.Bytes("/model/model.safetensors");
+  const auto tensors = ParseSafetensors(std::as_bytes(std::span(bytes)));
+  const auto mean =
+      std::ranges::find(*tensors, "center0/moving_mean", &TensorView::name);
+  ASSERT_NE(mean, tensors->end());
+  const std::vector<float> expected(6, 1.5f);
+  EXPECT_TRUE(
+      std::ranges::equal(mean->bytes, std::as_bytes(std::span(expected))));
+}
+
+TEST(ExportTest, AStoppedRunExportsNothing) {
+  TrainOptions options = SmallRun();
+  options.export_directory = "/model";
+  options.horizon.stop_at_step = 5;
+  TrainingFixture fixture;
+  EXPECT_TRUE(fixture.Run(2, options).result);
+  EXPECT_EQ(fixture.disk().List("/model").status().code(), Code::kNotFound);
+}
+
+// Retention would remove it some day.
+TEST(ExportTest, NoPlaceInACheckpointOrWithItsNameIsTaken) {
+  Untrained one(WithConvolution());
+  MemoryStorage storage;
+  TestWorld world(storage);
+  CheckpointStore store = OpenStore(world.world);
+  ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(Save(store, 1, 1).ok());
+  for (const char* const place :
+       {"/store/step-000000001-g1/in", "/store/step-000000002-g1",
+        "/store/gen-000009/"}) {
+    EXPECT_EQ(ExportModel(world.world, place, one.View()).code(),
+              Code::kInvalidArgument)
+        << place;
+  }
+  EXPECT_TRUE(ExportModel(world.world, "/store/model", one.View()).ok());
+}
+
+TEST(ExportTest, WhatIsNotAnExportIsRefusedBeforeTheTraining) {
+  TrainOptions options = SmallRun();
+  options.export_directory = "/model";
+  TrainingFixture fixture;
+  ASSERT_TRUE(fixture.disk().MakeDirectory("/model").ok());
+  ASSERT_TRUE(
+      fixture.disk().Open("/model/thesis", OpenMode::kCreateExclusive).ok());
+  const LifeOutcome life = fixture.Run(1, options);
+  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_EQ(life.reasons[0],
+            "export: /model: expected nothing or an earlier export, "
+            "found 'thesis'");
+}
+
+// Both files of the one state, of the other, or no such folder.
+bool IsWhole(MemoryStorage& storage, const Untrained& old_one,
+             const Untrained& new_one) {
+  if (!storage.Exists("/model")) return true;
+  const auto is = [&](const Untrained& one) {
+    return storage.Exists("/model/model.json") &&
+           storage.Exists("/model/model.safetensors") &&
+           storage.Bytes("/model/model.json") ==
+               DescribeModel(one.View()).value();
+  };
+  return is(old_one) || is(new_one);
+}
+
+TEST(ExportTest, WhateverFailsThereIsAWholeExportOrNone) {
+  Untrained old_one;
+  Untrained new_one(WithSeed(2));
+  size_t refused = 0;
+  for (int n = 0;; ++n) {
+    MemoryStorage storage;
+    TestWorld world(storage);
+    ASSERT_TRUE(ExportModel(world.world, "/model", old_one.View()).ok());
+    int left = n;
+    bool is_named = false;  // for good
+    bool may_fail = false;
+    storage.gate = [&](Operation operation, const std::string& path) {
+      if (left-- == 0) {
+        may_fail = is_named;
+        return IoError(path);
+      }
+      is_named |= operation == Operation::kSync && path == "/" &&
+                  storage.Exists("/model.old");
+      return OkStatus();
+    };
+    const bool done = ExportModel(world.world, "/model", new_one.View()).ok();
+    storage.gate = nullptr;
+    EXPECT_EQ(done, left >= 0 || may_fail) << n;
+    EXPECT_TRUE(IsWhole(storage, old_one, new_one)) << n;
+    if (done && left >= 0) break;
+    if (!done) ++refused;
+    EXPECT_TRUE(ExportModel(world.world, "/model", new_one.View()).ok()) << n;
+    EXPECT_EQ(storage.Bytes("/model/model.json"),
+              DescribeModel(new_one.View()).value());
+    EXPECT_FALSE(storage.Exists("/model.tmp")) << n;
+    EXPECT_FALSE(storage.Exists("/model.old")) << n;
+  }
+  EXPECT_GT(refused, 10u);
+}
+
+TEST(ExportTest, FileBesideItThatIsNotOfAnExport_IsNotRemoved) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  for (const std::string folder : {"/model.tmp", "/model.old"}) {
+    ASSERT_TRUE(storage.MakeDirectory(folder).ok());
+    ASSERT_TRUE(
+        storage.Open(folder + "/thesis", OpenMode::kCreateExclusive).ok());
+    EXPECT_FALSE(ExportModel(world.world, "/model", Untrained().View()).ok());
+    ASSERT_TRUE(storage.Exists(folder + "/thesis"));
+    ASSERT_TRUE(storage.Remove(folder + "/thesis", FileKind::kFile).ok());
+    ASSERT_TRUE(storage.Remove(folder, FileKind::kDirectory).ok());
+  }
+}
+
+// A stale worker may still write its export as the next chief starts.
+TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
+  MemoryStorage storage;
+  const std::string weights = "/model.tmp/model.safetensors";
+  ASSERT_TRUE(storage.MakeDirectory("/model.tmp").ok());
+  ASSERT_TRUE(storage.Open(weights, OpenMode::kCreateExclusive).ok());
+  EXPECT_TRUE(PrepareExport(storage, "/model").ok());
+  EXPECT_TRUE(storage.Exists(weights));
+  EXPECT_FALSE(storage.Exists("/model.try"));
+}
+
+TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  Untrained model;
+  ASSERT_TRUE(ExportModel(world.world, "/model", model.View()).ok());
+  storage.gate = [&](Operation, const std::string& path) {
+    const bool is_renamed = path == "/model.tmp" && !storage.Exists("/model");
+    return is_renamed ? NotFound(path) : OkStatus();
+  };
+  EXPECT_FALSE(ExportModel(world.world, "/model", model.View()).ok());
+  EXPECT_TRUE(storage.Exists("/model/model.json"));
+}
+
+// A power cut leaves a whole export or none: what has the export's name has its
+// files for good, and what was reported as exported has its name for good.
+TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  std::vector<std::pair<Operation, std::string>> log;
+  storage.gate = [&](Operation operation, const std::string& path) {
+    log.emplace_back(operation, path);
+    return OkStatus();
+  };
+  Untrained model;
+  ASSERT_TRUE(ExportModel(world.world, "/models/a", model.View()).ok());
+  const auto at = [&](Operation operation, const std::string& path) {
+    return std::ranges::find(log, std::pair(operation, path)) - log.begin();
+  };
+  const auto named = at(Operation::kChange, "/models/a.tmp");
+  ASSERT_LT(named, std::ssize(log));
+  EXPECT_LT(at(Operation::kSync, "/models/a.tmp/model.safetensors"),
+            at(Operation::kSync, "/models/a.tmp"));
+  EXPECT_LT(at(Operation::kSync, "/models/a.tmp/model.json"),
+            at(Operation::kSync, "/models/a.tmp"));
+  EXPECT_LT(at(Operation::kSync, "/models/a.tmp"), named);
+  EXPECT_NE(std::find(log.begin() + named, log.end(),
+                      std::pair(Operation::kSync, std::string("/models"))),
+            log.end());
+}
+
+TEST(PredictTest, ClassesAreThoseThatAnEvaluationCounts) {
+  Untrained one(WithConvolution());
+  std::ranges::fill(one.state->replica_state, 0.25f);
+  const std::vector<float> mean(6, 0.25f);
+  const Dataset& rows = one.data->validation;
+  const std::vector<uint8_t> classes =
+      PredictClasses(*one.model, *one.state, rows);
+  ASSERT_EQ(classes.size(), rows.rows);
+  EXPECT_EQ(one.model
+                ->Evaluate(one.state->parameters, {.features = rows.features,
+                                                   .labels = classes,
+                                                   .state = mean})
+                .correct,
+            rows.rows);
+}
+
+}  // namespace
+}  // namespace gauntlet

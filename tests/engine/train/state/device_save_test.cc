@@ -1,0 +1,288 @@
+// Saves beside a training on a device: what is copied there, and fetched.
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "chaos/inject/faulty_device.h"
+#include "engine/ckpt/state/state_digest.h"
+#include "engine/gpu/emulated_device.h"
+#include "engine/train/loop/job_model.h"
+#include "engine/train/state/resident_state.h"
+#include "engine/train/state/state_copy.h"
+#include "tests/engine/train/guarded_device.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TrainOptions AsyncOnDevice() {
+  TrainOptions options = SmallRun();
+  options.kernels.device = DeviceKind::kEmulated;
+  options.checkpoint.mode = SaveMode::kAsync;
+  return options;
+}
+
+// Transfers of the newest device of CountingDevice, and its room for a copy.
+struct Moves {
+  size_t downloaded = 0;  // bytes
+  size_t fetched = 0;
+  bool has_room = true;
+};
+Moves moves;
+
+const gpu::DeviceApi& CountingDevice() {
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.download = [](gpu::Device* device, void* to, const void* from,
+                        size_t bytes) {
+      moves.downloaded += bytes;
+      GuardedDevice().download(device, to, from, bytes);
+    };
+    table.fetch = [](gpu::Device* device, void* to, const void* from,
+                     size_t bytes) {
+      moves.fetched += bytes;
+      GuardedDevice().fetch(device, to, from, bytes);
+    };
+    table.allocate_if_room = [](gpu::Device* device, size_t bytes) {
+      return moves.has_room ? GuardedDevice().allocate_if_room(device, bytes)
+                            : nullptr;
+    };
+    return table;
+  }();
+  moves = {};
+  return api;
+}
+
+// A state that a device keeps, and what is trained there.
+struct KeptState {
+  explicit KeptState(const gpu::DeviceApi& api)
+      : job(PresetJob("tiny").value()),
+        built(BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                            {.device = DeviceKind::kEmulated}, {.api = &api})
+                  .value()),
+        state(*built.model, *built.optimizer, job),
+        resident(state, *built.kernels, faults) {}
+
+  void Train(float value) {
+    const std::vector<float> trained(state.parameters.size(), value);
+    built.kernels->memory().Upload(resident.parameters().data(), trained.data(),
+                                   trained.size() * sizeof(float));
+    resident.Changed();
+    ++state.position.step;
+  }
+  size_t kept_bytes() const {
+    return (1 + state.optimizer.slots.size()) * state.parameters.size() *
+           sizeof(float);
+  }
+
+  JobSpec job;
+  JobModel built;
+  TrainState state;
+  NoFaults faults;
+  ResidentState resident;
+};
+
+TEST(DeviceSaveTest, ACopyIsOfTheMomentAndBringsNothingElseHere) {
+  KeptState kept(CountingDevice());
+  kept.Train(0.5f);
+  const Digest then = kept.state.NewestDigest().value();
+  moves = {};
+  StateCopy copy;
+  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  kept.Train(0.75f);
+  ASSERT_TRUE(copy.Arrive().ok());
+  EXPECT_EQ(StateDigest(copy.tensors()), then);
+  EXPECT_EQ(moves.fetched, kept.kept_bytes());
+  EXPECT_LT(moves.downloaded, kept.kept_bytes() / 20) << "digests alone";
+  EXPECT_NE(kept.state.parameters[0], 0.5f) << "the state was not brought here";
+  ASSERT_TRUE(kept.state.SyncToHost().ok());
+  EXPECT_EQ(kept.state.parameters[0], 0.75f);
+}
+
+TEST(DeviceSaveTest, ACopyOfWhatIsNewestHereIsTakenHere) {
+  KeptState kept(CountingDevice());
+  const Digest then = kept.state.ComputeDigest();
+  StateCopy copy;
+  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  kept.Train(0.75f);
+  ASSERT_TRUE(copy.Arrive().ok());
+  EXPECT_EQ(StateDigest(copy.tensors()), then);
+  EXPECT_EQ(moves.fetched, 0u);
+}
+
+TEST(DeviceSaveTest, WithoutRoomOnTheDeviceTheStateIsBroughtHereFirst) {
+  KeptState kept(CountingDevice());
+  moves.has_room = false;
+  kept.Train(0.5f);
+  const Digest then = kept.state.NewestDigest().value();
+  StateCopy copy;
+  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  EXPECT_GE(moves.downloaded, kept.kept_bytes());
+  kept.Train(0.75f);
+  ASSERT_TRUE(copy.Arrive().ok());
+  EXPECT_EQ(StateDigest(copy.tensors()), then);
+  EXPECT_TRUE(kept.built.kernels->status().ok());
+  // Once there is room again, it is used.
+  moves.has_room = true;
+  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  EXPECT_EQ(moves.fetched, kept.kept_bytes());
+}
+
+TEST(DeviceSaveTest, RoomIsMadeOnceForAnyNumberOfCopies) {
+  static int made = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.allocate_if_room = [](gpu::Device* device, size_t bytes) {
+      ++made;
+      return gpu::EmulatedDevice().allocate_if_room(device, bytes);
+    };
+    return table;
+  }();
+  KeptState kept(api);
+  StateCopy copy;
+  for (int i = 0; i < 5; ++i) {
+    kept.Train(static_cast<float>(i));
+    ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+    ASSERT_TRUE(copy.Arrive().ok());
+  }
+  EXPECT_EQ(made, 1);
+}
+
+// A save may be the first thing that a generation does, before it trains.
+TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
+  static int pinned = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.pin = [](gpu::Device*, void*, size_t) { ++pinned; };
+    return table;
+  }();
+  KeptState kept(api);
+  StateCopy copy;
+  TrainState::DeviceMirror* const device_mirror = kept.state.device_mirror();
+  kept.state.set_device_mirror(nullptr);
+  pinned = 0;
+  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  EXPECT_EQ(pinned, 0);
+  kept.state.set_device_mirror(device_mirror);
+  for (int i = 0; i < 3; ++i) {
+    kept.Train(0.5f);
+    ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+    ASSERT_TRUE(copy.Arrive().ok());
+  }
+  EXPECT_EQ(pinned, 1);
+}
+
+TEST(DeviceSaveTest, SavesBesideATrainingOnADeviceChangeNoBits) {
+  const std::string golden = UndisturbedDigest(SmallRun());
+  for (const int workers : {1, 2}) {
+    for (const int digest_every : {0, 1}) {
+      TrainOptions options = AsyncOnDevice();
+      options.digest_every = digest_every;
+      TrainingFixture fixture;
+      fixture.ComputeOn(CountingDevice());
+      const LifeOutcome outcome = fixture.Run(workers, options);
+      ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
+          << outcome.reasons[0];
+      EXPECT_EQ(outcome.result->digest, golden);
+      EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+                  ElementsAre(5, 10, 15, 20, 24));
+      EXPECT_GT(moves.fetched, 0u);
+    }
+  }
+}
+
+TEST(DeviceSaveTest, TakesACopyAndSaysSo_WhereZeroCopyIsWanted) {
+  TrainOptions options = AsyncOnDevice();
+  options.checkpoint.mode = SaveMode::kZeroCopy;
+  TrainingFixture fixture;
+  fixture.ComputeOn(CountingDevice());
+  const LifeOutcome outcome = fixture.Run(1, options);
+  ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 10, 15, 20, 24));
+  EXPECT_GT(moves.fetched, 0u);
+  EXPECT_THAT(outcome.lines,
+              ::testing::Contains(HasSubstr(
+                  "bytes (zero-copy needs the state in host memory)")));
+}
+
+TEST(DeviceSaveTest, TheNextLifeGoesOnFromWhatWasFetched) {
+  TrainOptions options = AsyncOnDevice();
+  options.horizon.stop_at_step = 12;
+  options.checkpoint.at_notice = OnPreemption::kExit;
+  TrainingFixture fixture;
+  fixture.ComputeOn(GuardedDevice());
+  ASSERT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));
+  const LifeOutcome next = fixture.Run(1, SmallRun());
+  ASSERT_TRUE(next.AllExitedWith(WorkerExit::kDone)) << next.reasons[0];
+  EXPECT_GE(next.result->resumed_from, 10u);
+  EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// The second save's copy, of all that are fetched.
+TEST(DeviceSaveTest, ACopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
+  static int awaited = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.await_fetch = [](gpu::Device* device, gpu::DeviceText* why) {
+      const bool came = GuardedDevice().await_fetch(device, why);
+      if (++awaited != 2) return came;
+      std::snprintf(why->text, sizeof why->text, "the copy was lost");
+      return false;
+    };
+    return table;
+  }();
+  awaited = 0;
+  TrainingFixture fixture;
+  fixture.ComputeOn(api);
+  const LifeOutcome outcome = fixture.Run(1, AsyncOnDevice());
+  ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(10));
+  EXPECT_THAT(outcome.Of(EventKind::kSaveFailed)[0].detail,
+              HasSubstr("emulated device: the copy was lost"));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 15, 20, 24));
+}
+
+// One byte of what is fetched, of a run's second save.
+TEST(DeviceSaveTest, ACopyThatComesDamagedIsNoCheckpoint) {
+  static int fetched = 0;
+  static char* newest = nullptr;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.fetch = [](gpu::Device* device, void* to, const void* from,
+                     size_t bytes) {
+      ++fetched;
+      newest = static_cast<char*>(to);
+      GuardedDevice().fetch(device, to, from, bytes);
+    };
+    table.await_fetch = [](gpu::Device* device, gpu::DeviceText* why) {
+      const bool came = GuardedDevice().await_fetch(device, why);
+      if (fetched == 2) newest[5] ^= 1;
+      return came;
+    };
+    return table;
+  }();
+  fetched = 0;
+  TrainingFixture fixture;
+  fixture.ComputeOn(api);
+  const LifeOutcome outcome = fixture.Run(1, AsyncOnDevice());
+  ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(10));
+  EXPECT_THAT(outcome.Of(EventKind::kSaveFailed)[0].detail,
+              HasSubstr("is not what the device had"));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 15, 20, 24));
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+}  // namespace
+}  // namespace gauntlet

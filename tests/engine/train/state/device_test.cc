@@ -1,0 +1,371 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/gpu/emulated_device.h"
+#include "engine/train/loop/job_model.h"
+#include "engine/train/state/resident_state.h"
+#include "tests/engine/train/guarded_device.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+
+TrainOptions OnDevice(TrainOptions options) {
+  options.kernels.device = DeviceKind::kEmulated;
+  return options;
+}
+
+TrainOptions SmallCnnRun() {
+  TrainOptions options = SmallRun();
+  options.job.model.layers = {
+      {.kind = LayerKind::kConv2D, .filters = 5, .kernel = 3},
+      {.kind = LayerKind::kRelu},
+      {.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
+      {.kind = LayerKind::kFlatten},
+      {.kind = LayerKind::kDropout, .rate = 0.3f},
+      {.kind = LayerKind::kDense, .units = 10}};
+  options.horizon.epochs = 2;
+  return options;
+}
+
+TrainOptions RunWithMomentumAndMeans() {
+  TrainOptions options = SmallRun();
+  options.job.model.loss = LossKind::kMeanSquaredError;
+  options.job.model.layers.insert(
+      options.job.model.layers.begin() + 1,
+      {.kind = LayerKind::kCenter, .momentum = 0.9f});
+  options.job.optimizer.kind = OptimizerKind::kSgd;
+  options.job.optimizer.momentum = 0.9f;
+  options.job.optimizer.clip = {.kind = ClipKind::kGlobalNorm, .limit = 0.5f};
+  options.job.accumulate = 3;
+  return options;
+}
+
+// With the losses' bits.
+std::vector<std::string> StatesOf(const LifeOutcome& outcome) {
+  std::vector<std::string> states;
+  for (const LogEvent& event : outcome.events[0]) {
+    if (event.kind != EventKind::kStep && event.kind != EventKind::kEvaluated) {
+      continue;
+    }
+    states.push_back(fmt::format("step {}: {}, loss {:#x}, {} right",
+                                 event.step, event.digest.value().ToString(),
+                                 event.loss_bits, event.count));
+  }
+  return states;
+}
+
+LifeOutcome RunGuarded(int workers, const TrainOptions& options) {
+  TrainingFixture fixture;
+  fixture.ComputeOn(GuardedDevice());
+  return fixture.Run(workers, OnDevice(options));
+}
+
+void ExpectTheCpusStates(const TrainOptions& options) {
+  const LifeOutcome cpu = TrainingFixture().Run(1, options);
+  ASSERT_TRUE(cpu.AllExitedWith(WorkerExit::kDone));
+  ASSERT_FALSE(StatesOf(cpu).empty());
+  for (const int workers : {1, 2}) {
+    const LifeOutcome device = RunGuarded(workers, options);
+    ASSERT_TRUE(device.AllExitedWith(WorkerExit::kDone)) << device.reasons[0];
+    EXPECT_EQ(StatesOf(device), StatesOf(cpu)) << workers << " workers";
+    EXPECT_EQ(device.result->digest, cpu.result->digest);
+    EXPECT_EQ(device.result->val_accuracy, cpu.result->val_accuracy);
+  }
+}
+
+TEST(DeviceTest, EveryStateOfAnMlpIsTheCpus) {
+  ExpectTheCpusStates(SmallRun());
+}
+
+TEST(DeviceTest, EveryStateOfACnnIsTheCpus) {
+  ExpectTheCpusStates(SmallCnnRun());
+}
+
+TEST(DeviceTest, EveryStateWithMomentumMeansClippingAndAccumulationIsTheCpus) {
+  ExpectTheCpusStates(RunWithMomentumAndMeans());
+}
+
+// With digests at saves only, what is newest stays on the device in between.
+TEST(DeviceTest, ARunThatLooksAtItsStateSeldomEndsInTheSameState) {
+  TrainOptions options = SmallRun();
+  options.digest_every = 0;
+  const LifeOutcome device = RunGuarded(1, options);
+  EXPECT_EQ(device.result->digest, UndisturbedDigest(options));
+}
+
+TEST(DeviceTest, ARunMayMoveToADeviceAndBackBetweenItsLives) {
+  TrainingFixture fixture;
+  fixture.ComputeOn(GuardedDevice());
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 7;
+  EXPECT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));
+  options.horizon.stop_at_step = 15;
+  EXPECT_TRUE(
+      fixture.Run(1, OnDevice(options)).AllExitedWith(WorkerExit::kStopped));
+  options.horizon.stop_at_step.reset();
+  const LifeOutcome last = fixture.Run(2, options);
+  EXPECT_EQ(last.result->resumed_from, 15u);
+  EXPECT_EQ(last.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// Fails from the given look at it on, as a device does that is lost; opened
+// again, it works.
+template <int kAtLook>
+const gpu::DeviceApi& FailingDevice() {
+  static int opened = 0;
+  static int looks = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.open = [](int index, gpu::DeviceText* why) {
+      ++opened;
+      return GuardedDevice().open(index, why);
+    };
+    table.failure = [](gpu::Device*) {
+      return opened == 1 && ++looks >= kAtLook ? "unspecified launch failure"
+                                               : "";
+    };
+    return table;
+  }();
+  return api;
+}
+
+void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
+  TrainingFixture fixture;
+  fixture.ComputeOn(failing);
+  TrainOptions options = OnDevice(SmallRun());
+  options.digest_every = 0;
+  const LifeOutcome first = fixture.Run(1, options);
+  EXPECT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(first.reasons[0],
+              HasSubstr("emulated device: unspecified launch failure"));
+  const LifeOutcome second = fixture.Run(1, options);
+  EXPECT_TRUE(second.AllExitedWith(WorkerExit::kDone));
+  EXPECT_EQ(second.result->resumed_from, 5u);
+  EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// Two looks a step, and one at the save of step 5.
+TEST(DeviceTest, ADeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
+  ExpectRecoveryFrom(FailingDevice<14>());
+}
+
+TEST(DeviceTest, ADeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
+  ExpectRecoveryFrom(FailingDevice<15>());
+}
+
+// At every look at it in a whole run, with a digest after each step, so that
+// some are those of a save, of an event or of the end.
+TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
+  static int looks_left = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.failure = [](gpu::Device*) {
+      return --looks_left == 0 ? "unspecified launch failure" : "";
+    };
+    return table;
+  }();
+  TrainOptions options = OnDevice(SmallRun());
+  const std::string undisturbed = UndisturbedDigest(SmallRun());
+  int failed = 0;
+  for (int look = 1; look < 400; look += 3) {
+    TrainingFixture fixture;
+    fixture.ComputeOn(api);
+    looks_left = look;
+    const LifeOutcome first = fixture.Run(1, options);
+    if (looks_left > 0) break;
+    ++failed;
+    ASSERT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker)) << look;
+    EXPECT_THAT(first.reasons[0], HasSubstr("unspecified launch failure"));
+    EXPECT_EQ(fixture.Run(1, options).result->digest, undisturbed) << look;
+  }
+  EXPECT_GT(failed, 20);
+}
+
+// Tensors of less than a block, of one and more, and with little behind the
+// last whole one.
+TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
+  static size_t brought = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.download = [](gpu::Device* device, void* to, const void* from,
+                        size_t bytes) {
+      brought += bytes;
+      gpu::EmulatedDevice().download(device, to, from, bytes);
+    };
+    return table;
+  }();
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers = {{.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kDense, .units = 335},
+                      {.kind = LayerKind::kDense, .units = 700},
+                      {.kind = LayerKind::kDense, .units = 10}};
+  const auto built =
+      BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                    {.device = DeviceKind::kEmulated}, {.api = &api});
+  ASSERT_TRUE(built.ok());
+  TrainState state(*built->model, *built->optimizer, job);
+  ASSERT_EQ(49 * 335 % 16384, 31);
+  NoFaults faults;
+  ResidentState resident(state, *built->kernels, faults);
+  const Digest before = state.ComputeDigest();
+  EXPECT_EQ(state.NewestDigest().value(), before);
+  std::vector<float> trained(state.parameters.size(), 0.5f);
+  trained.front() = std::numeric_limits<float>::quiet_NaN();
+  trained.back() = -0.0f;
+  built->kernels->memory().Upload(resident.parameters().data(), trained.data(),
+                                  trained.size() * sizeof(float));
+  resident.Changed();
+  brought = 0;
+  const Digest newest = state.NewestDigest().value();
+  EXPECT_LT(brought, trained.size() * sizeof(float) / 100);
+  EXPECT_NE(newest, before);
+  EXPECT_NE(state.parameters[1], 0.5f) << "nothing was brought here";
+  ASSERT_TRUE(state.SyncToHost().ok());
+  EXPECT_EQ(state.parameters[1], 0.5f);
+  EXPECT_EQ(state.ComputeDigest(), newest);
+}
+
+// The state, and the gradients that go by the host, while they are needed.
+TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
+  static std::map<void*, size_t> pinned;
+  static size_t most = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.pin = [](gpu::Device*, void* memory, size_t bytes) {
+      EXPECT_TRUE(pinned.emplace(memory, bytes).second);
+      most = std::max(most, pinned.size());
+    };
+    table.unpin = [](gpu::Device*, void* memory) {
+      EXPECT_EQ(pinned.erase(memory), 1u);
+    };
+    return table;
+  }();
+  const auto most_of = [](int workers, SaveMode mode = SaveMode::kSync) {
+    most = 0;
+    TrainingFixture fixture;
+    fixture.ComputeOn(api);
+    TrainOptions options = OnDevice(SmallRun());
+    options.checkpoint.mode = mode;
+    EXPECT_TRUE(fixture.Run(workers, options).AllExitedWith(WorkerExit::kDone));
+    EXPECT_TRUE(pinned.empty());
+    return most;
+  };
+  // Parameters and two slots; a worker that is alone adds up on the device.
+  EXPECT_EQ(most_of(1), 3u);
+  // With the copy that a save writes beside the training.
+  EXPECT_EQ(most_of(1, SaveMode::kAsync), 4u);
+  // With the gradients of each worker's replicas, which the totals replace.
+  EXPECT_EQ(most_of(2), 2 * 3u + 2);
+}
+
+// A state that was lost with the device is no state: who looks is told, or is
+// stopped.
+TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
+  static bool failed = false;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.failure = [](gpu::Device*) { return failed ? "lost" : ""; };
+    return table;
+  }();
+  failed = false;
+  const JobSpec job = PresetJob("tiny").value();
+  const auto built =
+      BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                    {.device = DeviceKind::kEmulated}, {.api = &api});
+  ASSERT_TRUE(built.ok());
+  TrainState state(*built->model, *built->optimizer, job);
+  NoFaults faults;
+  {
+    ResidentState resident(state, *built->kernels, faults);
+    static_cast<void>(resident.parameters());
+    resident.Changed();
+    EXPECT_TRUE(state.SyncToHost().ok());
+    resident.Changed();
+    failed = true;
+    EXPECT_EQ(state.NewestDigest().status().message(), "emulated device: lost");
+    EXPECT_EQ(state.SyncToHost().message(), "emulated device: lost");
+  }
+  EXPECT_EQ(state.SyncToHost().code(), Code::kUnavailable);
+  EXPECT_EQ(state.NewestDigest().status().code(), Code::kUnavailable);
+  EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
+}
+
+// Two workers share it: who hears of it from the other one has nothing left to
+// rejoin with.
+TEST(DeviceTest, ADeviceThatFailsUnderTwoWorkersEndsBothLives) {
+  static int looks_left = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.failure = [](gpu::Device*) {
+      return --looks_left < 0 ? "unspecified launch failure" : "";
+    };
+    return table;
+  }();
+  TrainOptions options = OnDevice(SmallRun());
+  options.digest_every = 0;
+  options.cluster.on_loss = OnLoss::kRejoin;
+  for (int look = 1; look < 16; ++look) {  // before the first save
+    looks_left = look;
+    TrainingFixture fixture;
+    fixture.ComputeOn(api);
+    EXPECT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kLostWorker))
+        << look;
+  }
+}
+
+// The ring adds up what lies in the program's memory.
+TEST(DeviceTest, WhatTheHostAddsUpItAddsUpItself) {
+  const TrainOptions options = OnDevice(SmallRun());
+  const auto built = BuildJobModel(options.job, {.height = 7, .width = 7}, 10,
+                                   options.kernels, {.api = &GuardedDevice()});
+  ASSERT_TRUE(built.ok()) << built.status().ToString();
+  EXPECT_EQ(built->kernels->memory().kind(), MemoryKind::kDevice);
+  EXPECT_EQ(built->for_host().memory().kind(), MemoryKind::kHost);
+  EXPECT_EQ(
+      BuildJobModel(options.job, {.height = 7, .width = 7}, 10, options.kernels)
+          .status()
+          .code(),
+      Code::kInvalidArgument);
+}
+
+TEST(DeviceTest, ADeviceThatIsGoneIsTheWorkersOwn) {
+  TrainingFixture fixture;
+  fixture.ComputeOnNothing("no CUDA device: the driver has none");
+  const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));
+  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(life.of_themselves,
+              testing::ElementsAre("no CUDA device: the driver has none"));
+}
+
+TEST(DeviceTest, WithoutMemoryTheWorkerSaysSoAndLeaves) {
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.open = [](int, gpu::DeviceText*) {
+      gpu::EmulatedMemory none = gpu::HostMemoryOfDevice();
+      none.allocate = [](void*, size_t bytes) -> void* {
+        return bytes > 4000
+                   ? nullptr
+                   : gpu::HostMemoryOfDevice().allocate(nullptr, bytes);
+      };
+      return gpu::OpenEmulated({.memory = none});
+    };
+    return table;
+  }();
+  TrainingFixture fixture;
+  fixture.ComputeOn(api);
+  const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));
+  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(life.reasons[0], HasSubstr("device memory"));
+}
+
+}  // namespace
+}  // namespace gauntlet

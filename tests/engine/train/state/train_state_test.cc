@@ -1,0 +1,361 @@
+#include "engine/train/state/train_state.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class TrainStateTest : public testing::Test {
+ protected:
+  TrainStateTest() {
+    kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
+    model_ = std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                    *kernels_))
+                 .value();
+    optimizer_ = Optimizer::Build(job_.optimizer, *kernels_);
+  }
+
+  TrainState Fresh(uint64_t seed) const {
+    JobSpec job = job_;
+    job.seed = seed;
+    return TrainState(*model_, *optimizer_, job);
+  }
+
+  // A state at the end of its second epoch.
+  TrainState Used() const {
+    TrainState state = Fresh(3);
+    state.parameters[0] = 0.5f;
+    state.optimizer.slots[1][2] = 0.25f;
+    state.optimizer.scalars[0] = 0.81f;
+    state.position = {.step = 9, .epoch = 1, .sample = 48, .phase = 2};
+    state.metrics = {.loss_sum = 12.5f, .correct = 30, .rows = 48};
+    state.history = {{1.5f}, {40}, {96}, {1.25f, 1.0f}, {10, 12}, {32, 32}};
+    return state;
+  }
+
+  static std::map<std::string, Tensor> Stored(const TrainState& state) {
+    std::map<std::string, Tensor> tensors;
+    for (const TensorView& view : state.Tensors()) {
+      tensors[view.name] = {.name = view.name,
+                            .dtype = view.dtype,
+                            .shape = view.shape,
+                            .bytes = {view.bytes.begin(), view.bytes.end()}};
+    }
+    return tensors;
+  }
+
+  std::string RefusalOf(const std::map<std::string, Tensor>& tensors) const {
+    TrainState state = Fresh(1);
+    const Status status = state.Restore(ViewsOf(tensors), faults_);
+    EXPECT_EQ(status.code(), Code::kDataLoss);
+    return status.message();
+  }
+
+  NoFaults faults_;
+  JobSpec job_ = PresetJob("tiny").value();
+  std::unique_ptr<Kernels> kernels_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
+  const TrainState used = Used();
+  TrainState state = Fresh(1);
+  ASSERT_TRUE(state.Restore(ViewsOf(Stored(used)), faults_).ok());
+  EXPECT_EQ(state.ComputeDigest(), used.ComputeDigest());
+  EXPECT_EQ(state.rng_key, 3u);
+  EXPECT_EQ(state.history.val_correct, used.history.val_correct);
+}
+
+// Whatever the future depends on is in the digest: each tensor by itself.
+TEST_F(TrainStateTest, DigestCoversEveryTensor) {
+  const TrainState used = Used();
+  std::map<std::string, Tensor> tensors = Stored(used);
+  for (auto& [name, tensor] : tensors) {
+    if (name == "position/phase") continue;  // has to match the history
+    ASSERT_FALSE(tensor.bytes.empty()) << name;
+    tensor.bytes[0] ^= std::byte{2};
+    TrainState state = Fresh(1);
+    ASSERT_TRUE(state.Restore(ViewsOf(tensors), faults_).ok()) << name;
+    EXPECT_NE(state.ComputeDigest(), used.ComputeDigest()) << name;
+    tensor.bytes[0] ^= std::byte{2};
+  }
+}
+
+TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
+  KnownStates known(1 << 20);
+  TrainState first = Used();
+  first.set_known_states(&known);
+  const Digest digest = first.NewestDigest().value();
+  EXPECT_EQ(digest, Used().ComputeDigest());
+  EXPECT_EQ(known.found(), 0u);
+  TrainState second = Used();
+  second.set_known_states(&known);
+  EXPECT_EQ(second.NewestDigest().value(), digest);
+  EXPECT_EQ(second.ComputeDigest(), digest);
+  EXPECT_EQ(known.found(), 2u);
+  second.metrics.correct += 1;
+  TrainState changed = Used();
+  changed.metrics.correct += 1;
+  EXPECT_EQ(second.NewestDigest().value(), changed.ComputeDigest());
+  EXPECT_EQ(known.found(), 2u);
+  EXPECT_EQ(first.ComputeDigest(), digest);
+  EXPECT_EQ(known.found(), 3u);
+}
+
+// A write to the arrays that was not announced is missed, except by a digest
+// that is computed anew.
+TEST_F(TrainStateTest, ArraysAreDigestedAgainOnceTheyAreSaidToHaveChanged) {
+  KnownStates known(1 << 20);
+  TrainState state = Used();
+  state.set_known_states(&known);
+  const auto newest = [&](TrainState::ArrayDigests arrays) {
+    return state.NewestDigest(arrays).value();
+  };
+  constexpr auto kReuse = TrainState::ArrayDigests::kReuse;
+  EXPECT_EQ(state.ParametersDigest(), std::nullopt);
+  const Digest before = newest(kReuse);
+  EXPECT_EQ(before, Used().ComputeDigest());
+  for (const std::span<float> array :
+       {std::span(state.parameters), std::span(state.optimizer.slots[0]),
+        std::span(state.optimizer.slots[1])}) {
+    const float was = std::exchange(array[7], 3.5f);
+    EXPECT_EQ(newest(kReuse), before);
+    state.ArraysChanged();
+    EXPECT_NE(newest(kReuse), before);
+    array[7] = was;
+    EXPECT_EQ(newest(TrainState::ArrayDigests::kRecompute), before);
+  }
+}
+
+TEST_F(TrainStateTest, TheParametersDigestIsOfThemAsTheyAreSaidToBe) {
+  KnownStates known(1 << 20);
+  TrainState state = Used();
+  state.set_known_states(&known);
+  const auto of_parameters = [](const TrainState& of) {
+    return DigestOf(std::as_bytes(std::span(of.parameters)));
+  };
+  const Digest before = state.ComputeDigest();
+  EXPECT_EQ(state.ParametersDigest(), of_parameters(state));
+  const TrainState other = Fresh(4);
+  ASSERT_TRUE(state.Restore(ViewsOf(Stored(other)), faults_).ok());
+  EXPECT_EQ(state.ParametersDigest(), std::nullopt);
+  EXPECT_NE(state.NewestDigest(TrainState::ArrayDigests::kReuse).value(),
+            before);
+  EXPECT_EQ(state.ParametersDigest(), of_parameters(other));
+  state.ArraysChanged();
+  EXPECT_EQ(state.ParametersDigest(), std::nullopt);
+}
+
+// Short ones are looked up as they are, long ones by a digest.
+TEST_F(TrainStateTest, AKnownDigestIsFoundForHistoriesOfAnyLength) {
+  KnownStates known(1 << 20);
+  for (size_t epochs = 0; epochs < 20; ++epochs) {
+    TrainState first = Fresh(1);
+    first.history.loss.assign(epochs, 1.5f);
+    TrainState second = first;
+    first.set_known_states(&known);
+    second.set_known_states(&known);
+    EXPECT_EQ(first.ComputeDigest(), second.ComputeDigest());
+    EXPECT_EQ(known.size(), epochs + 1);
+    EXPECT_EQ(known.found(), epochs + 1);
+  }
+}
+
+// Each by itself makes another state of it, whatever is known already.
+TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
+  KnownStates known(1 << 20);
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  uint64_t restored = 0;
+  const auto check = [&](const std::string& name) {
+    TrainState state = Fresh(1);
+    ASSERT_TRUE(state.Restore(ViewsOf(tensors), faults_).ok()) << name;
+    const Digest digest = state.ComputeDigest();
+    state.set_known_states(&known);
+    EXPECT_EQ(state.ComputeDigest(), digest) << name;
+    EXPECT_EQ(known.size(), ++restored) << name;
+  };
+  check("unchanged");
+  for (auto& [name, tensor] : tensors) {
+    if (name == "position/phase") continue;  // has to match the history
+    tensor.bytes.back() ^= std::byte{2};
+    check(name);
+    tensor.bytes.back() ^= std::byte{2};
+  }
+}
+
+TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherNamesOrShapes) {
+  KnownStates known(1 << 20);
+  const auto check = [&](const std::vector<HookState>& hooks) {
+    TrainState state(*model_, *optimizer_, job_, StartFrom::kInitialParameters,
+                     hooks);
+    const Digest digest = state.ComputeDigest();
+    state.set_known_states(&known);
+    EXPECT_EQ(state.ComputeDigest(), digest);
+  };
+  check({{.name = "callbacks/a", .size = 4}});
+  check({{.name = "callbacks/b", .size = 4}});
+  check(
+      {{.name = "callbacks/a", .size = 3}, {.name = "callbacks/b", .size = 1}});
+  check(
+      {{.name = "callbacks/a", .size = 1}, {.name = "callbacks/b", .size = 3}});
+  EXPECT_EQ(known.size(), 4u);
+  EXPECT_EQ(known.found(), 0u);
+}
+
+// The same bytes in the same order, cut in another way.
+TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherSizes) {
+  KnownStates known(1 << 20);
+  for (const size_t before : {0, 1, 2, 3}) {
+    TrainState state = Fresh(1);
+    state.history.loss.assign(before, 1.5f);
+    state.history.val_loss.assign(3 - before, 1.5f);
+    const Digest digest = state.ComputeDigest();
+    state.set_known_states(&known);
+    EXPECT_EQ(state.ComputeDigest(), digest);
+  }
+  EXPECT_EQ(known.size(), 4u);
+  EXPECT_EQ(known.found(), 0u);
+}
+
+TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
+  job_.accumulate = 2;
+  TrainState state = Fresh(1);
+  const auto before = Stored(state);
+  ASSERT_TRUE(before.contains("accumulated/dense1/bias"));
+  state.accumulated.back() = 1.0f;
+  EXPECT_NE(Stored(state).at("accumulated/dense1/bias").bytes,
+            before.at("accumulated/dense1/bias").bytes);
+  job_.accumulate = 1;
+  EXPECT_FALSE(Stored(Fresh(1)).contains("accumulated/dense1/bias"));
+}
+
+TEST_F(TrainStateTest, HoldsARowOfStateForEachReplica) {
+  job_.replicas = 3;
+  job_.model.layers[2] = {.kind = LayerKind::kCenter};
+  model_ = std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                  *kernels_))
+               .value();
+  TrainState state = Fresh(1);
+  state.replica_state[32] = 1.0f;  // replica 1, channel 0
+  const auto stored = Stored(state);
+  const Tensor& means = stored.at("center0/moving_mean");
+  EXPECT_EQ(means.shape, (std::vector<uint64_t>{3, 32}));
+  TrainState back = Fresh(1);
+  ASSERT_TRUE(back.Restore(ViewsOf(stored), faults_).ok());
+  EXPECT_EQ(back.replica_state, state.replica_state);
+  EXPECT_NE(back.ComputeDigest(), Fresh(1).ComputeDigest());
+}
+
+TEST_F(TrainStateTest, RefusesAMissingTensorByName) {
+  const std::map<std::string, Tensor> whole = Stored(Used());
+  for (const auto& [name, tensor] : whole) {
+    std::map<std::string, Tensor> tensors = whole;
+    tensors.erase(name);
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+    tensors[name + "x"] = tensor;
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name)) << name;
+  }
+}
+
+TEST_F(TrainStateTest, RefusesASuperfluousTensor) {
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  tensors["extra"] = tensors["rng/key"];
+  EXPECT_EQ(RefusalOf(tensors),
+            "tensor extra: in the checkpoint, but not of this run");
+}
+
+TEST_F(TrainStateTest, RefusesAnotherTypeOrShapeByName) {
+  const std::map<std::string, Tensor> whole = Stored(Used());
+  for (const auto& [name, tensor] : whole) {
+    std::map<std::string, Tensor> tensors = whole;
+    tensors[name].dtype =
+        tensor.dtype == DType::kF32 ? DType::kI64 : DType::kF32;
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+    tensors = whole;
+    tensors[name].shape.push_back(1);
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+    tensors = whole;
+    tensors[name].bytes.pop_back();
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+  }
+}
+
+TEST_F(TrainStateTest, RefusesAHistoryOfAbsurdLengthWithoutTakingTheMemory) {
+  for (const std::string name :
+       {"history/loss", "history/correct", "history/rows", "history/val_loss",
+        "history/val_correct", "history/val_rows"}) {
+    for (const uint64_t epochs : {uint64_t{1} << 60, (uint64_t{1} << 24) + 1}) {
+      std::map<std::string, Tensor> tensors = Stored(Used());
+      tensors[name].shape = {epochs};
+      EXPECT_EQ(RefusalOf(tensors),
+                fmt::format("tensor {}: expected one dimension of at most "
+                            "16777216",
+                            name));
+    }
+  }
+}
+
+TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  for (const uint64_t phase : {uint64_t{3}, uint64_t{9}, UINT64_MAX}) {
+    std::memcpy(tensors["position/phase"].bytes.data(), &phase, sizeof phase);
+    EXPECT_EQ(RefusalOf(tensors),
+              fmt::format("position/phase: expected 0 to 2, found {}", phase));
+  }
+}
+
+// If callbacks are due, the history must have the epoch's validation for them.
+TEST_F(TrainStateTest, RefusesAHistoryThatThePositionIsNotOf) {
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  for (const uint64_t phase : {uint64_t{0}, uint64_t{1}}) {
+    std::memcpy(tensors["position/phase"].bytes.data(), &phase, sizeof phase);
+    EXPECT_EQ(RefusalOf(tensors),
+              "tensor history/val_loss: expected 1 epochs by history/loss and "
+              "the position, found 2");
+  }
+  TrainState fresh = Fresh(1);
+  fresh.position.phase = 2;
+  EXPECT_EQ(RefusalOf(Stored(fresh)),
+            "tensor history/val_loss: expected 1 epochs by history/loss and "
+            "the position, found 0");
+}
+
+TEST_F(TrainStateTest, RefusesAHistoryOfSeveralLengths) {
+  const auto refusal = [&](const auto& spoil) {
+    TrainState state = Used();
+    spoil(state.history);
+    return RefusalOf(Stored(state));
+  };
+  EXPECT_THAT(refusal([](History& history) { history.correct.clear(); }),
+              HasSubstr("tensor history/correct: expected 1 epochs"));
+  EXPECT_THAT(refusal([](History& history) { history.rows.push_back(1); }),
+              HasSubstr("tensor history/rows: expected 1 epochs"));
+  EXPECT_THAT(refusal([](History& history) { history.val_correct.clear(); }),
+              HasSubstr("tensor history/val_correct: expected 2 epochs"));
+  EXPECT_THAT(refusal([](History& history) { history.val_rows.clear(); }),
+              HasSubstr("tensor history/val_rows: expected 2 epochs"));
+}
+
+TEST_F(TrainStateTest, RefusesAStateOfAnotherModel) {
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers[1].units = 31;
+  auto other = std::move(Model::Build(job.model, {.height = 7, .width = 7}, 10,
+                                      *kernels_))
+                   .value();
+  EXPECT_THAT(RefusalOf(Stored(TrainState(*other, *optimizer_, job))),
+              HasSubstr("tensor "));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/world/fault_point.h"
+#include "harness/cli/command_line.h"
+#include "harness/cli/help/catalog.h"
+#include "harness/cli/help/help_topics.h"
+#include "harness/cli/help_command.h"
+#include "harness/cli/program/exit_code.h"
+#include "harness/scenario/format/keys.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct Said {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+Said Help(const std::string& topic) {
+  const TerminalStyle style(ColorChoice::kOff, TerminalFacts());
+  std::ostringstream out;
+  std::ostringstream err;
+  Console console{out, err, style, style};
+  const int exit_code = RunHelp({.topic = topic}, console);
+  return {exit_code, out.str(), err.str()};
+}
+
+// The words with one space between them.
+std::string OneLine(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += word + " ";
+  return line;
+}
+
+TEST(HelpTest, PointsNamesEveryPoint) {
+  const Said said = Help("points");
+  EXPECT_EQ(said.exit_code, 0);
+  for (const PointInfo& info : AllPoints()) {
+    EXPECT_THAT(said.out, HasSubstr(std::string(info.name) + " "));
+  }
+}
+
+TEST(HelpTest, ASubcommandHasItsOwn) {
+  const Said said = Help("ckpt ls");
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_THAT(said.out, HasSubstr("Usage: gauntlet ckpt ls"));
+  EXPECT_EQ(Help("ckpt sl").exit_code, 2);
+  EXPECT_EQ(Help("train ls").exit_code, 2);
+}
+
+TEST(HelpTest, ExitCodesNamesEveryCode) {
+  const std::string said = OneLine(Help("exit-codes").out);
+  for (const ExitCodeInfo& info : AllExitCodes()) {
+    EXPECT_THAT(said, HasSubstr(info.meaning));
+  }
+  EXPECT_THAT(said, HasSubstr(" 143 train: stopped"));
+}
+
+TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
+  const std::string said = Help("scenarios").out;
+  EXPECT_THAT(said, HasSubstr("name of the error: EIO|"));
+  EXPECT_THAT(said, HasSubstr("each time it is sent; 1 to 90 (10)"));
+}
+
+TEST(HelpTest, TheUsageSaysWhichArgumentsAreNeededAndHowMany) {
+  EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] WHAT\n"));
+  EXPECT_THAT(Help("explore").out, HasSubstr("[OPTIONS] [BASE]\n"));
+  EXPECT_THAT(Help("run").out, HasSubstr("[OPTIONS] [PATH...]\n"));
+  EXPECT_THAT(Help("list").out, HasSubstr("[OPTIONS] WHAT [PATH...]\n"));
+  EXPECT_THAT(Help("ckpt diff").out, HasSubstr("[OPTIONS] A B\n"));
+  EXPECT_THAT(Help("ckpt diff").out, HasSubstr("\n  A B  "));
+}
+
+TEST(HelpTest, ACommandsTopicIsItsOwnHelp) {
+  EXPECT_THAT(Help("train").out, HasSubstr("Usage: gauntlet train"));
+  EXPECT_THAT(Help("").out, HasSubstr("\nStart: gauntlet run --demo\n"));
+}
+
+TEST(HelpTest, UnknownTopic_NamesTheNearestAndListsAll) {
+  const Said said = Help("pionts");
+  EXPECT_EQ(said.exit_code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, StartsWith("gauntlet help: unknown topic 'pionts'; did "
+                                   "you mean points?\nTopics: scenarios, "));
+  for (const std::string& topic : HelpTopics()) {
+    EXPECT_THAT(said.err, HasSubstr(topic));
+  }
+  for (const std::string& command : CommandNames()) {
+    EXPECT_THAT(said.err, HasSubstr(command));
+  }
+}
+
+TEST(HelpTest, EveryTopicHasAPage) {
+  for (const std::string& topic : HelpTopics()) {
+    const Said said = Help(topic);
+    EXPECT_EQ(said.exit_code, 0) << topic;
+    EXPECT_GT(said.out.size(), 200u) << topic;
+  }
+}
+
+TEST(HelpTest, EveryDescribedNameHasAnEntry) {
+  for (const std::string& name : DescribedNames()) {
+    EXPECT_THAT(Help(name).out, StartsWith(name)) << Help(name).err;
+  }
+}
+
+TEST(HelpTest, KeyHasItsLine_AndAGroupThoseBelowIt) {
+  EXPECT_EQ(
+      Help("disk.capacity")
+          .out.find("disk.capacity (key of a scenario, with its default in "
+                    "parentheses):\n  disk.capacity  "),
+      0u)
+      << Help("disk.capacity").out;
+  const std::string expect = Help("expect").out;
+  EXPECT_THAT(expect, StartsWith("expect (keys of a scenario, "));
+  EXPECT_THAT(expect, HasSubstr("\n  expect.resumed_from.step "));
+  EXPECT_THAT(Help("checkpoint").out, HasSubstr("\n  checkpoint.every "));
+  EXPECT_THAT(Help("checkpoint.every").out,
+              StartsWith("checkpoint.every (key"));
+  EXPECT_THAT(Help("resumed_from").out, HasSubstr("expect.resumed_from"));
+  EXPECT_THAT(Help("checkpoint.evry").err,
+              HasSubstr("did you mean checkpoint.every?"));
+}
+
+TEST(HelpTest, OutcomeHasItsMeaning) {
+  EXPECT_EQ(Help("recovers").out,
+            "recovers (outcome): the run loses a worker, restarts and trains "
+            "to its end.\n\n  expect: {outcome: recovers}\n");
+  for (const std::string& name : ChoicesOf(*FindKey("expect.outcome"))) {
+    EXPECT_THAT(Help(name).out, StartsWith(name + " (outcome): "));
+  }
+}
+
+TEST(HelpTest, TutorialNamesItsFile) {
+  EXPECT_THAT(Help("tutorial").out, HasSubstr("docs/tutorial.md"));
+}
+
+TEST(HelpTest, FaultKindHasParametersAndAnExample) {
+  const std::string said = Help("torn_write").out;
+  EXPECT_THAT(said, HasSubstr("\n  blocks  "));
+  EXPECT_THAT(said, HasSubstr("Example:\n  faults:\n    - at: {worker: 1, "));
+}
+
+TEST(HelpTest, SynonymOfAFaultKind_NamesTheKind) {
+  EXPECT_THAT(Help("oom").out,
+              StartsWith("oom is understood as out_of_memory.\n\n"
+                         "out_of_memory (fault kind): "));
+  EXPECT_THAT(Help("ENOSPC").out,
+              StartsWith("ENOSPC is understood as errno with {error: ENOSPC}"));
+  EXPECT_THAT(Help("latency").out, HasSubstr("use slow "));
+}
+
+// An example that a person copies from the help has to load.
+TEST(HelpTest, ExamplesOfFaultKindsLoad) {
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    const std::string text = Help(std::string(info.name)).out;
+    const std::string example = text.substr(text.find("Example:\n") + 9);
+    const std::string scenario =
+        "schema: gauntlet/v2\nname: s\njob: {epochs: 3}\ncluster: {workers: "
+        "3, device: emulated}\ncheckpoint: {every: {steps: 5}}\nexpect: "
+        "{outcome: recovers}\n" +
+        example.substr(example.find("faults"));
+    const LoadedFile loaded = LoadScenarios(scenario, "s.yaml");
+    EXPECT_EQ(RenderErrors(loaded, "s.yaml", scenario), "") << info.name;
+  }
+}
+
+TEST(HelpTest, GroupOfOptions_IsAPageOfItsOwn) {
+  const std::string cluster = Help("train cluster").out;
+  EXPECT_THAT(cluster, HasSubstr("\nCluster:\n"));
+  EXPECT_THAT(cluster, HasSubstr("--rendezvous HOST:PORT"));
+  EXPECT_THAT(cluster, Not(HasSubstr("--preset NAME")));
+  const std::string first = Help("train").out;
+  EXPECT_THAT(first, Not(HasSubstr("--rendezvous HOST:PORT")));
+  EXPECT_THAT(first, HasSubstr("--rendezvous, "));
+  const Said unknown = Help("train clutser");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean cluster?"));
+}
+
+TEST(HelpTest, OptionsOfRunAndExplore_StandInNamedGroups) {
+  for (const std::string command : {"run", "explore"}) {
+    const std::string page = Help(command).out;
+    EXPECT_THAT(page, Not(HasSubstr("\nOptions:\n"))) << command;
+    for (const std::string group : {"Selection", "Execution", "Output"}) {
+      EXPECT_THAT(page, HasSubstr("\n" + group + ":\n  -")) << command;
+    }
+  }
+  EXPECT_THAT(Help("explore crash-states").out, HasSubstr("--max-states N"));
+}
+
+TEST(HelpTest, AllShowsEveryOptionOfTheFirstPageToo) {
+  const std::string all = Help("train all").out;
+  EXPECT_THAT(all, HasSubstr("--rendezvous HOST:PORT"));
+  EXPECT_THAT(all, HasSubstr("--preset NAME"));
+}
+
+// Characters, not bytes.
+size_t ColumnsOf(const std::string& line) {
+  return static_cast<size_t>(std::ranges::count_if(line, [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+TEST(HelpTest, PagesFitAnOrdinaryTerminalAndHaveAnExample) {
+  for (const std::string& command : CommandNames()) {
+    const std::string page = Help(command).out;
+    EXPECT_THAT(page, HasSubstr("\n  gauntlet " + command)) << command;
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(ColumnsOf(line), 80u) << command << ": " << line;
+    }
+  }
+}
+
+TEST(CatalogTest, PresetsSayWhatTheirRunReaches) {
+  const std::vector<CatalogEntry> presets = EntriesOf(Catalog::kPresets);
+  const auto cnn = std::ranges::find(presets, "cnn", &CatalogEntry::name);
+  ASSERT_NE(cnn, presets.end());
+  EXPECT_THAT(cnn->description,
+              HasSubstr("4096 digits of 28x28 pixels; 10 epochs: accuracy "
+                        "about 98%, about "));
+}
+
+TEST(CatalogTest, DescriptionsStandBelowEachOther) {
+  EXPECT_EQ(RenderEntries({{"a", "one"}, {"long", "two"}}),
+            "a     one\nlong  two\n");
+}
+
+TEST(CatalogTest, EveryCatalogHasEntriesWithNamesAndDescriptions) {
+  for (const Catalog catalog :
+       {Catalog::kPresets, Catalog::kPoints, Catalog::kFaults,
+        Catalog::kInvariants, Catalog::kPlantedBugs}) {
+    const std::vector<CatalogEntry> entries = EntriesOf(catalog);
+    EXPECT_FALSE(entries.empty());
+    for (const CatalogEntry& entry : entries) {
+      EXPECT_NE(entry.name, "");
+      EXPECT_NE(entry.description, "") << entry.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,185 @@
+#include "harness/cli/record/judge_command.h"
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/cli/run/run_command.h"
+#include "harness/run/files/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class JudgeCommandTest : public testing::Test {
+ protected:
+  // Leaves the record of a run that expected that outcome, and completed.
+  void RunOne(const std::string& outcome) {
+    const std::string file = scratch_ / "a.yaml";
+    ASSERT_TRUE(
+        WriteTextFile(
+            file, SmallScenario("expect: {outcome: " + outcome + "}\n", "a"))
+            .ok());
+    std::ostringstream out;
+    Console console{out, out, Plain(), Plain()};
+    RunScenarios({.paths = {file},
+                  .world = WorldChoice::kSimulated,
+                  .runs_directory = runs()},
+                 console);
+  }
+  static TerminalStyle Plain() { return TerminalStyle(ColorChoice::kOff, {}); }
+  std::string runs() const { return scratch_ / "runs"; }
+  std::string record() const { return runs() + "/latest/a.sim/record.jsonl"; }
+  int Judge(const std::string& path,
+            OutputFormat output = OutputFormat::kText) {
+    out_.str("");
+    err_.str("");
+    return RunJudge(
+        {.paths = {path}, .runs_directory = runs(), .output = output},
+        console_);
+  }
+
+  ScratchDirectory scratch_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, Plain(), Plain()};
+};
+
+TEST_F(JudgeCommandTest, JudgesARunACaseAndARecordAlike) {
+  RunOne("completes");
+  for (const std::string& path :
+       {runs() + "/latest/", runs() + "/latest/a.sim", record()}) {
+    EXPECT_EQ(Judge(path), 0) << err_.str();
+    EXPECT_THAT(out_.str(), AllOf(HasSubstr("PASS         sim  a "),
+                                  HasSubstr("1 case in ")));
+  }
+}
+
+TEST_F(JudgeCommandTest, TakesRunsAndCasesByName) {
+  RunOne("completes");
+  for (const std::string& what : std::vector<std::string>{
+           "latest", "latest/a", "latest/a.sim", runs() + "/latest/a"}) {
+    EXPECT_EQ(Judge(what), 0) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  a "));
+  }
+  EXPECT_EQ(Judge("latest/b"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("case 'b': there is none"));
+  EXPECT_EQ(Judge("none"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("run 'none': there is none"));
+}
+
+TEST_F(JudgeCommandTest, SimulatedCaseHasNoTime) {
+  RunOne("completes");
+  EXPECT_EQ(Judge("latest"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), Not(HasSubstr("0ms")));
+}
+
+TEST_F(JudgeCommandTest, SaysWhatIsWrongWithAFailedCase) {
+  RunOne("recovers");
+  EXPECT_EQ(Judge(record()), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("outcome: expected recovers"));
+  EXPECT_EQ(Judge(record(), OutputFormat::kJson), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("\"verdict\": \"FAIL\""));
+}
+
+TEST_F(JudgeCommandTest, RefusesARecordThatNamesNoInvariant) {
+  RunOne("completes");
+  std::string text = ReadTextFile(record());
+  const std::string_view empty = "\"invariants\":[]";
+  const size_t at = text.find(empty);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, empty.size(), "\"invariants\":[\"luck\"]");
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_EQ(err_.str(), "gauntlet judge: " + record() +
+                            ":1: expect.invariants: expected names of "
+                            "invariants, found \"luck\"\n");
+}
+
+TEST_F(JudgeCommandTest, RefusesATornRecordByName) {
+  RunOne("completes");
+  std::string text = ReadTextFile(record());
+  text.resize(text.size() / 2);
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("gauntlet judge: " + record() + ":"));
+}
+
+TEST_F(JudgeCommandTest, RefusesARecordOfAnotherVersion) {
+  RunOne("completes");
+  std::string text = ReadTextFile(record());
+  const std::string version = "gauntlet.record/v2";
+  text.replace(text.find(version), version.size(), "gauntlet.record/v1");
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected gauntlet.record/v2, found "
+                                    "\"gauntlet.record/v1\""));
+}
+
+TEST_F(JudgeCommandTest, NamesAFolderWithoutARecord) {
+  EXPECT_EQ(Judge(scratch_.path()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in or below it"));
+  EXPECT_EQ(Judge("no-such-file"), 2);
+}
+
+TEST_F(JudgeCommandTest, RefusesARecordThatWasChanged) {
+  RunOne("recovers");
+  std::string text = ReadTextFile(record());
+  const std::string key = "\"outcome\":\"recovers\"";
+  text.replace(text.find(key), key.size(), "\"outcomf\":\"recovers\"");
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("was changed after it was written"));
+}
+
+TEST_F(JudgeCommandTest, PrintsNoSummary_WhereNoRecordCouldBeRead) {
+  RunOne("completes");
+  const std::string text = ReadTextFile(record());
+  ASSERT_TRUE(WriteTextFile(record(), text.substr(0, text.size() / 2)).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("cut short at line "));
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(JudgeCommandTest, NamesACaseWithoutItsRecord) {
+  RunOne("completes");
+  fs::create_directories(runs() + "/latest/b.real");
+  EXPECT_EQ(Judge(runs() + "/latest/"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("b.real: expected the record.jsonl of the "
+                                    "case, found none"));
+  EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  a "));
+}
+
+TEST_F(JudgeCommandTest, JudgesEachRecordOnce) {
+  RunOne("completes");
+  EXPECT_EQ(RunJudge({.paths = {runs() + "/latest", runs() + "/latest/a.sim"}},
+                     console_),
+            0)
+      << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 case in "));
+}
+
+TEST_F(JudgeCommandTest, JudgesTheOtherRecordsBesideABadOne) {
+  RunOne("completes");
+  RunOne("recovers");
+  const std::string old_record = runs() + "/old/b.sim/record.jsonl";
+  fs::create_directories(fs::path(old_record).parent_path());
+  ASSERT_TRUE(WriteTextFile(old_record, "{}\n").ok());
+  EXPECT_EQ(Judge(runs()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr(old_record));
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("PASS         sim  a "),
+                                HasSubstr("FAIL         sim  a ")));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,206 @@
+#include "harness/cli/record/show_command.h"
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <variant>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/cli/command_line.h"
+#include "harness/cli/run/run_command.h"
+#include "harness/record/result/result_file.h"
+#include "harness/run/files/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kCrash[] =
+    "faults: [{id: crash, at: {worker: 0, point: step.end, step: 3}, "
+    "do: crash}]\n"
+    "expect: {outcome: recovers}\n";
+
+class ShowCommandTest : public testing::Test {
+ protected:
+  // Leaves the records of simulated runs of these cases.
+  void Run(const std::vector<std::string>& names) {
+    std::vector<std::string> files;
+    for (const std::string& name : names) {
+      files.push_back(scratch_ / (name + ".yaml"));
+      ASSERT_TRUE(
+          WriteTextFile(files.back(), SmallScenario(kCrash, name)).ok());
+    }
+    std::ostringstream out;
+    Console console{out, out, Plain(), Plain()};
+    RunScenarios({.paths = files,
+                  .world = WorldChoice::kSimulated,
+                  .runs_directory = runs()},
+                 console);
+  }
+  static TerminalStyle Plain() { return TerminalStyle(ColorChoice::kOff, {}); }
+  std::string runs() const { return scratch_ / "runs"; }
+  std::string folder() const { return runs() + "/latest/a.sim"; }
+
+  // The exit code; messages go to err_, the table to out_.
+  int Show(std::vector<std::string> words) {
+    words.insert(words.begin(), {"show", "--runs", runs()});
+    const Result<CommandLine> line = ParseCommandLine(words);
+    EXPECT_TRUE(line.ok()) << line.status().ToString();
+    out_.str("");
+    err_.str("");
+    return RunShow(std::get<ShowCommand>(line->command), console_);
+  }
+
+  ScratchDirectory scratch_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, Plain(), Plain()};
+};
+
+TEST_F(ShowCommandTest, ShowsACase_ByNameFolderAndFile) {
+  Run({"a", "b"});
+  for (const std::string& what :
+       {std::string("latest/a"), std::string("latest/a.sim"), folder(),
+        folder() + "/record.jsonl"}) {
+    EXPECT_EQ(Show({what}), 0) << err_.str();
+    EXPECT_THAT(out_.str(),
+                AllOf(HasSubstr("a (sim): "),
+                      HasSubstr("crash fires: crash worker 0 at step.end"),
+                      HasSubstr("incarnation 2 starts"),
+                      HasSubstr("launcher exits with 0, 1 restart")));
+  }
+}
+
+TEST_F(ShowCommandTest, ARunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
+  Run({"a"});
+  EXPECT_EQ(Show({"latest"}), 0) << err_.str();
+  Run({"a", "b"});
+  EXPECT_EQ(Show({"latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected RUN/CASE, as it has 2 records; "
+                                    "name one, such as latest/a.sim"));
+  EXPECT_EQ(Show({runs() + "/latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected the folder of one case"));
+}
+
+TEST_F(ShowCommandTest, ProposesACaseThatFailed_ThenOneThatRan) {
+  Run({"a", "b", "c"});
+  const std::string file = runs() + "/latest/result.json";
+  RunResult result = *ReadResult(ReadTextFile(file), file).value;
+  result.cases.at(0).verdict.kind = VerdictKind::kSkip;
+  ASSERT_TRUE(WriteTextFile(file, ResultToJson(result)).ok());
+  EXPECT_EQ(Show({"latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("name one, such as latest/b.sim\n"));
+  result.cases.at(2).verdict.kind = VerdictKind::kFail;
+  ASSERT_TRUE(WriteTextFile(file, ResultToJson(result)).ok());
+  EXPECT_EQ(Show({"latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("name one, such as latest/c.sim\n"));
+  EXPECT_EQ(Show({runs() + "/latest"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("/latest/c.sim\n"));
+}
+
+TEST_F(ShowCommandTest, WritesAChromeTraceInPlaceOfTheTable) {
+  Run({"a"});
+  const std::string file = scratch_ / "timeline.json.gz";
+  EXPECT_EQ(Show({"latest/a", "--trace", file}), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_TRUE(ReadTextFile(file).starts_with("\x1f\x8b"));
+  EXPECT_EQ(Show({"latest/a", "--trace", scratch_ / "none/t.gz"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--trace: "));
+}
+
+TEST_F(ShowCommandTest, NamesWhatIsMissing) {
+  Run({"a"});
+  EXPECT_EQ(Show({"latest/nope"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("case 'nope': there is none; there is a"));
+  EXPECT_EQ(Show({"./nope.jsonl"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("there is no such record"));
+  EXPECT_EQ(Show({scratch_.path()}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in it"));
+}
+
+TEST_F(ShowCommandTest, RefusesWhatIsNoRecord) {
+  const std::string file = scratch_ / "record.jsonl";
+  ASSERT_TRUE(WriteTextFile(file, "no json\n").ok());
+  EXPECT_EQ(Show({file}), 2);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("gauntlet show: " + file + ":1:"),
+                                HasSubstr("expected one JSON object")));
+}
+
+TEST_F(ShowCommandTest, AWorkerThatIsNotThere_AndARangeWithoutEvents) {
+  Run({"a"});
+  EXPECT_EQ(Show({"latest/a", "--worker", "7"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--worker: expected one that has events in "
+                                    "this record (worker 0"));
+  EXPECT_EQ(Show({"latest/a", "--from", "23h"}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("nothing selected"));
+}
+
+TEST_F(ShowCommandTest, JsonIsOneObject) {
+  Run({"a"});
+  EXPECT_EQ(Show({"latest/a", "--json", "--all"}), 0);
+  EXPECT_FALSE(nlohmann::json::parse(out_.str())["rows"].empty());
+}
+
+TEST(TableStyleTest, DrawsLinesOnlyInAUtf8TerminalWithColour) {
+  const auto art = [](ColorChoice choice, const TerminalFacts& facts) {
+    return TableStyleOf(TerminalStyle(choice, facts)).art;
+  };
+  const TerminalFacts terminal = {
+      .is_terminal = true, .utf8 = true, .columns = 132};
+  EXPECT_EQ(art(ColorChoice::kAuto, terminal), LineArt::kUnicode);
+  EXPECT_EQ(TableStyleOf(TerminalStyle(ColorChoice::kAuto, terminal)).width,
+            132);
+  TerminalFacts facts = terminal;
+  facts.no_color = true;
+  EXPECT_EQ(art(ColorChoice::kAuto, facts), LineArt::kAscii);
+  facts = terminal;
+  facts.utf8 = false;
+  EXPECT_EQ(art(ColorChoice::kAuto, facts), LineArt::kAscii);
+  facts = terminal;
+  facts.is_terminal = false;
+  EXPECT_EQ(art(ColorChoice::kAuto, facts), LineArt::kAscii);
+}
+
+// The error for these options of `gauntlet show`.
+std::string Refused(std::vector<std::string> words) {
+  words.insert(words.begin(), "show");
+  const Result<CommandLine> line = ParseCommandLine(words);
+  EXPECT_FALSE(line.ok());
+  return line.status().message();
+}
+
+TEST(ShowFlagsTest, RefusesWhatMakesNoSense) {
+  EXPECT_THAT(Refused({}), HasSubstr("WHAT: expected RUN/CASE"));
+  EXPECT_THAT(Refused({""}), HasSubstr("WHAT: expected RUN/CASE"));
+  EXPECT_THAT(Refused({"a", "--worker", "x"}),
+              HasSubstr("--worker: expected a worker's number, or launcher, "
+                        "found 'x'"));
+  EXPECT_THAT(Refused({"a", "--from", "soon"}),
+              HasSubstr("--from: expected a step such as 12 or a time such as "
+                        "1.5s, found 'soon'"));
+  EXPECT_THAT(Refused({"a", "--from", "7", "--to", "5"}),
+              HasSubstr("--to: expected no less than --from"));
+}
+
+TEST(ShowFlagsTest, BoundsAreStepsOrTimes) {
+  const Result<CommandLine> line = ParseCommandLine(std::vector<std::string>{
+      "show", "a", "--from", "12", "--to", "1.5s", "--worker", "launcher"});
+  ASSERT_TRUE(line.ok()) << line.status().ToString();
+  const auto& command = std::get<ShowCommand>(line->command);
+  EXPECT_EQ(command.filter.from->value, 12u);
+  EXPECT_EQ(command.filter.from->unit, TimelineBound::Unit::kStep);
+  EXPECT_EQ(command.filter.to->value, 1'500'000'000u);
+  EXPECT_THAT(command.filter.workers, testing::ElementsAre(kLauncherColumn));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,328 @@
+#include "harness/cli/run/run_command.h"
+
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/cli/run_folders/old_runs.h"
+#include "harness/run/files/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunCommandTest : public testing::Test {
+ protected:
+  RunCommandTest() {
+    command_.world = WorldChoice::kSimulated;
+    command_.runs_directory = (folder() / "runs").string();
+  }
+  fs::path folder() const { return scratch_.path(); }
+  // A scenario of that name in a folder.
+  std::string Write(const std::string& where, const std::string& name,
+                    const std::string& outcome = "completes") {
+    fs::create_directories(folder() / where);
+    const fs::path file = folder() / where / (name + ".yaml");
+    EXPECT_TRUE(
+        WriteTextFile(
+            file, SmallScenario("expect: {outcome: " + outcome + "}\n", name))
+            .ok());
+    return (folder() / where).string();
+  }
+
+  size_t CountRuns() const {
+    size_t folders = 0;
+    for (const auto& entry : fs::directory_iterator(folder() / "runs")) {
+      const bool hidden = entry.path().filename().string().starts_with('.');
+      if (entry.is_directory() && !entry.is_symlink() && !hidden) ++folders;
+    }
+    return folders;
+  }
+
+  ScratchDirectory scratch_;
+  RunCommand command_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, TerminalStyle(ColorChoice::kOff, {}),
+                   TerminalStyle(ColorChoice::kOff, {})};
+};
+
+TEST_F(RunCommandTest, TwoCasesOfOneNameAreRefusedAndNamed) {
+  command_.paths = {Write("d1", "a"), Write("d2", "a")};
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("two cases have the name a, expected one: "));
+  EXPECT_THAT(err_.str(), HasSubstr("/d1/a.yaml:2 and "));
+  EXPECT_FALSE(fs::exists(folder() / "runs"));
+}
+
+TEST_F(RunCommandTest, ListsWhatItWouldRunAndRunsNothing) {
+  command_.paths = {Write("d1", "a"), Write("d2", "b")};
+  command_.lists = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("sim  a  "));
+  EXPECT_THAT(out_.str(), HasSubstr("/d2/b.yaml:2"));
+  EXPECT_THAT(out_.str(), HasSubstr("2 cases\n"));
+  EXPECT_FALSE(fs::exists(folder() / "runs"));
+  out_.str("");
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\"schema\":\"gauntlet.cases/v1\""));
+}
+
+TEST_F(RunCommandTest, NothingSelectedMayPass) {
+  command_.paths = {Write("d1", "a")};
+  command_.labels = {"slow or not not slow"};
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  command_.nothing_selected = NothingSelected::kPasses;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_EQ(CountRuns(), 1u);
+  command_.labels = {"slow and"};
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a label at character 9"));
+}
+
+// A test runner numbers its shards from 0, and looks for the status file.
+TEST_F(RunCommandTest, TakesTheShardOfATestRunner) {
+  Write("d", "a");
+  Write("d", "b");
+  command_.paths = {Write("d", "c")};
+  command_.lists = true;
+  const std::string status = folder() / "status";
+  setenv("TEST_TOTAL_SHARDS", "2", 1);
+  setenv("TEST_SHARD_INDEX", "1", 1);
+  setenv("TEST_SHARD_STATUS_FILE", status.c_str(), 1);
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("sim  b"));
+  EXPECT_THAT(out_.str(), HasSubstr("1 case\n"));
+  EXPECT_TRUE(fs::exists(status));
+  setenv("TEST_SHARD_INDEX", "2", 1);
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected TEST_TOTAL_SHARDS from 1 and "
+                                    "TEST_SHARD_INDEX from 0 below it"));
+  for (const char* name :
+       {"TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX", "TEST_SHARD_STATUS_FILE"}) {
+    unsetenv(name);
+  }
+}
+
+TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const std::string report =
+      ReadTextFile(folder() / "runs" / "latest" / "report.html");
+  EXPECT_THAT(report, HasSubstr("<svg"));
+  EXPECT_THAT(report,
+              HasSubstr("gauntlet run " + command_.paths[0] + " --world sim"));
+  EXPECT_THAT(report, HasSubstr("expected recovers, found completes"));
+  EXPECT_THAT(report, HasSubstr("<p>Save it as <code>a.yaml</code> and run "));
+  EXPECT_THAT(report, HasSubstr("\nexpect: {outcome: recovers"));
+  const std::regex line(
+      "\n\n  report    /.*/runs/[^/]*/report[.]html\n\n1 case");
+  EXPECT_TRUE(std::regex_search(out_.str(), line)) << out_.str();
+}
+
+// The simulated disk of the case is never full by itself.
+TEST_F(RunCommandTest, DiskWithoutALimitHasNoNumberOfFreeBytes) {
+  const fs::path file = folder() / "full.yaml";
+  ASSERT_TRUE(WriteTextFile(file, SmallScenario(R"(faults:
+  - id: full
+    at: {worker: 0, point: ckpt.shard.write}
+    do: errno
+    with: {error: ENOSPC}
+expect: {outcome: recovers}
+)"))
+                  .ok());
+  command_.paths = {file.string()};
+  EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+  EXPECT_TRUE(std::regex_search(
+      out_.str(), std::regex("injected ENOSPC [(]needs [0-9.]* KiB[)]")))
+      << out_.str();
+}
+
+TEST_F(RunCommandTest, DoesNotNameTheReport_WhereAllPassed) {
+  command_.paths = {Write("d1", "a")};
+  EXPECT_EQ(RunScenarios(command_, console_), 0);
+  EXPECT_THAT(out_.str(), testing::Not(HasSubstr("report.html")));
+}
+
+// Runs are kept where they were started, with their scenarios.
+TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
+  const std::string where = Write("d1", "a");
+  Write("d1/.gauntlet/runs/latest", "a");
+  Write("d1/inner", ".b");
+  command_.paths = {where};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, "));
+  out_.str("");
+  command_.paths = {where + "/.gauntlet"};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, ")) << "if it is told";
+}
+
+// Three that complete, though they are to recover.
+TEST_F(RunCommandTest, WhatFailedOneTimeOfManyFailed) {
+  command_.paths = {Write("d1", "a", "recovers"), Write("d1", "b")};
+  command_.repeat = 3;
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  command_.last_failed = true;
+  for (const int repeat : {1, 2}) {
+    command_.repeat = repeat;
+    out_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(repeat == 1 ? "2 scenarios, 1 case, "
+                                                  : "2 scenarios, 2 cases, "));
+  }
+}
+
+TEST_F(RunCommandTest, WhatWasNotRunAsEnoughHadFailedStaysOpen) {
+  for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
+  command_.paths = {Write("d1", "d")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  command_.last_failed = true;
+  command_.max_failures = 1;
+  for (int i = 0; i < 2; ++i) {
+    out_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 3 cases, "));
+    EXPECT_THAT(out_.str(), HasSubstr("1 failed, 2 not run"));
+  }
+}
+
+TEST_F(RunCommandTest, LastFailedTakesUpARunThatWasKilled) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const fs::path runs = folder() / "runs";
+  const fs::path earlier = fs::read_symlink(runs / "latest");
+  Write("d1", "a");
+  for (const char* name : {"b", "c"}) Write("d1", name);
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  const fs::path killed = fs::read_symlink(runs / "latest");
+  fs::rename(runs / killed / "result.json", runs / killed / "unfinished.json");
+  fs::remove(runs / killed / "b.sim/record.jsonl");
+  fs::remove(runs / "latest");
+  fs::create_directory_symlink(earlier, runs / "latest");
+  command_.last_failed = true;
+  out_.str("");
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("3 scenarios, 1 case, "));
+  EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  b "));
+  EXPECT_EQ(err_.str(), "gauntlet run: note: run " + killed.string() +
+                            " was killed: 1 of its 3 cases have no result and "
+                            "count as not run\n");
+  EXPECT_FALSE(fs::exists(runs / "latest/unfinished.json"));
+}
+
+TEST_F(RunCommandTest, RunThatIsStillWritten_WasNotKilled) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const fs::path other = folder() / "runs/20990101T000000-1";
+  fs::create_directories(other);
+  ASSERT_TRUE(WriteTextFile(other / "unfinished.json", "{}").ok());
+  command_.last_failed = true;
+  {
+    const RunLock lock(other);
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+  }
+  EXPECT_EQ(RunScenarios(command_, console_), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--last-failed: "));
+}
+
+TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
+  command_.paths = {Write("d1", "a"), Write("d1", "b")};
+  command_.world = WorldChoice::kBoth;
+  command_.repeat = 3;
+  command_.lists = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("\n12 cases\n"));
+  command_.name_filter = "none";
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_EQ(err_.str(), "gauntlet run: nothing selected of 12 cases\n");
+}
+
+TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {
+  for (const char* path : {"/dev/null", "/proc/self/stat", ""}) {
+    command_.paths = {path};
+    err_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 2) << path;
+    EXPECT_THAT(err_.str(), HasSubstr(": expected a folder, or a file that "
+                                      "ends in .yaml or .yml\n"));
+  }
+}
+
+TEST_F(RunCommandTest, OneFileThatIsToldTwiceIsRunOnce) {
+  const std::string where = Write("d1", "a");
+  command_.paths = {where, where + "/../d1/a.yaml"};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, "));
+}
+
+TEST_F(RunCommandTest, WhatWorkersComputeOnMayBeSaidForAll) {
+  command_.paths = {Write("d1", "a")};
+  command_.device = DeviceKind::kEmulated;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(ReadTextFile(folder() / "runs/latest/a.sim/scenario.yaml"),
+              HasSubstr("device: emulated"));
+  command_.device = DeviceKind::kCuda;
+  out_.str("");
+  RunScenarios(command_, console_);
+  EXPECT_THAT(out_.str(), HasSubstr("needs a GPU, and the simulated world"));
+}
+
+TEST_F(RunCommandTest, ARunHasAFolderOfItsOwnEvenInTheSameSecond) {
+  command_.paths = {Write("d1", "a")};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  }
+  EXPECT_EQ(CountRuns(), 3u);
+}
+
+TEST_F(RunCommandTest, RemovesOldRunsBeyondTheLimit) {
+  command_.paths = {Write("d1", "a")};
+  for (const std::optional<uint64_t> keep : {std::optional<uint64_t>(), {2}}) {
+    command_.keep_runs = keep;
+    for (int i = 0; i < 3; ++i) {
+      err_.str("");
+      EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+    }
+    EXPECT_EQ(CountRuns(), keep ? 2u : 3u);
+  }
+  EXPECT_EQ(err_.str(), "gauntlet run: removed 1 old run, 2 kept\n");
+}
+
+TEST_F(RunCommandTest, ListsTheSlowestCasesAfterTheSummary) {
+  command_.paths = {Write("d1", "a"), Write("d2", "b")};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), Not(HasSubstr("slowest")));
+  for (const uint64_t most : {1u, 0u}) {
+    out_.str("");
+    command_.durations = most;
+    EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(most == 1 ? "\nslowest 1 case:\n"
+                                                : "\nslowest 2 cases:\n"));
+  }
+}
+
+// Each shard's run says what failed in that shard.
+TEST_F(RunCommandTest, LastFailedOfAShardIsTheWholeOfWhatFailedThere) {
+  for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
+  command_.paths = {Write("d1", "d", "recovers")};
+  command_.shard = {.index = 2, .count = 2};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 2 cases, "));
+  command_.last_failed = true;
+  out_.str("");
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 2 cases, "));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,83 @@
+#include "harness/cli/scenario/validate_command.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/files/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class ValidateCommandTest : public testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string file = scratch_ / name;
+    EXPECT_TRUE(WriteTextFile(file, text).ok());
+    return file;
+  }
+  int Validate(const std::string& path) {
+    return RunValidate({.paths = {path}}, console_);
+  }
+
+  ScratchDirectory scratch_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, TerminalStyle(ColorChoice::kOff, {}),
+                   TerminalStyle(ColorChoice::kOff, {})};
+};
+
+TEST_F(ValidateCommandTest, CountsWhatIsValid) {
+  Write("a.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
+  Write("b.yaml", SmallScenario("matrix: {cluster.workers: [1, 2]}\n"
+                                "expect: {outcome: completes}\n",
+                                "b"));
+  EXPECT_EQ(Validate(scratch_.path()), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "2 scenarios, 6 cases: valid\n");
+}
+
+TEST_F(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
+  Write("a.yaml", SmallScenario("expect: {outcome: wins}\n", "a"));
+  EXPECT_EQ(Validate(scratch_.path()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("a.yaml:"));
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(Validate("no-such-file.yaml"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("gauntlet validate: no-such-file.yaml"));
+}
+
+TEST_F(ValidateCommandTest, FolderWithoutScenarios_IsNothingSelected) {
+  Write("a.txt", "no scenario\n");
+  EXPECT_EQ(Validate(scratch_.path()), 4);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: nothing selected of 0 cases: no file that ends "
+            "in .yaml or .yml in " +
+                scratch_.path() + "\n");
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(ValidateCommandTest, MistypedFile_SuggestsTheOneBesideIt) {
+  Write("mine.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
+  EXPECT_EQ(Validate(scratch_ / "mien.yaml"), 2);
+  EXPECT_EQ(err_.str(), "gauntlet validate: " + (scratch_ / "mien.yaml") +
+                            ": no such scenario file or folder; did you mean "
+                            "mine.yaml?\n");
+}
+
+TEST_F(ValidateCommandTest, TakesNoLabelForAPath) {
+  EXPECT_EQ(Validate("smoke"), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: smoke: no such scenario file or folder; to "
+            "select by a label, use gauntlet run FOLDER -L smoke\n");
+  err_.str("");
+  EXPECT_EQ(Validate("none/here"), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: none/here: no such scenario file or folder\n");
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,318 @@
+#include "harness/explore/campaign/campaign.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/real/posix/system_clock.h"
+#include "harness/explore/campaign/finding_files.h"
+#include "harness/explore/trial/case_report.h"
+#include "harness/run/files/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Case BaseOf(const fs::path& file) {
+  const std::string text = ReadTextFile(fs::path(GAUNTLET_SCENARIOS) / file);
+  return LoadScenarios(text, file.string()).cases.at(0);
+}
+
+class Silent final : public CampaignObserver {
+ public:
+  void Progress(const CampaignReport&) override {}
+  void Found(const CampaignFinding&) override {}
+  void FoundCrashState(const CrashStateFinding&) override {}
+  bool Interrupted() override { return interrupted; }
+  bool interrupted = false;
+};
+
+CampaignReport Explored(const Case& base, const CampaignOptions& options) {
+  References references("", "test");
+  SystemClock clock;
+  Silent observer;
+  return RunCampaign(base, options, references, clock, observer).value();
+}
+
+std::string FirstFindingOf(const CampaignReport& report) {
+  if (report.findings.empty()) return "";
+  const CampaignFinding& finding = report.findings.front();
+  return finding.what.invariant + ": " + finding.what.message + "\n" +
+         PlanToJson(finding.plan);
+}
+
+TEST(CampaignTest, TheBaseHoldsUnderRandomFaults) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 600});
+  EXPECT_EQ(report.cases, 600u);
+  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  EXPECT_EQ(report.nondeterministic, 0u);
+  EXPECT_GT(report.coverage.PointsHit().size(), 30u);
+  EXPECT_GE(report.ran_twice, 600u / 16);
+}
+
+CampaignOptions WithCrashStates(CampaignOptions options) {
+  options.crash_states =
+      CrashStateOptions{.bound = {.names_up_to = 4, .combinations_up_to = 4}};
+  return options;
+}
+
+TEST(CampaignTest, CrashStatesOfEachWindowComeInTheFirstHundredCases) {
+  const CampaignReport report = Explored(BaseOf("explore/base.yaml"),
+                                         WithCrashStates({.max_cases = 100}));
+  EXPECT_EQ(report.cases, 100u);
+  ASSERT_TRUE(report.crash_states.has_value());
+  ASSERT_EQ(report.crash_states->counts.size(), 6u);
+  for (const CrashStateCounts& counts : report.crash_states->counts) {
+    EXPECT_GT(counts.images_distinct, 0u) << CrashWindowName(counts.window);
+  }
+  EXPECT_EQ(report.crash_states->images_failed, 0u);
+  EXPECT_FALSE(report.crash_states->finished());
+}
+
+TEST(CampaignTest, ABugOfThePowerLossAloneIsFoundBesideThePlans) {
+  Case base = BaseOf("explore/base.yaml");
+  base.plan.bugs = {PlantedBug::kSkipManifestSync};
+  const CampaignReport report = Explored(
+      base,
+      WithCrashStates(
+          {.max_cases = 4000, .kinds = {FaultKind::kCrash}, .stop_after = 1}));
+  EXPECT_EQ(report.end, CampaignEnd::kFindings);
+  EXPECT_TRUE(report.findings.empty());
+  ASSERT_TRUE(report.crash_states.has_value());
+  EXPECT_GT(report.crash_states->images_failed, 0u);
+}
+
+TEST(CampaignTest, ABaseWithoutSavesIsExploredWithoutCrashStates) {
+  Case base = BaseOf("explore/base.yaml");
+  base.train.checkpoint.trigger = {.unit = SaveUnit::kNone};
+  base.train.checkpoint.at_success = AtSuccess::kLeaveCheckpoints;
+  const CampaignReport report =
+      Explored(base, WithCrashStates({.max_cases = 40}));
+  EXPECT_EQ(report.cases, 40u);
+  EXPECT_FALSE(report.crash_states.has_value());
+  EXPECT_NE(report.why_no_crash_states.find("expected a run of at least"),
+            std::string::npos)
+      << report.why_no_crash_states;
+}
+
+TEST(CampaignTest, InFewPlansNothingFires) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 400});
+  EXPECT_LT(report.fired_nothing, 400u / 10);
+}
+
+TEST(CampaignTest, MoreThreadsFindTheSame) {
+  const Case canary = BaseOf("canary/canary-loses-the-position.yaml");
+  CampaignOptions options = {
+      .max_cases = 120,
+      .stop_after = 3,
+      // Not what a machine gets done in a time.
+      .shrink = {.max_tries = 100000, .budget = std::chrono::hours(1)}};
+  const CampaignReport one = Explored(canary, options);
+  options.threads = 3;
+  const CampaignReport three = Explored(canary, options);
+  ASSERT_FALSE(one.findings.empty());
+  ASSERT_EQ(one.findings.size(), three.findings.size());
+  EXPECT_EQ(one.cases, three.cases);
+  EXPECT_EQ(one.marks, three.marks);
+  EXPECT_EQ(one.coverage.fired(), three.coverage.fired());
+  for (size_t i = 0; i < one.findings.size(); ++i) {
+    EXPECT_EQ(one.findings[i].case_number, three.findings[i].case_number);
+    EXPECT_EQ(one.findings[i].plan, three.findings[i].plan);
+  }
+}
+
+// The bug's effect on states is one finding, and one more without any fault, in
+// set-ups with several launches. If workers rejoin, it also keeps some of them
+// from the state that others hold; these are findings of their own.
+TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
+  const CampaignReport report =
+      Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
+               {.max_cases = 300, .stop_after = 0});
+  EXPECT_GT(report.broken, 30u);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_LE(report.findings.size(), 5u);
+  const auto most =
+      std::ranges::max_element(report.findings, {}, &CampaignFinding::cases);
+  EXPECT_GT(most->cases, report.broken * 9 / 10);
+}
+
+TEST(CampaignTest, AFindingGetsTheSmallestSetupThatBreaks) {
+  const CampaignReport report = Explored(
+      BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].setup.cluster.workers, 1);
+}
+
+TEST(CampaignTest, WhatThisWorldCannotDoIsSkippedAndCounted) {
+  Case base = BaseOf("explore/base.yaml");
+  base.needs.gpus = 1;
+  const CampaignReport report = Explored(base, {.max_cases = 20});
+  EXPECT_EQ(report.cases, 20u);
+  EXPECT_EQ(report.skipped.at("needs a GPU, found 0"), 20u);
+  EXPECT_TRUE(report.findings.empty());
+}
+
+TEST(CampaignTest, AnInterruptEndsItInOrder) {
+  References references("", "test");
+  SystemClock clock;
+  Silent observer;
+  observer.interrupted = true;
+  const CampaignReport report =
+      RunCampaign(BaseOf("explore/base.yaml"), {}, references, clock, observer)
+          .value();
+  EXPECT_EQ(report.end, CampaignEnd::kInterrupted);
+}
+
+TEST(CampaignTest, ASweepOfOnePointComesToItsEnd) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"),
+               {.mode = CampaignMode::kNth,
+                .max_faults = 1,
+                .kinds = {FaultKind::kCrash},
+                .points = {Point::kRename, Point::kSaveEnd}});
+  EXPECT_EQ(report.end, CampaignEnd::kExhausted);
+  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  // Five saves, the last step's among them, and then none; another worker comes
+  // to the end of a save only.
+  EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
+}
+
+// A heartbeat takes time to come, a rejection damage and a restart.
+TEST(CampaignTest, ASweepGetsToPointsThatOneFaultDoesNotReach) {
+  const CampaignReport report = Explored(
+      BaseOf("explore/base.yaml"),
+      {.mode = CampaignMode::kNth,
+       .kinds = {FaultKind::kCrash, FaultKind::kSlow, FaultKind::kBitFlip},
+       .points = {Point::kHeartbeat, Point::kReject}});
+  EXPECT_EQ(report.end, CampaignEnd::kExhausted);
+  EXPECT_TRUE(report.coverage.PointsHit().contains(Point::kHeartbeat));
+  EXPECT_TRUE(report.coverage.PointsHit().contains(Point::kReject));
+  EXPECT_EQ(report.left, "");
+  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+}
+
+TEST(CampaignTest, CasesOfWhichNoFaultFiredDidNotHold) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 100});
+  EXPECT_EQ(report.fired_nothing, report.by_faults_fired.at(0));
+  EXPECT_GT(report.fired_nothing, 0u);
+  EXPECT_EQ(report.held + report.broken + report.fired_nothing, report.cases);
+}
+
+TEST(CampaignTest, ARunWithoutAnyFaultHolds) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 5, .max_faults = 0});
+  EXPECT_EQ(report.held, 5u);
+}
+
+TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
+  const CampaignReport report = Explored(
+      BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
+  ASSERT_FALSE(report.findings.empty());
+  const CampaignFinding& finding = report.findings.front();
+  const ScratchDirectory scratch;
+  const fs::path directory = scratch / "findings";
+  const FindingFiles files =
+      WriteFinding(finding, "gauntlet explore --case 3", directory).value();
+  ASSERT_FALSE(files.scenario.empty()) << files.why_no_scenario;
+  const std::string text = ReadTextFile(files.scenario);
+  EXPECT_TRUE(text.starts_with("# Goal:")) << text;
+  EXPECT_NE(text.find("#         Found by gauntlet explore --case 3\n"),
+            text.npos)
+      << text;
+  const LoadedFile loaded = LoadScenarios(text, "finding.yaml");
+  ASSERT_EQ(loaded.cases.size(), 1u) << text;
+  EXPECT_EQ(loaded.cases.front().plan.faults, finding.plan.faults);
+  // The plan alone shows the bug too.
+  const auto plan = PlanFromJson(
+      ReadTextFile(fs::path(files.scenario).replace_extension(".plan.json")));
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->faults, finding.plan.faults);
+  EXPECT_EQ(plan->bugs, std::vector{PlantedBug::kLoseMetrics});
+  // As other explorations would, into the same folder.
+  const fs::path taken =
+      directory / (files.scenario.stem().string() + ".2.plan.json");
+  ASSERT_TRUE(WriteNewTextFile(taken, "{}").ok());
+  const FindingFiles more = WriteFinding(finding, "", directory).value();
+  EXPECT_EQ(more.scenario.filename(),
+            files.scenario.stem().string() + ".3.yaml");
+  EXPECT_EQ(ReadTextFile(files.scenario), text);
+  EXPECT_EQ(
+      LoadScenarios(ReadTextFile(more.scenario), "more.yaml").cases.at(0).name,
+      more.scenario.stem());
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    ++count;
+    EXPECT_GT(entry.file_size(), 0u) << entry.path();
+  }
+  EXPECT_EQ(count, 7u) << "a scenario and two plans of each, and one plan";
+}
+
+std::vector<fs::path> Canaries() {
+  std::vector<fs::path> files;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(GAUNTLET_SCENARIOS) / "canary")) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct CanarySearch {
+  CampaignOptions options = {.max_cases = 2000, .stop_after = 1};
+  size_t faults = 2;  // number that shows the planted bug
+};
+
+CanarySearch SearchFor(const std::string& canary) {
+  CanarySearch search;
+  if (canary == "canary-removes-while-fenced") {
+    // A chief that is cut off and hangs is two faults; the third is the damage
+    // that makes its successor resume from what it removes. Without these
+    // limits it takes some 5000 cases; with them, up to some 2000.
+    search.options.max_cases = 8000;
+    search.options.kinds = {FaultKind::kPartition, FaultKind::kHang,
+                            FaultKind::kBitFlip};
+    search.options.points = {Point::kRetireRename, Point::kLoadRead};
+    search.faults = 3;
+  }
+  return search;
+}
+
+class CanaryTest : public testing::TestWithParam<fs::path> {};
+
+// The bound is in cases, which are the same everywhere; 20 seconds of one core
+// are far more.
+TEST_P(CanaryTest, IsFoundAndShrunkToFewFaults) {
+  const CanarySearch search = SearchFor(GetParam().stem().string());
+  const CampaignReport report = Explored(BaseOf(GetParam()), search.options);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_LE(report.findings.front().plan.faults.size(), search.faults)
+      << FirstFindingOf(report);
+  // It is the planted bug that was found: without it the plan does no harm.
+  References references("", "test");
+  Case sound = report.findings.front().setup;
+  sound.plan.bugs.clear();
+  PlanRunner runner = PlanRunner::Make(sound, references).value();
+  EXPECT_TRUE(runner.Try(report.findings.front().plan).wrong.empty())
+      << FirstFindingOf(report);
+}
+
+std::string NameOfCanary(const testing::TestParamInfo<fs::path>& info) {
+  std::string name = info.param.stem().string();
+  std::erase_if(name, [](char c) { return c == '-'; });
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CanaryTest, testing::ValuesIn(Canaries()),
+                         NameOfCanary);
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,344 @@
+// Each mark: a run that comes to it, and one that almost does.
+#include <algorithm>
+#include <functional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/world/fault_point.h"
+#include "harness/explore/coverage/marks.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+using Events = std::vector<RecordEvent>;
+
+const RecordEvent kState = {.kind = K::kInitialized};
+const RecordEvent kSaveBegun = {.kind = K::kSaveBegin, .step = 2};
+const RecordEvent kSaved = {.kind = K::kSaveAcknowledged, .step = 2};
+const RecordEvent kEvaluating = {
+    .kind = K::kStep, .step = 6, .phase = RecordPhase::kEvaluationDue};
+
+RecordEvent Fired(Point point, std::string fault = "fault") {
+  return {.kind = K::kFaultFired,
+          .path = std::string(PointName(point)),
+          .detail = std::move(fault)};
+}
+
+// Its events are a millisecond apart, and all of its generation; a second later
+// comes the next incarnation.
+LifeEvents Life(int worker, int life, Events events) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    events[i].t_ns =
+        life * int64_t{1'000'000'000} + static_cast<int64_t>(i + 1) * 1'000'000;
+    events[i].generation = static_cast<uint64_t>(life);
+  }
+  return {.worker = worker, .life = life, .events = std::move(events)};
+}
+
+Record RunOf(std::vector<LifeEvents> lives) {
+  Record record;
+  record.lives = std::move(lives);
+  record.launchers = {{.exit_code = 0}};
+  return record;
+}
+
+// The fault that all "fault" events are of.
+Record With(RecordFault fault, std::vector<LifeEvents> lives) {
+  Record record = RunOf(std::move(lives));
+  fault.id = "fault";
+  if (fault.kind == "power_loss") {
+    record.machine = {{.kind = K::kPowerCut, .t_ns = INT64_MAX}};
+  }
+  record.faults = {std::move(fault)};
+  return record;
+}
+
+// Worker 0 dies of the fault at that point.
+Record Died(const char* kind, Point point, int life, Events events) {
+  events.push_back(Fired(point));
+  return With({.kind = kind}, {Life(0, life, std::move(events))});
+}
+
+Record Noticed(Point point, int life, Events events) {
+  Record record = Died("preempt", point, life, std::move(events));
+  record.faults[0].grace_ns = 10'000'000;
+  return record;
+}
+
+void SwapFirstTwo(Record& record) {
+  Events& events = record.lives.at(0).events;
+  std::swap(events.at(0), events.at(1));
+}
+void NoGrace(Record& record) { record.faults.at(0).grace_ns = 0; }
+// A worker that says one thing more did not die there.
+void SayMore(Record& record, RecordEvent event) {
+  event.generation = record.lives.at(0).events.back().generation;
+  event.t_ns = record.lives[0].events.back().t_ns + 1;
+  record.lives[0].events.push_back(std::move(event));
+}
+// Another fault, in the last life.
+void AddFault(Record& record, const char* kind) {
+  record.faults.push_back({.id = "other", .kind = kind});
+  RecordEvent fired = Fired(Point::kStepEnd, "other");
+  fired.t_ns = record.lives.back().events.back().t_ns + 1;
+  record.lives.back().events.push_back(std::move(fired));
+}
+
+struct MarkCase {
+  std::string_view mark;
+  Record comes;
+  std::function<void(Record&)> spoil;
+};
+
+void PrintTo(const MarkCase& one, std::ostream* out) { *out << one.mark; }
+
+Record HangNoticed() {
+  return With({.kind = "hang"},
+              {Life(1, 1, {kState, Fired(Point::kStepBegin)}),
+               Life(0, 1, {kState, kState, {.kind = K::kWorkerLost}})});
+}
+
+Record TwoFaults(const char* kind, int second_worker, int second_life) {
+  Record record = With({.kind = kind},
+                       {Life(0, 1, {kState, Fired(Point::kStepBegin)}),
+                        Life(second_worker, second_life,
+                             {kState, Fired(Point::kStepBegin, "second")})});
+  record.faults.push_back({.id = "second", .kind = kind});
+  return record;
+}
+
+Record ThreeFaults() {
+  Record record =
+      With({.kind = "slow"},
+           {Life(0, 1,
+                 {Fired(Point::kStepBegin), Fired(Point::kStepEnd, "second"),
+                  Fired(Point::kStepEnd, "third")})});
+  record.faults.push_back({.id = "second", .kind = "slow"});
+  record.faults.push_back({.id = "third", .kind = "slow"});
+  return record;
+}
+
+Record StoppedAndDone() {
+  Record record = RunOf({});
+  record.launchers = {
+      {.exit_code = 143},
+      {.exit_code = 0, .result = FinalResult{.status = "done"}}};
+  return record;
+}
+
+RecordEvent Resumed(uint64_t step) {
+  return {.kind = K::kResumed, .step = step};
+}
+
+const MarkCase kDeaths[] = {
+    {"died-while-recovering", Died("crash", Point::kLoadRead, 2, {}),
+     [](Record& r) { r.lives[0].life = 1; }},
+    {"died-after-the-rename",
+     Died("crash", Point::kRenamed, 1, {kState, kSaveBegun}),
+     // A tear waits for the next write, behind the acknowledgement.
+     [](Record& r) {
+       r.faults[0] = {.id = "fault", .kind = "torn_write", .then = "crash"};
+     }},
+    {"died-after-the-rename",
+     Died("kill", Point::kParentSync, 1, {kState, kSaveBegun}),
+     [](Record& r) { SayMore(r, kSaved); }},
+    {"died-in-an-evaluation",
+     Died("kill", Point::kEvalBegin, 1, {kState, kEvaluating}),
+     [](Record& r) { SayMore(r, {.kind = K::kEvaluated, .step = 6}); }},
+    {"power-cut-in-a-save",
+     Died("power_loss", Point::kHeartbeat, 1, {kState, kSaveBegun}),
+     [](Record& r) { r.lives[0].events[1].kind = K::kSaveFailed; }},
+    {"power-cut-while-recovering", Died("power_loss", Point::kLoadBegin, 2, {}),
+     [](Record& r) { r.lives[0].life = 1; }},
+    {"power-cut-twice", TwoFaults("power_loss", 0, 2),
+     [](Record& r) { r.faults[1].kind = "crash"; }},
+    {"fault-in-the-third-incarnation",
+     Died("slow", Point::kStepEnd, 3, {kState}),
+     [](Record& r) { r.lives[0].life = 2; }},
+    {"chief-and-another-died", TwoFaults("crash", 1, 1),
+     [](Record& r) { r.lives[1].life = 2; }},
+    {"chief-and-another-died", TwoFaults("crash", 1, 1),
+     [](Record& r) { r.lives[0].worker = 2; }},
+    {"retention-interrupted",
+     Died("crash", Point::kRetireRename, 1, {kState, kSaved}),
+     [](Record& r) { r.lives[0].events[1].kind = K::kFinished; }},
+    {"deletion-at-the-end-interrupted",
+     Died("crash", Point::kBackupDelete, 1, {kState, {.kind = K::kFinished}}),
+     [](Record& r) {
+       r.faults[0] = {.id = "fault", .kind = "torn_write", .then = "crash"};
+     }},
+    {"hang-noticed", HangNoticed(),
+     [](Record& r) { AddFault(r, "power_loss"); }},
+    {"hang-noticed", HangNoticed(),
+     [](Record& r) { SayMore(r, {.kind = K::kLifeEnd}); }},
+    {"pause-slept-off",
+     With({.kind = "hang"},
+          {Life(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
+     SwapFirstTwo},
+    {"three-faults", ThreeFaults(),
+     [](Record& r) { r.lives[0].events[2].detail = "second"; }},
+};
+
+const MarkCase kStores[] = {
+    {"fell-back", RunOf({Life(0, 2, {{.kind = K::kRejected}, Resumed(2)})}),
+     SwapFirstTwo},
+    {"refused",
+     [] {
+       Record record = RunOf({});
+       record.launchers[0].exit_code = 7;
+       return record;
+     }(),
+     [](Record& r) { r.launchers[0].exit_code = 75; }},
+    {"claimed-without-a-step",
+     RunOf({Life(0, 1, {kState}), Life(0, 2, {Resumed(2)}),
+            Life(0, 3, {Resumed(2)})}),
+     [](Record& r) {
+       r.lives[1].events.push_back(
+           {.kind = K::kStep, .generation = 2, .step = 3});
+     }},
+    {"resumed-from-the-same-twice",
+     RunOf({Life(0, 2, {Resumed(2)}), Life(0, 3, {Resumed(2)})}),
+     [](Record& r) {
+       r.lives[1].events[0].phase = RecordPhase::kEvaluationDue;
+     }},
+    {"began-again-from-nothing",
+     RunOf({Life(0, 1, {kState, kSaveBegun}), Life(0, 2, {kState})}),
+     [](Record& r) { r.lives[0].events[1].kind = K::kSaveAcknowledged; }},
+    {"adopted-an-unacknowledged-save",
+     RunOf({Life(0, 1, {kState, kSaveBegun}), Life(0, 2, {Resumed(2)})}),
+     [](Record& r) { r.lives[0].events[1].kind = K::kSaveAcknowledged; }},
+    {"saved-a-step-again",
+     RunOf({Life(0, 1, {kState, kSaved}), Life(0, 2, {kState, kSaved})}),
+     [](Record& r) { r.lives[1].events[1].step = 3; }},
+    {"freed-room-for-a-save",
+     RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, {.kind = K::kRetired}})}),
+     SwapFirstTwo},
+    {"gave-up-the-last-save",
+     RunOf(
+         {Life(0, 1, {kState, {.kind = K::kLifeEnd, .step = 8, .count = 74}})}),
+     [](Record& r) { r.lives[0].events.back().count = 75; }},
+    {"save-failed-and-the-next-succeeded",
+     RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, kSaved})}), SwapFirstTwo},
+    {"two-claims-raced",
+     RunOf({Life(0, 1, {{.kind = K::kLifeBegin}, {.kind = K::kFencedOut}})}),
+     [](Record& r) { r.lives[0].events[0].kind = K::kGeneration; }},
+    {"survivor-fenced",
+     RunOf({Life(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}), SwapFirstTwo},
+    {"late-commit-void", RunOf({Life(0, 1, {{.kind = K::kFencedFound}})}),
+     [](Record& r) { r.lives[0].events[0].kind = K::kFencedOut; }},
+    {"load-error-got-over",
+     With({.kind = "errno"},
+          {Life(0, 2, {Fired(Point::kLoadRead), Resumed(2)})}),
+     SwapFirstTwo},
+    {"load-error-ended-the-incarnation",
+     With({.kind = "errno"}, {Life(0, 2,
+                                   {Fired(Point::kLoadRead),
+                                    {.kind = K::kLifeEnd, .count = 75}})}),
+     [](Record& r) { r.lives[0].events.pop_back(); }},
+    {"damaged-while-being-loaded", Died("bit_flip", Point::kLoadRead, 2, {}),
+     [](Record& r) {
+       r.faults[0] = {
+           .id = "fault", .kind = "power_loss", .disk = "lying-fsync"};
+     }},
+};
+
+const MarkCase kNotices[] = {
+    {"notice-in-an-evaluation",
+     Noticed(Point::kEvalBegin, 1, {kState, kEvaluating}), NoGrace},
+    {"notice-in-a-save", Noticed(Point::kHeartbeat, 1, {kState, kSaveBegun}),
+     NoGrace},
+    {"notice-while-recovering", Noticed(Point::kLoadBegin, 2, {}), NoGrace},
+    {"stopped-and-went-on", StoppedAndDone(),
+     [](Record& r) { r.launchers[0].exit_code = -1; }},
+    {"stopped-and-went-on", StoppedAndDone(),
+     [](Record& r) { r.launchers[1].result.reset(); }},
+    {"finished-in-spite-of-a-notice",
+     RunOf({Life(0, 1, {{.kind = K::kNotice}, {.kind = K::kFinished}})}),
+     SwapFirstTwo},
+    {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
+     [](Record& r) { AddFault(r, "crash"); }},
+    {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
+     [](Record& r) { SayMore(r, {.kind = K::kLifeEnd, .count = 143}); }},
+    {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
+     // The launcher killed it with the others.
+     [](Record& r) {
+       r.lives.push_back(
+           Life(1, 1, {kState, kState, {.kind = K::kLifeEnd, .count = 1}}));
+     }},
+};
+
+RecordEvent CarriedOn(const char* detail) {
+  return {.kind = K::kCarriedOn, .step = 2, .detail = detail};
+}
+const RecordEvent kLeftOne = {.kind = K::kLeft};
+
+// One of two workers is left out, and the other finishes.
+Record FinishedAlone() {
+  Record record = RunOf({Life(0, 1, {kState, {.kind = K::kFinished}})});
+  record.setup = {.workers = 2, .min_workers = 1};
+  return record;
+}
+
+const MarkCase kRejoins[] = {
+    {"took-a-survivors-step-ahead",
+     RunOf({Life(0, 1, {kState, kLeftOne, CarriedOn("from rank 1")})}),
+     [](Record& r) { r.lives[0].events[2].detail = "kept"; }},
+    {"chief-rejoined",
+     RunOf({Life(0, 2, {{.kind = K::kLifeBegin}, CarriedOn("from rank 1")})}),
+     [](Record& r) { r.lives[0].events[0].count = 1; }},
+    {"went-on-with-fewer", FinishedAlone(),
+     [](Record& r) { r.setup.workers = 1; }},
+    {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
+     [](Record& r) { SayMore(r, CarriedOn("kept")); }},
+    {"rejoin-fell-back",
+     RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
+     [](Record& r) { r.lives[1].events[0].kind = K::kCarriedOn; }},
+    {"rejoined-twice",
+     RunOf({Life(0, 1, {CarriedOn("kept"), kLeftOne, CarriedOn("kept")})}),
+     [](Record& r) { r.lives[0].events[2].kind = K::kNotice; }},
+    {"made-up-for-a-save", RunOf({Life(0, 2, {CarriedOn("kept"), kSaved})}),
+     [](Record& r) { r.lives[0].events[1].step = 3; }},
+};
+
+bool IsMet(const Record& record, std::string_view name) {
+  const MarkSet marks = MarksOf(Outline(record));
+  for (size_t i = 0; i < AllMarks().size(); ++i) {
+    if (AllMarks()[i].name == name) return marks[i];
+  }
+  ADD_FAILURE() << "no mark " << name;
+  return false;
+}
+
+class MarkTableTest : public testing::TestWithParam<MarkCase> {};
+INSTANTIATE_TEST_SUITE_P(Deaths, MarkTableTest, testing::ValuesIn(kDeaths));
+INSTANTIATE_TEST_SUITE_P(Stores, MarkTableTest, testing::ValuesIn(kStores));
+INSTANTIATE_TEST_SUITE_P(Notices, MarkTableTest, testing::ValuesIn(kNotices));
+INSTANTIATE_TEST_SUITE_P(Rejoins, MarkTableTest, testing::ValuesIn(kRejoins));
+
+TEST_P(MarkTableTest, IsMetByWhatHappenedAndNotByWhatAlmostDid) {
+  Record record = GetParam().comes;
+  EXPECT_TRUE(IsMet(record, GetParam().mark));
+  GetParam().spoil(record);
+  EXPECT_FALSE(IsMet(record, GetParam().mark));
+}
+
+TEST(MarkTable, HasEveryMark) {
+  std::set<std::string_view> tried;
+  for (const MarkCase& one : kDeaths) tried.insert(one.mark);
+  for (const MarkCase& one : kStores) tried.insert(one.mark);
+  for (const MarkCase& one : kNotices) tried.insert(one.mark);
+  for (const MarkCase& one : kRejoins) tried.insert(one.mark);
+  for (const MarkInfo& info : AllMarks()) {
+    EXPECT_TRUE(tried.contains(info.name)) << info.name;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

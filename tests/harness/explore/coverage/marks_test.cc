@@ -1,0 +1,82 @@
+#include "harness/explore/coverage/marks.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "harness/explore/coverage/coverage.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+// One worker whose first life a fault at `point` ended after those events.
+Record Died(std::string_view kind, Point point,
+            std::vector<RecordEvent> events) {
+  Record record;
+  record.faults = {{.id = "fault", .kind = std::string(kind)}};
+  events.push_back({.kind = K::kFaultFired,
+                    .t_ns = 9,
+                    .path = std::string(PointName(point)),
+                    .detail = "fault"});
+  record.lives = {{.worker = 0, .life = 1, .events = std::move(events)}};
+  record.launchers = {{.exit_code = 0}};
+  return record;
+}
+
+FaultPhase PhaseIn(const Record& record) {
+  const Outline outline(record);
+  return PhaseOf(outline, outline.occurrences.at(0));
+}
+
+TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {
+  std::set<std::string_view> names;
+  for (const MarkInfo& info : AllMarks()) names.insert(info.name);
+  EXPECT_EQ(names.size(), AllMarks().size());
+  EXPECT_GE(names.size(), 15u);
+}
+
+TEST(MarksTest, AnUndisturbedRunMeetsNone) {
+  Record record;
+  record.lives = {{.events = {{.kind = K::kInitialized},
+                              {.kind = K::kStep, .step = 1},
+                              {.kind = K::kFinished, .step = 1}}}};
+  record.launchers = {{.exit_code = 0}};
+  EXPECT_TRUE(MarksOf(Outline(record)).none());
+}
+
+TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {
+  const RecordEvent state = {.kind = K::kInitialized};
+  const RecordEvent evaluation = {
+      .kind = K::kStep, .step = 6, .phase = RecordPhase::kEvaluationDue};
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kRendezvous, {})),
+            FaultPhase::kJoining);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kStepBegin, {state})),
+            FaultPhase::kInEpoch);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kEvalBegin, {state, evaluation})),
+            FaultPhase::kEvaluation);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kRename, {state})),
+            FaultPhase::kSaving);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kRetireRename,
+                         {state, {.kind = K::kFinished}})),
+            FaultPhase::kFinishing);
+}
+
+TEST(CoverageTest, TellsWhatIsNew) {
+  Coverage coverage;
+  const FiredFault crash = {.kind = FaultKind::kCrash, .point = Point::kRename};
+  const FiredFault hang = {.kind = FaultKind::kHang, .point = Point::kRenamed};
+  coverage.Add(1, {crash}, {});
+  coverage.Add(2, {crash}, {});
+  EXPECT_EQ(coverage.last_new(), 1u);
+  coverage.Add(3, {crash, hang}, {});
+  EXPECT_EQ(coverage.last_new(), 3u);
+  EXPECT_EQ(coverage.pairs().size(), 1u);
+  EXPECT_EQ(coverage.PointsHit().size(), 2u);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,185 @@
+#include "harness/explore/plan/sweep_plans.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+PlanSpace SpaceOf(std::vector<FaultKind> kinds, std::vector<Point> points) {
+  return {.workers = 2,
+          .steps = 8,
+          .epochs = 1,
+          .max_faults = 2,
+          .kinds = std::move(kinds),
+          .points = std::move(points)};
+}
+
+// A report that each planned fault fired, in the incarnation of its site.
+CaseReport Fired(const ExploreCase& one, uint64_t restarts) {
+  CaseReport report;
+  report.number = one.number;
+  report.restarts = restarts;
+  for (const Fault& fault : one.plan.faults) {
+    report.fired.push_back({.kind = fault.kind,
+                            .point = fault.site.point,
+                            .phase = FaultPhase::kInEpoch,
+                            .life = fault.site.life});
+  }
+  return report;
+}
+
+CaseReport NotFired(const ExploreCase& one) {
+  CaseReport report;
+  report.number = one.number;
+  return report;
+}
+
+TEST(SweepPlansTest, TheFirstRoundHasEveryPointWorkerAndForm) {
+  SweepPlans plans({SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
+                            {Point::kStepBegin, Point::kShardWrite})},
+                   1);
+  // Crash, errno once and for ever, and ENOSPC where something is written.
+  EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
+}
+
+TEST(SweepPlansTest, ASeriesGoesOnToTheHitThatFiresNoMore) {
+  SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 0));
+  const std::vector<ExploreCase> second = plans.NextRound();
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(second[0].number, 2u);
+  EXPECT_EQ(second[0].plan.faults.front().site.occurrence, 2u);
+  plans.Learn(Fired(second[0], 0));
+  plans.Learn(NotFired(second[1]));
+  EXPECT_EQ(plans.NextRound().size(), 1u);
+}
+
+TEST(SweepPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
+  SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
+  const std::vector<ExploreCase> singles = plans.NextRound();
+  plans.Learn(Fired(singles[0], 1));
+  plans.Learn(NotFired(singles[1]));
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> pairs = plans.NextRound();
+  ASSERT_EQ(pairs.size(), 2u);  // one first fault, two workers
+  const std::vector<Fault>& faults = pairs[0].plan.faults;
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[1].after, faults[0].id);
+  EXPECT_EQ(faults[1].site.life, 2);
+  EXPECT_TRUE(Validate(pairs[0].plan).ok());
+}
+
+TEST(SweepPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
+  SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound()) {
+    CaseReport report = Fired(one, 1);
+    report.resumed = true;
+    plans.Learn(report);
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const uint64_t hit : {1, 2}) {
+    const std::vector<ExploreCase> pairs = plans.NextRound();
+    ASSERT_EQ(pairs.size(), 2u);  // two workers
+    EXPECT_EQ(pairs[0].plan.faults[0].site.occurrence, hit);
+    for (const ExploreCase& one : pairs) plans.Learn(NotFired(one));
+  }
+}
+
+TEST(SweepPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
+  SweepPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
+  const std::vector<ExploreCase> singles = plans.NextRound();
+  plans.Learn(Fired(singles[0], 1));
+  plans.Learn(NotFired(singles[1]));
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound()) {
+    CaseReport report = Fired(one, 2);
+    report.recovered_before_last = true;
+    plans.Learn(report);
+  }
+  EXPECT_TRUE(plans.NextRound().empty());
+  EXPECT_EQ(plans.Progress(), "done");
+}
+
+TEST(SweepPlansTest, OneFaultAtMostMeansNoPairs) {
+  PlanSpace space = SpaceOf({FaultKind::kCrash}, {Point::kStepBegin});
+  space.max_faults = 1;
+  SweepPlans plans({space}, 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  EXPECT_TRUE(plans.NextRound().empty());
+}
+
+TEST(SweepPlansTest, AFurtherSetupHasThePointsThatNoneCameTo) {
+  PlanSpace space =
+      SpaceOf({FaultKind::kCrash}, {Point::kStepBegin, Point::kBackupDelete});
+  space.max_faults = 1;
+  SweepPlans plans({space, space}, 1);
+  for (const ExploreCase& one : plans.NextRound()) {
+    const bool first = one.plan.faults[0].site.point == Point::kStepBegin;
+    EXPECT_EQ(one.setup, 0u);
+    plans.Learn(first ? Fired(one, 0) : NotFired(one));
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> second = plans.NextRound();
+  ASSERT_EQ(second.size(), 2u);  // the chief and the last worker
+  EXPECT_EQ(second[0].setup, 1u);
+  EXPECT_EQ(second[0].plan.faults[0].site.point, Point::kBackupDelete);
+  EXPECT_EQ(second[0].plan.faults[0].site.occurrence, 1u);
+}
+
+TEST(SweepPlansTest, SingleFaultsOfAllSetupsComeBeforeThePairsOfAny) {
+  PlanSpace space =
+      SpaceOf({FaultKind::kCrash}, {Point::kStepBegin, Point::kBackupDelete});
+  SweepPlans plans({space, space}, 1);
+  for (const ExploreCase& one : plans.NextRound()) {
+    const bool first = one.plan.faults[0].site.point == Point::kStepBegin;
+    plans.Learn(first ? Fired(one, 1) : NotFired(one));
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> second = plans.NextRound();
+  EXPECT_EQ(second[0].setup, 1u);
+  EXPECT_EQ(second[0].plan.faults.size(), 1u);
+  EXPECT_EQ(plans.Left(),
+            "single faults in 1 of 2 set-ups, and all pairs, whose number "
+            "follows from them");
+  for (const ExploreCase& one : second) plans.Learn(NotFired(one));
+  EXPECT_EQ(plans.NextRound()[0].setup, 0u);
+  EXPECT_EQ(plans.Left(), "1 of 1 beginnings of pairs, at least 4 cases");
+}
+
+// The plans of the rounds that follow single faults of which none fires.
+std::vector<ExploreCase> AfterSingles(SweepPlans& plans) {
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  return plans.NextRound();
+}
+
+TEST(SweepPlansTest, APointThatNoSingleFaultComesToIsTriedOnceTimeHasGoneBy) {
+  SweepPlans plans({SpaceOf({FaultKind::kSlow}, {Point::kHeartbeat})}, 1);
+  const std::vector<ExploreCase> pairs = AfterSingles(plans);
+  ASSERT_EQ(pairs.size(), 2u);
+  const std::vector<Fault>& faults = pairs[0].plan.faults;
+  EXPECT_EQ(faults[0].site.point, Point::kStepBegin);
+  EXPECT_EQ(faults[1].site.point, Point::kHeartbeat);
+  EXPECT_EQ(faults[1].site.life, 1);
+  EXPECT_TRUE(Validate(pairs[0].plan).ok());
+}
+
+TEST(SweepPlansTest, AFaultWhereDamageIsFoundComesBehindDamageAndADeath) {
+  PlanSpace space =
+      SpaceOf({FaultKind::kCrash, FaultKind::kBitFlip}, {Point::kReject});
+  space.max_faults = 3;
+  SweepPlans plans({space}, 1);
+  const std::vector<ExploreCase> behind = AfterSingles(plans);
+  ASSERT_EQ(behind.size(), 2u);
+  const std::vector<Fault>& faults = behind[0].plan.faults;
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0].kind, FaultKind::kBitFlip);
+  EXPECT_EQ(faults[1].kind, FaultKind::kCrash);
+  EXPECT_EQ(faults[2].site.point, Point::kReject);
+  EXPECT_EQ(faults[2].site.life, 2);
+  EXPECT_TRUE(Validate(behind[0].plan).ok());
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,77 @@
+// One order of all that processes say.
+#include "harness/oracle/history/history.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+
+RecordEvent At(int64_t t_ns, uint64_t order, std::string detail) {
+  return {.t_ns = t_ns, .detail = std::move(detail), .order = order};
+}
+
+std::vector<std::string> Details(const Record& record) {
+  std::vector<std::string> details;
+  for (const HistoryEvent& said : HistoryOf(record)) {
+    details.push_back(said.event->detail);
+  }
+  return details;
+}
+
+TEST(HistoryTest, GoesByTheOrderThatASimulationGave) {
+  Record record;
+  record.lives = {{.worker = 0, .life = 1, .events = {At(5, 2, "b")}},
+                  {.worker = 1, .life = 1, .events = {At(5, 4, "d")}}};
+  record.launchers.emplace_back().events = {At(5, 1, "a")};
+  record.machine = {At(5, 3, "c")};
+  EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(HistoryTest, GoesByTimesWhereThereIsNoOrder) {
+  Record record;
+  record.lives = {
+      {.worker = 0, .life = 1, .events = {At(10, 0, "b"), At(30, 0, "d")}},
+      {.worker = 1, .life = 1, .events = {At(20, 0, "c")}}};
+  record.launchers.emplace_back().events = {At(5, 0, "a")};
+  EXPECT_THAT(Details(record), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(HistoryTest, KeepsWhatOneProcessSaidInItsOrder) {
+  Record record;
+  record.lives = {
+      {.worker = 0, .life = 1, .events = {At(30, 0, "b"), At(10, 0, "c")}},
+      {.worker = 1, .life = 1, .events = {At(20, 0, "a")}}};
+  EXPECT_THAT(Details(record), ElementsAre("a", "b", "c"));
+}
+
+TEST(HistoryTest, NamesAnEventInWords) {
+  const Emitter worker = {
+      .kind = Emitter::Kind::kWorker, .worker = 1, .incarnation = 2};
+  EXPECT_EQ(Where(worker, {.kind = RecordKind::kEpochEnd, .step = 6}),
+            "epoch end at step 6 (worker 1, incarnation 2)");
+  EXPECT_EQ(Where(worker, {.kind = RecordKind::kStep, .step = 6}),
+            "after step 6 (worker 1, incarnation 2)");
+}
+
+TEST(HistoryTest, SaysWhoSaidIt) {
+  Record record;
+  record.lives = {{.worker = 3, .life = 2, .events = {At(1, 0, "")}}};
+  record.launchers.resize(2);
+  record.launchers[1].events = {At(2, 0, "")};
+  const std::vector<HistoryEvent> history = HistoryOf(record);
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(
+      history[0].by,
+      (Emitter{.kind = Emitter::Kind::kWorker, .worker = 3, .incarnation = 2}));
+  EXPECT_EQ(history[1].by.kind, Emitter::Kind::kLauncher);
+  EXPECT_EQ(history[1].by.incarnation, 2);
+}
+
+}  // namespace
+}  // namespace gauntlet

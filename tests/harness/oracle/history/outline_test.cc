@@ -1,0 +1,103 @@
+// Outline of a run: the faults that fired, and the generations.
+#include "harness/oracle/history/outline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+using testing::ElementsAre;
+
+TEST(OutlineTest, FindsEachFiringInOrderOfTime) {
+  ScriptedRun run = TwiceCrashedRun();
+  FireBefore(run, kNextChief, K::kClaimBegin, 0, DiskError());
+  const Record record = run.record();
+  std::vector<std::string> ids;
+  for (const FaultOccurrence& firing : Outline(record).occurrences) {
+    ids.push_back(firing.fault->id);
+  }
+  EXPECT_THAT(ids, ElementsAre("crash-w1", "no", "again"));
+}
+
+TEST(OutlineTest, PowerThatDidNotGoTookOneProcess) {
+  ScriptedRun run = RejoinedRun();
+  run.facts.faults[0].kind = "torn_write";
+  run.facts.faults[0].then = "power_loss";
+  run.facts.faults[0].disk = "lying-fsync";
+  const Record one = run.record();
+  EXPECT_FALSE(Outline(one).occurrences.at(0).traits.cuts_power);
+  EXPECT_TRUE(Outline(one).occurrences.at(0).traits.ends_life);
+  run.events.Append(kMachine, {.kind = K::kPowerCut, .detail = "lying-fsync"});
+  const Record all = run.record();
+  EXPECT_TRUE(Outline(all).occurrences.at(0).traits.cuts_power);
+}
+
+TEST(OutlineTest, TellsWhatEachGenerationCameTo) {
+  const Record record = RecoveredRun().record();
+  const Outline outline(record);
+  ASSERT_EQ(outline.generations.size(), 2u);
+  const Generation& first = outline.generations[0];
+  EXPECT_TRUE(first.cold_start);
+  EXPECT_EQ(first.last_step, 6u);
+  EXPECT_EQ(first.saves.size(), 2u);
+  EXPECT_THAT(first.epochs, ElementsAre(0u));
+  EXPECT_FALSE(first.HaveAllFinished());
+  const Generation& second = outline.generations[1];
+  EXPECT_EQ(second.started_at()->step, 4u);
+  EXPECT_EQ(second.recomputed->steps(), 2u);
+  EXPECT_EQ(second.saves.size(), 3u);
+  EXPECT_THAT(second.epochs, ElementsAre(0u, 1u));
+  EXPECT_TRUE(second.HaveAllFinished());
+}
+
+TEST(OutlineTest, WorkerThatRejoinsIsOfBothGenerations) {
+  const Record record = RejoinedRun().record();
+  const Outline outline(record);
+  ASSERT_EQ(outline.generations.size(), 2u);
+  EXPECT_TRUE(outline.generations[0].some_left);
+  EXPECT_TRUE(outline.generations[1].workers.contains(kChief));
+  EXPECT_EQ(outline.generations[1].carried_on->step, 6u);
+  EXPECT_EQ(outline.generations[1].recomputed->steps(), 0u);
+}
+
+TEST(OutlineTest, NumberGivenOutAgainIsAnotherGeneration) {
+  const Record record = DeletedTwiceRun().record();
+  const Outline outline(record);
+  ASSERT_EQ(outline.generations.size(), 2u);
+  EXPECT_EQ(outline.generations[1].number, 1u);
+  EXPECT_TRUE(outline.generations[1].workers.contains(kNextOther));
+}
+
+TEST(OutlineTest, GenerationWithoutAStateRedoesNothing) {
+  const Record record = TwiceCrashedRun().record();
+  const Outline outline(record);
+  ASSERT_EQ(outline.generations.size(), 3u);
+  EXPECT_FALSE(outline.generations[1].recomputed);
+  EXPECT_EQ(outline.generations[2].recomputed->steps(), 2u);
+  EXPECT_EQ(Judge(record).facts.recomputed_steps, 2u);
+}
+
+// The one in between has a state: what it gives up is its own.
+TEST(OutlineTest, LossCountsOnce) {
+  ScriptedRun run = TwiceCrashedRun();
+  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kNextChief,
+                          {.kind = K::kResumed, .generation = 2, .step = 4});
+  const Record record = run.record();
+  const Outline outline(record);
+  EXPECT_EQ(outline.generations[1].recomputed->steps(), 2u);
+  EXPECT_EQ(outline.generations[2].recomputed->steps(), 0u);
+}
+
+TEST(OutlineTest, CountsFailedSaves) {
+  ScriptedRun run = UndisturbedRun();
+  run.events.At(kChief, K::kSaveAcknowledged, 2).kind = K::kSaveFailed;
+  EXPECT_EQ(Judge(run.record()).facts.failed_saves, 1u);
+}
+
+}  // namespace
+}  // namespace gauntlet

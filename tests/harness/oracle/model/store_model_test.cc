@@ -1,0 +1,671 @@
+// Guarantees of the checkpoint store for claims, saves and loads.
+#include "harness/oracle/model/store_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kUnknown = "/ckpt/step-000000004-evaluation_due-g9";
+
+constexpr TrainingPosition kCallbacksDue = {
+    .step = 4, .phase = RecordPhase::kCallbacksDue};
+
+class SpoiledStoreTest : public testing::TestWithParam<SpoiledRun> {};
+class ExcusedStoreTest : public testing::TestWithParam<ExcusedRun> {};
+class LawfulStoreTest : public testing::TestWithParam<LawfulRun> {};
+
+TEST_P(SpoiledStoreTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(ExcusedStoreTest, IsFoundWithoutTheExcuseOnly) {
+  ExpectExcused(GetParam());
+}
+TEST_P(LawfulStoreTest, HasNoFinding) { ExpectLawful(GetParam()); }
+
+ScriptedRun HonestCutRun() { return CutRun("ext4"); }
+ScriptedRun LyingCutRun() { return CutRun("lying-fsync"); }
+
+// The deletion is begun, and the power goes before its end.
+ScriptedRun DeletionCutShortRun() {
+  ScriptedRun run = DeletedTwiceRun();
+  run.events.Remove(kChief, K::kBackupDeleted);
+  return run;
+}
+
+// Nothing is left on a disk that lied: all start from nothing.
+ScriptedRun NothingLeftRun() {
+  ScriptedRun run = LyingCutRun();
+  run.events.At(kNextChief, K::kGeneration).path = "";
+  EndBehind(run, kNextChief, K::kGeneration);
+  run.events.Append(
+      kNextChief,
+      {.kind = K::kInitialized, .generation = 2, .digest = DigestAt(0)});
+  run.facts.ending = RunEnding::kExited;
+  return run;
+}
+
+void StartFromNothing(ScriptedRun& run) {
+  ClaimAndEnd(run, kNextChief, "");
+  run.events.Append(
+      kNextChief,
+      {.kind = K::kInitialized, .generation = 2, .digest = DigestAt(0)});
+}
+
+void RemoveStepTwo(ScriptedRun& run, bool to_the_end) {
+  run.facts.setup.keep = 1;
+  const std::string path = PathOfSave(2, 1);
+  if (to_the_end) {
+    run.events.InsertBehind(kChief, K::kSaveAcknowledged, 1, kChief,
+                            {.kind = K::kRetired, .path = path});
+  }
+  run.events.InsertBehind(kChief, K::kSaveAcknowledged, 1, kChief,
+                          {.kind = K::kRetireBegin, .path = path});
+}
+
+// The save of step 4 is damaged, and the next claim starts from nothing.
+void FallBackToNothing(ScriptedRun& run) {
+  DamageSaveOf(run, NameOfSave(4, 1));
+  ClaimAndEnd(run, kNextChief, "");
+}
+
+// … though that of step 2, which is removed, is its parent.
+void GoOnFromStepTwo(ScriptedRun& run) {
+  RemoveStepTwo(run, true);
+  DamageSaveOf(run, NameOfSave(4, 1));
+  ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+}
+
+// The third claim has the stale chief's save as its parent.
+void GoOnFromStaleSave(ScriptedRun& run) {
+  BeginStaleSave(run);
+  ClaimAndEnd(run, kThirdChief, PathOfSave(6, 1));
+}
+
+// The stale chief's save is acknowledged behind the next claim.
+void AcknowledgeStaleSave(ScriptedRun& run) {
+  BeginStaleSave(run);
+  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kChief,
+                          StaleSave(K::kSaveAcknowledged));
+}
+
+void LoadStaleSave(ScriptedRun& run) {
+  BeginStaleSave(run);
+  RecordEvent& loaded = run.events.At(kThirdOther, K::kLoaded);
+  loaded.path = PathOfSave(6, 1);
+  loaded.step = 6;
+  loaded.digest = DigestAt(6);
+}
+
+// The first chief deletes all checkpoints.
+void DeleteAllBefore(ScriptedRun& run, const Emitter& by, K kind) {
+  DeleteBefore(run, by, kind);
+  run.events.InsertBefore(by, kind, 0, kChief,
+                          {.kind = K::kBackupDeleted, .path = "/ckpt"});
+}
+
+void FailToLoad(ScriptedRun& run) {
+  run.events.InsertBefore(kNextOther, K::kLoaded, 0, kNextOther,
+                          {.kind = K::kLoadFailed,
+                           .path = PathOfSave(4, 1),
+                           .reason = RecordReason::kBadData});
+}
+
+void FindVoid(ScriptedRun& run, const std::string& path) {
+  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kNextChief,
+                          {.kind = K::kFencedFound, .path = path});
+}
+
+void DamageAt(ScriptedRun& run, const Emitter& by, RecordKind kind) {
+  DamageSaveOf(run, NameOfSave(4, 1));
+  run.events.Remove(kChief, K::kDamaged);
+  run.events.InsertBehind(
+      by, kind, 0, kChief,
+      {.kind = K::kDamaged,
+       .path = PathOfSave(4, 1) + "/model-00001-of-00002.safetensors",
+       .detail = "rot"});
+}
+
+SpoiledRun AcknowledgesBehindAFailedSync(const char* name, const char* point) {
+  return {name, UndisturbedRun, "store/failed-sync", [point](ScriptedRun& run) {
+            FireBefore(run, kChief, K::kSaveAcknowledged, 0,
+                       {.id = "sync", .kind = "fsync_fails", .point = point});
+          }};
+}
+
+void SyncFails(ScriptedRun& run) {
+  AcknowledgesBehindAFailedSync("", "ckpt.shard.fsync").spoil(run);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, SpoiledStoreTest,
+    testing::Values(
+        SpoiledRun{"TriesTwiceForAGeneration", RecoveredRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     run.events.Repeat(kNextChief, K::kClaimBegin);
+                   }},
+        SpoiledRun{"ClaimsWithoutATry", RecoveredRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kNextChief, K::kClaimBegin);
+                   }},
+        SpoiledRun{"ClaimsTheSameNumberAgain", RecoveredRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) { Renumber(run, 2, 1); }},
+        SpoiledRun{"ClaimsTheSameNumberBehindAClaimAfterALie", TwiceCrashedRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     Renumber(run, 3, 2);
+                   }},
+        SpoiledRun{"GoesOnFromAVoidOneBehindAClaimAfterALie", TwiceCrashedRun,
+                   "store/fenced-read",
+                   [](ScriptedRun& run) {
+                     GoOnFromStaleSave(run);
+                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        SpoiledRun{"ClaimsTheSameNumberAfterNoDeletion", DeletedTwiceRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kDeleteBegin);
+                   }},
+        SpoiledRun{
+            "GoesOnFromAnUnknownCheckpoint", RecoveredRun,
+            "resume-point/unknown-checkpoint",
+            [](ScriptedRun& run) { ClaimAndEnd(run, kNextChief, kUnknown); }},
+        SpoiledRun{"GoesOnFromAnOlderCheckpoint", RecoveredRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+                   }},
+        SpoiledRun{"GoesOnFromAnEarlierPhase", TwoPhasesRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     ClaimAndEnd(run, kThirdChief, PathOfSave(4, 1));
+                   }},
+        SpoiledRun{"GoesOnFromNothing", RecoveredRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) { ClaimAndEnd(run, kNextChief, ""); }},
+        SpoiledRun{"OwesAgainWhatAClaimHasRead", TwiceCrashedRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     DamageSaveOf(run, NameOfSave(4, 1));
+                     ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
+                   }},
+        SpoiledRun{"GoesOnFromARemovedCheckpoint", RecoveredRun,
+                   "resume-point/unknown-checkpoint", GoOnFromStepTwo},
+        SpoiledRun{"GoesOnFromBeforeAnOrderlyStop", PreemptedRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     ClaimAndEnd(run, kNextChief, PathOfSave(4, 1));
+                   }},
+        SpoiledRun{"GoesOnFromBeforeAnotherSaveOfADamagedStep", TwoPhasesRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     DamageSaveOf(run, NameOfSave(kCallbacksDue, 2));
+                     ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
+                   }},
+        SpoiledRun{"OwesAgainWhatAClaimFoundOnALyingDisk", TwiceCrashedRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
+                   }},
+        SpoiledRun{"GoesOnFromAnotherStateThanWasSaved", RecoveredRun,
+                   "resume-point/other-state",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kGeneration).count = 3;
+                   }},
+        SpoiledRun{"GoesOnFromAVoidCheckpoint", TwiceCrashedRun,
+                   "store/fenced-read", GoOnFromStaleSave},
+        SpoiledRun{"StartsFromNothing", RecoveredRun,
+                   "no-cold-start/cold-start", StartFromNothing},
+        SpoiledRun{"StartsFromNothingWhereAPieceIsLeft", NothingLeftRun,
+                   "no-cold-start/cold-start",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kNextChief, K::kClaimBegin, 0, kNextChief,
+                         {.kind = K::kFencedFound, .path = PathOfSave(4, 1)});
+                   }},
+        SpoiledRun{"StartsFromNothingWhereABadOneIsLeft", NothingLeftRun,
+                   "no-cold-start/cold-start",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kNextChief, K::kClaimBegin, 0, kNextChief,
+                         {.kind = K::kRejected, .path = PathOfSave(4, 1)});
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, ExcusedStoreTest,
+    testing::Values(
+        ExcusedRun{
+            "TriesAgainAfterAnError", RecoveredRun, "history-consistent/claims",
+            [](ScriptedRun& run) {
+              run.events.Repeat(kNextChief, K::kClaimBegin);
+            },
+            [](ScriptedRun& run) {
+              FireBefore(run, kNextChief, K::kClaimBegin, 0, DiskError());
+            }},
+        ExcusedRun{"ClaimsANumberThatTheDiskForgot", HonestCutRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) { Renumber(run, 2, 1); },
+                   [](ScriptedRun& run) {
+                     run.events.At(kMachine, K::kPowerCut).detail =
+                         "lying-fsync";
+                   }},
+        ExcusedRun{
+            "FallsBackBehindADamagedCheckpoint", RecoveredRun,
+            "resume-point/stale-resume",
+            [](ScriptedRun& run) {
+              ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+            },
+            [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(4, 1)); }},
+        ExcusedRun{
+            "FallsBackBehindOneDamagedBeforeItsSaveIsKnown", RecoveredRun,
+            "resume-point/stale-resume",
+            [](ScriptedRun& run) {
+              ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+            },
+            [](ScriptedRun& run) { DamageAt(run, kOther, K::kInitialized); }},
+        ExcusedRun{"FallsBackBehindOneDamagedSinceAClaimReadIt",
+                   TwiceCrashedRun, "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     ClaimAndEnd(run, kThirdChief, PathOfSave(2, 1));
+                   },
+                   [](ScriptedRun& run) {
+                     DamageAt(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"FallsBackWhereTheDiskForgot", HonestCutRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.At(kMachine, K::kPowerCut).detail =
+                         "lying-fsync";
+                   }},
+        ExcusedRun{"FallsBackBehindWhatIsBeingRemoved", RecoveredRun,
+                   "resume-point/stale-resume", FallBackToNothing,
+                   [](ScriptedRun& run) { RemoveStepTwo(run, false); }},
+        ExcusedRun{"FallsBackBehindWhatWasRemoved", RecoveredRun,
+                   "resume-point/stale-resume", FallBackToNothing,
+                   [](ScriptedRun& run) { RemoveStepTwo(run, true); }},
+        ExcusedRun{"GoesOnFromAStateThatNobodyHadAcknowledged", RecoveredRun,
+                   "resume-point/other-state",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kGeneration).count = 3;
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveAcknowledged, 1);
+                   }},
+        ExcusedRun{"GoesOnFromWhatADeletionTakesAway", RecoveredRun,
+                   "resume-point/unknown-checkpoint", GoOnFromStepTwo,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"GoesOnFromAVoidOneWhereTheDiskForgot", TwiceCrashedRun,
+                   "store/fenced-read", GoOnFromStaleSave,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kThirdChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"GoesOnFromAVoidOneBehindADamagedClaim", TwiceCrashedRun,
+                   "store/fenced-read", GoOnFromStaleSave,
+                   [](ScriptedRun& run) {
+                     RecordFault flip = CrashFault();
+                     flip.id = "flip";
+                     flip.kind = "bit_flip";
+                     FireBefore(run, kNextChief, K::kGeneration, 0, flip);
+                     run.events.InsertBefore(kNextChief, K::kGeneration, 0,
+                                             kNextChief,
+                                             {.kind = K::kDamaged,
+                                              .path = "/ckpt/gen-000002.tmp",
+                                              .detail = "flip"});
+                   }},
+        ExcusedRun{"GoesOnFromAVoidOneAfterADeletion", TwiceCrashedRun,
+                   "store/fenced-read", GoOnFromStaleSave,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kThirdChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{
+            "StartsFromNothingWhereItMay", RecoveredRun,
+            "no-cold-start/cold-start", StartFromNothing,
+            [](ScriptedRun& run) { run.facts.setup.allow_cold_start = true; }}),
+    NameOfCase<ExcusedRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, LawfulStoreTest,
+    testing::Values(LawfulRun{"ADeletionThatWasCutShortMayHaveLeftNothing",
+                              DeletionCutShortRun, [](ScriptedRun&) {}},
+                    LawfulRun{"NothingIsLeftOnALyingDisk", NothingLeftRun,
+                              [](ScriptedRun&) {}}),
+    NameOfCase<LawfulRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Saves, SpoiledStoreTest,
+    testing::Values(
+        SpoiledRun{"SavesAgainBeforeTheOutcome", AsynchronousRun,
+                   "store/no-outcome",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveAcknowledged, 1);
+                   }},
+        SpoiledRun{"EndsBeforeTheOutcome", UndisturbedRun, "store/no-outcome",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveAcknowledged, 4);
+                   }},
+        SpoiledRun{"SavesWithoutAClaim", UndisturbedRun, "store/name",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kChief, K::kSaveBegin, 0, kOther,
+                         run.events.At(kChief, K::kSaveBegin));
+                   }},
+        SpoiledRun{"SavesForAnotherGeneration", UndisturbedRun, "store/name",
+                   [](ScriptedRun& run) {
+                     RecordEvent& save = run.events.At(kChief, K::kSaveBegin);
+                     save.generation = 2;
+                     save.path = PathOfSave(2, 2);
+                   }},
+        SpoiledRun{
+            "SavesUnderTheNameOfAnotherStep", UndisturbedRun, "store/name",
+            [](ScriptedRun& run) {
+              run.events.At(kChief, K::kSaveBegin).path = PathOfSave(3, 1);
+            }},
+        SpoiledRun{"SavesUnderTheNameOfAnotherGeneration", UndisturbedRun,
+                   "store/name",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveBegin).path =
+                         PathOfSave(2, 2);
+                   }},
+        SpoiledRun{"AcknowledgesWhatItHadNotBegun", UndisturbedRun,
+                   "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveBegin, 1);
+                   }},
+        SpoiledRun{"AcknowledgesAnotherName", UndisturbedRun, "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 1).path =
+                         PathOfSave(2, 1);
+                   }},
+        SpoiledRun{"AcknowledgesAnotherStep", UndisturbedRun, "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 1).step = 3;
+                   }},
+        SpoiledRun{"AcknowledgesAnotherPhase", TwoPhasesRun, "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kSaveAcknowledged).phase =
+                         RecordPhase::kEvaluationDue;
+                   }},
+        SpoiledRun{"AcknowledgesBehindItsSuccessor", RecoveredRun,
+                   "resume-point/fenced-save", AcknowledgeStaleSave},
+        AcknowledgesBehindAFailedSync("AcknowledgesBehindAFailedSync",
+                                      "ckpt.shard.fsync"),
+        AcknowledgesBehindAFailedSync("AcknowledgesBehindAFailedManifest",
+                                      "ckpt.manifest.fsync"),
+        AcknowledgesBehindAFailedSync("AcknowledgesBehindAFailedIndex",
+                                      "ckpt.index.fsync"),
+        SpoiledRun{"AcknowledgesBehindAFailedSyncOfAnotherWorker",
+                   UndisturbedRun, "store/failed-sync",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(kChief, K::kSaveAcknowledged, 0,
+                                             kOther,
+                                             {.kind = K::kFaultFired,
+                                              .path = "ckpt.shard.fsync",
+                                              .detail = "sync"});
+                     run.facts.faults.push_back({.id = "sync",
+                                                 .kind = "fsync_fails",
+                                                 .point = "ckpt.shard.fsync"});
+                   }},
+        SpoiledRun{"FailsToSaveWhatItHadNotBegun", UndisturbedRun,
+                   "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(kChief, K::kSaveBegin, 0, kChief,
+                                             {.kind = K::kSaveFailed,
+                                              .step = 2,
+                                              .path = PathOfSave(2, 1)});
+                   }},
+        SpoiledRun{"FailsToSaveAnother", UndisturbedRun, "store/not-begun",
+                   [](ScriptedRun& run) {
+                     RecordEvent& saved =
+                         run.events.At(kChief, K::kSaveAcknowledged, 1);
+                     saved.kind = K::kSaveFailed;
+                     saved.path = PathOfSave(2, 1);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Saves, ExcusedStoreTest,
+    testing::Values(
+        ExcusedRun{"ASyncFailsThatHoldsNoBytes", UndisturbedRun,
+                   "store/failed-sync", SyncFails,
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kFaultFired).path =
+                         "ckpt.directory.fsync";
+                   }},
+        ExcusedRun{"ASyncFailsBeforeTheSave", UndisturbedRun,
+                   "store/failed-sync", SyncFails,
+                   [](ScriptedRun& run) {
+                     run.events.MoveBehind(kChief, K::kFaultFired, kChief,
+                                           K::kStep, 1);
+                   }},
+        ExcusedRun{"AnotherErrorOfASyncIsTriedAgain", UndisturbedRun,
+                   "store/failed-sync", SyncFails,
+                   [](ScriptedRun& run) { run.facts.faults[0].kind = "slow"; }},
+        ExcusedRun{"AcknowledgesBehindItsSuccessorAfterADeletion", RecoveredRun,
+                   "resume-point/fenced-save", AcknowledgeStaleSave,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kNextChief, K::kGeneration);
+                   }},
+        ExcusedRun{
+            "AcknowledgesBehindItsSuccessorWhatThatGoesOnFrom", RecoveredRun,
+            "resume-point/fenced-save", AcknowledgeStaleSave,
+            [](ScriptedRun& run) {
+              run.events.At(kNextChief, K::kGeneration).path = PathOfSave(6, 1);
+            }}),
+    NameOfCase<ExcusedRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Saves, LawfulStoreTest,
+    testing::Values(
+        LawfulRun{"ASaveThatFailsBeforeItHasAName", UndisturbedRun,
+                  [](ScriptedRun& run) {
+                    run.events.InsertBefore(
+                        kChief, K::kSaveBegin, 0, kChief,
+                        {.kind = K::kSaveFailed, .generation = 1, .step = 2});
+                  }},
+        LawfulRun{"AClaimLeavesASaveBehind", RejoinedRun, BeginStaleSave},
+        LawfulRun{"DeathLeavesASaveBehind", RecoveredRun, BeginStaleSave}),
+    NameOfCase<LawfulRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Loads, SpoiledStoreTest,
+    testing::Values(
+        SpoiledRun{"LoadsAnUnknownCheckpoint", RecoveredRun, "store/unknown",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kLoaded).path = kUnknown;
+                   }},
+        SpoiledRun{"LoadsAnotherState", RecoveredRun, "store/torn-load",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kLoaded).digest =
+                         kOtherDigest;
+                   }},
+        SpoiledRun{"LoadsAnotherStep", RecoveredRun, "store/torn-load",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kLoaded).step = 3;
+                   }},
+        SpoiledRun{"CannotLoadAGoodCheckpoint", RecoveredRun,
+                   "store/does-not-verify", FailToLoad},
+        SpoiledRun{"CannotLoadAGoodCheckpointClaimedBehindADeletion",
+                   RecoveredRun, "store/does-not-verify",
+                   [](ScriptedRun& run) {
+                     FailToLoad(run);
+                     DeleteAllBefore(run, kNextChief, K::kClaimBegin);
+                   }},
+        SpoiledRun{"LoadsAVoidCheckpoint", TwiceCrashedRun, "store/fenced-read",
+                   LoadStaleSave},
+        SpoiledRun{"FindsAnUnknownOneVoid", RecoveredRun, "store/unknown",
+                   [](ScriptedRun& run) { FindVoid(run, kUnknown); }},
+        SpoiledRun{"FindsOneVoidThatCounts", RecoveredRun, "store/false-fenced",
+                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); }},
+        SpoiledRun{"FindsOneVoidTwice", RecoveredRun, "store/twice",
+                   [](ScriptedRun& run) {
+                     BeginStaleSave(run);
+                     FindVoid(run, PathOfSave(6, 1));
+                     FindVoid(run, PathOfSave(6, 1));
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Loads, ExcusedStoreTest,
+    testing::Values(
+        ExcusedRun{"FindsEachVoidOne", RecoveredRun, "store/fenced-not-found",
+                   AcknowledgeStaleSave,
+                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(6, 1)); }},
+        ExcusedRun{
+            "FindsNoVoidOneThatIsDamaged", RecoveredRun,
+            "store/fenced-not-found", AcknowledgeStaleSave,
+            [](ScriptedRun& run) { DamageSaveOf(run, NameOfSave(6, 1)); }},
+        ExcusedRun{"FindsNoVoidOneThatIsBeingRemoved", RecoveredRun,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(
+                         kNextChief, K::kResumed, 0, kChief,
+                         {.kind = K::kRetireBegin, .path = PathOfSave(6, 1)});
+                   }},
+        ExcusedRun{"FindsNoVoidOneThatWasNeverAcknowledged", RecoveredRun,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveAcknowledged, 2);
+                   }},
+        ExcusedRun{"FindsNoVoidOneWhereTheDiskForgot", RecoveredRun,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kNextChief, K::kResumed);
+                   }},
+        ExcusedRun{"FindsNoVoidOneAfterADeletion", RecoveredRun,
+                   "store/fenced-not-found", AcknowledgeStaleSave,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kNextChief, K::kResumed);
+                   }},
+        ExcusedRun{"CannotLoadWhatADeletionTookFromItsClaim", RecoveredRun,
+                   "store/does-not-verify", FailToLoad,
+                   [](ScriptedRun& run) {
+                     DeleteAllBefore(run, kNextChief, K::kGeneration);
+                   }},
+        ExcusedRun{"CannotLoadADamagedCheckpoint", RecoveredRun,
+                   "store/does-not-verify", FailToLoad,
+                   [](ScriptedRun& run) {
+                     DamageAt(run, kNextOther, K::kLifeBegin);
+                     run.events.MoveBehind(kChief, K::kDamaged, kNextChief,
+                                           K::kGeneration);
+                   }},
+        ExcusedRun{"CannotLoadWhatIsBeingRemoved", RecoveredRun,
+                   "store/does-not-verify", FailToLoad,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(
+                         kNextOther, K::kLoadFailed, 0, kChief,
+                         {.kind = K::kRetireBegin, .path = PathOfSave(4, 1)});
+                   }},
+        ExcusedRun{"LoadsAVoidOneWhereTheDiskForgot", TwiceCrashedRun,
+                   "store/fenced-read", LoadStaleSave,
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kThirdChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"LoadsAVoidOneAfterADeletion", TwiceCrashedRun,
+                   "store/fenced-read", LoadStaleSave,
+                   [](ScriptedRun& run) {
+                     DeleteBefore(run, kThirdChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"FindsADamagedOneVoid", RecoveredRun, "store/false-fenced",
+                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); },
+                   [](ScriptedRun& run) {
+                     DamageAt(run, kNextChief, K::kClaimBegin);
+                   }},
+        ExcusedRun{"FindsOneVoidWhereTheDiskForgot", RecoveredRun,
+                   "store/false-fenced",
+                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); },
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                   }}),
+    NameOfCase<ExcusedRun>);
+
+// A worker of the generation before has a sync that fails.
+TEST(StoreModelTest, FailedSyncVoidsNoSaveOfAnotherGeneration) {
+  ScriptedRun run = RecoveredRun();
+  FireBefore(
+      run, kNextOther, K::kFinished, 0,
+      {.id = "sync", .kind = "fsync_fails", .point = "ckpt.shard.fsync"});
+  EmittedEvent fired;
+  for (EmittedEvent& one : run.events.all()) {
+    if (one.event.detail == "sync") fired = one;
+  }
+  run.events.RemoveIf(
+      [](const EmittedEvent& one) { return one.event.detail == "sync"; });
+  run.events.InsertBefore(kNextChief, K::kSaveAcknowledged, 0, kNextOther,
+                          fired.event);
+  EXPECT_THAT(FindingsOf(run), Contains("store/failed-sync"));
+  run.events.RemoveIf(
+      [](const EmittedEvent& one) { return one.event.detail == "sync"; });
+  run.events.InsertBefore(kNextChief, K::kSaveAcknowledged, 0, kOther,
+                          fired.event);
+  EXPECT_THAT(FindingsOf(run), Not(Contains("store/failed-sync")));
+}
+
+TEST(StoreModelTest, DamageOfAnotherFileExcusesNoFallBack) {
+  for (const char* file : {"/ckpt/checkpoint.tmp", "/ckpt/gen-000000001",
+                           "/ckpt/step-000000006-g1/MANIFEST.json"}) {
+    ScriptedRun run = RecoveredRun();
+    DamageSaveOf(run, NameOfSave(4, 1));
+    ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+    ASSERT_THAT(FindingsOf(run), Not(Contains("resume-point/stale-resume")));
+    run.events.At(kChief, K::kDamaged).path = file;
+    EXPECT_THAT(FindingsOf(run), Contains("resume-point/stale-resume")) << file;
+  }
+}
+
+// "… cannot load …, but nothing has damaged it".
+std::string MessageOnFailedLoad(const ScriptedRun& run) {
+  for (const InvariantReport& report : Judge(run.record()).invariants) {
+    for (const Finding& finding : report.findings) {
+      if (finding.name == "does-not-verify") return finding.message;
+    }
+  }
+  return "no finding";
+}
+
+TEST(StoreModelTest, FailedLoadSaysThatFaultHadDamagedWhatAClaimHasRead) {
+  ScriptedRun run = RecoveredRun();
+  FailToLoad(run);
+  EXPECT_THAT(MessageOnFailedLoad(run),
+              testing::EndsWith(", but nothing has damaged it"));
+  DamageSaveOf(run, NameOfSave(4, 1));
+  EXPECT_THAT(
+      MessageOnFailedLoad(run),
+      testing::EndsWith(", and was loaded after a fault had damaged it"));
+}
+
+TEST(StoreModelTest, FailedLoadBehindAPowerLossSaysThatDataMustSurviveIt) {
+  ScriptedRun run = HonestCutRun();
+  FailToLoad(run);
+  EXPECT_THAT(MessageOnFailedLoad(run),
+              testing::EndsWith(", but its save was acknowledged, so it must "
+                                "survive the power loss"));
+}
+
+TEST(StoreModelTest, FaultThatDamagesNoFileExcusesNoFallBack) {
+  ScriptedRun run = RecoveredRun();
+  DamageSaveOf(run, NameOfSave(4, 1));
+  ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
+  run.facts.faults.back().kind = "slow";
+  EXPECT_THAT(FindingsOf(run), Contains("resume-point/stale-resume"));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,462 @@
+// Guarantees of the checkpoint store while checkpoints are removed: by
+// retention, as bad ones, and at the end of a finished run.
+#include <gtest/gtest.h>
+
+#include "harness/oracle/model/store_model.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+constexpr const char* kUnknown = "/ckpt/step-000000004-evaluation_due-g9";
+
+constexpr TrainingPosition kCallbacksDue = {
+    .step = 4, .phase = RecordPhase::kCallbacksDue};
+
+class SpoiledRemovalTest : public testing::TestWithParam<SpoiledRun> {};
+class ExcusedRemovalTest : public testing::TestWithParam<ExcusedRun> {};
+class LawfulRemovalTest : public testing::TestWithParam<LawfulRun> {};
+
+TEST_P(SpoiledRemovalTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(ExcusedRemovalTest, IsFoundWithoutTheExcuseOnly) {
+  ExpectExcused(GetParam());
+}
+TEST_P(LawfulRemovalTest, HasNoFinding) { ExpectLawful(GetParam()); }
+
+ScriptedRun Undisturbed(int keep, bool async_saves) {
+  if (async_saves) return AsynchronousRun();
+  ScriptedRun run;
+  run.facts.setup.keep = keep;
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(kLastStep);
+  run.Finish();
+  return run;
+}
+
+// The save of step 2 is removed behind that of step 6, and step 7 follows.
+ScriptedRun RunThatKeepsTwo() { return Undisturbed(2, false); }
+
+// From step 3 on the state is not finite: that of step 2 stays.
+ScriptedRun NotFiniteRun() {
+  ScriptedRun run = Undisturbed(5, false);
+  SaveNotFinite(run, 3);
+  for (StoredCheckpoint& left : run.facts.left.checkpoints) {
+    if (left.step > 2) left.not_finite_since = 3;
+  }
+  run.facts.setup.keep = 4;
+  return run;
+}
+
+// One is kept. The chief dies as it removes the save of step 2, and its
+// successor removes it to the end.
+ScriptedRun RunThatDiedAsItRemoved() {
+  ScriptedRun run;
+  run.facts.setup.keep = 1;
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(3);
+  run.StepAll(4);
+  run.BeginSave();
+  run.Acknowledge();
+  run.events.Append(kChief,
+                    {.kind = K::kRetireBegin, .path = PathOfSave(2, 1)});
+  run.Fire(0, CrashFault());
+  run.Die(0);
+  run.Lose(1, 0);
+  run.Exit(1, 75, RecordReason::kLostWorker);
+  run.Restart(0);
+  run.StartAll();
+  run.Claim(NameOfSave(4, 1));
+  run.Resume(NameOfSave(4, 1),
+             {.step = 4, .phase = RecordPhase::kEvaluationDue});
+  run.Evaluate();
+  run.EndEpoch();
+  run.TrainTo(kLastStep);
+  run.Finish();
+  return run;
+}
+
+// Both are emitted behind the event.
+void Remove(ScriptedRun& run, const Emitter& at, RecordKind kind, size_t nth,
+            const std::string& path) {
+  run.events.InsertBehind(at, kind, nth, kChief,
+                          {.kind = K::kRetired, .path = path});
+  run.events.InsertBehind(at, kind, nth, kChief,
+                          {.kind = K::kRetireBegin, .path = path});
+}
+
+// A stale chief takes away what its successor claims meanwhile as its parent.
+void RemoveParent(ScriptedRun& run) {
+  const std::string path = PathOfSave(4, 1);
+  run.events.InsertBehind(kNextChief, K::kGeneration, 0, kChief,
+                          {.kind = K::kRetired, .path = path});
+  run.events.InsertBefore(kNextChief, K::kGeneration, 0, kChief,
+                          {.kind = K::kRetireBegin, .path = path});
+}
+
+void NeverSayThatItIsRemoved(ScriptedRun& run) {
+  run.events.Remove(kChief, K::kRetired);
+}
+
+// Removes the checkpoint of step 2 after those of steps 4 and 6 are saved,
+// although three are kept.
+void RemoveTooMany(ScriptedRun& run) {
+  run.events.Remove(kChief, K::kRetireBegin);
+  run.events.Remove(kChief, K::kRetired);
+  Remove(run, kChief, K::kSaveAcknowledged, 2, PathOfSave(2, 1));
+}
+
+void FailToSave(ScriptedRun& run, RecordReason reason) {
+  run.events.InsertBefore(
+      kChief, K::kRetireBegin, 0, kChief,
+      {.kind = K::kSaveFailed, .generation = 1, .step = 6, .reason = reason});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Retention, SpoiledRemovalTest,
+    testing::Values(
+        SpoiledRun{"RemovesTooMany", UndisturbedRun, "store/retired-newest",
+                   RemoveTooMany},
+        SpoiledRun{"RemovesTheNewest", RunThatKeepsTwo, "store/retired-newest",
+                   [](ScriptedRun& run) {
+                     Remove(run, kChief, K::kSaveAcknowledged, 2,
+                            PathOfSave(6, 1));
+                   }},
+        SpoiledRun{"RemovesTheNewestWithoutRetention", UndisturbedRun,
+                   "store/retired-newest",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.keep = 0;
+                     Remove(run, kChief, K::kSaveAcknowledged, 2,
+                            PathOfSave(6, 1));
+                   }},
+        SpoiledRun{"RemovesForAFailedSaveThatHadRoom", UndisturbedRun,
+                   "store/retired-newest",
+                   [](ScriptedRun& run) {
+                     RemoveTooMany(run);
+                     FailToSave(run, RecordReason::kDiskError);
+                   }},
+        SpoiledRun{"RemovesWhereAStaleChiefRemovesANewerOne", RecoveredRun,
+                   "store/retired-newest",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kNextChief, K::kGeneration, 0, kChief,
+                         {.kind = K::kRetireBegin, .path = PathOfSave(4, 1)});
+                   }},
+        SpoiledRun{"RemovesTheParentBehindARejectedOne", FellBackRun,
+                   "store/retired-newest",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kNextChief, K::kRejectBegin, 0, kNextChief,
+                         {.kind = K::kRetireBegin, .path = PathOfSave(2, 1)});
+                   }},
+        SpoiledRun{
+            "RemovesTheLastFiniteOne", NotFiniteRun, "store/retired-finite",
+            [](ScriptedRun& run) {
+              Remove(run, kChief, K::kSaveAcknowledged, 4, PathOfSave(2, 1));
+            }},
+        SpoiledRun{"RemovesWhatIsKeptForGood", UndisturbedRun,
+                   "store/retired-for-good",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 0).reason =
+                         RecordReason::kKeptForGood;
+                   }},
+        SpoiledRun{"RemovesWhatItHadNotBegun", UndisturbedRun,
+                   "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kRetireBegin);
+                   }},
+        SpoiledRun{"RemovesAnother", UndisturbedRun, "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kRetired).path = PathOfSave(6, 1);
+                   }},
+        SpoiledRun{"RemovesTheParentOfItsSuccessor", RecoveredRun,
+                   "store/retired-parent", RemoveParent},
+        SpoiledRun{"TrainsBeforeItIsRemoved", RunThatKeepsTwo,
+                   "store/no-outcome", NeverSayThatItIsRemoved},
+        SpoiledRun{"SavesBeforeItIsRemoved", UndisturbedRun, "store/no-outcome",
+                   NeverSayThatItIsRemoved},
+        SpoiledRun{"EndsBeforeItIsRemoved", UndisturbedRun, "store/no-outcome",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kRetired, 1);
+                   }},
+        SpoiledRun{"SavesBesideTheTrainingBeforeItIsRemoved", AsynchronousRun,
+                   "store/no-outcome", NeverSayThatItIsRemoved}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Retention, ExcusedRemovalTest,
+    testing::Values(
+        ExcusedRun{
+            "RemovesTooManyForWantOfRoom", UndisturbedRun,
+            "store/retired-newest", RemoveTooMany,
+            [](ScriptedRun& run) { FailToSave(run, RecordReason::kDiskFull); }},
+        ExcusedRun{"RemovesAFiniteOneBehindAnother", NotFiniteRun,
+                   "store/retired-finite",
+                   [](ScriptedRun& run) {
+                     Remove(run, kChief, K::kSaveAcknowledged, 4,
+                            PathOfSave(2, 1));
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 2).count = 0;
+                   }},
+        ExcusedRun{"RemovesAFiniteOneBehindAnAdoptedOne", RecoveredRun,
+                   "store/retired-finite",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kSaveAcknowledged, 1);
+                     run.events.At(kNextChief, K::kGeneration).count = 3;
+                     run.events.InsertBehind(
+                         kNextChief, K::kGeneration, 0, kNextChief,
+                         {.kind = K::kRetireBegin, .path = PathOfSave(2, 1)});
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kGeneration).count = 0;
+                   }},
+        ExcusedRun{"RemovesAnEarlierPhaseOfTheStep", TwoPhasesRun,
+                   "store/retired-newest",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.keep = 1;
+                     run.events.InsertBehind(
+                         kNextChief, K::kSaveAcknowledged, 0, kNextChief,
+                         {.kind = K::kRetireBegin,
+                          .path = "/ckpt/" + NameOfSave(kCallbacksDue, 2)});
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kRetireBegin).path =
+                         PathOfSave(4, 1);
+                   }},
+        ExcusedRun{"RemovesAnotherThanTheParentOfItsSuccessor", RecoveredRun,
+                   "store/retired-parent", RemoveParent,
+                   [](ScriptedRun& run) {
+                     for (const K kind : {K::kRetireBegin, K::kRetired}) {
+                       run.events.At(kChief, kind).path = PathOfSave(2, 1);
+                     }
+                   }},
+        ExcusedRun{"TheDiskRefusesToRemoveIt", RunThatKeepsTwo,
+                   "store/no-outcome", NeverSayThatItIsRemoved,
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kChief, K::kStep, 6, DiskError());
+                   }},
+        ExcusedRun{
+            "TrainsWhileItIsRemoved", RunThatKeepsTwo, "store/no-outcome",
+            [](ScriptedRun& run) {
+              run.events.Remove(kChief, K::kRetired);
+              EndBehind(run, kChief, K::kStep, 6);
+            },
+            [](ScriptedRun& run) { run.facts.setup.async_saves = true; }},
+        ExcusedRun{"ASuccessorIsThereBeforeItIsRemoved", RunThatKeepsTwo,
+                   "store/no-outcome", NeverSayThatItIsRemoved,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(kChief, K::kRetireBegin, 0, kOther,
+                                             {.kind = K::kGeneration,
+                                              .generation = 2,
+                                              .path = PathOfSave(6, 1)});
+                     run.events.InsertBehind(
+                         kChief, K::kRetireBegin, 0, kOther,
+                         {.kind = K::kClaimBegin, .count = 2});
+                   }}),
+    NameOfCase<ExcusedRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Retention, LawfulRemovalTest,
+    testing::Values(LawfulRun{"RemovesOneThatWasSetAside", FellBackRun,
+                              [](ScriptedRun& run) {
+                                run.events.InsertBefore(
+                                    kNextChief, K::kFinished, 0, kNextChief,
+                                    {.kind = K::kRetireBegin,
+                                     .path =
+                                         "/ckpt/rejected-" + NameOfSave(4, 1)});
+                              }},
+                    LawfulRun{"RemovesOneThatWasNeverOwed", TwiceCrashedRun,
+                              [](ScriptedRun& run) {
+                                BeginStaleSave(run);
+                                run.events.InsertBehind(
+                                    kThirdChief, K::kGeneration, 0, kThirdChief,
+                                    {.kind = K::kRetireBegin,
+                                     .path = PathOfSave(6, 1)});
+                              }},
+                    LawfulRun{"KilledAsItRemoves", RunThatDiedAsItRemoved,
+                              [](ScriptedRun&) {}}),
+    NameOfCase<LawfulRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Rejections, SpoiledRemovalTest,
+    testing::Values(
+        SpoiledRun{"RejectsAnUnknownOne", FellBackRun, "store/unknown",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kRejected).path = kUnknown;
+                   }},
+        SpoiledRun{"RejectsOneTwice", FellBackRun, "store/twice",
+                   [](ScriptedRun& run) {
+                     run.events.Repeat(kNextChief, K::kRejected);
+                   }},
+        SpoiledRun{
+            "RejectsAGoodOne", FellBackRun, "store/does-not-verify",
+            [](ScriptedRun& run) { run.events.Remove(kChief, K::kDamaged); }},
+        SpoiledRun{"SetsOneAsideWithoutAReason", FellBackRun, "store/not-begun",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kRejectBegin).path =
+                         PathOfSave(2, 1);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Rejections, ExcusedRemovalTest,
+    testing::Values(
+        ExcusedRun{"SetsNoneAsideWhereTheDiskRefuses", FellBackRun,
+                   "store/not-set-aside",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kNextChief, K::kRejectBegin);
+                   },
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kNextChief, K::kLoaded, 0, DiskError());
+                   }},
+        ExcusedRun{
+            "SetsOneAsideAgainBehindAnError", FellBackRun, "store/not-begun",
+            [](ScriptedRun& run) {
+              run.events.Repeat(kNextChief, K::kRejectBegin);
+            },
+            [](ScriptedRun& run) {
+              FireBefore(run, kNextChief, K::kRejectBegin, 1, DiskError());
+            }},
+        ExcusedRun{
+            "RejectsOneThatTheDiskForgot", FellBackRun, "store/does-not-verify",
+            [](ScriptedRun& run) { run.events.Remove(kChief, K::kDamaged); },
+            [](ScriptedRun& run) {
+              ForgetBefore(run, kNextChief, K::kClaimBegin);
+            }}),
+    NameOfCase<ExcusedRun>);
+
+INSTANTIATE_TEST_SUITE_P(Rejections, LawfulRemovalTest,
+                         testing::Values(LawfulRun{
+                             "AnotherClaimRejectsItAgain", FellBackRun,
+                             [](ScriptedRun& run) {
+                               const RecordEvent rejected =
+                                   run.events.At(kNextChief, K::kRejected);
+                               // It tried for another number first.
+                               run.events.InsertBefore(
+                                   kNextChief, K::kClaimBegin, 0, kNextChief,
+                                   {.kind = K::kClaimBegin, .count = 3});
+                               run.events.InsertBehind(kNextChief,
+                                                       K::kClaimBegin, 0,
+                                                       kNextChief, rejected);
+                             }}),
+                         NameOfCase<LawfulRun>);
+
+void NeverDelete(ScriptedRun& run) {
+  run.events.Remove(kChief, K::kDeleteBegin);
+  run.events.Remove(kChief, K::kBackupDeleted);
+  // The last three were removed by it.
+  for (int i = 0; i < 3; ++i) run.events.Remove(kChief, K::kRetireBegin, 1);
+}
+
+RecordFault Outage() {
+  return {.id = "outage", .kind = "asymmetric_partition"};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Deletion, SpoiledRemovalTest,
+    testing::Values(
+        SpoiledRun{"DeletesWhatIsToBeKept", DeletedRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.delete_at_success = false;
+                   }},
+        SpoiledRun{"DeletesWhatALaterGenerationHasClaimed", DeletedTwiceRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     run.events.MoveBehind(kChief, K::kDeleteBegin, kNextChief,
+                                           K::kGeneration);
+                     run.events.Remove(kChief, K::kBackupDeleted);
+                   }},
+        SpoiledRun{"DeletesAnotherDirectory", DeletedRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     for (const K kind : {K::kDeleteBegin, K::kBackupDeleted}) {
+                       run.events.At(kChief, kind).path = "/other";
+                     }
+                   }},
+        SpoiledRun{"BeginsToDeleteTwice", DeletedRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     run.events.Repeat(kChief, K::kDeleteBegin);
+                   }},
+        SpoiledRun{"DeletesAnotherThanItBeganTo", DeletedRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kBackupDeleted).path = "/other";
+                   }},
+        SpoiledRun{"DeletesWithoutBeginning", DeletedRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kDeleteBegin);
+                   }},
+        SpoiledRun{"NeverDeletes", DeletedRun,
+                   "checkpoints-deleted/not-deleted", NeverDelete},
+        SpoiledRun{"NeverDeletesThoughItsResultCameThroughAnOutage", DeletedRun,
+                   "checkpoints-deleted/not-deleted",
+                   [](ScriptedRun& run) {
+                     NeverDelete(run);
+                     FireBefore(run, kChief, K::kFinished, 0, Outage());
+                   }},
+        SpoiledRun{"NeverDeletesThoughAnOutageWasOver", DeletedRun,
+                   "checkpoints-deleted/not-deleted",
+                   [](ScriptedRun& run) {
+                     NeverDelete(run);
+                     run.events.Remove(kChief, K::kResultAcknowledged);
+                     RecordFault outage = Outage();
+                     outage.duration_ns = 1;
+                     FireBefore(run, kChief, K::kStep, 0, outage);
+                   }},
+        SpoiledRun{"NeverDeletesAndHasNoResultAcknowledged", DeletedRun,
+                   "checkpoints-deleted/not-deleted",
+                   [](ScriptedRun& run) {
+                     NeverDelete(run);
+                     run.events.Remove(kChief, K::kResultAcknowledged);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Deletion, ExcusedRemovalTest,
+    testing::Values(
+        ExcusedRun{"AnOutageHoldsUpTheAcknowledgement", DeletedRun,
+                   "checkpoints-deleted/not-deleted",
+                   [](ScriptedRun& run) {
+                     NeverDelete(run);
+                     run.events.Remove(kChief, K::kResultAcknowledged);
+                   },
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kChief, K::kFinished, 0, Outage());
+                   }},
+        ExcusedRun{"TheDiskRefusesTheDeletion", DeletedRun,
+                   "checkpoints-deleted/not-deleted", NeverDelete,
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kChief, K::kLifeEnd, 0, DiskError());
+                   }},
+        ExcusedRun{"ASuccessorOwnsTheStore", DeletedRun,
+                   "checkpoints-deleted/not-deleted", NeverDelete,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(kChief, K::kLifeEnd, 0, kChief,
+                                             {.kind = K::kFencedOut});
+                   }},
+        ExcusedRun{"AStateThatIsNotFiniteIsKept", DeletedRun,
+                   "checkpoints-deleted/not-deleted", NeverDelete,
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kFinished).count = 3;
+                   }},
+        ExcusedRun{
+            "ARunThatStopsEarlyIsKept", DeletedRun,
+            "checkpoints-deleted/not-deleted", NeverDelete,
+            [](ScriptedRun& run) { run.events.Remove(kChief, K::kFinished); }},
+        ExcusedRun{
+            "ADeathKeepsItFromDeleting", DeletedRun,
+            "checkpoints-deleted/not-deleted", NeverDelete,
+            [](ScriptedRun& run) { run.events.Remove(kChief, K::kLifeEnd); }}),
+    NameOfCase<ExcusedRun>);
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,391 @@
+// How training ends: agreed stops, finished runs, last saves that are given up,
+// and results.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "harness/oracle/model/training_model.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+class SpoiledEndTest : public testing::TestWithParam<SpoiledRun> {};
+class LawfulEndTest : public testing::TestWithParam<LawfulRun> {};
+
+TEST_P(SpoiledEndTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(LawfulEndTest, HasNoFinding) { ExpectLawful(GetParam()); }
+
+FinalResult& Result(ScriptedRun& run) {
+  return *run.facts.launchers.back().result;
+}
+
+void StopEarlier(ScriptedRun& run) {
+  run.events.Remove(kOther, K::kStep, 4);
+  run.events.At(kOther, K::kStopAgreed).step = 4;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stops, SpoiledEndTest,
+    testing::Values(
+        SpoiledRun{"AtAnotherStepThanItsState", PreemptedRun,
+                   "grace/not-one-step",
+                   [](ScriptedRun& run) {
+                     run.events.At(kOther, K::kStopAgreed).step = 4;
+                   }},
+        SpoiledRun{"InAnotherEpochThanItsState", PreemptedRun,
+                   "grace/not-one-step",
+                   [](ScriptedRun& run) {
+                     run.events.At(kOther, K::kStopAgreed).epoch = 0;
+                   }},
+        SpoiledRun{"Twice", PreemptedRun, "grace/not-one-step",
+                   [](ScriptedRun& run) {
+                     run.events.Repeat(kOther, K::kStopAgreed);
+                   }},
+        SpoiledRun{"AtAnotherStepThanTheOthers", PreemptedRun,
+                   "grace/not-one-step", StopEarlier},
+        SpoiledRun{"AndTrainsOn", PreemptedRun, "grace/not-one-step",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, K::kStopAgreed, 0, kChief,
+                         run.events.At(kNextChief, K::kStep));
+                     run.events.At(kChief, K::kStep, 5).generation = 1;
+                   }},
+        SpoiledRun{"WithoutAnAgreement", PreemptedRun, "history-consistent/end",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kOther, K::kStopAgreed);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Finishes, SpoiledEndTest,
+    testing::Values(
+        SpoiledRun{
+            "Twice", UndisturbedRun, "history-consistent/twice",
+            [](ScriptedRun& run) { run.events.Repeat(kOther, K::kFinished); }},
+        SpoiledRun{"AtAnotherStep", UndisturbedRun, "trajectory/final-state",
+                   [](ScriptedRun& run) {
+                     RecordEvent& finished =
+                         run.events.At(kOther, K::kFinished);
+                     finished.step = 7;
+                     finished.digest = DigestAt(7);
+                   }},
+        SpoiledRun{"AfterAnotherEpoch", UndisturbedRun,
+                   "trajectory/final-state",
+                   [](ScriptedRun& run) {
+                     run.events.At(kOther, K::kFinished).epoch = 1;
+                   }},
+        SpoiledRun{"BeforeTheLastEpochEnds", UndisturbedRun,
+                   "trajectory/final-state",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kOther, K::kEpochEnd, 1);
+                   }},
+        SpoiledRun{"WithAnotherState", UndisturbedRun,
+                   "trajectory/state-digest",
+                   [](ScriptedRun& run) {
+                     run.events.At(kOther, K::kFinished).digest = kOtherDigest;
+                   }},
+        SpoiledRun{"WithOtherBitsThanTheOthers", UndisturbedRun,
+                   "replicas-agree/replica-mismatch",
+                   [](ScriptedRun& run) {
+                     run.events.At(kOther, K::kFinished).digest = kOtherDigest;
+                   }},
+        SpoiledRun{
+            "Never", UndisturbedRun, "history-consistent/end",
+            [](ScriptedRun& run) { run.events.Remove(kOther, K::kFinished); }},
+        SpoiledRun{
+            "NotInItsLastGeneration", RejoinedRun, "history-consistent/end",
+            [](ScriptedRun& run) {
+              run.events.Remove(kChief, K::kFinished);
+              run.events.InsertBefore(kChief, K::kLeft, 0, kChief,
+                                      {.kind = K::kFinished, .generation = 1});
+            }},
+        SpoiledRun{"AndHasItsResultAcknowledgedTwice", DeletedRun,
+                   "history-consistent/twice",
+                   [](ScriptedRun& run) {
+                     run.events.Repeat(kChief, K::kResultAcknowledged);
+                   }},
+        SpoiledRun{"AndDeletesBeforeTheOthersDo", DeletedRun,
+                   "checkpoints-deleted/deleted",
+                   [](ScriptedRun& run) {
+                     run.events.MoveBehind(kOther, K::kFinished, kChief,
+                                           K::kDeleteBegin);
+                   }},
+        SpoiledRun{"AndDeletesBeforeItsResultIsAcknowledged", DeletedRun,
+                   "checkpoints-deleted/unacknowledged",
+                   [](ScriptedRun& run) {
+                     run.events.MoveBehind(kChief, K::kResultAcknowledged,
+                                           kChief, K::kDeleteBegin);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+// The first launch ends before the reference does, as it was planned; the
+// second one finishes.
+ScriptedRun RunInTwoLaunches(const PlannedLaunch& first, uint64_t step) {
+  ScriptedRun run;
+  run.facts.setup.launches = {first, {.epochs = kEpochs}};
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(step);
+  if (first.stop_at_step > 0) {
+    run.StopAgreed();
+    run.Save();
+    run.SendResult();
+    for (const int worker : {0, 1}) run.Exit(worker, 143);
+    run.EndLauncher(143, "stopped");
+  } else {
+    run.Finish();
+  }
+  const TrainingPosition reached = run.moment();
+  run.LaunchAll();
+  run.facts.launchers.back().planned = 1;
+  run.Claim(NameOfSave(reached, 1));
+  run.Resume(NameOfSave(reached, 1), reached);
+  run.TrainTo(kLastStep);
+  run.Finish();
+  return run;
+}
+
+ScriptedRun RunOfOneEpoch() { return RunInTwoLaunches({.epochs = 1}, 4); }
+ScriptedRun RunOfFiveSteps() {
+  return RunInTwoLaunches({.epochs = kEpochs, .max_steps = 5}, 5);
+}
+ScriptedRun RunThatStopsAtStepThree() {
+  return RunInTwoLaunches({.epochs = kEpochs, .stop_at_step = 3}, 3);
+}
+
+void SetExitCodeOfLauncher(ScriptedRun& run, int exit_code) {
+  run.facts.launchers.back().exit_code = exit_code;
+  run.events.At(LauncherProcess(1), K::kLauncherEnd).count = exit_code;
+}
+
+// The first launch trains its epoch, and fails as it ends.
+ScriptedRun RunThatFailsBeforeItsSecondLaunch() {
+  ScriptedRun run;
+  run.facts.setup.launches = {{.epochs = 1}, {.epochs = kEpochs}};
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(4);
+  run.Finish();
+  SetExitCodeOfLauncher(run, 1);
+  return run;
+}
+
+PlannedLaunch& FirstLaunch(ScriptedRun& run) {
+  return run.facts.setup.launches[0];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Launches, SpoiledEndTest,
+    testing::Values(
+        SpoiledRun{"EndsBeforeItsEpochs", RunOfOneEpoch,
+                   "trajectory/final-state",
+                   [](ScriptedRun& run) { FirstLaunch(run).epochs = 2; }},
+        SpoiledRun{"EndsInTheEpochBehindItsLast", RunOfFiveSteps,
+                   "trajectory/final-state",
+                   [](ScriptedRun& run) { FirstLaunch(run) = {.epochs = 1}; }},
+        SpoiledRun{"IsTheLastThoughItSucceeded",
+                   RunThatFailsBeforeItsSecondLaunch,
+                   "history-consistent/missing-steps",
+                   [](ScriptedRun& run) { SetExitCodeOfLauncher(run, 0); }},
+        SpoiledRun{"FailsBeforeItsEpochsHaveEnded",
+                   RunThatFailsBeforeItsSecondLaunch, "epochs/count",
+                   [](ScriptedRun& run) { FirstLaunch(run).epochs = 2; }},
+        SpoiledRun{"EndsBeforeItsSteps", RunOfFiveSteps,
+                   "trajectory/final-state",
+                   [](ScriptedRun& run) { FirstLaunch(run).max_steps = 6; }},
+        SpoiledRun{
+            "TrainsBehindItsStop", RunThatStopsAtStepThree,
+            "grace/not-one-step",
+            [](ScriptedRun& run) { FirstLaunch(run).stop_at_step = 2; }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Launches, LawfulEndTest,
+    testing::Values(
+        LawfulRun{"EndsWithItsEpochs", RunOfOneEpoch, [](ScriptedRun&) {}},
+        LawfulRun{"EndsWithItsSteps", RunOfFiveSteps, [](ScriptedRun&) {}},
+        LawfulRun{"FailsAsItEnds", RunThatFailsBeforeItsSecondLaunch,
+                  [](ScriptedRun&) {}},
+        LawfulRun{"StopsAsPlanned", RunThatStopsAtStepThree,
+                  [](ScriptedRun&) {}},
+        LawfulRun{"TrainsToTheEndOfAnExecution", RunThatStopsAtStepThree,
+                  [](ScriptedRun& run) {
+                    FirstLaunch(run).stop_at_step = 2;
+                    run.facts.setup.steps_per_execution = 3;
+                  }},
+        LawfulRun{"StartsBehindItsStop", RunThatStopsAtStepThree,
+                  [](ScriptedRun& run) {
+                    run.facts.setup.launches[1].stop_at_step = 3;
+                  }}),
+    NameOfCase<LawfulRun>);
+
+// A state is not finite, and all stop for it.
+ScriptedRun RunStoppedOnNan() {
+  constexpr int64_t kNotFinite = 9;
+  ScriptedRun run;
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(3);
+  FindNotFinite(run, 3);
+  run.SendResult();
+  for (const int worker : {0, 1}) run.Exit(worker, kNotFinite);
+  run.EndLauncher(kNotFinite, "not_finite");
+  run.facts.expect.outcome = Outcome::kStopsOnNan;
+  return run;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    NotFinite, SpoiledEndTest,
+    testing::Values(
+        SpoiledRun{
+            "NeverFound", RunStoppedOnNan, "history-consistent/end",
+            [](ScriptedRun& run) { run.events.Remove(kOther, K::kNotFinite); }},
+        SpoiledRun{"ResultOfAnotherStep", RunStoppedOnNan, "trajectory/result",
+                   [](ScriptedRun& run) { Result(run).steps = 2; }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(NotFinite, LawfulEndTest,
+                         testing::Values(LawfulRun{"StopsAll", RunStoppedOnNan,
+                                                   [](ScriptedRun&) {}}),
+                         NameOfCase<LawfulRun>);
+
+// The disk has no room for the save of that step, try after try: all leave with
+// the code for a later start.
+ScriptedRun RunWithoutRoomFor(uint64_t step) {
+  constexpr int kTries = 6;
+  constexpr int64_t kStartLater = 74;
+  ScriptedRun run;
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(step);
+  if (step < kLastStep) {
+    run.SeeNotice(0);
+    run.StopAgreed();
+  }
+  const std::string name = NameOfSave(run.moment(), 1);
+  run.Fire(0, {.id = "full",
+               .kind = "errno",
+               .point = "ckpt.shard.write",
+               .always = true});
+  for (int i = 0; i < kTries; ++i) {
+    run.BeginSave();
+    run.events.Append(kChief, {.kind = K::kSaveFailed,
+                               .generation = 1,
+                               .step = step,
+                               .path = "/ckpt/" + name,
+                               .reason = RecordReason::kDiskFull});
+  }
+  for (const int worker : {0, 1}) {
+    run.Exit(worker, kStartLater, RecordReason::kDiskFull, step);
+  }
+  run.EndLauncher(75);
+  run.facts.expect.outcome = Outcome::kRetryLater;
+  return run;
+}
+
+ScriptedRun RunWithoutRoom() { return RunWithoutRoomFor(kLastStep); }
+ScriptedRun RunStoppedWithoutRoom() { return RunWithoutRoomFor(5); }
+
+void LeaveWith(ScriptedRun& run, int64_t exit_code) {
+  for (EmittedEvent& one : run.events.all()) {
+    if (one.event.count == 74) one.event.count = exit_code;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    LastSaves, SpoiledEndTest,
+    testing::Values(SpoiledRun{"GivenUpEarly", RunWithoutRoom,
+                               "no-spontaneous-exit/given-up-early",
+                               [](ScriptedRun& run) {
+                                 run.events.Remove(kChief, K::kSaveBegin, 4);
+                                 run.events.Remove(kChief, K::kSaveFailed);
+                               }},
+                    SpoiledRun{"GivenUpForAnotherStep", RunWithoutRoom,
+                               "no-spontaneous-exit/given-up-early",
+                               [](ScriptedRun& run) {
+                                 run.events.At(kChief, K::kLifeEnd).step = 7;
+                               }},
+                    SpoiledRun{"GivenUpWithoutAStop", RunStoppedWithoutRoom,
+                               "history-consistent/end",
+                               [](ScriptedRun& run) {
+                                 run.events.Remove(kOther, K::kStopAgreed);
+                               }},
+                    SpoiledRun{"StartedAgainForWantOfRoom", RunWithoutRoom,
+                               "no-spontaneous-exit/unexplained-exit",
+                               [](ScriptedRun& run) { LeaveWith(run, 75); }},
+                    SpoiledRun{"GivenUpThoughTheDiskHadRoom", RunWithoutRoom,
+                               "no-spontaneous-exit/unexplained-exit",
+                               [](ScriptedRun& run) {
+                                 run.facts.faults[0].kind = "wall_clock_jump";
+                               }},
+                    SpoiledRun{
+                        "RestartedThoughAStartNowDoesNotHelp", RunWithoutRoom,
+                        "no-spontaneous-exit/restarted",
+                        [](ScriptedRun& run) {
+                          run.events.InsertBefore(
+                              LauncherProcess(1), K::kLauncherEnd, 0,
+                              LauncherProcess(1),
+                              {.kind = K::kRestarting, .count = 1, .about = 0});
+                        }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    LastSaves, LawfulEndTest,
+    testing::Values(LawfulRun{"GivenUpAfterAllTries", RunWithoutRoom,
+                              [](ScriptedRun&) {}},
+                    LawfulRun{"GivenUpAtAnAgreedStop", RunStoppedWithoutRoom,
+                              [](ScriptedRun&) {}}),
+    NameOfCase<LawfulRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Results, SpoiledEndTest,
+    testing::Values(
+        SpoiledRun{"OfAnotherState", UndisturbedRun, "trajectory/final-state",
+                   [](ScriptedRun& run) { Result(run).digest = kOtherDigest; }},
+        SpoiledRun{"OfMoreSteps", UndisturbedRun,
+                   "history-consistent/extra-steps",
+                   [](ScriptedRun& run) { Result(run).steps = 9; }},
+        SpoiledRun{"OfAStepThatNobodyTrained", UndisturbedRun,
+                   "history-consistent/step-count",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kStep, 6);
+                     run.events.Remove(kOther, K::kStep, 6);
+                   }},
+        SpoiledRun{"OfAnotherStatus", UndisturbedRun, "trajectory/result",
+                   [](ScriptedRun& run) { Result(run).status = "not_finite"; }},
+        SpoiledRun{"ThatIsNotTheLastState", UndisturbedRun, "trajectory/result",
+                   [](ScriptedRun& run) { Result(run).digest = DigestAt(7); }},
+        SpoiledRun{
+            "ReceivedOfAnotherStep", UndisturbedRun, "trajectory/result",
+            [](ScriptedRun& run) {
+              run.events.At(LauncherProcess(1), K::kResultReceived).step = 7;
+            }},
+        SpoiledRun{"OfAnEpochThatIsNotOver", TwoPhasesRun, "trajectory/result",
+                   [](ScriptedRun& run) {
+                     run.facts.launchers[0].result->epochs = 1;
+                   }},
+        SpoiledRun{"OfAStopThatIsSaidToBeTheEnd", PreemptedRun,
+                   "trajectory/result",
+                   [](ScriptedRun& run) {
+                     run.facts.launchers[0].result->status = "done";
+                   }},
+        SpoiledRun{"AcknowledgedOfAnotherEpoch", DeletedRun,
+                   "history-consistent/steps",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kResultAcknowledged).epoch = 1;
+                   }},
+        SpoiledRun{"OfMoreEpochs", UndisturbedRun, "epochs/count",
+                   [](ScriptedRun& run) { Result(run).epochs = 3; }},
+        SpoiledRun{"WithAnotherLoss", UndisturbedRun, "trajectory/result",
+                   [](ScriptedRun& run) { Result(run).loss_bits ^= 1; }}),
+    NameOfCase<SpoiledRun>);
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,333 @@
+// Start of a generation: at its claim's parent, at a state that one of its
+// workers holds in memory, or from scratch.
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/model/training_model.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+using testing::Contains;
+using testing::Not;
+
+class SpoiledStartTest : public testing::TestWithParam<SpoiledRun> {};
+class ExcusedStartTest : public testing::TestWithParam<ExcusedRun> {};
+class LawfulStartTest : public testing::TestWithParam<LawfulRun> {};
+
+TEST_P(SpoiledStartTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(ExcusedStartTest, IsFoundWithoutTheExcuseOnly) {
+  ExpectExcused(GetParam());
+}
+TEST_P(LawfulStartTest, HasNoFinding) { ExpectLawful(GetParam()); }
+
+// Both workers carry on from that step instead.
+void CarryOnFrom(ScriptedRun& run, uint64_t step) {
+  for (const Emitter& by : {kChief, kNextOther}) {
+    RecordEvent& event = run.events.At(by, K::kCarriedOn);
+    event.step = step;
+    event.digest = DigestAt(step);
+  }
+}
+
+RecordEvent& Resumed(ScriptedRun& run) {
+  return run.events.At(kNextOther, K::kResumed);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Starts, SpoiledStartTest,
+    testing::Values(
+        SpoiledRun{"NobodyHasClaimedTheGeneration", RecoveredRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kNextChief, K::kClaimBegin);
+                     run.events.Remove(kNextChief, K::kGeneration);
+                   }},
+        SpoiledRun{
+            "JoinsBeforeItHasLeft", RejoinedRun,
+            "history-consistent/generations",
+            [](ScriptedRun& run) { run.events.Remove(kChief, K::kLeft); }},
+        SpoiledRun{
+            "LeavesWithAnotherStep", RejoinedRun, "history-consistent/steps",
+            [](ScriptedRun& run) { run.events.At(kChief, K::kLeft).step = 5; }},
+        SpoiledRun{"RanksResumeFromDifferentSteps", RecoveredRun,
+                   "resume-point/ranks-disagree",
+                   [](ScriptedRun& run) { Resumed(run).step = 2; }},
+        SpoiledRun{"RanksResumeFromDifferentPhases", TwoPhasesRun,
+                   "resume-point/ranks-disagree",
+                   [](ScriptedRun& run) {
+                     run.events.At(kThirdOther, K::kResumed).phase =
+                         RecordPhase::kEvaluationDue;
+                   }},
+        SpoiledRun{"RanksCarryOnFromDifferentSteps", RejoinedRun,
+                   "resume-point/ranks-disagree",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kCarriedOn).step = 5;
+                   }},
+        SpoiledRun{"CarriesOnBehindWhatItHadTrained", RejoinedRun,
+                   "bounded-loss/redone-after-rejoin",
+                   [](ScriptedRun& run) { CarryOnFrom(run, 5); }},
+        SpoiledRun{"ResumesBehindWhatItHadTrained", RejoinedRun,
+                   "bounded-loss/redone-after-rejoin",
+                   [](ScriptedRun& run) {
+                     for (const Emitter& by : {kChief, kNextOther}) {
+                       RecordEvent& event = run.events.At(by, K::kCarriedOn);
+                       event.kind = K::kResumed;
+                       event.step = 5;
+                     }
+                   }},
+        SpoiledRun{"CarriesOnBehindWhatItHadTakenOver", RejoinedRun,
+                   "bounded-loss/redone-after-rejoin",
+                   [](ScriptedRun& run) {
+                     RecordEvent again =
+                         run.events.At(kNextOther, K::kCarriedOn);
+                     again.step = 5;
+                     run.events.InsertBehind(kNextOther, K::kCarriedOn, 0,
+                                             kNextOther, again);
+                     run.events.InsertBehind(
+                         kNextOther, K::kCarriedOn, 0, kNextOther,
+                         {.kind = K::kLeft, .generation = 2, .step = 6});
+                   }},
+        SpoiledRun{"StartsFromNothingWhereItsClaimDoesNot", RecoveredRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) {
+                     RecordEvent& resumed = Resumed(run);
+                     resumed = {.kind = K::kInitialized,
+                                .generation = 2,
+                                .digest = DigestAt(0)};
+                   }},
+        SpoiledRun{
+            "ResumesFromAnotherCheckpoint", RecoveredRun,
+            "resume-point/unknown-checkpoint",
+            [](ScriptedRun& run) { Resumed(run).path = NameOfSave(2, 1); }},
+        SpoiledRun{"ResumesFromAnotherMoment", RecoveredRun,
+                   "resume-point/unknown-checkpoint",
+                   [](ScriptedRun& run) { Resumed(run).step = 5; }},
+        SpoiledRun{
+            "ResumesFromAnotherState", RecoveredRun, "store/changed-load",
+            [](ScriptedRun& run) { Resumed(run).digest = kOtherDigest; }},
+        SpoiledRun{"ResumesFromTheStateOfAnotherPhase", TwoPhasesRun,
+                   "store/changed-load",
+                   [](ScriptedRun& run) {
+                     run.events.At(kThirdChief, K::kResumed).digest =
+                         DigestAt(4, RecordPhase::kEvaluationDue);
+                   }},
+        SpoiledRun{"ResumesFromWhatItHasNotRead", RecoveredRun,
+                   "resume-point/not-loaded",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kNextOther, K::kLoaded);
+                   }},
+        SpoiledRun{"CarriesOnFromBeforeTheParent", RejoinedRun,
+                   "resume-point/stale-resume",
+                   [](ScriptedRun& run) { CarryOnFrom(run, 3); }},
+        SpoiledRun{"KeepsWhatItDoesNotHold", RejoinedRun,
+                   "resume-point/unknown-checkpoint",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kCarriedOn).step = 7;
+                   }},
+        SpoiledRun{"TakesOverWhatNobodyHolds", RejoinedRun,
+                   "resume-point/unknown-checkpoint",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kCarriedOn).step = 7;
+                   }},
+        SpoiledRun{
+            "TakesOverAnotherState", RejoinedRun, "trajectory/state-digest",
+            [](ScriptedRun& run) {
+              run.events.At(kNextOther, K::kCarriedOn).digest = kOtherDigest;
+            }},
+        SpoiledRun{"TakesOverOtherBitsThanTheHolder", RejoinedRun,
+                   "replicas-agree/replica-mismatch",
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextOther, K::kCarriedOn).digest =
+                         kOtherDigest;
+                   }},
+        SpoiledRun{"ResumesAtAnotherRow", RecoveredRun, "trajectory/position",
+                   [](ScriptedRun& run) { Resumed(run).position = 12; }},
+        SpoiledRun{"ResumesInAnotherEpoch", RecoveredRun, "trajectory/position",
+                   [](ScriptedRun& run) { Resumed(run).epoch = 1; }},
+        SpoiledRun{"ResumesFromAMomentOfNoReference", RecoveredRun,
+                   "trajectory/off-trajectory",
+                   [](ScriptedRun& run) {
+                     Resumed(run).phase = RecordPhase::kInEpoch;
+                     Resumed(run).step = 9;
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Starts, LawfulStartTest,
+    testing::Values(LawfulRun{"GivesANumberOutAgainAfterADeletion",
+                              DeletedTwiceRun, [](ScriptedRun&) {}},
+                    LawfulRun{"GivesANumberOutAgainWhereTheDiskForgot",
+                              [] { return CutRun("lying-fsync"); },
+                              [](ScriptedRun& run) {
+                                Renumber(run, 2, 1);
+                                // The claim of that name is the second.
+                                run.facts.left.store_listed = false;
+                              }},
+                    LawfulRun{"ClaimsAgainWithoutAState", TwiceCrashedRun,
+                              [](ScriptedRun&) {}}),
+    NameOfCase<LawfulRun>);
+
+// Workers without a store start from nothing: each start of the job is a
+// generation of its own, though none is claimed.
+ScriptedRun RunWithoutAStore() {
+  ScriptedRun run;
+  run.facts.setup.save_interval_steps = 0;
+  run.facts.setup.keep = 0;
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(5);
+  run.Fire(1, CrashFault());
+  run.Die(1);
+  run.Lose(0, 1);
+  run.Exit(0, 75, RecordReason::kLostWorker);
+  run.Restart(1);
+  run.StartAll();
+  run.ClaimNumber(1);
+  run.Initialize();
+  run.TrainTo(kLastStep);
+  run.Finish();
+  run.events.RemoveIf([](const EmittedEvent& one) {
+    return one.event.kind == K::kClaimBegin || one.event.kind == K::kGeneration;
+  });
+  return run;
+}
+
+INSTANTIATE_TEST_SUITE_P(WithoutAStore, LawfulStartTest,
+                         testing::Values(LawfulRun{"EachStartIsAGeneration",
+                                                   RunWithoutAStore,
+                                                   [](ScriptedRun&) {}}),
+                         NameOfCase<LawfulRun>);
+
+// Worker 0 held step 6 and was well, and all start again from step 4 though
+// workers rejoin.
+void ForgetStepSix(ScriptedRun& run) {
+  run.facts.setup.rejoins = true;
+  // Suspected error of TrainingModel::OnLauncher: the begin of the first
+  // launcher counts as a disturbance.
+  run.events.Remove(LauncherProcess(1), K::kLauncherBegin);
+}
+
+void FireBesideTheCrash(ScriptedRun& run, const RecordFault& fault) {
+  FireBefore(run, kOther, K::kFaultFired, 0, fault);
+}
+
+ExcusedRun Forgetting(const char* name, Edit excuse) {
+  return {name, RecoveredRun, "bounded-loss/memory-lost", ForgetStepSix,
+          std::move(excuse)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    MemoryIsLost, ExcusedStartTest,
+    testing::Values(
+        Forgetting("WhereAllStartTogether",
+                   [](ScriptedRun& run) { run.facts.setup.rejoins = false; }),
+        Forgetting("ToAnotherLauncher",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(kNextChief, K::kLifeBegin, 0,
+                                             LauncherProcess(2),
+                                             {.kind = K::kLauncherBegin});
+                   }),
+        Forgetting("InAnOutage",
+                   [](ScriptedRun& run) {
+                     FireBesideTheCrash(run,
+                                        {.id = "outage", .kind = "partition"});
+                   }),
+        Forgetting("OnANotice",
+                   [](ScriptedRun& run) {
+                     FireBesideTheCrash(run,
+                                        {.id = "notice", .kind = "preempt"});
+                   }),
+        Forgetting("ByAnErrorOfTheDisk",
+                   [](ScriptedRun& run) {
+                     FireBesideTheCrash(run, DiskError());
+                   }),
+        Forgetting("InAPowerCut",
+                   [](ScriptedRun& run) {
+                     FireBesideTheCrash(run,
+                                        {.id = "cut", .kind = "power_loss"});
+                   }),
+        Forgetting("InAPowerCutOfOneHost",
+                   [](ScriptedRun& run) {
+                     FireBesideTheCrash(run, {.id = "cut",
+                                              .kind = "power_loss",
+                                              .of_one_host = true});
+                   }),
+        Forgetting("ByThreeRestartsInARow",
+                   [](ScriptedRun& run) {
+                     for (int i = 0; i < 3; ++i) {
+                       run.events.InsertBefore(kNextChief, K::kLoaded, 0,
+                                               LauncherProcess(1),
+                                               {.kind = K::kRestarting});
+                     }
+                   }),
+        Forgetting("ByOneThatWasDone",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(
+                         kChief, K::kLifeEnd, 0, kChief,
+                         {.kind = K::kFinished, .generation = 1});
+                   }),
+        Forgetting("ByOneThatAFaultHit",
+                   [](ScriptedRun& run) {
+                     RecordFault crash = CrashFault();
+                     crash.id = "second";
+                     FireBefore(run, kChief, K::kWorkerLost, 0, crash);
+                   })),
+    NameOfCase<ExcusedRun>);
+
+// An outage excuses what is forgotten while it lasts.
+TEST(TrainingStartTest, DisturbanceOfTheGenerationBeforeExcusesNoLostMemory) {
+  for (const int64_t duration_ns : {int64_t{1}, int64_t{0}}) {
+    ScriptedRun run = RecoveredRun();
+    ForgetStepSix(run);
+    FireBefore(
+        run, kOther, K::kInitialized, 0,
+        {.id = "outage", .kind = "partition", .duration_ns = duration_ns});
+    run.events.MoveBehind(kOther, K::kFaultFired, kChief, K::kClaimBegin);
+    if (duration_ns == 0) {
+      EXPECT_THAT(FindingsOf(run), Not(Contains("bounded-loss/memory-lost")));
+    } else {
+      EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
+    }
+  }
+}
+
+// A step in between is progress: three deaths are not in a row.
+TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
+  ScriptedRun run = RecoveredRun();
+  ForgetStepSix(run);
+  for (const char* id : {"second", "third"}) {
+    RecordFault crash = CrashFault();
+    crash.id = id;
+    FireBefore(run, kOther, K::kStep, 2, crash);
+  }
+  EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
+}
+
+// A launcher hears of the chief's steps alone.
+TEST(TrainingStartTest, StepOfAnotherThanTheChiefIsNoProgress) {
+  ScriptedRun run = RecoveredRun();
+  ForgetStepSix(run);
+  RecordEvent step_six = run.events.At(kChief, K::kStep, 5);
+  run.events.Remove(kChief, K::kStep, 5);
+  for (int i = 0; i < 3; ++i) {
+    run.events.InsertBefore(kOther, K::kFaultFired, 0, LauncherProcess(1),
+                            {.kind = K::kRestarting});
+  }
+  run.events.InsertBefore(kOther, K::kFaultFired, 0, kOther, step_six);
+  EXPECT_THAT(FindingsOf(run), Not(Contains("bounded-loss/memory-lost")));
+}
+
+TEST(TrainingStartTest, MemoryIsNotLost_WithALauncher) {
+  ScriptedRun run = RecoveredRun();
+  run.facts.setup.rejoins = true;
+  EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,334 @@
+// Termination notices: an agreed step, a save of it, and out within the grace.
+#include "harness/oracle/process/notices.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+class SpoiledNoticeTest : public testing::TestWithParam<SpoiledRun> {};
+class ExcusedNoticeTest : public testing::TestWithParam<ExcusedRun> {};
+class LawfulNoticeTest : public testing::TestWithParam<LawfulRun> {};
+
+TEST_P(SpoiledNoticeTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(ExcusedNoticeTest, IsFoundWithoutTheExcuseOnly) {
+  ExpectExcused(GetParam());
+}
+TEST_P(LawfulNoticeTest, HasNoFinding) { ExpectLawful(GetParam()); }
+
+// A notice that a worker of the generation sees when it has done the step.
+RecordEvent NoticeAt(uint64_t step, uint64_t generation = 1) {
+  return {.kind = K::kNotice, .generation = generation, .step = step};
+}
+
+// The notice comes in step 4; steps 5 and 6 may follow it.
+void IgnoreNotice(ScriptedRun& run) {
+  run.events.InsertBehind(kOther, K::kStep, 2, kOther, NoticeAt(3));
+}
+
+void FailLastSave(ScriptedRun& run) {
+  run.events.At(kChief, K::kSaveAcknowledged, 2).kind = K::kSaveFailed;
+}
+
+void NeverAgree(ScriptedRun& run) {
+  run.events.Remove(kChief, K::kStopAgreed);
+  run.events.Remove(kOther, K::kStopAgreed);
+}
+
+// Worker 1 is told to go as worker 0 is.
+void NoticeBoth(ScriptedRun& run) {
+  RecordFault other = run.facts.faults[0];
+  other.id = "other";
+  FireBefore(run, kOther, K::kStep, 4, other);
+  run.events.InsertBefore(kOther, K::kStep, 4, kOther, NoticeAt(4));
+}
+
+// Time of the first chief's first event of the kind.
+int64_t TimeOf(const ScriptedRun& run, RecordKind kind) {
+  const Record record = run.record();
+  return std::ranges::find(record.lives.at(0).events, kind, &RecordEvent::kind)
+      ->t_ns;
+}
+
+void NeverSeeNotice(ScriptedRun& run) { run.events.Remove(kChief, K::kNotice); }
+
+// Told in step 4 by a signal, worker 1 has not seen it in step 6.
+void MissSignal(ScriptedRun& run) {
+  FireBefore(run, kOther, K::kStep, 3,
+             {.id = "notice", .kind = "preempt", .grace_ns = 1'000 * kTick});
+}
+
+void AskToStop(ScriptedRun& run, int worker, size_t step) {
+  const Emitter by = WorkerProcess(worker, 1);
+  run.events.InsertBefore(
+      by, K::kStep, step - 1, LauncherProcess(1),
+      {.kind = K::kAskedToStop, .about = worker, .incarnation = 1});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Notices, SpoiledNoticeTest,
+    testing::Values(
+        SpoiledRun{"Unheeded", UndisturbedRun, "grace/unheeded", IgnoreNotice},
+        SpoiledRun{"UnheededSinceItRejoined", RejoinedRun, "grace/unheeded",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.steps_per_execution = 1;
+                     run.events.InsertBehind(kChief, K::kCarriedOn, 0, kChief,
+                                             NoticeAt(6, 2));
+                     // Two more steps than there are.
+                     for (const uint64_t step : {9, 10}) {
+                       RecordEvent event = run.events.At(kChief, K::kStep, 7);
+                       event.step = step;
+                       run.events.InsertBefore(kChief, K::kFinished, 0, kChief,
+                                               event);
+                     }
+                   }},
+        SpoiledRun{"HeededLate", PreemptedRun, "grace/late",
+                   [](ScriptedRun& run) {
+                     run.events.Delay(50 * kTick, kChief, K::kStopAgreed);
+                   }},
+        SpoiledRun{"HeededLateAtTheEnd", PreemptedRun, "grace/late",
+                   [](ScriptedRun& run) {
+                     run.events.Delay(50 * kTick, kChief, K::kLifeEnd);
+                   }},
+        SpoiledRun{"StopsWithoutOne", PreemptedRun, "grace/no-notice",
+                   NeverSeeNotice},
+        SpoiledRun{"StopsWithoutOneWhereNoStopIsPlanned", PreemptedRun,
+                   "grace/no-notice",
+                   [](ScriptedRun& run) {
+                     NeverSeeNotice(run);
+                     run.facts.setup.launches = {{.epochs = kEpochs}};
+                   }},
+        SpoiledRun{"LeavesForALaterStartWithoutALastSave", PreemptedRun,
+                   "grace/not-saved",
+                   [](ScriptedRun& run) {
+                     FailLastSave(run);
+                     run.events.At(kChief, K::kLifeEnd).count = 74;
+                   }},
+        SpoiledRun{
+            "StopsForOneOfAnotherGeneration", RejoinedRun, "grace/no-notice",
+            [](ScriptedRun& run) {
+              run.events.InsertBehind(kOther, K::kStep, 4, kOther, NoticeAt(5));
+              run.events.InsertBehind(kNextOther, K::kStep, 0, kNextOther,
+                                      {.kind = K::kStopAgreed,
+                                       .generation = 2,
+                                       .step = 7,
+                                       .epoch = 1});
+            }},
+        SpoiledRun{"WithoutAnAgreement", PreemptedRun, "grace/no-agreement",
+                   NeverAgree},
+        SpoiledRun{"WithoutASave", PreemptedRun, "grace/not-saved",
+                   FailLastSave},
+        SpoiledRun{"WithASaveOfAnotherStep", PreemptedRun, "grace/not-saved",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 2).step = 4;
+                   }},
+        SpoiledRun{"TrainsOnBehindTheGrace", UndisturbedRun, "grace/overrun",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.notice_grace_ns = 1;
+                     IgnoreNotice(run);
+                   }},
+        SpoiledRun{
+            "KilledInTheGrace", PreemptedRun, "grace/killed",
+            [](ScriptedRun& run) { run.events.Remove(kChief, K::kLifeEnd); }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Notices, ExcusedNoticeTest,
+    testing::Values(
+        ExcusedRun{"TrainsOnWhereItKnowsItsGrace", UndisturbedRun,
+                   "grace/unheeded", IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.facts.setup.notice_grace_ns = 30 * kTick;
+                   }},
+        ExcusedRun{
+            "TrainsToTheEndOfAnExecution", UndisturbedRun, "grace/unheeded",
+            IgnoreNotice,
+            [](ScriptedRun& run) { run.facts.setup.steps_per_execution = 3; }},
+        ExcusedRun{"AllAgreeToStop", UndisturbedRun, "grace/unheeded",
+                   IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(kOther, K::kStep, 4, kOther,
+                                             {.kind = K::kStopAgreed,
+                                              .generation = 1,
+                                              .step = 5,
+                                              .epoch = 1});
+                   }},
+        ExcusedRun{"ItHasLostTheOthers", UndisturbedRun, "grace/unheeded",
+                   IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, K::kStep, 4, kOther,
+                         {.kind = K::kLeaving, .generation = 1});
+                   }},
+        ExcusedRun{"ItHasEnded", UndisturbedRun, "grace/unheeded", IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, K::kStep, 4, LauncherProcess(1),
+                         {.kind = K::kExited, .about = 1, .incarnation = 1});
+                   }},
+        ExcusedRun{"TheNumberOfItsGenerationIsUsedAgain", UndisturbedRun,
+                   "grace/unheeded", IgnoreNotice,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(
+                         kOther, K::kStep, 4, kNextChief,
+                         {.kind = K::kGeneration, .generation = 1});
+                   }},
+        ExcusedRun{
+            "ItIsSuperseded", UndisturbedRun, "grace/unheeded", IgnoreNotice,
+            [](ScriptedRun& run) {
+              run.events.InsertBehind(kOther, K::kStep, 4, kOther,
+                                      {.kind = K::kFencedOut, .generation = 1});
+            }},
+        ExcusedRun{"AStopIsPlanned", PreemptedRun, "grace/no-notice",
+                   NeverSeeNotice,
+                   [](ScriptedRun& run) {
+                     run.facts.setup.launches = {
+                         {.epochs = kEpochs, .stop_at_step = 5}};
+                   }},
+        ExcusedRun{"ItIsPolledFor", UndisturbedRun, "grace/not-seen",
+                   MissSignal,
+                   [](ScriptedRun& run) { run.facts.faults[0].polled = true; }},
+        ExcusedRun{
+            "ItComesInALongExecution", UndisturbedRun, "grace/not-seen",
+            MissSignal,
+            [](ScriptedRun& run) { run.facts.setup.steps_per_execution = 3; }},
+        ExcusedRun{
+            "ItIsSeenInTime", UndisturbedRun, "grace/not-seen", MissSignal,
+            [](ScriptedRun& run) {
+              run.events.InsertBehind(kOther, K::kStep, 4, kOther, NoticeAt(5));
+            }},
+        ExcusedRun{
+            "ItsLauncherCannotReachIt", UndisturbedRun, "grace/not-seen",
+            [](ScriptedRun& run) { AskToStop(run, 1, 4); },
+            [](ScriptedRun& run) {
+              run.events.At(LauncherProcess(1), K::kAskedToStop, 0).reason =
+                  RecordReason::kUnreachable;
+            }},
+        ExcusedRun{"AllStopForAnother", UndisturbedRun, "grace/not-seen",
+                   MissSignal,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(kOther, K::kStep, 4, kOther,
+                                             {.kind = K::kStopAgreed,
+                                              .generation = 1,
+                                              .step = 5,
+                                              .epoch = 1});
+                   }},
+        ExcusedRun{
+            "ItSawOneBeforeItsLauncherAsked", UndisturbedRun, "grace/not-seen",
+            [](ScriptedRun& run) {
+              run.facts.setup.notice_grace_ns = 30 * kTick;
+              AskToStop(run, 1, 4);
+            },
+            [](ScriptedRun& run) {
+              run.events.InsertBehind(kOther, K::kStep, 1, kOther, NoticeAt(2));
+            }},
+        ExcusedRun{
+            "OneThatAskedForItInTheStepHasLeft", UndisturbedRun,
+            "grace/no-notice",
+            [](ScriptedRun& run) {
+              run.events.InsertBehind(kOther, K::kStep, 5, kChief, NoticeAt(6));
+              run.events.InsertBehind(kChief, K::kNotice, 0, kChief,
+                                      {.kind = K::kLeaving, .generation = 1});
+              run.events.InsertBehind(kOther, K::kStep, 5, kOther,
+                                      {.kind = K::kStopAgreed,
+                                       .generation = 1,
+                                       .step = 6,
+                                       .epoch = 1});
+              run.events.MoveBehind(kOther, K::kStopAgreed, kChief,
+                                    K::kLeaving);
+            },
+            [](ScriptedRun& run) {
+              run.events.MoveBehind(kChief, K::kNotice, kChief, K::kStep, 4);
+            }},
+        ExcusedRun{"TheSaveIsGivenUpAfterAllTries", PreemptedRun,
+                   "grace/not-saved", FailLastSave,
+                   [](ScriptedRun& run) {
+                     RecordEvent& end = run.events.At(kChief, K::kLifeEnd);
+                     end.count = 74;
+                     end.step = 5;
+                   }},
+        ExcusedRun{"AllIsDone", PreemptedRun, "grace/no-agreement", NeverAgree,
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(
+                         kChief, K::kLifeEnd, 0, kChief,
+                         {.kind = K::kFinished, .generation = 1});
+                   }}),
+    NameOfCase<ExcusedRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Notices, LawfulNoticeTest,
+    testing::Values(LawfulRun{"TwoStepsFollow", UndisturbedRun,
+                              [](ScriptedRun& run) {
+                                run.events.InsertBehind(kOther, K::kStep, 5,
+                                                        kOther, NoticeAt(6));
+                              }},
+                    LawfulRun{"BothAreToldToGo", PreemptedRun, NoticeBoth},
+                    // Steps 7 and 8 may follow in the next generation.
+                    LawfulRun{"ItIsAskedBeforeItRejoins", RejoinedRun,
+                              [](ScriptedRun& run) { AskToStop(run, 0, 5); }},
+                    LawfulRun{"HeededAsTheGraceIsOver", PreemptedRun,
+                              [](ScriptedRun& run) {
+                                run.facts.faults[0].grace_ns =
+                                    TimeOf(run, K::kLifeEnd) -
+                                    TimeOf(run, K::kFaultFired);
+                              }},
+                    LawfulRun{"OneWithoutAGraceIsAKill", RecoveredRun,
+                              [](ScriptedRun& run) {
+                                run.facts.faults[0].kind = "preempt";
+                              }},
+                    // A notice from before the rejoin counts from the rejoin.
+                    LawfulRun{"ItRejoinsFirst", RejoinedRun,
+                              [](ScriptedRun& run) {
+                                run.events.InsertBehind(kChief, K::kStep, 3,
+                                                        kChief, NoticeAt(4));
+                              }}),
+    NameOfCase<LawfulRun>);
+
+// The agreed step of the second generation 1 is not held against the saves of
+// the first.
+TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
+  ScriptedRun run = PreemptedRun();
+  ForgetBefore(run, kNextChief, K::kClaimBegin);
+  Renumber(run, 2, 1);
+  const RecordFault again = {
+      .id = "again", .kind = "preempt", .grace_ns = 1'000 * kTick};
+  FireBefore(run, kNextChief, K::kStep, 0, again);
+  run.events.InsertBehind(
+      kNextChief, K::kStep, 0, kNextChief,
+      {.kind = K::kStopAgreed, .generation = 1, .step = 6, .epoch = 1});
+  EndBehind(run, kNextChief, K::kSaveAcknowledged);
+  run.events.Append(kNextChief, {.kind = K::kLifeEnd, .count = 143});
+  ASSERT_THAT(FindingsOf(run),
+              testing::Not(testing::Contains("grace/not-saved")));
+  run.events.Remove(kNextChief, K::kSaveAcknowledged);
+  EXPECT_THAT(FindingsOf(run), testing::Contains("grace/not-saved"));
+}
+
+TEST(NoticesTest, WithoutCheckpointsThereIsNothingToSave) {
+  ScriptedRun run;
+  run.facts.setup.save_interval_steps = 0;
+  run.facts.setup.keep = 0;
+  run.LaunchAll();
+  run.Initialize();
+  run.StepAll(1);
+  run.Fire(0, {.id = "notice", .kind = "preempt", .grace_ns = 100 * kTick});
+  run.SeeNotice(0);
+  run.StepAll(2);
+  run.StopAgreed();
+  run.SendResult();
+  run.Exit(0, 143);
+  run.Exit(1, 143);
+  run.EndLauncher(143, "stopped");
+  EXPECT_THAT(FindingsOf(run), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace gauntlet

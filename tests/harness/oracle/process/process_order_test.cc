@@ -1,0 +1,129 @@
+// The order of what one process emits, and of the processes of a worker.
+#include "harness/oracle/process/process_order.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/history/check.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> FindingsIn(const Record& record) {
+  Check check("history-consistent");
+  CheckProcessOrder(record, check);
+  std::vector<std::string> names;
+  for (const Finding& one : check.report().findings) names.push_back(one.name);
+  return names;
+}
+
+std::vector<RecordEvent>& EventsOf(Record& record, int worker, int life) {
+  return std::ranges::find_if(record.lives,
+                              [&](const LifeEvents& one) {
+                                return one.worker == worker && one.life == life;
+                              })
+      ->events;
+}
+
+// The first process of worker 1 does not count as such.
+Record SkippedStart() {
+  Record record = RecoveredRun().record();
+  for (LifeEvents& life : record.lives) {
+    if (life.worker == 1 && life.life == 2) life.life = 3;
+  }
+  return record;
+}
+
+TEST(ProcessOrderTest, RunsInOrderHaveNoFinding) {
+  EXPECT_THAT(FindingsIn(RecoveredRun().record()), IsEmpty());
+}
+
+TEST(ProcessOrderTest, ProcessBeginsWithItsStart) {
+  ScriptedRun run = RecoveredRun();
+  run.events.Remove(kNextChief, K::kLifeBegin);
+  EXPECT_THAT(FindingsIn(run.record()), ElementsAre("beginning"));
+}
+
+TEST(ProcessOrderTest, ProcessStartsOnce) {
+  ScriptedRun run = RecoveredRun();
+  run.events.Repeat(kNextChief, K::kLifeBegin);
+  EXPECT_THAT(FindingsIn(run.record()), ElementsAre("beginning"));
+}
+
+TEST(ProcessOrderTest, NothingFollowsTheEnd) {
+  ScriptedRun run = RecoveredRun();
+  run.events.Append(kNextChief, {.kind = K::kStep, .step = 9});
+  EXPECT_THAT(FindingsIn(run.record()), ElementsAre("after-end"));
+}
+
+TEST(ProcessOrderTest, TimeOfAProcessRises) {
+  Record record = RecoveredRun().record();
+  std::vector<RecordEvent>& events = EventsOf(record, 0, 2);
+  events[5].t_ns = events[4].t_ns - kStampSlackNs;
+  EXPECT_THAT(FindingsIn(record), IsEmpty());
+  --events[5].t_ns;
+  EXPECT_THAT(FindingsIn(record), ElementsAre("time"));
+}
+
+TEST(ProcessOrderTest, NoStartOfAWorkerIsLeftOut) {
+  EXPECT_THAT(FindingsIn(SkippedStart()), ElementsAre("lives"));
+}
+
+TEST(ProcessOrderTest, NoStartOfAWorkerComesTwice) {
+  Record record = RecoveredRun().record();
+  for (LifeEvents& life : record.lives) {
+    if (life.worker == 1) life.life = 1;
+  }
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+}
+
+TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereFewerAreEnough) {
+  Record record = SkippedStart();
+  record.setup.min_workers = 2;
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  record.setup.min_workers = 1;
+  EXPECT_THAT(FindingsIn(record), IsEmpty());
+}
+
+TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereItRejoins) {
+  Record record = SkippedStart();
+  record.setup.rejoins = true;
+  EXPECT_THAT(FindingsIn(record), IsEmpty());
+}
+
+TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereThatStartHasFewer) {
+  Record record = SkippedStart();
+  record.setup.workers_by_life = {2, 1, 2};
+  EXPECT_THAT(FindingsIn(record), IsEmpty());
+  record.setup.workers_by_life = {2, 2, 1};
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+}
+
+TEST(ProcessOrderTest, ManyMissingStartsAreCheckedAtOnce) {
+  Record record = SkippedStart();
+  record.lives.back().life = std::numeric_limits<int>::max();
+  record.setup.workers_by_life = {2, 1};
+  EXPECT_THAT(FindingsIn(record), IsEmpty());
+  record.setup.workers_by_life = {2, 1, 2};
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  record.setup.workers_by_life = {};
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+}
+
+TEST(ProcessOrderTest, IsPartOfTheVerdict) {
+  ScriptedRun run = RecoveredRun();
+  run.events.Repeat(kNextChief, K::kLifeBegin);
+  EXPECT_THAT(FindingsOf(run), Contains("history-consistent/beginning"));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,460 @@
+// Explanations for the end of a process, or for a worker giving up another one.
+#include "harness/oracle/process/processes.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/oracle/cluster_story.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Reason = RecordReason;
+
+constexpr std::string_view kDeaths = "no-spontaneous-exit";
+constexpr std::string_view kDetection = "detection";
+constexpr std::string_view kGrace = "grace";
+constexpr int64_t kMs = ClusterStory::kMs;
+
+RecordFault Crash() {
+  return {.id = "crash", .kind = "crash", .point = "step.begin"};
+}
+
+RecordFault Lasting(std::string kind, int64_t ms) {
+  return {.id = kind,
+          .kind = std::move(kind),
+          .point = "step.begin",
+          .latency_ns = ms * kMs,
+          .duration_ns = ms * kMs};
+}
+
+// The others give the dead up at once, and leave.
+void OthersLeave(ClusterStory& story, int lost) {
+  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
+    if (worker == lost) continue;
+    story.Wait(1)
+        .GivesUp(worker, lost, Reason::kClosed, 1'000)
+        .Leaves(worker, Reason::kLostWorker);
+  }
+}
+
+TEST(ProcessesTest, WhoFinishesNeedsNoCause) {
+  ClusterStory story;
+  story.Finish();
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, AFaultExplainsTheEndOfItsOwnProcess) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.IsKilled(2);
+  story.Wait(1)
+      .GivesUp(0, 1, Reason::kClosed, 1'000)
+      .Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-death"));
+}
+
+TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.Wait(1)
+      .GivesUp(0, 1, Reason::kClosed, 1'000)
+      .Leaves(0, Reason::kLostWorker);
+  story.Wait(500).LauncherKills(2);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+}
+
+TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
+  RecordFault kill = {.id = "kill", .kind = "kill", .latency_ns = 100 * kMs};
+  ClusterStory early;
+  early.Fire(1, kill).Wait(99).IsKilled(1);
+  OthersLeave(early, 1);
+  EXPECT_THAT(early.Breaches(kDeaths), IsEmpty()) << "within the stamps' slack";
+  ClusterStory earlier;
+  earlier.Fire(1, kill).Wait(50).IsKilled(1);
+  OthersLeave(earlier, 1);
+  EXPECT_THAT(earlier.Breaches(kDeaths), ElementsAre("unexplained-death"));
+}
+
+TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.GivesUp(0, 1, Reason::kClosed, 1'000)
+      .Says(0, {.kind = RecordKind::kLifeEnd,
+                .count = 75,
+                .reason = Reason::kLostWorker})
+      .EndsWith(0, 1);
+  story.GivesUp(2, 1, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("exit-code"));
+}
+
+TEST(ProcessesTest, NobodyTalksAfterItsEnd) {
+  ClusterStory story;
+  story.Fire(1, Crash())
+      .EndsWith(1, 70)
+      .Wait(5)
+      .Says(1, {.kind = RecordKind::kStep, .step = 3});
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("after-end"));
+}
+
+TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70).Wait(1);
+  story.Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
+  ClusterStory story;
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
+}
+
+// A fault that lasts for a millisecond and harms nobody.
+class HarmlessFaultTest : public testing::TestWithParam<std::string> {
+ protected:
+  void Happen(ClusterStory& story) {
+    story.Fire(2, Lasting(GetParam(), 1)).Wait(5).Step().Step();
+  }
+};
+
+TEST_P(HarmlessFaultTest, HidesNoDeath) {
+  ClusterStory story;
+  Happen(story);
+  story.IsKilled(1);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-death"));
+}
+
+TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
+  ClusterStory story;
+  Happen(story);
+  story.Wait(10'000)
+      .GivesUp(0, 1, Reason::kDeadline, 10'000)
+      .Leaves(0, Reason::kDeadline);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
+  ClusterStory story;
+  Happen(story);
+  story.Wait(1'000)
+      .GivesUp(0, 1, Reason::kSilent, 1'000)
+      .Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
+  ClusterStory story;
+  Happen(story);
+  story.Fire(1, Crash()).EndsWith(1, 70).Wait(3'600'000);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDetection), ElementsAre("late", "late"));
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+}
+
+TEST_P(HarmlessFaultTest, HidesNoNoticeThatIsIgnored) {
+  ClusterStory story;
+  Happen(story);
+  story.Says(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
+  EXPECT_THAT(story.Breaches(kGrace), ElementsAre("unheeded"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
+                         testing::Values("slow", "hang", "pause", "partition",
+                                         "asymmetric_partition", "delay",
+                                         "packet_loss"),
+                         [](const auto& test) { return test.param; });
+
+TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {
+  ClusterStory story;
+  story.Says(1, {.kind = RecordKind::kNotice}).Step().Step();
+  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
+    story.Says(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
+  }
+  story.Finish();
+  EXPECT_THAT(story.Breaches(kGrace), IsEmpty());
+}
+
+// A fault that blocks a worker, and the way it is detected.
+struct Standstill {
+  std::string kind;
+  std::string point;
+  Reason reason;
+  int64_t limit_ms;
+};
+
+class StandstillTest : public testing::TestWithParam<Standstill> {
+ protected:
+  ClusterStory After(int64_t stands_ms) {
+    const Standstill& how = GetParam();
+    ClusterStory story;
+    RecordFault fault = Lasting(how.kind, stands_ms);
+    fault.point = how.point;
+    story.Fire(1, fault).Wait(how.limit_ms);
+    story.GivesUp(0, 1, how.reason, how.limit_ms).Leaves(0, how.reason);
+    story.GivesUp(2, 0, Reason::kClosed, how.limit_ms)
+        .Leaves(2, Reason::kLostWorker);
+    story.LauncherKills(1);
+    return story;
+  }
+};
+
+TEST_P(StandstillTest, ExplainsThatItIsGivenUp) {
+  EXPECT_THAT(After(GetParam().limit_ms).Breaches(kDeaths), IsEmpty());
+}
+
+TEST_P(StandstillTest, ExplainsNothingWhereItIsShort) {
+  EXPECT_THAT(After(GetParam().limit_ms / 2).Breaches(kDeaths),
+              Contains("unexplained-loss"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, StandstillTest,
+    testing::Values(
+        Standstill{"pause", "step.begin", Reason::kSilent, 1'000},
+        Standstill{"hang", "ctl.heartbeat", Reason::kSilent, 1'000},
+        Standstill{"partition", "step.begin", Reason::kSilent, 1'000},
+        Standstill{"hang", "step.begin", Reason::kDeadline, 10'000},
+        Standstill{"slow", "step.begin", Reason::kDeadline, 10'000}),
+    [](const auto& test) {
+      return test.param.kind + "_" + std::to_string(test.index);
+    });
+
+TEST(ProcessesTest, AHangKeepsNoHeartbeatFromComing) {
+  ClusterStory story;
+  story.Fire(1, Lasting("hang", 60'000)).Wait(1'000);
+  story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  story.LauncherKills(1);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
+  ClusterStory story;
+  RecordFault hang = Lasting("hang", 0);
+  story.Fire(1, hang).Wait(13'000);
+  story.GivesUp(0, 1, Reason::kDeadline, 10'000).Leaves(0, Reason::kDeadline);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  story.LauncherKills(1);
+  EXPECT_THAT(story.Breaches(kDetection), ElementsAre("late", "late"));
+}
+
+TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  RecordFault pause = Lasting("pause", 60'000);
+  story.Fire(0, pause).Fire(2, pause).Wait(60'001);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+// Worker 1 is paused for two seconds; the chief gives it up after that long.
+ClusterStory PausedWorker(int64_t ms) {
+  ClusterStory story;
+  story.Fire(1, Lasting("pause", 2'000)).Wait(ms);
+  story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  story.LauncherKills(1);
+  return story;
+}
+
+TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
+  // Two periods beyond the limit.
+  EXPECT_THAT(PausedWorker(1'200).Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(PausedWorker(1'201).Breaches(kDetection), ElementsAre("late"));
+}
+
+TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
+  ClusterStory story;
+  RecordFault pause = Lasting("pause", 1'000);
+  pause.id = "pause of the chief";
+  story.Fire(1, Lasting("pause", 1'900)).Fire(0, pause);
+  story.Wait(2'000).Step().Finish();
+  // It listens for 0.9 s, and is silent for too short a time itself.
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
+  const auto after = [](int64_t ms) {
+    ClusterStory story;
+    story.Fire(1, Crash()).EndsWith(1, 70);
+    story.GivesUp(0, 1, Reason::kClosed, 1'000).Wait(ms);
+    story.Leaves(0, Reason::kLostWorker);
+    story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+    return story.Breaches(kDetection);
+  };
+  EXPECT_THAT(after(1'200), IsEmpty());
+  EXPECT_THAT(after(1'201), ElementsAre("not-acted-on"));
+}
+
+TEST(ProcessesTest, WorkerThatMeetsTheOthersLosesThemAsOftenAsItTakes) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.GivesUp(0, 1, Reason::kClosed, 1'000);
+  story.Says(0, {.kind = RecordKind::kLeft, .reason = Reason::kLostWorker});
+  story.GivesUp(0, 2, Reason::kClosed, 1'000).Wait(5'000);
+  story.Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, NothingStandsStillForAnHour) {
+  const auto after = [](int64_t ms, bool is_paused) {
+    ClusterStory story;
+    for (int i = 0; is_paused && i < ClusterStory::kWorkers; ++i) {
+      story.Fire(i, Lasting("pause", ms));
+    }
+    story.Wait(ms).Step().Finish();
+    return story.Breaches("no-hang");
+  };
+  EXPECT_THAT(after(3'600'000, false), ElementsAre("standstill"));
+  // The longest bound is 30 s: a pause is found, and over, within it.
+  EXPECT_THAT(after(55'000, false), ElementsAre("standstill"));
+  EXPECT_THAT(after(55'000, true), IsEmpty());
+  EXPECT_THAT(after(3'600'000, true), ElementsAre("standstill"));
+}
+
+TEST(ProcessesTest, IsOfTheRankThatItsLauncherGaveIt) {
+  ClusterStory story;
+  story.record().lives[2].events.front().count = 1;
+  EXPECT_THAT(story.Finish().Breaches(kDeaths), ElementsAre("rank"));
+}
+
+// The chief hangs for good, and its launcher kills it after that long.
+ClusterStory ChiefHangs(int64_t ms) {
+  ClusterStory story;
+  story.Fire(0, Lasting("hang", 0)).Wait(ms);
+  story.LauncherGivesUp(0, 10'000).LauncherKills(0);
+  OthersLeave(story, 0);
+  return story;
+}
+
+TEST(ProcessesTest, LauncherGivesUpAChiefThatHangs) {
+  EXPECT_THAT(ChiefHangs(10'000).Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(ChiefHangs(10'000).Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, LauncherGivesUpNoChiefThatIsWell) {
+  ClusterStory story;
+  story.Wait(10'000).LauncherGivesUp(0, 10'000).LauncherKills(0);
+  OthersLeave(story, 0);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
+  EXPECT_THAT(ChiefHangs(11'000).Breaches(kDetection), IsEmpty());
+  // It and each of the others.
+  EXPECT_THAT(ChiefHangs(31'000).Breaches(kDetection),
+              ElementsAre("late", "late", "late"));
+}
+
+TEST(ProcessesTest, ChiefRefusesWhoHasLeftTheGenerationThatItIsIn) {
+  ClusterStory story;
+  story.Fire(2, Crash()).EndsWith(2, 70).Wait(1);
+  story.GivesUp(1, 2, Reason::kClosed, 1'000);
+  story.Says(1, {.kind = RecordKind::kLeft,
+                 .generation = 1,
+                 .reason = Reason::kLostWorker});
+  story.GivesUp(1, 0, Reason::kRefused, 0);  // it calls again and again
+  story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
+  story.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+}
+
+TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
+  ClusterStory story;
+  story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
+}
+
+// Another worker than the chief hangs, and only the launcher gives anybody up.
+TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
+  const auto after = [](int64_t hangs_ms, int64_t chief_hangs_ms) {
+    ClusterStory story;
+    story.Fire(1, Lasting("hang", 0));
+    if (chief_hangs_ms > 0) story.Fire(0, Lasting("hang", chief_hangs_ms));
+    story.Wait(hangs_ms).LauncherGivesUp(0, 10'000).LauncherKills(0);
+    OthersLeave(story, 0);
+    return story.Breaches(kDetection);
+  };
+  EXPECT_THAT(after(10'100, 0), IsEmpty());
+  EXPECT_THAT(after(10'101, 0), ElementsAre("not-by-a-worker"));
+  EXPECT_THAT(after(10'101, 5'000), IsEmpty());
+}
+
+TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
+  ClusterStory story;
+  story.Fire(1, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
+  story.Leaves(1, Reason::kDevice);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  ClusterStory other;
+  other.Fire(2, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
+  other.Leaves(1, Reason::kDevice);
+  OthersLeave(other, 1);
+  EXPECT_THAT(other.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
+  const RecordFault error = {
+      .id = "error", .kind = "errno", .point = "ckpt.rename"};
+  ClusterStory at_once;
+  at_once.Fire(0, error).Leaves(0, Reason::kDiskError);
+  OthersLeave(at_once, 0);
+  EXPECT_THAT(at_once.Breaches(kDeaths), IsEmpty());
+  ClusterStory later;
+  later.Fire(0, error).Step().Leaves(0, Reason::kDiskError);
+  OthersLeave(later, 0);
+  EXPECT_THAT(later.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+// An error of a save costs the save, and no worker.
+TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
+  const RecordFault in_save = {
+      .id = "error", .kind = "errno", .point = "ckpt.rename", .in_save = true};
+  const auto after = [&](const std::function<void(ClusterStory&)>& also) {
+    ClusterStory story;
+    story.Fire(0, in_save);
+    also(story);
+    story.Leaves(0, Reason::kDiskError);
+    OthersLeave(story, 0);
+    return story.Breaches(kDeaths);
+  };
+  EXPECT_THAT(after([](ClusterStory&) {}), ElementsAre("unexplained-exit"));
+  EXPECT_THAT(after([](ClusterStory& story) {
+                story.Fire(
+                    0, {.id = "other", .kind = "errno", .point = "data.read"});
+              }),
+              IsEmpty());
+  EXPECT_THAT(after([](ClusterStory& story) {
+                story.Says(0, {.kind = RecordKind::kFinished, .step = 2});
+              }),
+              IsEmpty());
+  EXPECT_THAT(after([](ClusterStory& story) {
+                story.Says(0, {.kind = RecordKind::kDeleteBegin});
+              }),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,138 @@
+// How a launcher starts its workers again, and how it passes its notice on.
+#include "harness/oracle/process/restarts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+class SpoiledRestartTest : public testing::TestWithParam<SpoiledRun> {};
+class ExcusedRestartTest : public testing::TestWithParam<ExcusedRun> {};
+class LawfulRestartTest : public testing::TestWithParam<LawfulRun> {};
+
+TEST_P(SpoiledRestartTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(ExcusedRestartTest, IsFoundWithoutTheExcuseOnly) {
+  ExpectExcused(GetParam());
+}
+TEST_P(LawfulRestartTest, HasNoFinding) { ExpectLawful(GetParam()); }
+
+const Emitter kLauncher = LauncherProcess(1);
+
+RecordEvent& Restarting(ScriptedRun& run, size_t nth = 0) {
+  return run.events.At(kLauncher, K::kRestarting, nth);
+}
+
+void PauseForLonger(ScriptedRun& run) { Restarting(run).limit_ns = 90 * kTick; }
+
+void GiveUp(ScriptedRun& run) {
+  run.events.InsertBefore(
+      kLauncher, K::kLauncherEnd, 0, kLauncher,
+      {.kind = K::kGaveUp, .reason = RecordReason::kRestartsUsedUp});
+}
+
+void AskToStop(ScriptedRun& run, int worker) {
+  run.events.InsertBehind(
+      kLauncher, K::kNotice, 0, kLauncher,
+      {.kind = K::kAskedToStop, .about = worker, .incarnation = 1});
+}
+
+// Both workers run when its launcher gets a notice.
+void NoticeLauncher(ScriptedRun& run) {
+  run.events.InsertBefore(kChief, K::kLifeEnd, 0, kLauncher,
+                          {.kind = K::kNotice});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Restarts, SpoiledRestartTest,
+    testing::Values(
+        SpoiledRun{"MoreThanThereMayBe", RecoveredRun, "restarts/budget",
+                   [](ScriptedRun& run) { run.facts.setup.max_restarts = 0; }},
+        SpoiledRun{"CountedTwice", RecoveredRun, "restarts/budget",
+                   [](ScriptedRun& run) { Restarting(run).count = 2; }},
+        SpoiledRun{"NotCounted", TwiceCrashedRun, "restarts/budget",
+                   [](ScriptedRun& run) { Restarting(run, 1).count = 1; }},
+        SpoiledRun{"PauseIsTooShort", RecoveredRun, "restarts/pause",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.first_restart_pause_ns = 2 * kTick;
+                   }},
+        SpoiledRun{"StartedInThePause", RecoveredRun, "restarts/pause",
+                   PauseForLonger},
+        SpoiledRun{"BehindANotice", RecoveredRun, "restarts/told-to-stop",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBefore(kLauncher, K::kRestarting, 0,
+                                             kLauncher, {.kind = K::kNotice});
+                   }},
+        SpoiledRun{"GivenUpEarly", UndisturbedRun, "restarts/gave-up-early",
+                   GiveUp},
+        SpoiledRun{"NoticeIsPassedOnToNobody", PreemptedRun,
+                   "restarts/not-passed-on", NoticeLauncher},
+        SpoiledRun{"NoticeIsPassedOnToOne", PreemptedRun,
+                   "restarts/not-passed-on",
+                   [](ScriptedRun& run) {
+                     NoticeLauncher(run);
+                     AskToStop(run, 0);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Restarts, ExcusedRestartTest,
+    testing::Values(
+        ExcusedRun{"StartedBehindThePause", RecoveredRun, "restarts/pause",
+                   PauseForLonger,
+                   [](ScriptedRun& run) {
+                     run.events.Delay(90 * kTick, kLauncher, K::kStarted, 2);
+                   }},
+        ExcusedRun{"PauseCountsFromTheLossWhereWorkersRejoin", RejoinedRun,
+                   "restarts/pause",
+                   [](ScriptedRun& run) {
+                     PauseForLonger(run);
+                     run.facts.setup.rejoins = false;
+                   },
+                   [](ScriptedRun& run) { run.facts.setup.rejoins = true; }},
+        ExcusedRun{"AllRestartsAreUsedUp", UndisturbedRun,
+                   "restarts/gave-up-early", GiveUp,
+                   [](ScriptedRun& run) { run.facts.setup.max_restarts = 0; }},
+        ExcusedRun{"ThereIsNoProgress", UndisturbedRun,
+                   "restarts/gave-up-early", GiveUp,
+                   [](ScriptedRun& run) {
+                     run.events.At(kLauncher, K::kGaveUp).reason =
+                         RecordReason::kNoProgress;
+                   }}),
+    NameOfCase<ExcusedRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Restarts, LawfulRestartTest,
+    testing::Values(
+        LawfulRun{"AnotherLauncherStartsAllBehindANotice", PreemptedRun,
+                  [](ScriptedRun& run) {
+                    NoticeLauncher(run);
+                    AskToStop(run, 1);
+                    AskToStop(run, 0);
+                  }},
+        LawfulRun{"AsManyAsThereMayBe", RecoveredRun,
+                  [](ScriptedRun& run) { run.facts.setup.max_restarts = 1; }},
+        LawfulRun{"PauseIsAsLongAsTheFirst", RecoveredRun,
+                  [](ScriptedRun& run) {
+                    run.facts.setup.first_restart_pause_ns = kTick;
+                  }},
+        LawfulRun{"StartedWithinTheSlackOfStamps", RecoveredRun,
+                  [](ScriptedRun& run) {
+                    Restarting(run).limit_ns = kTick + kStampSlackNs;
+                  }},
+        LawfulRun{"NoticeIsNotPassedOnToTheDead", PreemptedRun,
+                  [](ScriptedRun& run) {
+                    run.events.InsertBefore(kOther, K::kLifeEnd, 0, kLauncher,
+                                            {.kind = K::kNotice});
+                    AskToStop(run, 1);
+                  }},
+        LawfulRun{"EachLauncherCountsItsOwn", PreemptedRun,
+                  [](ScriptedRun& run) { run.facts.setup.max_restarts = 0; }}),
+    NameOfCase<LawfulRun>);
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,60 @@
+// Checked-in digests of whole runs: every decision of the scheduler, every
+// effect on disk and network, every event. The same in every build and on every
+// machine; a change of the protocol, of the store's bytes or of the simulation
+// shows here and brings new ones.
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "harness/run/executor/sim_run.h"
+#include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct GoldenRun {
+  const char* name;
+  const char* faults;
+  uint64_t event_digest;
+};
+
+constexpr GoldenRun kGoldenRuns[] = {
+    {"undisturbed", "[]", 0xc3be7297d3fe5e40},
+    {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
+     0xf1111eb3538709ca},
+    {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
+     0xd5abe1020c279fc1},
+    {"preempt",
+     "[{at: {worker: 0, point: eval.begin}, do: preempt, "
+     "with: {grace: 10s}}]",
+     0xd9726f4f55b74bf1},
+    {"power_loss",
+     "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
+     0x5fc12c50c3571793},
+    {"partition",
+     "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
+     "with: {duration: 20s}}]",
+     0x5bfeb611829e5dc7},
+};
+
+class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
+
+TEST_P(EventDigestTest, IsTheOneThatIsCheckedIn) {
+  const Case one = SmallCase(fmt::format(
+      "faults: {}\nexpect: {{outcome: recovers}}\n", GetParam().faults));
+  References references("", "test");
+  const RunPlan plan = PlanOf(one);
+  FiberPool pool;
+  const RunLog log =
+      RunSimulated(pool, plan, *references.DataOf(plan.train.job.data).value());
+  EXPECT_EQ(log.event_digest, GetParam().event_digest)
+      << fmt::format("{}: 0x{:016x}", GetParam().name, log.event_digest);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, EventDigestTest, testing::ValuesIn(kGoldenRuns),
+                         [](const auto& run) {
+                           return std::string(run.param.name);
+                         });
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,86 @@
+#include "harness/run/executor/event_folder.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+class EventFolderTest : public testing::Test {
+ protected:
+  EventFolderTest() { fs::create_directories(folder_); }
+  ~EventFolderTest() override { fs::remove_all(folder_); }
+
+  // Appends a header and so many steps to the file of worker 1.
+  void Append(int first, int last) {
+    std::ofstream file(folder_ / "worker-1-life-2.jsonl", std::ios::app);
+    file << R"({"kind":"header","schema":"gauntlet.events/v2",)"
+         << R"("worker":1,"incarnation":2})"
+         << "\n";
+    for (int step = first; step <= last; ++step) {
+      file << fmt::format(R"({{"kind":"step","t_ns":{0},"step":{0}}})", step)
+           << "\n";
+    }
+  }
+
+  // Steps of the only process.
+  std::vector<uint64_t> Steps(const FileLengths& before, uint64_t most_bytes,
+                              uint64_t left_out) {
+    const Result<FolderEvents> events =
+        ReadEventFolder(folder_, before, most_bytes);
+    EXPECT_TRUE(events.ok()) << events.status().message();
+    if (!events.ok() || events->lives.empty()) return {};
+    EXPECT_EQ(events->left_out, left_out);
+    std::vector<uint64_t> steps;
+    for (const RecordEvent& event : events->lives[0].events) {
+      steps.push_back(event.step);
+    }
+    return steps;
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / fmt::format("event-folder-{}", getpid());
+};
+
+TEST_F(EventFolderTest, ReadsWhatWasWrittenSinceThen) {
+  Append(1, 3);
+  const FileLengths before = LengthsIn(folder_);
+  Append(4, 5);
+  EXPECT_THAT(Steps(before, 10'000, 0), testing::ElementsAre(4, 5));
+}
+
+TEST_F(EventFolderTest, ReadsTheNewestEvents_WhereAllAreTooMany) {
+  Append(1, 1000);
+  const std::vector<uint64_t> steps = Steps({}, 120, 997);
+  EXPECT_THAT(steps, testing::ElementsAre(998, 999, 1000));
+}
+
+TEST_F(EventFolderTest, LaunchersComeFirst) {
+  Append(1, 1);
+  std::ofstream(folder_ / "launcher-1.jsonl")
+      << R"({"kind":"header","schema":"gauntlet.events/v2","worker":-1,)"
+      << R"("incarnation":1})"
+      << "\n";
+  const Result<FolderEvents> events = ReadEventFolder(folder_, {}, 10'000);
+  ASSERT_TRUE(events.ok());
+  ASSERT_EQ(events->lives.size(), 2u);
+  EXPECT_EQ(events->lives[0].worker, kLauncherWorker);
+}
+
+TEST_F(EventFolderTest, ProcessWithoutAWholeLine_IsLeftOut) {
+  std::ofstream(folder_ / "worker-0-life-1.jsonl") << R"({"kind":"hea)";
+  const Result<FolderEvents> events = ReadEventFolder(folder_, {}, 10'000);
+  ASSERT_TRUE(events.ok());
+  EXPECT_TRUE(events->lives.empty());
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,194 @@
+// The process contract, from the harness's side, with programs that are no
+// trainers but scripts of a few lines.
+#include "harness/run/executor/real_run.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Start of each script: sets `life`, the number of its incarnation, and defines
+// `event LIFE KIND`, which logs an event of worker 0.
+constexpr char kPrelude[] = R"(#!/bin/sh
+events=$7
+life=${19}
+dir=$(dirname "$events")
+event() {
+  file=$events/worker-0-life-$1.jsonl
+  if [ ! -e "$file" ]; then
+    echo '{"kind":"header","schema":"gauntlet.events/v2","worker":0,"incarnation":'$1'}' > "$file"
+  fi
+  echo '{"kind":"'$2'","t_ns":1}' >> "$file"
+}
+)";
+
+constexpr char kDone[] =
+    R"(echo '{"status":"done","epochs":2,"steps":12,"digest":"abc","loss":0.5,"restarts":1}')";
+
+class RealRunTest : public testing::Test {
+ protected:
+  RealRunTest() {
+    std::filesystem::create_directory(directory_);
+    plan_.hang_limit = seconds(5);
+    plan_.total_limit = seconds(10);
+  }
+
+  RunLog Run(const std::string& script) {
+    const std::string program = scratch_ / "program";
+    std::ofstream(program) << kPrelude << script << "\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    return RunInProcesses({.program = program, .directory = directory_}, plan_);
+  }
+
+  ScratchDirectory scratch_;
+  const std::string directory_ = scratch_ / "run";
+  RunPlan plan_ = PlanOf(CleanCase());
+};
+
+// Its log is all that it left.
+TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
+  const RunLog log =
+      Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
+          "event 1 worker_started\nevent 1 worker_exited");
+  ASSERT_THAT(log.lives, SizeIs(2)) << log.harness_error;
+  EXPECT_THAT(log.lives[0].events, SizeIs(2));
+  EXPECT_EQ(log.lives[1].worker, 1);
+  EXPECT_THAT(log.lives[1].events, IsEmpty());
+}
+
+TEST_F(RealRunTest, ReadsResultAndEvents) {
+  const RunLog log = Run(
+      std::string("event 1 worker_started; event 1 worker_exited\n") + kDone);
+  EXPECT_EQ(log.harness_error, "");
+  ASSERT_THAT(log.launchers, SizeIs(1));
+  const FinalResult expected = {.status = "done",
+                                .epochs = 2,
+                                .steps = 12,
+                                .digest = "abc",
+                                .loss_bits = 0x3f000000};
+  EXPECT_EQ(log.launchers[0].result, expected);
+  EXPECT_EQ(log.launchers[0].restarts, 1u);
+  ASSERT_THAT(log.lives, SizeIs(1));
+  EXPECT_THAT(log.lives[0].events, SizeIs(2));
+  EXPECT_THAT(log.left.processes, IsEmpty());
+  EXPECT_EQ(log.ending, RunEnding::kExited);
+}
+
+TEST_F(RealRunTest, OnlyTheLastLineIsTheResult) {
+  const RunLog log = Run(std::string("echo '{\"status\":\"done\"}'\n"
+                                     "echo warning\n") +
+                         kDone);
+  EXPECT_EQ(log.launchers[0].result->digest, "abc");
+}
+
+TEST_F(RealRunTest, AJobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
+  const RunLog log = Run(R"(event $life worker_started
+[ $life = 3 ] || { echo '{"status":"stopped","digest":"x","loss":null}'; exit 143; }
+)" + std::string(kDone));
+  ASSERT_THAT(log.launchers, SizeIs(3));
+  EXPECT_EQ(log.launchers[0].exit_code, 143);
+  EXPECT_EQ(log.launchers[0].result->status, "stopped");
+  EXPECT_EQ(log.launchers[2].exit_code, 0);
+  EXPECT_THAT(log.lives, SizeIs(3));
+}
+
+TEST_F(RealRunTest, ALauncherThatWasKilledIsStartedAgain) {
+  const RunLog log = Run(R"(event $life worker_started
+[ $life = 2 ] || kill -9 $$
+)" + std::string(kDone));
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[0].exit_code, 137);
+  EXPECT_FALSE(log.launchers[0].result);
+}
+
+TEST_F(RealRunTest, AnyOtherExitIsTheEnd) {
+  const RunLog log = Run("event 1 worker_started; exit 7");
+  ASSERT_THAT(log.launchers, SizeIs(1));
+  EXPECT_EQ(log.launchers[0].exit_code, 7);
+  EXPECT_FALSE(log.launchers[0].result);
+}
+
+TEST_F(RealRunTest, ARunWithoutEventsIsAHang) {
+  plan_.hang_limit = milliseconds(200);
+  const RunLog log = Run("event 1 worker_started; exec sleep 30");
+  EXPECT_EQ(log.ending, RunEnding::kHung);
+  EXPECT_THAT(log.ending_detail, HasSubstr("no event from any worker"));
+  EXPECT_LT(log.wall_seconds, 5.0);
+  EXPECT_THAT(log.launchers, SizeIs(1)) << "not started again";
+  EXPECT_THAT(log.lives, SizeIs(1)) << "what was said is kept";
+}
+
+TEST_F(RealRunTest, ARunThatSpeaksForEverIsCutOff) {
+  plan_.hang_limit = milliseconds(500);
+  plan_.total_limit = milliseconds(900);
+  const RunLog log = Run("while :; do event 1 step; sleep 0.05; done");
+  EXPECT_EQ(log.ending, RunEnding::kTimedOut);
+  EXPECT_EQ(log.ending_detail, "not over after 900ms");
+  EXPECT_LT(log.wall_seconds, 5.0);
+}
+
+// One that names the run's directory in its command line.
+TEST_F(RealRunTest, AnOrphanIsFound) {
+  const RunLog log =
+      Run(R"(sh -c ': > "$2"; sleep 4; :' orphan "$events" "$dir/runs" &
+echo $! > "$dir/orphan"
+until [ -e "$dir/runs" ]; do sleep 0.01; done
+)" + std::string(kDone));
+  EXPECT_TRUE(log.left.processes_listed);
+  EXPECT_THAT(log.left.processes, Contains(HasSubstr("orphan")));
+  kill(std::stoi(TextOf(directory_ + "/orphan")), SIGKILL);
+}
+
+TEST_F(RealRunTest, WhatIsPrintedMayBeAnything) {
+  for (const char* printed :
+       {"", "nothing", "[1]", "{", "{}", R"({"status":3})",
+        R"({"status":"done"})", R"({"status":"done","epochs":"four"})",
+        R"({"status":"done","epochs":-1,"steps":null,"digest":7,"loss":"x"})",
+        R"({"status":"done","loss":{},"restarts":"many"})",
+        R"({"status":"failed","restarts":null,"loss":null})"}) {
+    const RunLog log = Run(std::string("echo '") + printed + "'");
+    ASSERT_THAT(log.launchers, SizeIs(1)) << printed;
+    EXPECT_EQ(log.launchers[0].exit_code, 0);
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directory(directory_);
+  }
+}
+
+TEST_F(RealRunTest, AnEventFileThatIsNoneIsTheHarnessesError) {
+  const RunLog log = Run(
+      "echo '{\"kind\":\"nonsense\"}' > $events/worker-0-life-1.jsonl; exit 0");
+  EXPECT_THAT(log.harness_error, HasSubstr("worker-0-life-1.jsonl:1: "));
+}
+
+TEST_F(RealRunTest, ALifeThatWasKilledBeforeItsFirstLineIsALifeAllTheSame) {
+  const RunLog log = Run("printf '{\"ki' > $events/worker-0-life-1.jsonl");
+  EXPECT_EQ(log.harness_error, "");
+  ASSERT_THAT(log.lives, SizeIs(1));
+  EXPECT_THAT(log.lives[0].events, IsEmpty());
+}
+
+TEST_F(RealRunTest, AProgramThatIsNotThereIsTheHarnessesError) {
+  const RunLog log = RunInProcesses(
+      {.program = scratch_ / "nowhere", .directory = directory_}, plan_);
+  EXPECT_THAT(log.harness_error, HasSubstr("nowhere"));
+  EXPECT_THAT(log.launchers, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gauntlet

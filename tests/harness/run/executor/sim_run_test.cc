@@ -1,0 +1,191 @@
+#include "harness/run/executor/sim_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class SimRunTest : public testing::Test {
+ protected:
+  RunLog Run(const RunPlan& plan) {
+    return RunSimulated(pool_, plan,
+                        *references_.DataOf(plan.train.job.data).value());
+  }
+
+  FiberPool pool_;
+  References references_{"", "test"};
+};
+
+TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
+  const RunPlan plan = PlanOf(CrashCase());
+  const RunLog a = Run(plan);
+  const RunLog b = Run(plan);
+  EXPECT_EQ(a.event_digest, b.event_digest);
+  EXPECT_EQ(a.lives, b.lives);
+  EXPECT_EQ(a.launchers, b.launchers);
+  EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
+}
+
+TEST_F(SimRunTest, ARunThatIsInterruptedEndsThere) {
+  RunPlan plan = PlanOf(CrashCase());
+  int asked = 0;
+  plan.interrupted = [&] { return ++asked > 200; };
+  const RunLog log = Run(plan);
+  EXPECT_EQ(log.ending, RunEnding::kTimedOut);
+  EXPECT_EQ(log.harness_error, kWasInterrupted);
+  EXPECT_THAT(log.launchers, IsEmpty());
+}
+
+// One worker computes it, and hardly ever waits.
+TEST_F(SimRunTest, AReferenceThatIsInterruptedIsNone) {
+  RunPlan plan = PlanOf(CrashCase());
+  int asked = 0;
+  plan.interrupted = [&] { return ++asked > 20; };
+  EXPECT_FALSE(references_.GoldenFor(plan).ok());
+  plan.interrupted = nullptr;
+  EXPECT_TRUE(references_.GoldenFor(plan).ok());
+}
+
+TEST_F(SimRunTest, AMemoChangesNothing) {
+  const RunPlan plan = PlanOf(CrashCase());
+  const DataSplit& data = *references_.DataOf(plan.train.job.data).value();
+  const RunLog computed = Run(plan);
+  RunMemo memo(plan.train.job, data);
+  for (int time = 0; time < 2; ++time) {
+    const RunLog remembered = RunSimulated(pool_, plan, data, &memo);
+    EXPECT_EQ(remembered.event_digest, computed.event_digest);
+    EXPECT_EQ(remembered.lives, computed.lives);
+  }
+  EXPECT_GT(memo.passes.found(), memo.passes.computed());
+}
+
+TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
+  RunPlan plan = PlanOf(CrashCase());
+  const RunLog a = Run(plan);
+  plan.faults.seed = 8;
+  const RunLog b = Run(plan);
+  EXPECT_NE(a.event_digest, b.event_digest);
+  EXPECT_EQ(a.launchers[0].result->digest, b.launchers[0].result->digest);
+}
+
+// The survivor has taken steps 1 to 3 of an execution of six, and was to stop
+// at its end; the worker that comes anew has to know of it too.
+TEST_F(SimRunTest, AStopWithinAnExecutionOutlivesARejoin) {
+  RunPlan plan = PlanOf(SmallCase(R"(faults:
+  - id: crash
+    at: {worker: 1, step: 4, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)"));
+  plan.launch.restart = RestartPolicy::kRejoin;
+  plan.train.cluster.on_loss = OnLoss::kRejoin;
+  plan.train.steps_per_execution = 6;
+  plan.train.horizon.stop_at_step = 2;
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2)) << "stopped, and started again";
+  EXPECT_EQ(log.launchers[0].exit_code, static_cast<int>(WorkerExit::kStopped));
+  EXPECT_EQ(log.launchers[0].result->steps, 6u);
+  EXPECT_EQ(log.launchers[1].exit_code, 0);
+}
+
+TEST_F(SimRunTest, LivesComeByWorkerThenLife) {
+  const RunLog log = Run(PlanOf(CrashCase()));
+  std::vector<std::pair<int, int>> lives;
+  for (const LifeEvents& life : log.lives) {
+    lives.emplace_back(life.worker, life.life);
+    EXPECT_EQ(life.events.front().kind, RecordKind::kLifeBegin);
+  }
+  EXPECT_EQ(lives,
+            (std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(log.left.checkpoints.size(), 2u) << "keep: 2";
+  EXPECT_TRUE(log.left.processes_listed);
+}
+
+RunPlan PreemptedTwice() {
+  RunPlan plan = PlanOf(CleanCase());
+  for (const int life : {1, 2}) {
+    plan.faults.faults.push_back(
+        {.id = fmt::format("notice-{}", life),
+         .site = {.worker = 1, .life = life, .point = Point::kDataNext},
+         .kind = FaultKind::kPreempt,
+         .with = {.grace = std::chrono::seconds(10)}});
+  }
+  return plan;
+}
+
+TEST_F(SimRunTest, AJobThatStoppedOnANoticeIsStartedAgain) {
+  const RunLog log = Run(PreemptedTwice());
+  ASSERT_THAT(log.launchers, SizeIs(3));
+  EXPECT_EQ(log.launchers[0].exit_code, 143);
+  EXPECT_EQ(log.launchers[1].exit_code, 143);
+  EXPECT_EQ(log.launchers[2].exit_code, 0);
+  EXPECT_EQ(log.ending, RunEnding::kExited);
+}
+
+TEST_F(SimRunTest, AQueueHasItsPatience) {
+  RunPlan plan = PreemptedTwice();
+  plan.max_requeues = 1;
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[1].exit_code, 143);
+}
+
+TEST_F(SimRunTest, ARunThatTakesTooLongIsCutOff) {
+  RunPlan plan = PlanOf(CleanCase());
+  plan.faults.faults = {{.id = "slow",
+                         .site = {.worker = 0, .point = Point::kLoadBegin},
+                         .kind = FaultKind::kSlow},
+                        {.id = "crash",
+                         .site = {.worker = 0, .life = kAnyLife},
+                         .kind = FaultKind::kCrash,
+                         .with = {.times = FaultTimes::kAlways}}};
+  plan.launch.max_restarts = 1'000'000;
+  plan.total_limit = std::chrono::seconds(2);
+  const RunLog log = Run(plan);
+  EXPECT_EQ(log.ending, RunEnding::kTimedOut);
+  EXPECT_THAT(log.ending_detail, HasSubstr("launcher"));
+}
+
+TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
+  RunPlan plan = PlanOf(CleanCase());
+  plan.faults.faults = {{.id = "dark",
+                         .site = {.worker = 0, .step = 9},
+                         .kind = FaultKind::kPowerLoss}};
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[0].exit_code, 137);
+  EXPECT_FALSE(log.launchers[0].result);
+  EXPECT_EQ(log.launchers[1].exit_code, 0);
+}
+
+// Events still due for processes that are gone delay nothing.
+TEST_F(SimRunTest, AfterAPowerLossTheJobIsStartedAgainAtOnce) {
+  RunPlan plan = PlanOf(CleanCase());
+  const FaultSite site = {.worker = 0, .step = 9};
+  plan.faults.faults = {
+      {.id = "notice",
+       .site = site,
+       .kind = FaultKind::kPreempt,
+       .with = {.grace = std::chrono::seconds(10)}},
+      {.id = "cut",
+       .site = site,
+       .kind = FaultKind::kPartition,
+       .with = {.duration = std::chrono::seconds(20)}},
+      {.id = "dark", .site = site, .kind = FaultKind::kPowerLoss}};
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[1].exit_code, 0);
+  EXPECT_LT(log.virtual_seconds, 1);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,174 @@
+// The description of a failed case, from its record.
+#include "harness/run/failure/failure_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class FailureSummaryTest : public testing::Test {
+ protected:
+  CaseResult Run(const Case& one) {
+    return RunCase(one, {.directory = scratch_.path()},
+                   {.world = WorldKind::kSimulated}, references_)
+        .result;
+  }
+
+  ScratchDirectory scratch_;
+  References references_{"", "test"};
+};
+
+// A save every 2 steps, and a power cut at step 9. `bug`: a line of the
+// scenario.
+Case PowerLossCase(const std::string& bug) {
+  std::string text = SmallScenario("seed: 7\n" + bug + R"(
+faults:
+  - id: power
+    at: {worker: 0, step: 9, point: step.begin}
+    do: power_loss
+expect: {outcome: recovers}
+)");
+  const std::string saves = "{every: {steps: 4}, keep: 2}";
+  text.replace(text.find(saves), saves.size(), "{every: {steps: 2}, keep: 4}");
+  return LoadScenarios(text, "c.yaml").cases.at(0);
+}
+
+// SmallScenario() of which `keep` checkpoints stay.
+Case CaseThatKeeps(int keep, const std::string& rest) {
+  std::string text = SmallScenario("seed: 7\n" + rest);
+  const std::string two = "keep: 2";
+  text.replace(text.find(two), two.size(), "keep: " + std::to_string(keep));
+  return LoadScenarios(text, "c.yaml").cases.at(0);
+}
+
+Case CrashWithBug(const std::string& bug, int keep = 2) {
+  return CaseThatKeeps(keep, "planted_bugs: " + bug + R"(
+faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)");
+}
+
+TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
+  const CaseResult result =
+      Run(PowerLossCase("planted_bugs: skip-manifest-fsync"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(result.cause,
+              AllOf(StartsWith("the power cut at step 9 damaged "
+                               "step-000000008-g1, "),
+                    HasSubstr("although its save had been acknowledged (")));
+  EXPECT_THAT(result.summary.faults,
+              HasSubstr("loses power, this ends the launcher, workers 0-1"));
+  EXPECT_THAT(result.summary.recovery,
+              HasSubstr("resumed from step 6 although a save of step 8"));
+  EXPECT_THAT(result.summary.planted,
+              AllOf(StartsWith("caught by store, as intended"),
+                    HasSubstr("invariants: [store]} the case passes")));
+  EXPECT_EQ(result.consequences.size(), 1u);
+}
+
+TEST_F(FailureSummaryTest, ResultOfTrainingIsRightThoughTheStoreFailed) {
+  EXPECT_THAT(
+      Run(PowerLossCase("planted_bugs: skip-manifest-fsync")).summary.training,
+      StartsWith("right: each step and the final state"));
+}
+
+// A crash after the damage `fault` to the checkpoint of step 4, of which `keep`
+// checkpoints stay.
+Case DamageCase(const std::string& fault, int keep) {
+  return CaseThatKeeps(keep, R"(planted_bugs: trust-manifest-blindly
+faults:
+  - id: rot
+    at: {worker: 1, save: 1, point: ckpt.shard.write, offset: 0%}
+)" + fault + R"(
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)");
+}
+
+TEST_F(FailureSummaryTest, DamagedCheckpointThatWasLoadedIsTheCause) {
+  for (const char* fault : {"    do: bit_flip\n    with: {offset: 75%}",
+                            "    do: torn_write\n    with: {then: nothing, "
+                            "keep: [0, 1, 2, 3, 4, 5, 6]}"}) {
+    for (const int keep : {1, 4}) {
+      const CaseResult result = Run(DamageCase(fault, keep));
+      ASSERT_EQ(result.verdict.kind, VerdictKind::kFail) << fault;
+      EXPECT_THAT(result.cause,
+                  StartsWith("model-00002-of-00002.safetensors of "
+                             "step-000000004-g1 was damaged by fault rot and "
+                             "was loaded without being noticed"));
+      EXPECT_THAT(result.summary.recovery,
+                  AllOf(HasSubstr("a damaged checkpoint was loaded"),
+                        Not(HasSubstr("intact"))));
+    }
+  }
+}
+
+TEST_F(FailureSummaryTest, SaveAcknowledgedBeforeItsRenameIsTheCause) {
+  const CaseResult result = Run(SmallCase(R"(disk: {profile: weak}
+planted_bugs: acknowledge-before-rename
+faults:
+  - id: power
+    at: {worker: 0, save: 2, point: ckpt.rename}
+    do: power_loss
+expect: {outcome: recovers}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(result.cause,
+            "step 8 was acknowledged before its rename; the power cut came "
+            "before the rename; no checkpoint of step 8 remained "
+            "(step-000000008-g1)");
+}
+
+TEST_F(FailureSummaryTest, RemovedCheckpointIsNotCalledIntact) {
+  EXPECT_THAT(Run(CrashWithBug("lose-rng-key")).summary.recovery,
+              AllOf(HasSubstr("the state is not the saved one"),
+                    HasSubstr("removed later, so it is not verified"),
+                    Not(HasSubstr("intact"))));
+}
+
+TEST_F(FailureSummaryTest, LoadThatChangesTheStateLeavesTheCheckpointIntact) {
+  const CaseResult result = Run(CrashWithBug("lose-rng-key", 9));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(result.summary.recovery,
+              HasSubstr("the checkpoint is intact, but the state changed"));
+  EXPECT_THAT(result.summary.training,
+              AllOf(StartsWith("wrong: the final state differs"),
+                    HasSubstr("the first loss that differs is that of step ")));
+  EXPECT_EQ(result.cause, "") << "no checkpoint was lost";
+}
+
+TEST_F(FailureSummaryTest, SurplusOfStepsIsPartOfTheResult) {
+  EXPECT_THAT(Run(CrashWithBug("lose-position")).summary.training,
+              HasSubstr(" steps, the reference run "));
+}
+
+TEST_F(FailureSummaryTest, CaseThatPassedHasNone) {
+  const CaseResult result = Run(PowerLossCase(""));
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kPass) << result.verdict.reason;
+  EXPECT_EQ(result.summary, FailureSummary());
+}
+
+TEST_F(FailureSummaryTest, CaseWithoutPlantedBugHasNoVerdictOnIt) {
+  const CaseResult result = Run(WrongCase());
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(result.summary.planted, "");
+  EXPECT_THAT(result.summary.training, StartsWith("right: "));
+}
+
+}  // namespace
+}  // namespace gauntlet

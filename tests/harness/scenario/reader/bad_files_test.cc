@@ -1,0 +1,697 @@
+// Scenarios with something wrong, and what exactly is said about each.
+#include <ostream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/scenario/format/diagnostic.h"
+#include "harness/scenario/scenario.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+std::string ErrorsOf(const std::string& text) {
+  const LoadedFile loaded = LoadScenarios(text, "s.yaml");
+  EXPECT_TRUE(loaded.errors.empty() || loaded.cases.empty());
+  return RenderErrors(loaded, "s.yaml", text);
+}
+
+TEST(BadFilesTest, AnErrorShowsTheLineAndPointsAtTheWord) {
+  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
+name: a
+faults:
+  - at: {worker: 1, point: ckpt.shard.wirte}
+    do: crash
+expect: {outcome: recovers}
+)"),
+            "s.yaml:4:28: error: unknown fault point 'ckpt.shard.wirte'\n"
+            "  4 |   - at: {worker: 1, point: ckpt.shard.wirte}\n"
+            "    |                            ^ did you mean "
+            "ckpt.shard.write?\n");
+}
+
+// The whole text: one error, and the way out.
+TEST(BadFilesTest, MisplacedWord_IsOneErrorWithItsPlace) {
+  const std::string head = "schema: gauntlet/v2\nname: a\n";
+  EXPECT_EQ(ErrorsOf(head + "expect: recovers\n"),
+            "s.yaml:3:9: error: expected a map with an `outcome`, found "
+            "'recovers'\n"
+            "  3 | expect: recovers\n"
+            "    |         ^ expect: {outcome: recovers}\n");
+  EXPECT_EQ(ErrorsOf(head + "faults: [{at: {step: 2, do: crash}}]\n"
+                            "expect: {outcome: recovers}\n"),
+            "s.yaml:3:25: error: unknown key 'do' in 'faults.at'\n"
+            "  3 | faults: [{at: {step: 2, do: crash}}]\n"
+            "    |                         ^ `do` belongs beside `at`, not in "
+            "it\n");
+}
+
+TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
+  EXPECT_EQ(ErrorsOf("schema: gauntlet/v2\nname: a\nexpect: {outcome: "
+                     "recovers, resumed_from: 10}\n"),
+            "s.yaml:3:43: error: expected a map, found '10'\n"
+            "  3 | expect: {outcome: recovers, resumed_from: 10}\n"
+            "    |                                           ^ {step: 10}\n");
+}
+
+// Neither warnings nor errors that only follow from an error are printed.
+TEST(BadFilesTest, ErrorElsewhere_HidesWhatFollowsFromIt) {
+  const std::string faults = R"(
+cluster: {workers: 3}
+faults:
+  - id: rot
+    at: {worker: 2, save: 2, point: ckpt.shard.write}
+    do: bit_flip
+  - id: crash
+    at: {worker: 2, step: STEP, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)";
+  const struct {
+    std::string head;
+    std::string step;
+    std::string error;
+  } kCases[] = {
+      {"preset: dnn\nchekpoint: {every: {steps: 10}}", "24",
+       "unknown key 'chekpoint'"},
+      {"preset: resnet\ncheckpoint: {every: {steps: 10}}", "24",
+       "unknown preset 'resnet'"},
+      {"preset: dnn\ncheckpoint: {every: {steps: 10}}", "0",
+       "can never match: step 0"},
+  };
+  for (const auto& [head, step, error] : kCases) {
+    std::string text = "schema: gauntlet/v2\nname: a\n" + head + faults;
+    text.replace(text.find("STEP"), 4, step);
+    const LoadedFile loaded = LoadScenarios(text, "s.yaml");
+    ASSERT_EQ(loaded.errors.size(), 1u) << ErrorsOf(text);
+    EXPECT_THAT(loaded.errors[0].message, testing::HasSubstr(error));
+    EXPECT_EQ(RenderWarnings(loaded, "s.yaml", text), "");
+  }
+}
+
+TEST(BadFilesTest, PointWithAPartLeftOut_SuggestsTheWholeName) {
+  EXPECT_THAT(ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [{at: {point: "
+                       "ckpt.write}, do: crash}]\nexpect: {outcome: "
+                       "recovers}\n"),
+              testing::HasSubstr("^ did you mean ckpt.shard.write?\n"));
+}
+
+TEST(BadFilesTest, NothingIsSaidOfAPointThatNobodyNamed) {
+  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
+name: a
+faults:
+  - at: {point: ckpt.shard.wirte, offset: 5}
+    do: crash
+expect: {outcome: recovers}
+)"),
+            "s.yaml:4:17: error: unknown fault point 'ckpt.shard.wirte'\n"
+            "  4 |   - at: {point: ckpt.shard.wirte, offset: 5}\n"
+            "    |                 ^ did you mean ckpt.shard.write?\n");
+}
+
+// A body to stand after line 2, and the first line that is said about it.
+struct BadBody {
+  const char* body;
+  const char* error;
+};
+
+void PrintTo(const BadBody& bad, std::ostream* out) { *out << bad.error; }
+
+class BadBodyTest : public testing::TestWithParam<BadBody> {};
+
+TEST_P(BadBodyTest, IsRefusedWithTheseWords) {
+  const std::string text = std::string("schema: gauntlet/v2\nname: a\n") +
+                           GetParam().body + "\nexpect: {outcome: recovers}\n";
+  const std::string errors = ErrorsOf(text);
+  EXPECT_EQ(errors.substr(0, errors.find('\n')), GetParam().error) << errors;
+}
+
+const BadBody kBodies[] = {
+    {"clutser: {workers: 2}", "s.yaml:3:1: error: unknown key 'clutser'"},
+    {"job: {epoch: 2}", "s.yaml:3:7: error: unknown key 'epoch' in 'job'"},
+    {"job: 7", "s.yaml:3:6: error: expected a map, found '7'"},
+    {"job:", "s.yaml:3:1: error: expected a map, found nothing"},
+    {"preset: tyni", "s.yaml:3:9: error: unknown preset 'tyni'"},
+    {"seed: -1",
+     "s.yaml:3:7: error: expected a whole number from 0 to "
+     "18446744073709551615, found '-1'"},
+    {"seed: '1'",
+     "s.yaml:3:7: error: expected a whole number from 0 to "
+     "18446744073709551615, found '1' in quotes"},
+    {"cluster: {workers: 0}",
+     "s.yaml:3:20: error: expected a whole number from 1 to 4096, found '0'"},
+    {"cluster: {workers: two}",
+     "s.yaml:3:20: error: expected a whole number from 1 to 4096, found 'two'"},
+    {"cluster: {device: gpu}", "s.yaml:3:19: error: unknown device 'gpu'"},
+    {"cluster: {device_per_attempt: cpu}",
+     "s.yaml:3:31: error: expected a list of names, found 'cpu'"},
+    {"cluster: {device_per_attempt: []}",
+     "s.yaml:3:31: error: expected a list of names, found a list"},
+    {"cluster: {collective: nccl}",
+     "s.yaml:3:23: error: collective nccl needs a device in each attempt: "
+     "expected cluster.device cuda or emulated, found cpu"},
+    {"cluster: {device_per_attempt: [emulated, cpu], collective: nccl}",
+     "s.yaml:3:60: error: collective nccl needs a device in each attempt: "
+     "expected cluster.device cuda or emulated, found cpu"},
+    {"cluster: {device_per_attempt: [cpu, auto]}",
+     "s.yaml:3:37: error: unknown device_per_attempt 'auto'"},
+    {"cluster: {restart: {policy: join}}",
+     "s.yaml:3:29: error: unknown policy 'join'"},
+    {"cluster: {workers: 2, min_workers: 3}",
+     "s.yaml:3:36: error: expected at most `workers` (2), found 3"},
+    {"cluster: {workers: 2, workers_per_attempt: []}",
+     "s.yaml:3:44: error: expected at least one number"},
+    {"cluster: {workers: 2, workers_per_attempt: [2, 3]}",
+     "s.yaml:3:44: error: expected numbers from 1 to `workers` (2), found 3"},
+    {"cluster: {workers: 3, min_workers: 2, workers_per_attempt: [3, 1]}\n"
+     "job: {replicas: 3}",
+     "s.yaml:3:60: error: expected numbers from 2 to `workers` (3), found 1"},
+    {"cluster: {workers_per_attempt: 2}",
+     "s.yaml:3:32: error: expected a list of numbers, found '2'"},
+    {"launches: {stop_at_step: 2}",
+     "s.yaml:3:11: error: expected a list of at most 16 maps, found a map"},
+    {"launches: []", "s.yaml:3:11: error: expected at least one launch"},
+    {"launches: [{steps: 2}, {}]",
+     "s.yaml:3:13: error: unknown key 'steps' in 'launches'"},
+    {"launches: [{epochs: 0}, {}]",
+     "s.yaml:3:21: error: expected a whole number from 1 to 1000000, found "
+     "'0'"},
+    {"launches: [{epochs: 3}, {}]",
+     "s.yaml:3:21: error: expected less than the job has (3), found 3"},
+    {"job: {max_steps: 9}\nlaunches: [{max_steps: 9}, {}]",
+     "s.yaml:4:24: error: expected less than the job has (9), found 9"},
+    {"job: {max_steps: 9}\nlaunches: [{stop_at_step: 9}]",
+     "s.yaml:4:27: error: expected less than the job has (9), found 9"},
+    {"launches: [{max_steps: 4}, {max_steps: 3}, {}]",
+     "s.yaml:3:40: error: expected at least the 4 steps that a launch "
+     "before it was to train, found 3"},
+    {"launches: [{}, {epochs: 1}, {}]",
+     "s.yaml:3:25: error: expected at least the 36 steps that a launch "
+     "before it was to train, found 12"},
+    {"launches: [{epochs: 1}]",
+     "s.yaml:3:11: error: expected the last launch of the job to train all of "
+     "it: without epochs and max_steps"},
+    {"launches: [{lr: 0.7}, {}]",
+     "s.yaml:3:17: error: expected the job itself in the first launch: no "
+     "checkpoint is there yet that could refuse another one"},
+    {"job: {batch: 8}\nlaunches: [{}, {batch: 8}]",
+     "s.yaml:4:24: error: expected another value than the job's own"},
+    {"launches: [{}, {lr: 0.7, stop_at_step: 3}]",
+     "s.yaml:3:21: error: a launch with a changed job trains nothing: expected "
+     "lr and batch alone"},
+    {"checkpoint: {on_success: delete}\nlaunches: [{}, {lr: 0.7}]",
+     "s.yaml:4:21: error: a changed job needs a checkpoint to be refused: "
+     "expected checkpoint.on_success keep"},
+    {"checkpoint: {allow_cold_start: true}\nlaunches: [{}, {lr: 0.7}]",
+     "s.yaml:4:21: error: a changed job is not refused with "
+     "checkpoint.allow_cold_start true"},
+    {"warm_start: {}\nlaunches: [{epochs: 1}, {}]",
+     "s.yaml:4:11: error: launches cannot be combined with warm_start"},
+    {"cluster: {heartbeat: {every: 200}}",
+     "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, at "
+     "most 24h, found '200'"},
+    {"cluster: {step_timeout: 0s}",
+     "s.yaml:3:25: error: expected a duration of at least 1ms, found '0s'"},
+    {"timeout: {hang: 1us}",
+     "s.yaml:3:17: error: expected a duration of at least 1ms, found '1us'"},
+    {"cluster: {heartbeat: {every: 2s, lost_after: 1s}}",
+     "s.yaml:3:46: error: expected lost_after above `every` (2s), and that "
+     "above 0, found 1s"},
+    {"requires: {disk: 256MB}",
+     "s.yaml:3:18: error: expected a size such as 64KiB or 4096, in B, KiB, "
+     "MiB or GiB, found '256MB'"},
+    {"requires: {features: [teleport]}",
+     "s.yaml:3:23: error: unknown feature 'teleport'"},
+    {"checkpoint: {mode: zero_copy}",
+     "s.yaml:3:20: error: unknown mode 'zero_copy'"},
+    {"checkpoint: {every: 50}",
+     "s.yaml:3:21: error: expected {steps: n}, {epochs: n}, {seconds: n} or "
+     "never, found '50'"},
+    {"checkpoint: {every: {steps: 0}}",
+     "s.yaml:3:29: error: expected a whole number above 0, found '0'"},
+    {"checkpoint: {every: {steps: 1, epochs: 1}}",
+     "s.yaml:3:21: error: expected {steps: n}, {epochs: n}, {seconds: n} or "
+     "never, found {steps: 1, epochs: 1}"},
+    {"checkpoint: {allow_cold_start: no}",
+     "s.yaml:3:32: error: expected true or false, found 'no'"},
+    {"planted_bugs: lose-rgn-key",
+     "s.yaml:3:15: error: unknown planted bug 'lose-rgn-key'"},
+    {"planted_bugs: [lose-rng-key, lose-rng-key]",
+     "s.yaml:3:30: error: 'lose-rng-key' stands there twice"},
+    {"job: {replicas: 1}",
+     "s.yaml:3:17: error: 2 workers need at least as many replicas, found 1"},
+    {"job: {optimizer: {lr: fast}}",
+     "s.yaml:3:23: error: expected a number, found 'fast'"},
+    {"job: {optimizer: {lr: nan}}",
+     "s.yaml:3:23: error: expected a number, found 'nan'"},
+    {"matrix: {cluster.wrokers: [1]}",
+     "s.yaml:3:10: error: 'cluster.wrokers' is no key that a matrix can vary"},
+    {"matrix: {cluster.workers: 2}",
+     "s.yaml:3:27: error: expected a list of values, found '2'"},
+    {"matrix: {cluster.workers: []}",
+     "s.yaml:3:27: error: expected a list of values, found an empty one"},
+    {"matrix: {cluster.workers: [2, two]}",
+     "s.yaml:3:31: error: expected a whole number from 1 to 4096, found 'two'"},
+    {"matrix: {seed: [1, 1]}",
+     "s.yaml:3:9: error: the case a[seed=1] stands there twice"},
+    {"faults: {at: {}}",
+     "s.yaml:3:9: error: expected a list of faults, found "
+     "a map"},
+    {"faults: [{do: crash}]",
+     "s.yaml:3:10: error: expected `at`: where the fault happens"},
+    {"faults: [{at: {step: 1}}]",
+     "s.yaml:3:10: error: expected `do`: what happens"},
+    {"faults: [{at: {step: 1}, do: crahs}]",
+     "s.yaml:3:30: error: unknown fault kind 'crahs'"},
+    {"faults: [{at: {setp: 1}, do: crash}]",
+     "s.yaml:3:16: error: unknown key 'setp' in 'faults.at'"},
+    {"faults: [{at: {worker: boss}, do: crash}]",
+     "s.yaml:3:24: error: expected a worker's number, all, any or chief, found "
+     "'boss'"},
+    {"faults: [{at: {worker: 2}, do: crash}]",
+     "s.yaml:3:24: error: can never match: worker 2, but a has workers 0 to "
+     "1"},
+    {"job: {replicas: 4}\nmatrix: {cluster.workers: [4, 2]}\n"
+     "faults: [{at: {worker: 3}, do: crash}]",
+     "s.yaml:5:24: error: can never match: worker 3, but a[workers=2] has "
+     "workers 0 to 1"},
+    {"faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",
+     "s.yaml:3:24: error: can never match: only the chief gets to ckpt.rename, "
+     "and worker 1 is not it"},
+    {"faults: [{at: {step: 37}, do: crash}]",
+     "s.yaml:3:22: error: can never match: step 37, but the run has 36"},
+    {"faults: [{at: {epoch: 9}, do: crash}]",
+     "s.yaml:3:23: error: can never match: epoch 9, but the run has 3, the "
+     "first is 0"},
+    {"faults: [{at: {epoch: 3, point: epoch.end}, do: crash}]",
+     "s.yaml:3:23: error: can never match: epoch 3, but the run has 3, the "
+     "first is 0"},
+    {"faults: [{at: {step: 0}, do: crash}]",
+     "s.yaml:3:22: error: can never match: step 0, but the first is 1"},
+    {"faults: [{at: {point: ckpt.load}, do: crash}]",
+     "s.yaml:3:23: error: can never match: the first incarnation has nothing "
+     "to load, "
+     "so it does not get to ckpt.load"},
+    {"faults: [{at: {incarnation: 2}, do: crash}]",
+     "s.yaml:3:29: error: can never match: incarnation 2, but no other fault "
+     "ends one"},
+    {"cluster: {restart: {policy: none}}\n"
+     "faults: [{at: {incarnation: 2}, do: crash}]",
+     "s.yaml:4:29: error: can never match: incarnation 2, but nothing "
+     "restarts"},
+    {"cluster: {restart: {max: 0}}\n"
+     "faults: [{at: {incarnation: 2}, do: crash}, "
+     "{at: {step: 1}, do: crash}]",
+     "s.yaml:4:29: error: can never match: incarnation 2, but there are at "
+     "most 1"},
+    {"faults: [{at: {point: export.write}, do: crash}]",
+     "s.yaml:3:23: error: can never match: a finished run exports no model"},
+    {"cluster: {workers: 1}\nfaults: [{at: {point: comm.send}, do: crash}]",
+     "s.yaml:4:23: error: can never match: a single worker does not get to "
+     "comm.send"},
+    {"cluster: {workers: 1}\nfaults: [{at: {step: 1}, do: connection_reset}]",
+     "s.yaml:4:10: error: connection_reset of a single worker has no effect: "
+     "expected at least 2 workers, found 1"},
+    {"cluster: {workers: 2}\n"
+     "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
+     "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
+    {"cluster: {workers: 1, topology: one_host_per_worker}\n"
+     "faults: [{at: {step: 1}, do: delay, with: {latency: 1s}}]",
+     "s.yaml:4:10: error: delay of a single worker has no effect: expected "
+     "at least 2 workers, found 1"},
+    {"cluster: {workers: 4, workers_per_attempt: [2, 2]}\n"
+     "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [2]]}}]",
+     "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
+    {"faults: [{at: {step: 1}, do: crash, with: {exit_code: 7}}]",
+     "s.yaml:3:55: error: expected none of the exit codes by which workers say "
+     "how they ended (0, 1, 2, 7, 8, 9, 74, 75, 143), found 7"},
+    {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
+     "s.yaml:3:23: error: can never match: a finished run keeps its "
+     "checkpoints"},
+    {"faults: [{at: {point: ckpt.copy}, do: crash}]",
+     "s.yaml:3:23: error: can never match: training waits for its saves, which "
+     "need no copy"},
+    {"checkpoint: {every: never, on_success: leave}\n"
+     "faults: [{at: {point: ckpt.begin}, do: crash}]",
+     "s.yaml:4:23: error: can never match: occurrence 1 of ckpt.begin, but the "
+     "run "
+     "makes 0 saves"},
+    {"faults: [{at: {point: ckpt.rename, occurrence: 4}, do: crash}]",
+     "s.yaml:3:48: error: can never match: occurrence 4 of ckpt.rename, but "
+     "the run "
+     "makes 3 saves"},
+    {"faults: [{at: {point: ckpt.rename, save: 4}, do: crash}]",
+     "s.yaml:3:42: error: can never match: save 4, but the run makes 3"},
+    {"faults: [{at: {point: step.begin, save: 1}, do: crash}]",
+     "s.yaml:3:41: error: a save at step.begin can never match"},
+    {"faults: [{at: {point: ckpt.rename, block: 0}, do: crash}]",
+     "s.yaml:3:43: error: a block at ckpt.rename can never match"},
+    {"faults: [{at: {point: ckpt.shard.write, block: 1, offset: 3}, "
+     "do: crash}]",
+     "s.yaml:3:48: error: expected a block or an offset, found both: each "
+     "chooses a write"},
+    {"faults: [{at: {point: ckpt.shard.write, block: all}, do: crash}]",
+     "s.yaml:3:48: error: expected a whole number from 0 to 1000000, found "
+     "'all'"},
+    {"faults: [{at: {worker: 1, point: ckpt.committed}, do: crash}]",
+     "s.yaml:3:24: error: can never match: only the chief gets to "
+     "ckpt.committed, and worker 1 is not it"},
+    {"job: {steps_per_execution: 5}\ncheckpoint: {every: {steps: 1}}\n"
+     "faults: [{at: {point: ckpt.rename, occurrence: 12}, do: crash}]",
+     "s.yaml:5:48: error: can never match: occurrence 12 of ckpt.rename, but "
+     "the run "
+     "makes 11 saves"},
+    {"checkpoint: {every: {steps: 5}}\n"
+     "faults: [{at: {point: ckpt.rename, step: 8}, do: crash}]",
+     "s.yaml:4:42: error: can never match: step 8, but the nearest saves are "
+     "at steps 5 and 10"},
+    {"checkpoint: {every: {steps: 5}}\n"
+     "faults: [{at: {point: ckpt.begin, step: 4}, do: preempt, "
+     "with: {grace: 5s}}]",
+     "s.yaml:4:41: error: can never match: step 4, but the first save is at "
+     "step 5"},
+    {"checkpoint: {every: {steps: 5}, on_success: leave}\n"
+     "faults: [{at: {point: ckpt.begin, step: 36}, do: crash}]",
+     "s.yaml:4:41: error: can never match: step 36, but the last save is at "
+     "step 35"},
+    {"faults: [{at: {point: ckpt.shard.open, step: 13}, do: crash}]",
+     "s.yaml:3:46: error: can never match: step 13, but the nearest saves are "
+     "at steps 12 and 24"},
+    {"checkpoint: {mode: async, every: {steps: 5}}\n"
+     "faults: [{at: {point: ckpt.copy, step: 9}, do: crash}]",
+     "s.yaml:4:40: error: can never match: step 9, but the nearest saves are "
+     "at steps 5 and 10"},
+    {"warm_start: {workers: 0}",
+     "s.yaml:3:23: error: expected a whole number from 1 to 64, found '0'"},
+    {"warm_start: {worker: 2}",
+     "s.yaml:3:14: error: unknown key 'worker' in "
+     "'warm_start'"},
+    {"warm_start: [2]", "s.yaml:3:13: error: expected a map, found a list"},
+    {"job: {steps_per_execution: 0}",
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'0'"},
+    {"job: {steps_per_execution: 1000001}",
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'1000001'"},
+    {"job: {steps_per_execution: two}",
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'two'"},
+    {"faults: [{at: {point: ckpt.retire.rename}, do: crash}]",
+     "s.yaml:3:23: error: can never match: 3 saves, of which 5 are kept, "
+     "retire none"},
+    {"faults: [{at: {point: step.begin, offset: 5}, do: crash}]",
+     "s.yaml:3:43: error: an offset at step.begin can never match"},
+    {"faults: [{at: {point: ckpt.shard.write, offset: 101%}, do: crash}]",
+     "s.yaml:3:49: error: expected an offset such as 50%, 64KiB or 4096, found "
+     "'101%'"},
+    {"faults: [{at: {step: 1}, do: crash, with: {grace: 1s}}]",
+     "s.yaml:3:44: error: unknown key 'grace' in 'with.crash'"},
+    {"faults: [{at: {step: 1}, do: out_of_memory}]",
+     "s.yaml:3:10: error: out_of_memory needs a device: expected "
+     "cluster.device cuda or emulated, found cpu"},
+    {"labels: [a, {b: c}]", "s.yaml:3:13: error: expected a name, found a map"},
+    {"faults: [{at: {step: 1}, do: gpu_error}]",
+     "s.yaml:3:10: error: gpu_error needs a device: expected cluster.device "
+     "cuda or emulated, found cpu"},
+    {"cluster: {device: auto}\nfaults: [{at: {step: 1}, do: device_hang}]",
+     "s.yaml:4:10: error: device_hang needs a device: expected "
+     "cluster.device cuda or emulated, found auto"},
+    {"faults: [{at: {point: device.open}, do: crash}]",
+     "s.yaml:3:23: error: can never match: workers that compute on cpu open no "
+     "device"},
+    {"faults: [{at: {step: 1}, do: gpu_error, with: {error: EIO}}]",
+     "s.yaml:3:55: error: unknown error 'EIO'"},
+    {"faults: [{at: {step: 1}, do: slow}]",
+     "s.yaml:3:30: error: slow needs a latency"},
+    {"faults: [{at: {step: 1}, do: slow, with: {latency: 0s}}]",
+     "s.yaml:3:52: error: slow by nothing has no effect: expected a latency "
+     "above 0"},
+    {"faults: [{at: {step: 1}, do: delay, with: {latency: 0}}]",
+     "s.yaml:3:53: error: delay by nothing has no effect: expected a latency "
+     "above 0"},
+    {"faults: [{at: {step: 1}, do: preempt, with: {grace: 1s, profile: k8s}}]",
+     "s.yaml:3:53: error: expected either a grace or a profile for preempt"},
+    {"faults: [{at: {step: 1}, do: preempt, with: {by: file}}]",
+     "s.yaml:3:45: error: preempt needs a grace or a profile"},
+    {"faults: [{at: {step: 1}, do: errno, with: {error: ENOSPCE}}]",
+     "s.yaml:3:51: error: unknown error 'ENOSPCE'"},
+    {"faults: [{at: {point: ckpt.shard.write}, do: torn_write, with: {blocks: "
+     "4, keep: [4]}}]",
+     "s.yaml:3:83: error: expected a block from 0 to 3, found '4'"},
+    {"faults: [{id: a b, at: {step: 1}, do: crash}]",
+     "s.yaml:3:15: error: expected an id of 1 to 64 letters, digits, '-', '_' "
+     "and '.'"},
+    {"faults:\n  - {id: x, at: {step: 1}, do: crash}\n"
+     "  - {id: x, at: {step: 2}, do: crash}",
+     "s.yaml:5:10: error: duplicate fault id 'x'"},
+    {"faults: [{id: first, at: {step: 1}, after: frist, do: crash}]",
+     "s.yaml:3:44: error: no fault has the id 'frist'"},
+    {"faults:\n  - {id: x, after: y, at: {step: 1}, do: crash}\n"
+     "  - {id: y, after: x, at: {step: 2}, do: crash}",
+     "s.yaml:4:20: error: 'x' comes after itself: a circle of `after`"},
+    {"explore: {max_faults: 2}", "s.yaml:3:1: error: unknown key 'explore'"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, BadBodyTest, testing::ValuesIn(kBodies));
+
+TEST(BadFilesTest, TheHeadIsReadFirst) {
+  const struct {
+    const char* text;
+    const char* error;
+  } kCases[] = {
+      {"name: a\n",
+       "s.yaml:1:1: error: expected `schema: gauntlet/v2`, found "
+       "none"},
+      {"schema: gauntlet/v3\nname: a\n",
+       "s.yaml:1:9: error: expected `schema: gauntlet/v2`, found "
+       "'gauntlet/v3'"},
+      {"schema: gauntlet/v2\nnmae: a\n",
+       "s.yaml:2:1: error: unknown key "
+       "'nmae'"},
+      {"schema: gauntlet/v2\nname: a/b\n",
+       "s.yaml:2:7: error: expected a name of 1 to 100 letters, digits, '-', "
+       "'_' and '.', found 'a/b'"},
+      {"schema: gauntlet/v2\nname: a\n",
+       "s.yaml:2:7: error: expected `expect`: what must come of the run"},
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: recover}\n",
+       "s.yaml:3:19: error: unknown outcome 'recover'"},
+      {"schema: gauntlet/v2\nname: a\nexpect: {exit_code: 0}\n",
+       "s.yaml:3:9: error: expected an `outcome`"},
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: violates}\n",
+       "s.yaml:3:19: error: `violates` needs the invariants that are to be "
+       "broken"},
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: completes, "
+       "invariants: [stoer]}\n",
+       "s.yaml:3:43: error: unknown invariant 'stoer'"},
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n---\n"
+       "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n",
+       "s.yaml:6:7: error: duplicate scenario 'a' in this file"},
+  };
+  for (const auto& [text, error] : kCases) {
+    const std::string errors = ErrorsOf(text);
+    EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
+// Values that contradict each other, or are empty.
+TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
+  const std::pair<std::string, std::string> kCases[] = {
+      {"expect: {outcome: violates, invariants: [store]}",
+       "s.yaml:3:19: error: `violates` is for mutation tests: expected a "
+       "planted bug"},
+      {"expect: {outcome: recovers, restarts: {exactly: 2, max: 1}}",
+       "s.yaml:3:57: error: expected at least `exactly` (2), found 1"},
+      {"expect: {outcome: recovers, restarts: {}}",
+       "s.yaml:3:39: error: expected one of exactly, max, found an empty map"},
+      {"expect: {outcome: recovers, resumed_from: {}}",
+       "s.yaml:3:43: error: expected step, found an empty map"},
+      {"expect: {outcome: recovers, ends_at: {}}",
+       "s.yaml:3:38: error: expected one of epoch, step, found an empty map"},
+      {"timeout: {hang: 30s}\nfaults: [{at: {step: 2}, do: hang}]",
+       "s.yaml:3:10: error: timeout.hang: expected more than 30s, which the "
+       "engine takes to find a hang (the least of cluster.step_timeout, "
+       "save_timeout and 30s), found 30s"},
+      {"cluster: {step_timeout: 5s}\ntimeout: {total: 4s}\n"
+       "faults: [{at: {step: 2}, do: hang, with: {duration: 6s}}]",
+       "s.yaml:4:10: error: timeout.total: expected more than 5s, which the "
+       "engine takes to find a hang (the least of cluster.step_timeout, "
+       "save_timeout and 30s), found 4s"},
+      {"timeout: {hang: 2m, total: 2m}",
+       "s.yaml:3:17: error: expected less than `total` (2m), which stops the "
+       "case first, found 2m"},
+      {"job: {optimizer: {name: sgd, beta1: 0.5}}",
+       "s.yaml:3:37: error: beta1 is of adam, found sgd"},
+      {"job: {optimizer: {name: adam, momentum: 0.5}}",
+       "s.yaml:3:41: error: momentum is of sgd, found adam"},
+      {"job: {epochs: \"1\"}",
+       "s.yaml:3:15: error: expected a whole number from 1 to 1000000, found "
+       "'1' in quotes"},
+      {"cluster: {workers: 1}\nfaults: [{at: {step: 2}, do: partition}]",
+       "s.yaml:4:10: error: partition of a single worker has no effect: "
+       "expected at least 2 workers, found 1"},
+      {"faults: [{at: {step: 2}, do: wall_clock_jump, with: {by: 1500ms}}]",
+       "s.yaml:3:58: error: expected whole seconds, at least 1s, found "
+       "1500ms"},
+      {"faults: [{at: {step: 2}, do: wall_clock_jump, with: {by: 876000h}}]",
+       "s.yaml:3:58: error: expected a duration such as 200ms, 1s or 2m, at "
+       "most 24h, found '876000h'"},
+  };
+  for (const auto& [rest, error] : kCases) {
+    std::string text = "schema: gauntlet/v2\nname: a\n" + rest + "\n";
+    if (!rest.starts_with("expect")) text += "expect: {outcome: completes}\n";
+    const std::string errors = ErrorsOf(text);
+    EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
+TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
+  for (const char* rest : {
+           // A job is started again after a notice, and by nobody else here.
+           "cluster: {restart: {policy: none}}\n"
+           "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
+           "{at: {incarnation: 2}, do: crash}]",
+           "cluster: {restart: {max: 1}}\n"
+           "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
+           "{at: {incarnation: 3}, do: crash}]",
+           // A worker that is slow, or gets an error, may be lost.
+           "faults: [{at: {step: 2}, do: slow, with: {latency: 2m}}, "
+           "{at: {incarnation: 2}, do: crash}]",
+           "faults: [{at: {point: cluster.claim.create}, do: fsync_fails}, "
+           "{at: {incarnation: 2}, do: crash}]",
+           // A claim writes the state file, too.
+           "checkpoint: {every: never, on_success: leave}\n"
+           "faults: [{at: {point: ckpt.state.rename}, do: crash}]",
+           // A save that was lost is made again.
+           "cluster: {restart: {policy: rejoin}}\n"
+           "faults: [{at: {worker: 1, point: ckpt.shard.open}, do: crash}, "
+           "{at: {point: ckpt.begin, occurrence: 100}, do: crash}]",
+           // Saves of a schedule, of the end, and of no schedule.
+           "checkpoint: {every: {steps: 5}}\n"
+           "faults: [{at: {point: ckpt.begin, step: 10}, do: crash}]",
+           "checkpoint: {every: {steps: 5}}\n"
+           "faults: [{at: {point: ckpt.begin, step: 36}, do: crash}]",
+           "checkpoint: {every: {seconds: 5}}\n"
+           "faults: [{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           "checkpoint: {every: {steps: 5}}\n"
+           "faults: [{at: {step: 7}, do: preempt, with: {grace: 5s}}, "
+           "{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           "launches: [{stop_at_step: 8}, {}]\n"
+           "faults: [{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           "cluster: {restart: {policy: rejoin}}\n"
+           "faults: [{at: {step: 7}, do: crash}, "
+           "{at: {point: ckpt.begin, step: 8}, do: crash}]",
+           // An asynchronous checkpoint may be written in any step.
+           "checkpoint: {mode: async, every: {steps: 5}}\n"
+           "faults: [{at: {point: ckpt.rename, step: 8}, do: crash}]",
+           // A notice makes one save more.
+           "faults: [{at: {step: 7}, do: terminate_launcher}, "
+           "{at: {point: ckpt.rename, occurrence: 4}, do: crash}]",
+           // Worker 0 may be left out.
+           "cluster: {workers: 3, min_workers: 2}\n"
+           "faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",
+       }) {
+    EXPECT_EQ(ErrorsOf(fmt::format("schema: gauntlet/v2\nname: a\n{}\nexpect: "
+                                   "{{outcome: recovers}}\n",
+                                   rest)),
+              "");
+  }
+}
+
+TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
+  for (const char* key :
+       {"restarts", "resumed_from", "recomputed_steps", "detected_in",
+        "ends_at", "failed_saves", "saves", "epochs_after_restart"}) {
+    const std::string errors =
+        ErrorsOf(std::string("schema: gauntlet/v2\nname: a\nexpect: {") + key +
+                 ": {}, outcome: completes}\n");
+    EXPECT_THAT(errors, testing::HasSubstr("found an empty map")) << key;
+  }
+}
+
+TEST(BadFilesTest, AShortLimitIsNoMistakeWhereNothingHangsForLong) {
+  const std::string head =
+      "schema: gauntlet/v2\nname: a\ntimeout: {hang: 5s}\n"
+      "expect: {outcome: recovers}\n";
+  EXPECT_EQ(ErrorsOf(head), "");
+  EXPECT_EQ(
+      ErrorsOf(head + "faults: [{at: {step: 2}, do: hang, with: {duration: "
+                      "4s}}]\n"),
+      "");
+}
+
+TEST(BadFilesTest, BytesThatAreNoTextAreNotEchoed) {
+  const std::string errors = ErrorsOf("schema: gauntlet/v2\nname: \xff\xfe\n");
+  for (const char c : errors) EXPECT_LT(static_cast<unsigned char>(c), 0x80u);
+  EXPECT_THAT(ErrorsOf("schema: gauntlet/v2\nname: größe\n"),
+              testing::HasSubstr("größe"));
+}
+
+TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
+  const std::pair<std::string, std::string> kCases[] = {
+      {"{layers: 3}",
+       "s.yaml:3:15: error: expected a list of at most 64 maps, found '3'"},
+      {"{layers: [{kind: conv3d}]}",
+       "s.yaml:3:23: error: unknown kind 'conv3d'"},
+      {"{layers: [{unit: 3, kind: dense}]}",
+       "s.yaml:3:17: error: unknown key 'unit' in 'job.layers'"},
+      {"{layers: [{units: 3}]}",
+       "s.yaml:3:16: error: expected a `kind` of layer"},
+      {"{layers: [{kind: dense, units: 10}]}",
+       "s.yaml:3:6: error: job: model.layers[0].kind: expected flatten or "
+       "conv2d as the first layer"},
+      {"{data: {side: 7}, layers: [{kind: conv2d, filters: 2, kernel: 30}, "
+       "{kind: flatten}, {kind: dense, units: 10}]}",
+       "s.yaml:3:6: error: job: model.layers[0]: expected a kernel of 1 to 7 "
+       "pixels a side on inputs of 7 x 7, found 30"},
+      {"{layers: [{kind: flatten}, {kind: dense, units: 11}]}",
+       "s.yaml:3:6: error: job: model.layers: expected 10 outputs, one for "
+       "each "
+       "class of the data, found 11"},
+      {"{optimizer: {schedule: {boundaries: [1, x]}}}",
+       "s.yaml:3:46: error: expected a whole number from 0 to "
+       "9007199254740992, found 'x'"},
+      {"{optimizer: {schedule: {values: 0.1}}}",
+       "s.yaml:3:38: error: expected a list of numbers, found '0.1'"},
+      {"{optimizer: {clip: {by: value, limit: 0}}}",
+       "s.yaml:3:6: error: job: optimizer.clip.limit: expected a number above "
+       "0 and at most 1e+30, found 0"},
+      {"{accumulate: 0}",
+       "s.yaml:3:19: error: expected a whole number from 1 to 65536, found "
+       "'0'"},
+  };
+  for (const auto& [job, error] : kCases) {
+    const std::string errors =
+        ErrorsOf("schema: gauntlet/v2\nname: a\njob: " + job +
+                 "\nexpect: {outcome: completes}\n");
+    EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
+TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
+  const std::string errors = ErrorsOf(
+      "schema: gauntlet/v2\nname: a\njob: {bach: 3}\nclutser: {}\n"
+      "expect: {outcome: completes}\n");
+  EXPECT_LT(errors.find("s.yaml:3:7: error: unknown key 'bach' in 'job'"),
+            errors.find("s.yaml:4:1: error: unknown key 'clutser'"));
+}
+
+TEST(BadFilesTest, AnErrorOfEveryCaseOfAMatrixIsSaidOnce) {
+  const LoadedFile loaded = LoadScenarios(
+      "schema: gauntlet/v2\nname: a\njob: {bach: 3, replicas: 4}\n"
+      "matrix: {cluster.workers: [2, 3, 4]}\nexpect: {outcome: completes}\n",
+      "s.yaml");
+  EXPECT_EQ(loaded.errors.size(), 1u);
+}
+
+TEST(NearestNameTest, IsNotAnotherWord) {
+  const std::vector<std::string> names = {"job", "use", "checkpoint"};
+  EXPECT_EQ(NearestName("jop", names), "job");
+  EXPECT_EQ(NearestName("foo", names), "");
+  EXPECT_EQ(NearestName("chekcpoint", names), "checkpoint");
+  EXPECT_EQ(NearestName("che", names), "checkpoint");
+}
+
+}  // namespace
+}  // namespace gauntlet

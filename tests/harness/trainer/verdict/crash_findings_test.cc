@@ -1,0 +1,100 @@
+// Crashes are grouped by what their runs say, and else by where they happen.
+#include "harness/trainer/verdict/crash_findings.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A trial and its verdict.
+struct Judged {
+  CrashTrial trial;
+  RecoveryVerdict verdict = RecoveryVerdict::kFails;
+};
+
+Judged At(uint64_t operation, const std::string& file, RecoveryVerdict verdict,
+          const std::string& last_line = "") {
+  Judged judged{.trial = {}, .verdict = verdict};
+  judged.trial.id = "kill-" + std::to_string(operation);
+  judged.trial.operation = operation;
+  judged.trial.file_pattern = file;
+  judged.trial.last_line = last_line;
+  return judged;
+}
+
+std::vector<TrainerFinding> Group(
+    const std::vector<Judged>& all,
+    ResumeControl control = ResumeControl::kEqual) {
+  std::vector<CrashTrial> trials;
+  std::vector<CrashVerdict> verdicts;
+  for (const Judged& one : all) {
+    trials.push_back(one.trial);
+    verdicts.push_back({one.verdict, "reason of " + one.trial.id});
+  }
+  return GroupFindings(trials, verdicts, control);
+}
+
+std::vector<std::string> Titles(const std::vector<TrainerFinding>& findings) {
+  std::vector<std::string> titles;
+  for (const TrainerFinding& finding : findings)
+    titles.push_back(finding.title);
+  return titles;
+}
+
+TEST(CrashFindingsTest, OneException_IsOneFinding_WhereverItCrashes) {
+  const auto findings =
+      Group({At(9, "b", RecoveryVerdict::kFails, "a.Error: at 17"),
+             At(4, "a", RecoveryVerdict::kFails, "a.Error: at 3"),
+             At(5, "a", RecoveryVerdict::kFails, "b.Error: at 3"),
+             At(6, "a", RecoveryVerdict::kRecovered)});
+  EXPECT_THAT(Titles(findings),
+              ElementsAre("fails: kill at a, b: the run ends with an error (2 "
+                          "crash states)",
+                          "fails: kill at a: the run ends with an error (1 "
+                          "crash state)"));
+  // The simplest crash comes first and gives the reason.
+  EXPECT_THAT(findings[0].trials, ElementsAre(1U, 0U));
+  EXPECT_EQ(findings[0].reason, "reason of kill-4");
+}
+
+TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
+  const std::vector<Judged> diverged = {At(1, "a", RecoveryVerdict::kDiverged),
+                                        At(2, "b", RecoveryVerdict::kDiverged),
+                                        At(3, "b", RecoveryVerdict::kDiverged)};
+  EXPECT_EQ(Group(diverged).size(), 2U);
+  // A program whose every resume differs has one cause.
+  EXPECT_EQ(Group(diverged, ResumeControl::kDiffers).size(), 1U);
+  EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kHangs),
+                   At(2, "b", RecoveryVerdict::kHangs)})
+                .size(),
+            1U);
+}
+
+TEST(CrashFindingsTest, WorstComesFirst_ThenMostFrequent) {
+  EXPECT_THAT(Titles(Group({At(1, "a", RecoveryVerdict::kLostWork),
+                            At(2, "a", RecoveryVerdict::kLostWork),
+                            At(3, "a", RecoveryVerdict::kDiverged),
+                            At(4, "b", RecoveryVerdict::kDiverged),
+                            At(5, "b", RecoveryVerdict::kDiverged),
+                            At(6, "c", RecoveryVerdict::kHangs)})),
+              ElementsAre(HasSubstr("hangs: kill at c"),
+                          HasSubstr("diverged: kill at b"),
+                          HasSubstr("diverged: kill at a"),
+                          HasSubstr("lost-work: kill at a")));
+}
+
+TEST(CrashFindingsTest, KillForJudging_IsNoFinding) {
+  Judged judging = At(1, "a", RecoveryVerdict::kFails);
+  judging.trial.is_for_judging = true;
+  EXPECT_TRUE(Group({judging}).empty());
+}
+
+}  // namespace
+}  // namespace gauntlet

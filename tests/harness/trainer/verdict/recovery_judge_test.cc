@@ -1,0 +1,211 @@
+#include "harness/trainer/verdict/recovery_judge.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uint64_t kOperations = 100;
+
+// Two versions: a is made by operations 10 to 20, b by 50 to 60.
+CheckpointVersion A() {
+  return {
+      .operation = 20, .begin = 10, .files = {"ckpt-a"}, .own_file = "ckpt-a"};
+}
+CheckpointVersion B() {
+  return {
+      .operation = 60, .begin = 50, .files = {"ckpt-b"}, .own_file = "ckpt-b"};
+}
+CheckpointVersion Beginning() { return {}; }
+
+CrashTrial Equal(CrashFault fault, uint64_t operation,
+                 std::optional<CheckpointVersion> from) {
+  CrashTrial trial;
+  trial.fault = fault;
+  trial.operation = operation;
+  trial.has_equal_results = true;
+  trial.resumed_from = std::move(from);
+  return trial;
+}
+CrashTrial Kill(uint64_t operation, std::optional<CheckpointVersion> from) {
+  return Equal(CrashFault::kKill, operation, std::move(from));
+}
+CrashTrial PowerLoss(uint64_t operation,
+                     std::optional<CheckpointVersion> from) {
+  return Equal(CrashFault::kPowerLoss, operation, std::move(from));
+}
+
+std::vector<std::string> Verdicts(const std::vector<CrashTrial>& trials) {
+  std::vector<std::string> names;
+  for (const CrashVerdict& verdict : JudgeTrials(trials, kOperations))
+    names.emplace_back(RecoveryVerdictName(verdict.verdict));
+  return names;
+}
+
+TEST(RecoveryJudgeTest, NewestCompleteCheckpointIsRecovered) {
+  EXPECT_THAT(Verdicts({Kill(5, Beginning()), Kill(19, Beginning()),
+                        Kill(20, A()), Kill(59, A()), Kill(60, B())}),
+              ElementsAre("recovered", "recovered", "recovered", "recovered",
+                          "recovered"));
+}
+
+TEST(RecoveryJudgeTest, OlderCheckpointAfterKillIsLostWork) {
+  const std::vector<CrashTrial> trials = {Kill(20, A()), Kill(60, B()),
+                                          Kill(70, A()), Kill(80, Beginning())};
+  EXPECT_THAT(Verdicts(trials),
+              ElementsAre("recovered", "recovered", "lost-work", "lost-work"));
+  EXPECT_EQ(JudgeTrials(trials, kOperations)[2].reason,
+            "resumed from ckpt-a, though ckpt-b was complete after operation "
+            "60");
+  EXPECT_THAT(JudgeTrials(trials, kOperations)[3].reason,
+              HasSubstr("resumed from the beginning"));
+}
+
+TEST(RecoveryJudgeTest, CheckpointDestroyedByTheNextIsLostWork) {
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(55, Beginning()), Kill(60, B())}),
+              ElementsAre("recovered", "lost-work", "recovered"));
+}
+
+TEST(RecoveryJudgeTest, PowerLossMayTakeWhatIsNotYetFollowed) {
+  // a is complete from 20 on and must be durable when b is begun, at 50.
+  EXPECT_THAT(
+      Verdicts({Kill(20, A()), Kill(60, B()), PowerLoss(20, Beginning()),
+                PowerLoss(49, Beginning()), PowerLoss(50, Beginning())}),
+      ElementsAre("recovered", "recovered", "recovered", "recovered",
+                  "lost-work"));
+}
+
+TEST(RecoveryJudgeTest, LastCheckpointMustBeDurableAtTheEnd) {
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), PowerLoss(99, A()),
+                        PowerLoss(100, A())}),
+              ElementsAre("recovered", "recovered", "recovered", "lost-work"));
+}
+
+TEST(RecoveryJudgeTest, VersionsThatNoKilledRunUsedAreNotRequired) {
+  EXPECT_THAT(Verdicts({PowerLoss(60, B()), PowerLoss(100, Beginning())}),
+              ElementsAre("recovered", "recovered"));
+}
+
+TEST(RecoveryJudgeTest, PrintedStepsRuleWhereThereAreSome) {
+  CrashTrial newer = Kill(60, A());
+  newer.resumed_step = 20;
+  CrashTrial older = Kill(70, B());
+  older.resumed_step = 10;
+  const std::vector<CrashTrial> trials = {newer, older};
+  EXPECT_THAT(Verdicts(trials), ElementsAre("recovered", "lost-work"));
+  EXPECT_EQ(JudgeTrials(trials, kOperations)[1].reason,
+            "resumed from step 10, though step 20 was complete after operation "
+            "60");
+}
+
+TEST(RecoveryJudgeTest, UnknownResumePointIsNotRecovered) {
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(70, std::nullopt)}),
+              ElementsAre("recovered", "resume-point-unknown"));
+}
+
+// A run whose reads tell nothing, which makes these files.
+CrashTrial Making(uint64_t operation, const std::string& file) {
+  CrashTrial trial = Kill(operation, std::nullopt);
+  trial.end.made = {{.directory = 0, .path = file}};
+  return trial;
+}
+
+TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgainIsLostWork) {
+  const std::vector<CrashTrial> trials = {
+      Kill(20, A()), Kill(60, B()), Making(70, "ckpt-b"), Making(50, "ckpt-b")};
+  EXPECT_THAT(Verdicts(trials),
+              ElementsAre("recovered", "recovered", "lost-work",
+                          "resume-point-unknown"));
+  EXPECT_EQ(JudgeTrials(trials, kOperations)[2].reason,
+            "made ckpt-b again, which was complete after operation 60");
+}
+
+TEST(RecoveryJudgeTest, WholeCheckpointOfTheSeriesThatIsMadeAgainIsLostWork) {
+  CrashTrial trial = Kill(90, B());
+  trial.made_again = "config";
+  CheckpointVersion b = B();
+  b.files = {"ckpt-2"};
+  b.own_file = "ckpt-2";
+  CrashTrial numbered = Kill(90, b);
+  numbered.made_again = "ckpt-3";
+  // Another kind of file may be made anew each time.
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), trial}),
+              ElementsAre("recovered", "recovered", "recovered"));
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, b), numbered}),
+              ElementsAre("recovered", "recovered", "lost-work"));
+}
+
+TEST(RecoveryJudgeTest, FileOfEachVersionIsAlwaysMadeAgain) {
+  CheckpointVersion first = A();
+  CheckpointVersion second = B();
+  first.files = second.files = {"ckpt"};
+  first.own_file = second.own_file = "";
+  CrashTrial resumed = Kill(70, second);
+  resumed.end.made = {{.directory = 0, .path = "ckpt"}};
+  EXPECT_THAT(Verdicts({Kill(20, first), Kill(60, second), resumed}),
+              ElementsAre("recovered", "recovered", "recovered"));
+}
+
+TEST(RecoveryJudgeTest, OtherResultsDiverge) {
+  CrashTrial trial = Kill(70, A());
+  trial.has_equal_results = false;
+  trial.differences = {"model: tensor `w` differs"};
+  const CrashVerdict verdict = JudgeTrials({trial}, kOperations)[0];
+  EXPECT_EQ(verdict.verdict, RecoveryVerdict::kDiverged);
+  EXPECT_EQ(verdict.reason,
+            "the resumed run ends without an error and with other results: "
+            "model: tensor `w` differs");
+}
+
+// A run that ends with an error, equal results or not.
+CrashTrial Failed(uint64_t operation) {
+  CrashTrial trial = Kill(operation, std::nullopt);
+  trial.has_equal_results = false;
+  trial.end.exit_code = 1;
+  trial.last_line = "no usable checkpoint";
+  return trial;
+}
+
+TEST(RecoveryJudgeTest, ErrorsFail) {
+  const CrashVerdict verdict = JudgeTrials({Failed(5)}, kOperations)[0];
+  EXPECT_EQ(verdict.verdict, RecoveryVerdict::kFails);
+  EXPECT_EQ(verdict.reason,
+            "the resumed run ends with exit code 1: no usable checkpoint");
+}
+
+TEST(RecoveryJudgeTest, MessageWithoutCompleteCheckpointIsRefused) {
+  CrashTrial early = Failed(5);
+  early.says_why = true;
+  CrashTrial late = Failed(70);
+  late.says_why = true;
+  EXPECT_THAT(Verdicts({early, Kill(20, A()), late}),
+              ElementsAre("refused", "recovered", "fails"));
+}
+
+TEST(RecoveryJudgeTest, FaultThatDidNotHappenIsNotRecovered) {
+  CrashTrial trial = Equal(CrashFault::kIoError, 20, A());
+  trial.goes_on = true;
+  EXPECT_THAT(Verdicts({trial}), ElementsAre("recovered"));
+  trial.has_happened = false;
+  EXPECT_THAT(Verdicts({trial}), ElementsAre("resume-point-unknown"));
+}
+
+TEST(RecoveryJudgeTest, SignalsFailAlwaysAndTimeLimitsHang) {
+  CrashTrial signalled = Failed(5);
+  signalled.says_why = true;
+  signalled.end.signal = 11;
+  CrashTrial hanging = Failed(5);
+  hanging.end.is_timed_out = true;
+  EXPECT_THAT(Verdicts({signalled, hanging}), ElementsAre("fails", "hangs"));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,179 @@
+#include "reports/events/causes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/reports/sample_record.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// The first event of that kind by this worker and incarnation.
+EventPlace Find(const Record& record, int worker, int incarnation,
+                RecordKind kind) {
+  for (const EventPlace& place : EventsByTime(record)) {
+    const LifeEvents& life = LifeOf(record, place);
+    if (life.worker == worker && life.life == incarnation &&
+        EventAt(record, place).kind == kind) {
+      return place;
+    }
+  }
+  ADD_FAILURE() << RecordKindName(kind) << " is missing";
+  return {};
+}
+
+// Kinds from the event's first cause to the event.
+std::vector<RecordKind> ChainTo(const Record& record, EventPlace place) {
+  const std::map<EventPlace, EventPlace> causes = CausesOf(record);
+  std::vector<RecordKind> chain = {EventAt(record, place).kind};
+  for (auto at = causes.find(place); at != causes.end();
+       at = causes.find(at->second)) {
+    chain.insert(chain.begin(), EventAt(record, at->second).kind);
+  }
+  return chain;
+}
+
+TEST(CausesTest, ChainGoesFromTheFaultToTheResumption) {
+  const Record record = SampleRecord();
+  for (const int worker : {0, 1}) {
+    EXPECT_THAT(ChainTo(record, Find(record, worker, 2, RecordKind::kResumed)),
+                ElementsAre(RecordKind::kFaultFired, RecordKind::kWorkerLost,
+                            RecordKind::kLifeBegin, RecordKind::kResumed));
+  }
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 1, RecordKind::kLifeEnd)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kWorkerLost,
+                          RecordKind::kLifeEnd));
+}
+
+TEST(CausesTest, StartOfTheJobHasNoCause) {
+  const Record record = SampleRecord();
+  EXPECT_FALSE(
+      CausesOf(record).contains(Find(record, 1, 1, RecordKind::kLifeBegin)));
+}
+
+TEST(CausesTest, FaultThatEndedItsProcessExplainsALoss_NotALaterHarmlessOne) {
+  Record record = SampleRecord();
+  const int64_t crash_ns = record.lives[2].events.back().t_ns;
+  record.lives.push_back(
+      {.worker = 2,
+       .life = 1,
+       .events = {{.kind = RecordKind::kFaultFired,
+                   .t_ns = crash_ns + 1,
+                   .detail = "slow"},
+                  {.kind = RecordKind::kStep, .t_ns = crash_ns + 2}}});
+  const EventPlace loss = Find(record, 0, 1, RecordKind::kWorkerLost);
+  const EventPlace cause = CausesOf(record).at(loss);
+  EXPECT_EQ(EventAt(record, cause).detail, "crash");
+}
+
+TEST(CausesTest, SingleWorkerIsRestartedForItsOwnFault) {
+  Record record = SampleRecord();
+  record.lives.erase(record.lives.begin(), record.lives.begin() + 2);
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kResumed)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kLifeBegin,
+                          RecordKind::kResumed));
+}
+
+TEST(CausesTest, LossAfterTheRestartIsNotExplainedByTheFaultBeforeIt) {
+  Record record = SampleRecord();
+  RecordEvent& late = record.lives[1].events[4];  // step 4 of worker 0
+  late.kind = RecordKind::kWorkerLost;
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kWorkerLost)),
+              ElementsAre(RecordKind::kWorkerLost));
+}
+
+TEST(CausesTest, DamageToACheckpointLeadsToItsLoad) {
+  Record record = SampleRecord();
+  RecordEvent damage = {.kind = RecordKind::kDamaged,
+                        .t_ns = record.lives[0].events[1].t_ns,
+                        .path = "/ckpt/step-2.tmp/model.safetensors",
+                        .detail = "rot"};
+  record.lives[0].events.insert(record.lives[0].events.begin() + 1, damage);
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLoaded)),
+              ElementsAre(RecordKind::kDamaged, RecordKind::kLoaded));
+  record.lives[0].events[1].path = "/ckpt/step-22/model.safetensors";
+  EXPECT_THAT(ChainTo(record, Find(record, 0, 2, RecordKind::kLoaded)),
+              ElementsAre(RecordKind::kLoaded));
+}
+
+TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[2].events;
+  events.push_back(
+      {.kind = RecordKind::kNotice, .t_ns = events.back().t_ns + 1});
+  events.push_back(
+      {.kind = RecordKind::kStopAgreed, .t_ns = events.back().t_ns + 1});
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 1, RecordKind::kStopAgreed)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kNotice,
+                          RecordKind::kStopAgreed));
+}
+
+// The sample with two launchers; the first one ends in a power cut.
+Record RecordOfAPowerCut() {
+  Record record = SampleRecord();
+  record.faults[0].kind = "power_loss";
+  const int64_t begin = record.lives[0].events[0].t_ns;
+  const auto at = [&](int64_t ms, RecordKind kind) {
+    return RecordEvent{.kind = kind, .t_ns = begin + ms * 1'000'000};
+  };
+  RecordEvent started = at(49, RecordKind::kStarted);
+  started.about = 1;
+  started.incarnation = 2;
+  record.launchers = {
+      {.events = {at(0, RecordKind::kLauncherBegin)}},
+      {.events = {at(48, RecordKind::kLauncherBegin), started}}};
+  record.machine = {at(32, RecordKind::kPowerCut)};
+  return WithLaunchers(record);
+}
+
+TEST(CausesTest, PowerLossLeadsToTheNextLauncher) {
+  Record record = RecordOfAPowerCut();
+  EXPECT_THAT(ChainTo(record, Find(record, 1, 2, RecordKind::kLifeBegin)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kLauncherBegin,
+                          RecordKind::kStarted, RecordKind::kLifeBegin));
+  EXPECT_FALSE(CausesOf(record).contains(
+      Find(record, kLauncherWorker, 1, RecordKind::kLauncherBegin)));
+  record.lives.push_back(
+      {.worker = kLauncherWorker, .life = 1, .events = record.machine});
+  EXPECT_THAT(ChainTo(record, Find(record, kLauncherWorker, 2,
+                                   RecordKind::kLauncherBegin)),
+              ElementsAre(RecordKind::kFaultFired, RecordKind::kPowerCut,
+                          RecordKind::kLauncherBegin));
+}
+
+TEST(CausesTest, LauncherThatNothingKilledHasNoCause) {
+  Record record = RecordOfAPowerCut();
+  record.faults[0].kind = "crash";
+  EXPECT_FALSE(CausesOf(record).contains(
+      Find(record, kLauncherWorker, 2, RecordKind::kLauncherBegin)));
+}
+
+TEST(CausesTest, ExitInGoodOrderHasNoCause) {
+  Record record = SampleRecord();
+  RecordEvent exited = {.kind = RecordKind::kExited,
+                        .t_ns = record.lives[2].events.back().t_ns + 1,
+                        .count = 128 + 9,
+                        .about = 1,
+                        .incarnation = 1,
+                        .reason = RecordReason::kSignal};
+  record.launchers[0].events = {exited};
+  const auto has_cause = [&] {
+    const Record whole = WithLaunchers(record);
+    return CausesOf(whole).contains(
+        Find(whole, kLauncherWorker, 1, RecordKind::kExited));
+  };
+  EXPECT_TRUE(has_cause());
+  record.launchers[0].events[0].reason = RecordReason::kExited;
+  record.launchers[0].events[0].count = 0;
+  EXPECT_FALSE(has_cause());
+}
+
+TEST(CausesTest, RecordWithoutEventsHasNone) {
+  EXPECT_THAT(CausesOf({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gauntlet

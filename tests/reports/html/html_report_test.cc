@@ -1,0 +1,381 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/html/case_section.h"
+#include "reports/html/case_table.h"
+#include "reports/html/page/words.h"
+#include "reports/html/report.h"
+#include "tests/reports/markup_check.h"
+#include "tests/reports/sample_record.h"
+#include "tests/reports/sample_result.h"
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr size_t kMany = 100'000;
+
+std::optional<Record> LoadSample(const CaseResult&) { return SampleRecord(); }
+
+std::string Render(const RunResult& result, const HtmlLimits& limits = {}) {
+  return RenderHtml({.result = result,
+                     .load = LoadSample,
+                     .command = "gauntlet run scenarios --seed 42"},
+                    limits);
+}
+
+RunResult ManyCases() {
+  const RunResult sample = SampleResult();
+  RunResult result = sample;
+  result.cases.clear();
+  for (size_t i = 0; i < kMany; ++i) {
+    result.cases.push_back(sample.cases[i % 50 == 0 ? 3 : 0]);
+    result.cases.back().name += "[seed=" + std::to_string(i) + "]";
+  }
+  return result;
+}
+
+RunResult HostileResult() {
+  RunResult result = SampleResult();
+  const std::string hostile = HostileText();
+  result.run = result.build = hostile;
+  for (CaseResult& one : result.cases) {
+    one.name = one.scenario = one.file = one.world = one.replay = hostile;
+    one.directory = one.verdict.reason = hostile;
+    one.verdict.story = {hostile};
+    one.verdict.broken_expectations = {{hostile, hostile, hostile}};
+    one.verdict.invariants = {{hostile, 1, 1, {{hostile, hostile, hostile}}}};
+  }
+  return result;
+}
+
+Record HostileRecord() {
+  Record record = SampleRecord();
+  record.case_name = HostileText();
+  record.faults[0] = {.id = HostileText(),
+                      .kind = HostileText(),
+                      .point = HostileText(),
+                      .summary = HostileText()};
+  return record;
+}
+
+json CaseData(const std::string& html) {
+  const std::string begin = "id=\"case-data\">";
+  const size_t at = html.find(begin) + begin.size();
+  return json::parse(html.substr(at, html.find("</script>", at) - at));
+}
+
+TEST(HtmlReportTest, BeginsWithTheVerdicts) {
+  const std::string html = Render(SampleResult());
+  EXPECT_THAT(html, HasSubstr("<h1>4 cases: 1 failed, 1 inconclusive, 1 "
+                              "passed, 1 skipped</h1>"));
+  EXPECT_THAT(html, HasSubstr("<dt>build</dt><dd>0.1.0</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>seed</dt><dd>42</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>wall time</dt><dd>11.8 s</dd>"));
+  EXPECT_THAT(html, HasSubstr("<code>gauntlet run scenarios --seed 42</code>"));
+}
+
+TEST(HtmlReportTest, CountsCasesThatWereNotRun) {
+  RunResult result = SampleResult();
+  EXPECT_THAT(Render(result), Not(HasSubstr("1 not run")));
+  result.cases.push_back(CaseLeft());
+  const std::string html = Render(result);
+  EXPECT_THAT(html, HasSubstr("<h1>5 cases: 1 failed, 1 inconclusive, 1 "
+                              "passed, 1 skipped, 1 not run</h1>"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"badge not-run\">not run</span>"));
+  EXPECT_THAT(html,
+              HasSubstr("<details class=\"case not-run\" id=\"case-4\">"));
+}
+
+TEST(HtmlReportTest, FlakyCase_HasItsOwnWord) {
+  RunResult result = SampleResult();
+  result.cases.push_back(FlakyCase(FlakyVerdict::kPasses));
+  const std::string html = Render(result);
+  EXPECT_THAT(html, HasSubstr("<h1>5 cases: 1 failed, 1 flaky, 1 "
+                              "inconclusive, 1 passed, 1 skipped</h1>"));
+  EXPECT_THAT(html, HasSubstr("<span class=\"badge flaky\">flaky</span>"));
+  EXPECT_THAT(html, HasSubstr("<option value=\"1\">flaky</option>"));
+  EXPECT_THAT(html, HasSubstr("<details class=\"case flaky\" id=\"case-4\" "
+                              "open>"));
+  EXPECT_THAT(html, HasSubstr("<p class=\"cause\">failed 1 of 2 tries: "));
+  EXPECT_THAT(html, HasSubstr("<li>passed  <code>/runs/7f3a/torn-manifest~"));
+  EXPECT_EQ(CaseData(html)["rows"][1][1], 1) << "after the failed one";
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+}
+
+TEST(HtmlReportTest, CoverageOfOneCaseIsFolded) {
+  RunResult result = SampleResult();
+  constexpr const char* kFolded =
+      "<details><summary>Matrix of fault kinds and fault points</summary>";
+  EXPECT_THAT(Render(result), Not(HasSubstr(kFolded)));
+  result.cases.resize(1);
+  EXPECT_THAT(Render(result), HasSubstr(kFolded));
+}
+
+TEST(HtmlReportTest, PlantedBugsHaveTheirMeaning) {
+  RunResult result = SampleResult();
+  for (CaseResult& one : result.cases) one.planted_bugs = {"lose-metrics"};
+  const std::string html = Render(result);
+  EXPECT_THAT(html, HasSubstr("Failed: trajectory, restarts. A bug is planted "
+                              "in this scenario.</p>"));
+  EXPECT_THAT(html, HasSubstr("<dt>planted bug</dt><dd>lose-metrics: a restore "
+                              "starts the epoch&#39;s metrics anew (the "));
+  const std::string note =
+      "planted bug lose-metrics is on; no check noticed it";
+  EXPECT_THAT(html, HasSubstr("<p>Note: " + note + ".</p>"));
+  EXPECT_THAT(html, HasSubstr("data-title=\"reason\">" + note + "</td>"));
+}
+
+TEST(HtmlReportTest, ScenarioIsGivenOfCasesThatFailed) {
+  std::vector<std::string> asked;
+  RenderHtml({.result = SampleResult(),
+              .load = LoadSample,
+              .scenario = [&](const CaseResult& one) {
+                asked.push_back(one.name);
+                return std::string("name: a\n");
+              }});
+  EXPECT_THAT(asked, ElementsAre("torn-manifest", "disk-full"));
+}
+
+TEST(HtmlReportTest, LoadsNothing) {
+  const std::string html = Render(SampleResult());
+  EXPECT_THAT(ValuesOf(html, "href"), Each(StartsWith("#")));
+  for (const char* part :
+       {"http:", "https:", " src=", "url(", "@import", "<link", "fetch("}) {
+    EXPECT_THAT(html, Not(HasSubstr(part)));
+  }
+  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+}
+
+TEST(HtmlReportTest, LinksLeadSomewhere) {
+  const std::string html = Render(SampleResult());
+  for (const std::string& target : ValuesOf(html, "href")) {
+    EXPECT_EQ(CountOf(html, " id=\"" + target.substr(1) + "\""), 1u) << target;
+  }
+}
+
+TEST(HtmlReportTest, TagsAreBalanced) {
+  EXPECT_EQ(FirstUnbalancedTag(Render(SampleResult())), "");
+  EXPECT_EQ(FirstUnbalancedTag(Render({})), "");
+  EXPECT_EQ(FirstUnbalancedTag("<p><b></p>"), "/p");  // the check can fail
+}
+
+TEST(HtmlReportTest, HostileTextIsEscaped) {
+  const RunResult result = HostileResult();
+  const auto load = [](const CaseResult&) { return HostileRecord(); };
+  const std::string html =
+      RenderHtml({.result = result, .load = load, .command = HostileText()});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_EQ(CountOf(html, "<script"), 2u);
+  EXPECT_EQ(CountOf(html, "</script"), 2u);
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("<!--")), Not(HasSubstr("\xff")),
+                          Not(HasSubstr("\x01"))));
+  EXPECT_THAT(WithoutCode(html), Not(HasSubstr("onload='")));
+}
+
+TEST(HtmlReportTest, EqualInputsGiveEqualBytes) {
+  EXPECT_EQ(Render(SampleResult()), Render(SampleResult()));
+}
+
+TEST(HtmlReportTest, SectionsOfFailedCasesComeFirst) {
+  const std::string html = Render(SampleResult());
+  std::vector<std::string> sections;
+  for (const std::string& id : ValuesOf(html, "id")) {
+    if (id.starts_with("case-") &&
+        id.find_first_not_of("case-0123456789") == std::string::npos) {
+      sections.push_back(id);
+    }
+  }
+  EXPECT_THAT(sections, ElementsAre("case-3", "case-2", "case-0", "case-1"));
+}
+
+TEST(HtmlReportTest, SizeIsBoundedWithManyCases) {
+  size_t loads = 0;
+  const RunResult result = ManyCases();
+  const auto load = [&loads](const CaseResult&) {
+    ++loads;
+    return std::optional(SampleRecord());
+  };
+  const HtmlLimits limits = {.records = 300};
+  const std::string html = RenderHtml({.result = result, .load = load}, limits);
+  EXPECT_LT(html.size(), 16u << 20);
+  EXPECT_EQ(loads, limits.records);
+  EXPECT_EQ(CountOf(html, "<details class=\"case "), limits.sections);
+  EXPECT_EQ(CaseData(html)["rows"].size(), kMany);
+  EXPECT_THAT(html, HasSubstr("200 of 100,000 cases have a section, failed"));
+  EXPECT_THAT(html, HasSubstr("The limit is 200 sections or 8.0 MiB."));
+  EXPECT_THAT(html, HasSubstr("Counts 300 of 100,000 cases"));
+}
+
+TEST(HtmlReportTest, SectionsKeepToTheirLimitOfBytes) {
+  const std::string html = Render(SampleResult(), {.section_bytes = 1});
+  EXPECT_EQ(CountOf(html, "<details class=\"case "), 1u);
+  EXPECT_THAT(html, HasSubstr("<details class=\"case failed\" id=\"case-3\""));
+}
+
+TEST(HtmlReportTest, TableKeepsToItsLimitOfBytes) {
+  const std::string html = Render(
+      ManyCases(), {.sections = 1, .table_bytes = 100'000, .records = 1});
+  EXPECT_LT(html.size(), 300'000u);
+  EXPECT_THAT(html, HasSubstr(" cases left out: the table is limited to"));
+}
+
+TEST(CaseTableTest, HasARowPerCase) {
+  const CaseTable table = RenderCaseTable(SampleResult(), {3}, 1 << 20);
+  const json data = CaseData(table.html);
+  ASSERT_EQ(data["rows"].size(), 4u);
+  const json& failed = data["rows"][0];
+  EXPECT_EQ(failed[0], "torn-manifest");
+  EXPECT_EQ(failed[1], 0);
+  EXPECT_EQ(data["texts"][failed[2].get<size_t>()], "real");
+  EXPECT_EQ(failed[6], 2200);
+  EXPECT_EQ(data["texts"][failed[7].get<size_t>()], "trajectory, restarts");
+  EXPECT_EQ(failed[8], 3);
+  EXPECT_EQ(data["rows"][2][8], -1);
+  EXPECT_THAT(table.html, HasSubstr("<a href=\"#case-3\">torn-manifest</a>"));
+}
+
+TEST(WordsTest, ExplainsOnlyWordsThatOccur) {
+  EXPECT_EQ(RenderWords("<p>Nothing of the field.</p>"), "");
+  const std::string of_ulps = RenderWords("<th>Distance in ulps</th>");
+  EXPECT_THAT(of_ulps, HasSubstr("<dt>ulps</dt>"));
+  EXPECT_THAT(of_ulps, Not(HasSubstr("<dt>fenced</dt>")));
+  EXPECT_THAT(RenderWords("loads step-000000005-g1"),
+              HasSubstr("Words used below: generation</summary>"));
+  EXPECT_THAT(
+      RenderWords("it claims generation 2; step-000000005-g1 is fenced"),
+      HasSubstr("Words used below: generation, claim, fenced<"));
+}
+
+TEST(WordsTest, IgnoresTextsThatOnlyAPointerShows) {
+  EXPECT_EQ(RenderWords("<svg><title>fenced</title><use href=\"fenced\"/>"
+                        "<desc id=\"a\">ulps</desc></svg>"),
+            "");
+}
+
+TEST(HtmlReportTest, ExplainsItsWordsOnce_BeforeTheSections) {
+  const std::string html =
+      RenderHtml({.result = SampleResult(), .load = [](const CaseResult&) {
+                    return std::optional(SampleRecord());
+                  }});
+  EXPECT_EQ(CountOf(html, "<details class=\"words\">"), 1U);
+  EXPECT_LT(html.find("<details class=\"words\">"),
+            html.find("<details class=\"case "));
+}
+
+TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
+  const CaseResult failed = SampleResult().cases[3];
+  const std::string html =
+      RenderCaseSection(failed, SampleRecord(), {.id = "case-3"});
+  for (const char* part :
+       {"<p class=\"cause\">Failed: trajectory, restarts.</p>",
+        "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations</dt>",
+        "6 more are counted; their texts are not kept",
+        "<h4>Unmet expectations</h4>", "restarts: expected exactly 1, found 2",
+        "crash worker 1 at step.end, step 3 <span class=\"fired\">fired",
+        "<code>gauntlet replay 7f3a/torn-manifest</code>",
+        "<li>worker 0, life 2  resumed from step 50</li>", "<figure"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_LT(html.find("class=\"cause\""), html.find("<figure"));
+  EXPECT_LT(html.find("<figure"), html.find("Failed checks"));
+}
+
+TEST(CaseSectionTest, FindingsBeyondTheFirstAreFolded) {
+  CaseResult failed = SampleResult().cases[3];
+  InvariantReport& report = failed.verdict.invariants[0];
+  report.findings.resize(7, {"trajectory", "loss", "the last one"});
+  const std::string html =
+      RenderCaseSection(failed, std::nullopt, {.id = "case-3"});
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+  EXPECT_THAT(html, HasSubstr("<summary>2 more</summary><ul><li><code>loss"));
+  EXPECT_THAT(html, Not(HasSubstr("are counted")));
+}
+
+TEST(CaseSectionTest, SummaryIsReadFromFaultsToPlantedBug) {
+  CaseResult failed = SampleResult().cases[3];
+  failed.summary = {.faults = "the faults",
+                    .recovery = "the recovery",
+                    .training = "wrong",
+                    .planted = "caught"};
+  failed.planted_bugs = {"lose-metrics"};
+  failed.seed = 7;
+  const std::string html =
+      RenderCaseSection(failed, std::nullopt, {.id = "case-3"});
+  EXPECT_THAT(html, HasSubstr("<dt>faults</dt><dd>the faults</dd>\n"
+                              "<dt>cause</dt><dd>the state loaded"));
+  EXPECT_THAT(html, HasSubstr("<dt>recovery</dt><dd>the recovery</dd>\n"
+                              "<dt>training result</dt><dd>wrong</dd>\n"
+                              "<dt>planted bug</dt><dd>lose-metrics: "));
+  EXPECT_THAT(html, HasSubstr("<dt></dt><dd>caught</dd>"));
+  EXPECT_THAT(html, HasSubstr("The seed is 7."));
+}
+
+TEST(CaseSectionTest, PassedCaseHasNoFailures) {
+  const std::string html = RenderCaseSection(SampleResult().cases[0],
+                                             SampleRecord(), {.id = "case-0"});
+  EXPECT_THAT(html, HasSubstr("Recovered from 1 fault with 1 restart; resumed "
+                              "from step 50, 1 recomputed step."));
+  EXPECT_THAT(html, Not(HasSubstr("Failed checks")));
+  EXPECT_THAT(html, Not(HasSubstr("Unmet expectations")));
+  EXPECT_THAT(html, Not(HasSubstr(" open>")));
+}
+
+TEST(CaseSectionTest, FaultThatNeverFiredIsMarked) {
+  Record record = SampleRecord();
+  record.lives[2].events.pop_back();
+  const std::string html =
+      RenderCaseSection(SampleResult().cases[2], record, {.id = "case-2"});
+  EXPECT_THAT(html, HasSubstr("<span class=\"never-fired\">never fired"));
+}
+
+TEST(CaseSectionTest, SaysWhyThereIsNoPicture) {
+  const CaseResult failed = SampleResult().cases[3];
+  EXPECT_THAT(RenderCaseSection(failed, std::nullopt, {.id = "case-3"}),
+              HasSubstr("No record of this case is kept."));
+  EXPECT_THAT(RenderCaseSection(failed, SampleRecord(),
+                                {.id = "case-3", .most_picture_bytes = 10}),
+              HasSubstr("The picture is left out"));
+}
+
+TEST(CoverageMatrixTest, ShowsFiredFaultsAndHoles) {
+  CoverageMatrix matrix({.kinds = {"hang"}, .points = {"ckpt.rename"}});
+  matrix.Add(SampleRecord());
+  matrix.Add(SampleRecord());
+  const std::string html = matrix.Render();
+  EXPECT_THAT(html, HasSubstr("1 of 4 pairs of 2 fault kinds and 2 fault"));
+  EXPECT_THAT(html, HasSubstr("title=\"crash at step.end: 2 of 2 fired\">2<"));
+  EXPECT_EQ(CountOf(html, "<td class=\"hole\">"), 3u);
+  EXPECT_EQ(FirstUnbalancedTag(html), "");
+}
+
+TEST(CoverageMatrixTest, HidesRowsWithoutAFault_WhereOneCaseRan) {
+  CoverageMatrix matrix({.kinds = {"hang"}, .points = {"ckpt.rename"}});
+  matrix.Add(SampleRecord());
+  const std::string html = matrix.Render();
+  EXPECT_THAT(html, HasSubstr("step.end</th>"));
+  EXPECT_THAT(html, Not(HasSubstr("ckpt.rename</th>")));
+  EXPECT_THAT(html, HasSubstr("1 fault point at which no fault is planned is "
+                              "not shown"));
+  matrix.Add(SampleRecord());
+  EXPECT_THAT(matrix.Render(), HasSubstr("ckpt.rename</th>"));
+}
+
+TEST(CoverageMatrixTest, MarksFaultsThatNeverFired) {
+  Record record = SampleRecord();
+  record.lives[2].events.pop_back();
+  CoverageMatrix matrix({});
+  matrix.Add(record);
+  EXPECT_THAT(matrix.Render(), HasSubstr("title=\"1 planned, none fired\">0<"));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,264 @@
+#include "reports/html/picture/swim_lane.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/html/picture/time_axis.h"
+#include "reports/html/picture/training_position.h"
+#include "tests/reports/markup_check.h"
+#include "tests/reports/sample_record.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kMs = 1'000'000;
+
+int64_t Begin(const Record& record) { return record.lives[0].events[0].t_ns; }
+
+RecordEvent At(const Record& record, int64_t ms, RecordEvent event) {
+  event.t_ns = Begin(record) + ms * kMs;
+  return event;
+}
+
+// SampleRecord() with what its launcher and worker 0 could emit as well.
+Record FullRecord() {
+  Record record = SampleRecord();
+  record.launchers[0].events = {
+      At(record, 0, {.kind = RecordKind::kLauncherBegin}),
+      At(record, 42,
+         {.kind = RecordKind::kAttemptEnds,
+          .reason = RecordReason::kWorkerDied}),
+      At(record, 43, {.kind = RecordKind::kRestarting, .count = 1}),
+      At(record, 95, {.kind = RecordKind::kLauncherEnd})};
+  std::vector<RecordEvent>& events = record.lives[1].events;
+  const std::vector<RecordEvent> more = {
+      At(record, 82, {.kind = RecordKind::kNotice}),
+      At(record, 83, {.kind = RecordKind::kSaveBegin, .step = 4}),
+      At(record, 87, {.kind = RecordKind::kSaveFailed, .step = 4})};
+  events.insert(events.end() - 1, more.begin(), more.end());
+  record.lives[3].events.insert(
+      record.lives[3].events.end() - 1,
+      At(record, 85, {.kind = RecordKind::kSaveBegin, .step = 4}));
+  return record;
+}
+
+std::string Picture(const Record& record) {
+  return RenderSwimLane(record, {.id = "run"});
+}
+
+// Use of a symbol in the picture itself, not in the legend.
+std::string Use(const std::string& id) { return "href=\"#" + id + "\" x="; }
+
+TEST(SwimLaneTest, ShowsEachPartOfARun) {
+  const std::string picture = Picture(FullRecord());
+  for (const char* part :
+       {"class=\"bar\"", "class=\"bar died\"", "class=\"step\"",
+        "class=\"step-again\"", "class=\"new\"", "class=\"again\"",
+        "class=\"saving\"", "class=\"arrow\"", "class=\"tick\"",
+        ">launcher</text>", ">worker 0</text>", ">worker 1</text>",
+        "class=\"legend\"", "<title id=\"run-title\">Timeline of crash",
+        "<desc id=\"run-desc\">"}) {
+    EXPECT_THAT(picture, HasSubstr(part));
+  }
+  for (const char* symbol :
+       {"m-fault", "m-notice", "m-detection", "m-rejected", "m-restart",
+        "m-resume", "m-started", "m-committed", "m-error", "m-died"}) {
+    EXPECT_THAT(picture, HasSubstr(Use(symbol)));
+  }
+  EXPECT_EQ(FirstUnbalancedTag(picture), "");
+}
+
+TEST(SwimLaneTest, ShowsNoMarks_WhereNothingWentWrong) {
+  Record record = SampleRecord();
+  record.lives = {record.lives[0]};
+  record.lives[0].events.resize(6);
+  record.lives[0].events.push_back(
+      At(record, 40, {.kind = RecordKind::kLifeEnd}));
+  const std::string picture = Picture(record);
+  EXPECT_THAT(picture, HasSubstr(Use("m-committed")));
+  for (const char* symbol : {"m-fault", "m-detection", "m-restart", "m-resume",
+                             "m-rejected", "m-error", "m-died"}) {
+    EXPECT_THAT(picture, Not(HasSubstr(Use(symbol))));
+  }
+  EXPECT_THAT(picture, Not(HasSubstr("class=\"again\" d")));
+  EXPECT_THAT(picture, Not(HasSubstr("class=\"arrow\"")));
+}
+
+TEST(SwimLaneTest, DrawsEpochEnds_WhereThereIsRoom) {
+  Record record = FullRecord();
+  record.golden.entries = {
+      {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 0},
+      {.kind = RecordKind::kEpochEnd, .step = 4, .epoch = 1}};
+  const std::string picture = Picture(record);
+  EXPECT_THAT(picture, HasSubstr(">end of epoch 1</text>"));
+  EXPECT_THAT(picture, HasSubstr(">end of epoch 2</text>"));
+  for (uint64_t epoch = 2; epoch < 100; ++epoch) {
+    record.golden.entries.push_back(
+        {.kind = RecordKind::kEpochEnd, .step = 4 + epoch, .epoch = 2 + epoch});
+  }
+  for (RecordEvent& event : record.lives[3].events) event.step *= 26;
+  const std::string crowded = Picture(record);
+  EXPECT_THAT(crowded, Not(HasSubstr(">end of epoch 1</text>")));
+  EXPECT_THAT(crowded, HasSubstr(">end of epoch "));
+}
+
+// The checkpoint of step 2 has a name.
+Record RecordWithACheckpoint() {
+  Record record = FullRecord();
+  record.lives[0].events[4].path = "/ckpt/step-2";
+  return record;
+}
+
+TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
+  Record record = RecordWithACheckpoint();
+  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
+  record.lives[0].events.push_back(
+      {.kind = RecordKind::kDamaged,
+       .t_ns = record.lives[0].events.back().t_ns,
+       .path = "/ckpt/step-2.tmp/model.safetensors"});
+  EXPECT_THAT(Picture(record),
+              AllOf(HasSubstr(Use("m-lost")), HasSubstr("damaged or lost")));
+}
+
+TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
+  Record record = RecordWithACheckpoint();
+  record.left.store_listed = true;
+  record.lives[1].events.insert(
+      record.lives[1].events.begin() + 1,
+      At(record, 55, {.kind = RecordKind::kGeneration}));
+  EXPECT_THAT(Picture(record), HasSubstr(Use("m-lost")));
+  record.left.checkpoints = {{.name = "step-2", .valid = true}};
+  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
+}
+
+TEST(SwimLaneTest, TextsSayWhatHappened) {
+  const std::string picture = Picture(FullRecord());
+  EXPECT_THAT(picture, HasSubstr("<title>31 ms: crash fires: crash worker 1 at "
+                                 "step.end, step 3</title>"));
+  EXPECT_THAT(picture,
+              HasSubstr("<title>checkpoint of step 2 committed after 2 ms"));
+  EXPECT_THAT(picture, HasSubstr("worker 1, incarnation 1: 1 ms to 31 ms"));
+  EXPECT_THAT(picture, HasSubstr("Steps 3-3 are recomputed."));
+}
+
+TEST(SwimLaneTest, ShortensAndLabelsIdleTime) {
+  Record record = FullRecord();
+  for (size_t life : {1u, 3u}) {
+    for (RecordEvent& event : record.lives[life].events) {
+      event.t_ns += 60'000 * kMs;
+    }
+  }
+  EXPECT_THAT(Picture(FullRecord()), Not(HasSubstr("60 s")));
+  const std::string picture = Picture(record);
+  EXPECT_THAT(picture, HasSubstr("class=\"gap\""));
+  EXPECT_THAT(picture, HasSubstr(">60 s</text>"));
+}
+
+// Texts below the lanes, by height: their places and contents.
+std::map<std::string, std::vector<std::pair<double, std::string>>> AxisTexts(
+    const std::string& picture) {
+  static const std::regex kText(
+      "<text class=\"(?:tick|idle)\" text-anchor=\"middle\" x=\"([^\"]*)\" "
+      "y=\"([^\"]*)\">([^<]*)<");
+  std::map<std::string, std::vector<std::pair<double, std::string>>> rows;
+  for (std::sregex_iterator at(picture.begin(), picture.end(), kText), end;
+       at != end; ++at) {
+    rows[(*at)[2]].emplace_back(std::stod((*at)[1]), (*at)[3]);
+  }
+  return rows;
+}
+
+TEST(SwimLaneTest, LabelsDoNotOverlap) {
+  Record record = FullRecord();
+  int64_t pause = 0;
+  for (RecordEvent& event : record.lives[1].events) {
+    event.t_ns += (pause += 1234 * kMs);
+  }
+  const auto rows = AxisTexts(Picture(record));
+  ASSERT_GE(rows.size(), 2u);
+  for (const auto& [y, texts] : rows) {
+    double end = 0;
+    for (const auto& [x, text] : texts) {
+      const double half = LabelWidth(text) / 2;
+      EXPECT_GE(x - half, end) << text << " at " << x << ", " << y;
+      end = x + half;
+    }
+  }
+}
+
+TEST(SwimLaneTest, ArrowsGoFromFaultToResume) {
+  Record record = FullRecord();
+  const size_t all = CountOf(Picture(record), "<path class=\"arrow");
+  EXPECT_GE(all, 4u);
+  record.lives[2].events.pop_back();  // the fault
+  EXPECT_LT(CountOf(Picture(record), "<path class=\"arrow"), all);
+}
+
+TEST(SwimLaneTest, ManyWorkersAreCountedNotDrawn) {
+  Record record = SampleRecord();
+  for (int worker = 2; worker < 50; ++worker) {
+    record.lives.push_back(record.lives[0]);
+    record.lives.back().worker = worker;
+  }
+  const std::string picture =
+      RenderSwimLane(record, {.id = "run", .most_lanes = 10});
+  EXPECT_EQ(CountOf(picture, "</text><text class=\"name\" x=\"0\""), 10u);
+  EXPECT_THAT(picture, HasSubstr("40 further workers not drawn."));
+}
+
+TEST(SwimLaneTest, SizeIsBoundedByWidth) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[1].events;
+  for (uint64_t step = 5; step < 100'000; ++step) {
+    events.push_back(At(record, 90 + static_cast<int64_t>(step),
+                        {.kind = RecordKind::kStep, .step = step}));
+    events.push_back(At(record, 90 + static_cast<int64_t>(step),
+                        {.kind = RecordKind::kFaultFired, .detail = "crash"}));
+  }
+  const std::string picture = Picture(record);
+  EXPECT_LT(picture.size(), 100'000u);
+  EXPECT_THAT(picture, HasSubstr(" more</title>"));
+}
+
+TEST(SwimLaneTest, HostileTextIsEscaped) {
+  Record record = FullRecord();
+  record.case_name = HostileText();
+  for (LifeEvents& life : record.lives) {
+    for (RecordEvent& event : life.events) {
+      event.detail = event.path = HostileText();
+    }
+  }
+  const std::string picture = Picture(record);
+  EXPECT_EQ(FirstUnbalancedTag(picture), "");
+  EXPECT_THAT(picture, Not(HasSubstr("<script")));
+}
+
+TEST(SwimLaneTest, RecordWithoutEventsHasNoPicture) {
+  EXPECT_EQ(Picture({.case_name = "a"}), "");
+}
+
+TEST(TrainingPositionTest, RecomputedStepsEndWhereTrainingHadBeen) {
+  const Record record = SampleRecord();
+  const std::vector<TrainingSegment> segments = TrainingSegmentsOf(record);
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(segments[0].recomputed_until, 0u);
+  EXPECT_EQ(segments[0].points.back().step, 3u);
+  EXPECT_EQ(segments[1].points.front().step, 2u);
+  EXPECT_EQ(segments[1].recomputed_until, 3u);
+  EXPECT_EQ(segments[1].points.back().step, 4u);
+  const std::vector<RecordEvent>& resumed = record.lives[1].events;
+  EXPECT_TRUE(IsRecomputed(segments, resumed[3]));
+  EXPECT_FALSE(IsRecomputed(segments, resumed[4]));
+}
+
+}  // namespace
+}  // namespace gauntlet

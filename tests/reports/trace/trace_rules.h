@@ -1,0 +1,32 @@
+// The rules of the Chrome trace event format that viewers depend on.
+#ifndef GAUNTLET_TESTS_REPORTS_TRACE_TRACE_RULES_H_
+#define GAUNTLET_TESTS_REPORTS_TRACE_TRACE_RULES_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gauntlet {
+
+inline constexpr size_t kMostTraceBytes = size_t{64} << 20;
+
+// The first violations in a trace, as text; empty: there are none.
+//
+// - The text is JSON of at most `most_bytes`; traceEvents is a list of objects.
+// - Every event has a name, a known phase, a process, a thread and a finite
+//   time in microseconds, not negative and less than a year.
+// - X has a duration. B and E are balanced on their thread and name the same.
+//   Slices of one thread nest.
+// - i has a scope; the values of C are numbers.
+// - Of each flow, s is before f. Both are at slices of their threads; f says so
+//   by bp.
+// - Of each async operation (category and id), b and e are balanced.
+// - M names processes and threads, each once; all that have events are named.
+//   No two processes have a thread of one number.
+std::vector<std::string> TraceViolations(std::string_view text,
+                                         size_t most_bytes = kMostTraceBytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_REPORTS_TRACE_TRACE_RULES_H_
