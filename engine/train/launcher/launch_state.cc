@@ -9,7 +9,7 @@ namespace gauntlet {
 bool LaunchState::CountRestart(const std::string& reason) {
   if (!why_give_up.empty()) return false;
   why_give_up = membership.too_few().empty()
-                    ? budget.Spend()
+                    ? budget.Spend(world.clock.Now())
                     : fmt::format("{} restarts, with too few workers left",
                                   budget.spent());
   if (!why_give_up.empty()) {

@@ -31,7 +31,8 @@ struct LauncherOptions {
   WorkerExit without_restarts = WorkerExit::kFailed;
   // Lives in a row that may come no further than earlier ones did.
   int max_fruitless = 10;
-  // Doubles with each restart that follows a fruitless life, up to the maximum.
+  // Pause before a restart. Doubles, up to the maximum, with each attempt that
+  // ends sooner than the pause would and has brought no new step.
   Duration backoff = std::chrono::milliseconds(100);
   Duration max_backoff = std::chrono::seconds(10);
   // How long the survivors of a loss may take to notice it themselves before

@@ -8,12 +8,15 @@ RestartBudget::RestartBudget(const LauncherOptions& options)
     : options_(options),
       next_pause_(std::min(options.backoff, options.max_backoff)) {}
 
-std::string RestartBudget::Spend() {
-  if (furthest_ > furthest_before_) {
+std::string RestartBudget::Spend(Time now) {
+  const bool progressed = furthest_ > furthest_before_;
+  if (progressed) {
     restarts_without_progress_ = 0;
-    next_pause_ = std::min(options_.backoff, options_.max_backoff);
   } else {
     ++restarts_without_progress_;
+  }
+  if (progressed || now - last_restart_ > next_pause_) {
+    next_pause_ = std::min(options_.backoff, options_.max_backoff);
   }
   furthest_before_ = furthest_;
   if (is_spent()) {
@@ -26,6 +29,7 @@ std::string RestartBudget::Spend() {
   }
   ++spent_;
   pause_ = next_pause_;
+  last_restart_ = now + pause_;
   next_pause_ = std::min(next_pause_ * 2, options_.max_backoff);
   return "";
 }

@@ -18,9 +18,11 @@ class RestartBudget {
   // A worker has come to that step.
   void Reached(uint64_t step) { furthest_ = std::max(furthest_, step); }
 
-  // Takes note of a loss: of the whole job's, or of workers that rejoin.
-  // Returns why no restart may follow; "" if one may, which is then counted.
-  std::string Spend();
+  // Notes a loss at `now`: of the whole job, or of workers that rejoin. Returns
+  // why no restart may follow; "" if one may, which is then counted. The pause
+  // before it doubles with each loss that follows the last restart sooner than
+  // that pause, without a new step; otherwise it is options.backoff.
+  std::string Spend(Time now);
 
   // Takes back the restart that was counted last: it did not happen.
   void TakeBack() { --spent_; }
@@ -47,6 +49,7 @@ class RestartBudget {
   uint64_t furthest_before_ = 0;
   Duration pause_{0};
   Duration next_pause_;
+  Time last_restart_{};  // when the pause before it was over
 };
 
 }  // namespace gauntlet
