@@ -77,6 +77,7 @@ class Tracer {
       }
       if (!recorder_.status().ok()) KillAll();
     }
+    recorder_.CopyPending();
     RETURN_IF_ERROR(recorder_.status());
     if (!has_started_) RETURN_IF_ERROR(program_.FailureToStart());
     for (const int32_t rank : turns_.polling()) {

@@ -256,7 +256,7 @@ void FileCalls::EndWrite(Caller caller, const FileCall& call, int64_t result) {
   const int reader =
       recorder_.keeps_operations() ? files_.Reader(write.file, path) : -1;
   if (reader >= 0) {
-    recorder_.AddWithBytes(write, BytesOfDescriptor(reader));
+    recorder_.AddWrite(write, reader);
   } else {
     const uint64_t begin = write.offset;
     recorder_.AddWithBytes(
@@ -271,6 +271,36 @@ void FileCalls::EndWrite(Caller caller, const FileCall& call, int64_t result) {
     implied.length = 0;
     recorder_.Add(implied);
   }
+}
+
+void FileCalls::BeforeChange(Caller caller, const FileCall& call) {
+  const FileOperation& operation = call.operation;
+  switch (operation.kind) {
+    case OperationKind::kWrite:
+      if (!call.is_ordered) return recorder_.CopyAtOnce(operation.file);
+      if (recorder_.HasPending(operation.file))
+        recorder_.BeforeChange(operation.file, RangeOfWrite(caller, call));
+      return;
+    case OperationKind::kMapShared:
+      return recorder_.CopyAtOnce(operation.file);
+    case OperationKind::kTruncate:
+    case OperationKind::kPunchHole:
+    case OperationKind::kZeroRange:
+    case OperationKind::kCollapseRange:
+    case OperationKind::kInsertRange:
+      return recorder_.BeforeChange(operation.file, kWholeFile);
+    default:
+      return;
+  }
+}
+
+// An append changes no byte that the file has.
+ByteRange FileCalls::RangeOfWrite(Caller caller, const FileCall& call) const {
+  const auto info = ReadDescriptorInfo(caller.thread, call.descriptor);
+  if (!info) return kWholeFile;
+  if (Appends(WriteFlags(call.call), info->flags)) return {};
+  const uint64_t begin = call.offset.value_or(info->position);
+  return {.begin = begin, .end = begin + call.operation.length};
 }
 
 std::optional<FileCall> FileCalls::BeginMap(Caller caller,

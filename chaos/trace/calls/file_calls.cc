@@ -51,18 +51,6 @@ std::optional<size_t> DescriptorArgument(int64_t number) {
 
 }  // namespace
 
-ByteReader BytesOfDescriptor(int descriptor) {
-  return
-      [descriptor](uint64_t at, std::span<std::byte> buffer) -> Result<size_t> {
-        const ssize_t count = RetryOnInterrupt([&] {
-          return pread(descriptor, buffer.data(), buffer.size(),
-                       static_cast<off_t>(at));
-        });
-        if (count < 0) return PosixError(errno, "a watched file", "read");
-        return static_cast<size_t>(count);
-      };
-}
-
 bool FileCalls::IsElsewhere(Caller caller, const SystemCall& call) const {
   const auto argument = DescriptorArgument(call.number);
   if (!argument) return false;
@@ -123,6 +111,13 @@ std::string FileCalls::PathOf(Caller caller, int directory,
 
 std::optional<FileCall> FileCalls::Begin(Caller caller,
                                          const SystemCall& call) {
+  std::optional<FileCall> begun = BeginKind(caller, call);
+  if (begun) BeforeChange(caller, *begun);
+  return begun;
+}
+
+std::optional<FileCall> FileCalls::BeginKind(Caller caller,
+                                             const SystemCall& call) {
   switch (call.number) {
     case SYS_open:
     case SYS_openat:

@@ -100,6 +100,7 @@ class FileCalls {
     uint64_t digest = 0;  // of the bytes that the log has
   };
 
+  std::optional<FileCall> BeginKind(Caller caller, const SystemCall& call);
   FileCall Started(Caller caller, const SystemCall& call, OperationKind kind);
   FileCall OnFile(Caller caller, const SystemCall& call, OperationKind kind,
                   const WatchedFile& file);
@@ -120,6 +121,8 @@ class FileCalls {
   std::optional<FileCall> BeginSync(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginMap(Caller caller, const SystemCall& call);
   std::optional<FileCall> BeginClose(Caller caller, const SystemCall& call);
+  void BeforeChange(Caller caller, const FileCall& call);
+  ByteRange RangeOfWrite(Caller caller, const FileCall& call) const;
   void EndWrite(Caller caller, const FileCall& call, int64_t result);
   void EndMap(Caller caller, const FileCall& call);
   std::optional<WatchedFile> FileOfDescriptor(Caller caller, int descriptor);
@@ -158,9 +161,6 @@ class FileCalls {
   const bool records_reads_;
   std::map<uint64_t, Mapping> mappings_;
 };
-
-// Bytes of a file that is open for reading.
-ByteReader BytesOfDescriptor(int descriptor);
 
 }  // namespace gauntlet
 

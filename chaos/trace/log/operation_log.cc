@@ -89,6 +89,18 @@ Result<std::string> ReadWhole(const std::string& path) {
 
 }  // namespace
 
+ByteReader BytesOfDescriptor(int descriptor) {
+  return
+      [descriptor](uint64_t at, std::span<std::byte> buffer) -> Result<size_t> {
+        const ssize_t count = RetryOnInterrupt([&] {
+          return pread(descriptor, buffer.data(), buffer.size(),
+                       static_cast<off_t>(at));
+        });
+        if (count < 0) return PosixError(errno, "a watched file", "read");
+        return static_cast<size_t>(count);
+      };
+}
+
 OperationLog::OperationLog(std::string folder, Descriptor bytes,
                            const LogLimits& limits)
     : folder_(std::move(folder)), bytes_(std::move(bytes)), limits_(limits) {}
@@ -147,12 +159,7 @@ Result<ByteExtent> OperationLog::AppendBytes(const ByteReader& source,
       filled += count;
     }
     if (filled == 0) break;
-    if (list_.byte_count + filled > limits_.bytes) {
-      return ResourceExhausted(fmt::format(
-          "{}: the program wrote more than {} bytes, the limit of a recording: "
-          "record fewer steps or a smaller model, or raise the limit",
-          folder_, limits_.bytes));
-    }
+    RETURN_IF_ERROR(CheckRoom(filled));
     const auto piece = std::span(buffer_).first(filled);
     RETURN_IF_ERROR(
         WriteAt(bytes_.get(), list_.byte_count, piece, BytesPath(folder_)));
@@ -163,6 +170,18 @@ Result<ByteExtent> OperationLog::AppendBytes(const ByteReader& source,
   }
   extent.digest = digest.value();
   return extent;
+}
+
+Status OperationLog::CheckRoom(uint64_t more) const {
+  if (list_.byte_count + more <= limits_.bytes) return OkStatus();
+  return ResourceExhausted(fmt::format(
+      "{}: the program wrote more than {} bytes, the limit of a recording: "
+      "record fewer steps or a smaller model, or raise the limit",
+      folder_, limits_.bytes));
+}
+
+void OperationLog::SetBytes(size_t index, const ByteExtent& bytes) {
+  list_.operations[index].bytes = bytes;
 }
 
 Status OperationLog::Append(FileOperation operation) {

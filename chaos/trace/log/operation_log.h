@@ -37,6 +37,8 @@ struct OperationList {
 // Fills the buffer with bytes from `at` on and returns how many; 0: no more.
 using ByteReader =
     std::function<Result<size_t>(uint64_t at, std::span<std::byte> buffer)>;
+// Reads a file that is open for reading.
+ByteReader BytesOfDescriptor(int descriptor);
 using ByteSink = std::function<Status(std::span<const std::byte> piece)>;
 
 class OperationLog {
@@ -64,6 +66,10 @@ class OperationLog {
   // bytes. kResourceExhausted: over the limit, or the disk is full.
   Result<ByteExtent> AppendBytes(const ByteReader& source, uint64_t at,
                                  uint64_t length);
+  // kResourceExhausted: so many more bytes would be over the limit.
+  Status CheckRoom(uint64_t more) const;
+  // Bytes of an operation that was appended before them.
+  void SetBytes(size_t index, const ByteExtent& bytes);
   // kResourceExhausted: over the limit.
   Status Append(FileOperation operation);
   Status Save() const;

@@ -55,6 +55,29 @@ void Recorder::AddWithBytes(FileOperation operation, const ByteReader& source) {
   Add(std::move(operation));
 }
 
+void Recorder::AddWrite(FileOperation operation, int reader) {
+  if (log_ == nullptr || !status_.ok()) return Add(std::move(operation));
+  status_ = log_->CheckRoom(pending_.size() + operation.length);
+  if (!status_.ok()) return;
+  if (!pending_.Add(log_->operations().size(), operation, reader))
+    return AddWithBytes(std::move(operation), BytesOfDescriptor(reader));
+  Add(std::move(operation));
+}
+
+void Recorder::BeforeChange(uint64_t file, const ByteRange& range) {
+  if (log_ != nullptr && status_.ok())
+    status_ = pending_.CopyTouched(file, range, *log_);
+}
+
+void Recorder::CopyAtOnce(uint64_t file) {
+  BeforeChange(file, kWholeFile);
+  pending_.NeverWaits(file);
+}
+
+void Recorder::CopyPending() {
+  if (log_ != nullptr && status_.ok()) status_ = pending_.CopyAll(*log_);
+}
+
 void Recorder::Note(const std::string& line) {
   if (noted_.insert(line).second) notes_.push_back(line);
 }

@@ -9,6 +9,7 @@
 
 #include "chaos/trace/log/file_operation.h"
 #include "chaos/trace/log/operation_log.h"
+#include "chaos/trace/log/pending_bytes.h"
 #include "engine/status.h"
 #include "engine/world/clock.h"
 
@@ -36,6 +37,17 @@ class Recorder {
   // Adds it with at most `operation.length` bytes of the source from
   // `operation.offset` on.
   void AddWithBytes(FileOperation operation, const ByteReader& source);
+  // Adds the write of `operation.length` bytes of a file that `reader` has
+  // open. They may be copied later (pending_bytes.h).
+  void AddWrite(FileOperation operation, int reader);
+  // Called before a call that may change these bytes of a file.
+  void BeforeChange(uint64_t file, const ByteRange& range);
+  bool HasPending(uint64_t file) const { return pending_.Has(file); }
+  // The file changes by a mapping, or by calls that overlap with others: the
+  // bytes of each write are copied at once.
+  void CopyAtOnce(uint64_t file);
+  // Copies all bytes that were to be copied later.
+  void CopyPending();
 
   // One line for people, once.
   void Note(const std::string& line);
@@ -47,6 +59,7 @@ class Recorder {
   Duration SinceStart() const;
 
   OperationLog* log_;
+  PendingBytes pending_;
   Status status_;
   int64_t start_ = 0;  // CLOCK_MONOTONIC, nanoseconds
   uint64_t files_ = 0;

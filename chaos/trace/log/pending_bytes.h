@@ -1,0 +1,71 @@
+// Writes whose bytes are still in their files and not yet in the log.
+//
+// A traced program waits while its bytes are copied. So a write is only noted,
+// with a descriptor that keeps the file, whatever becomes of its names. Its
+// bytes are copied when a call is about to change them, or when the program has
+// ended. Checkpoints are usually written once, and are copied at the end.
+#ifndef GAUNTLET_CHAOS_TRACE_LOG_PENDING_BYTES_H_
+#define GAUNTLET_CHAOS_TRACE_LOG_PENDING_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "chaos/trace/log/operation_log.h"
+#include "engine/real/posix/descriptor.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Bytes [begin, end) of a file.
+struct ByteRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+inline constexpr ByteRange kWholeFile = {0, UINT64_MAX};
+
+class PendingBytes {
+ public:
+  // Of operation `index` of the log, which wrote its [offset, offset + length)
+  // of `file`. `reader` is open for reading; it is duplicated. False: the bytes
+  // cannot wait, as no descriptor is left or the file changes by other ways
+  // than calls that begin and end (NeverWaits).
+  bool Add(size_t index, const FileOperation& operation, int reader);
+  // From now on no bytes of the file wait.
+  void NeverWaits(uint64_t file) { never_waits_.insert(file); }
+
+  bool Has(uint64_t file) const { return files_.contains(file); }
+  // Copies the bytes of those writes to the file that the range touches.
+  Status CopyTouched(uint64_t file, const ByteRange& range, OperationLog& log);
+  Status CopyAll(OperationLog& log);
+
+  // Bytes that wait.
+  uint64_t size() const { return size_; }
+
+ private:
+  struct Write {
+    size_t index = 0;  // of the operation
+    uint64_t offset = 0;
+    uint64_t length = 0;
+    bool Touches(const ByteRange& range) const {
+      return offset < range.end && range.begin < offset + length;
+    }
+  };
+  struct File {
+    Descriptor reader;
+    std::vector<Write> writes;  // in order; they do not overlap
+    uint64_t end = 0;           // of the last byte that any of them wrote
+  };
+
+  Status Copy(const File& file, const Write& write, OperationLog& log);
+
+  std::map<uint64_t, File> files_;  // by number
+  std::set<uint64_t> never_waits_;
+  uint64_t size_ = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_TRACE_LOG_PENDING_BYTES_H_

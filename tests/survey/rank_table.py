@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Crash-tests two ranks under torchrun (trainers/torchrun_parts.py) again and
+again, and compares the tables of (rank, operation, verdict).
+
+Prints the table and how often it came. Exit code 0: always the same; 1: not, or
+a crash test had no verdict; 2: the call is wrong.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+from argument_types import positive
+
+HERE = pathlib.Path(__file__).resolve().parent
+TRAINER = HERE / "trainers/torchrun_parts.py"
+MOST_POINTS = 12
+
+
+def crash_test(program, runs, command):
+    """Returns the parsed result.json, or None where there is none."""
+    shutil.rmtree(runs, ignore_errors=True)
+    done = subprocess.run(
+        [program, "crash-test", "--faults", "rank,kill", "--runs", runs, "-j",
+         "1", "--result", "final.bin", "--time", "600s", "--quiet", "--",
+         *command],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    results = sorted(pathlib.Path(runs).glob("**/result.json"))
+    if not results:
+        print(done.stdout, file=sys.stderr)
+        return None
+    return json.loads(results[-1].read_text())
+
+
+def table_of(result):
+    return tuple((trial.get("rank"), trial["operation"], trial["fault"],
+                  trial["point"], trial["verdict"])
+                 for trial in sorted(result["trials"], key=lambda trial: (
+                     trial["operation"], trial["id"])))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--repeats", type=positive, default=20)
+    parser.add_argument("--out", default="build/rank-table")
+    told = parser.parse_args()
+    torchrun = pathlib.Path(sysconfig.get_path("scripts")) / "torchrun"
+    if not torchrun.exists():
+        parser.error(f"{torchrun}: no such program: ci/run.sh survey installs it")
+    command = [sys.executable, torchrun, "--standalone", "--nproc-per-node", "2",
+               TRAINER, "{out}"]
+    tables = collections.Counter()
+    for repeat in range(told.repeats):
+        result = crash_test(pathlib.Path(told.program).resolve(), told.out,
+                            command)
+        if result is None or result.get("no_verdict"):
+            print(f"repeat {repeat + 1}: no verdict: "
+                  f"{result and result['no_verdict']}")
+            return 1
+        points = result["recording"]["operations"]
+        tables[table_of(result)] += 1
+        print(f"repeat {repeat + 1}: {len(result['trials'])} trials, "
+              f"{points} operations, {len(tables)} different tables", flush=True)
+    for table, count in tables.most_common():
+        print(f"{count} of {told.repeats} times:")
+        for rank, operation, fault, point, verdict in table:
+            print(f"  rank {rank}  {operation:3}  {fault:5} {verdict:10} {point}")
+    return 0 if len(tables) == 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
