@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Requests huge pages for memory that is not written yet. No effect below 4
-// MiB, or without support of the system.
+// Requests huge pages for memory that is not written yet. Has no effect below 4
+// MiB, or where the system does not support them.
 void PreferHugePages(void* memory, size_t bytes);
 
 // Returns `size` value-initialized elements.

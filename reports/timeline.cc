@@ -84,7 +84,7 @@ std::string RangeText(uint64_t first, uint64_t last) {
                        : fmt::format("{}-{}", first, last);
 }
 
-// Routine events of one worker, one after another.
+// Consecutive routine events of one worker.
 class RoutineRange {
  public:
   void Add(const RecordEvent& event, std::string text) {

@@ -28,8 +28,8 @@ class LogWalk {
   // REQUIRES: kExt4 or kWeak.
   const UnsyncedChanges& unsynced(DurabilityProfile profile) const;
 
-  // The directories in a state at this position. kInvalidArgument, in one line,
-  // for a state that the log does not have.
+  // Returns the directories of a crash state at this position.
+  // kInvalidArgument, as one line: the log has no such state.
   Result<DirectoryTree> TreeOf(const CrashState& state) const;
 
  private:

@@ -295,8 +295,9 @@ void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
   line.arrival->Set();
 }
 
-// Returns the next frame, or error, that is due. Else returns nullopt and sets
-// `waiting` to the place to wait in; `until` limits a wait here.
+// Returns the next frame or error that is due. If none is, returns nullopt and
+// sets `waiting` to where the caller must wait; for kHere, `until` is the time
+// at which to try again.
 std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
                                                   Waiting& waiting,
                                                   Time& until) {

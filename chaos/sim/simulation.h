@@ -1,10 +1,10 @@
 // A simulated world: hosts, disks, a network, and processes that run in it.
 //
-// One Simulation is one run. Processes are bodies that get a World; they run
-// as fibers of the calling thread, under one seeded scheduler and a virtual
-// clock, so that a run is a function of its seed and of what is done to it.
-// A host is a place in the network; a machine has one disk and one power line.
-// Each host is a machine of its own unless said otherwise.
+// One Simulation is one run. A process is a function that receives a World.
+// Processes run as fibers of the calling thread, under one seeded scheduler and
+// a virtual clock, so the seed and the calls below determine the run.
+// A host is a node of the network; a machine has one disk and one power supply.
+// Each host is a machine of its own unless configured otherwise.
 //
 //   FiberPool pool;
 //   Simulation simulation(pool, {.seed = 7});
@@ -12,7 +12,7 @@
 //   const RunOutcome outcome = simulation.Run();
 //
 // Everything below may be called from outside of Run, from At callbacks, and
-// from within any process unless said otherwise.
+// from within any process unless stated otherwise.
 #ifndef GAUNTLET_CHAOS_SIM_SIMULATION_H_
 #define GAUNTLET_CHAOS_SIM_SIMULATION_H_
 
@@ -36,8 +36,8 @@
 
 namespace gauntlet {
 
-// The metadata service of a host or a machine. It handles every Host::Ask,
-// whatever that asks for. It has every address, but only one name.
+// The metadata service of a host or a machine. It handles every Host::Ask, for
+// any path, under any IP address but only one name.
 struct MetadataService {
   // A name that nobody resolves is a service that hangs.
   enum class Behavior : uint8_t { kAnswers, kHangs, kRefuses };

@@ -42,11 +42,11 @@ class SaveListener {
   virtual ~SaveListener() = default;
   // An error keeps the save from being made on all workers.
   virtual Status BeforeSave(uint64_t /*step*/) { return OkStatus(); }
-  // Once it is acknowledged; `path` is the checkpoint's.
+  // Called once the save is acknowledged; `path` is that of the checkpoint.
   virtual void AfterSave(uint64_t /*step*/, const std::string& /*path*/) {}
 };
 
-// Every call but those that only look is made by all workers together.
+// Collective: all workers make each call together, unless it only reads.
 class CheckpointManager {
  public:
   // The training outlives it. It owns the directory until it is destroyed or

@@ -16,8 +16,8 @@ namespace gauntlet {
 
 class SummaryService {
  public:
-  // A new event file in `directory`, which is made where it is missing; what
-  // earlier ones say of `first_step` and later steps is void.
+  // Creates an event file in `directory`, and the directory if it is missing.
+  // Readers discard what earlier files have of `first_step` and later steps.
   static Result<std::unique_ptr<SummaryService>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 

@@ -117,7 +117,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   lineage_.clear();
   verified_parent_.reset();
   // This claim may resume from a save that failed in an earlier generation of
-  // this process; void ones and what is left of them are for CollectGarbage.
+  // this process. CollectGarbage removes fenced ones and their remains.
   pending_cleanup_.clear();
   save_.reset();
   StoreOptions options = options_;

@@ -1,10 +1,10 @@
-// A directory of checkpoints that survives crashes, power cuts and late
-// survivors: what is acknowledged is found again, what is torn is never read.
+// A directory of checkpoints that survives crashes, power losses and stale
+// workers: an acknowledged checkpoint is found again, a torn one is never read.
 //
 // One directory belongs to one generation of the cluster at a time. The chief
-// claims the next generation, and with the claim the checkpoint to go on from;
-// all ranks load that one, write their shards of later ones, and the chief
-// commits each with a single rename. Byte formats are in *_format.h.
+// claims the next generation, and the claim chooses the checkpoint to resume
+// from. All ranks load that one and write their shards of later ones; the chief
+// commits each with a single rename. Byte formats are in format/.
 #ifndef GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
 #define GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
 
@@ -33,7 +33,7 @@ namespace gauntlet {
 // later.
 enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
 
-// Tells whether the claiming worker holds a state in memory to resume from.
+// kHeld: the claiming worker holds a state in memory to resume from.
 enum class StateInMemory : uint8_t { kNone, kHeld };
 
 // A launcher's hold on the store, shared by all incarnations of its workers. Of
@@ -178,11 +178,11 @@ class CheckpointStore {
                                TimeSplit* times = nullptr);
 
   // Chief: index, manifest, the rename that commits, the state file, retention.
-  // After any error the save is void and what it left is removed, now or, where
-  // that fails too, with a later save; kFenced: a newer generation owns the
-  // directory, stop, write nothing; kFailedPrecondition: the store was deleted
-  // under this process, or that and begun anew. What fails after the
-  // acknowledgement (state file, retention) is a warning.
+  // An error means that the save failed; its remains are removed now or, if
+  // that fails too, with a later save. kFenced: a newer generation owns the
+  // directory; stop and write nothing. kFailedPrecondition: the store was
+  // deleted while this process ran, and may have been created again. A failure
+  // after the acknowledgement (state file, retention) is a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards,

@@ -17,7 +17,7 @@ namespace gauntlet {
 
 enum class LineageState : uint8_t {
   kCurrent,   // may be loaded
-  kFenced,    // void: a newer generation went on from somewhere else
+  kFenced,    // a newer generation resumed from another checkpoint
   kRejected,  // failed verification earlier and was set aside
 };
 // "current", "fenced", "rejected".

@@ -12,8 +12,8 @@
 
 namespace gauntlet::gpu {
 
-// Threads next to each other have elements next to each other, and each has
-// several, so that several reads are under way.
+// Adjacent threads take adjacent elements, so that accesses coalesce. Each
+// thread takes kEach elements, so that several loads are in flight.
 template <typename Operation>
 struct ForElements {
   static constexpr unsigned kThreads = 256;

@@ -36,7 +36,7 @@ class JsonFields {
   float Float(std::string_view key);
   std::string String(std::string_view key);
   bool Flag(std::string_view key);
-  // The value that belongs to the name found.
+  // Returns the value paired with the name that the field holds.
   template <typename T>
   T Choice(std::string_view key,
            std::initializer_list<std::pair<std::string_view, T>> names);

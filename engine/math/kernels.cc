@@ -295,7 +295,7 @@ class CpuKernels final : public Kernels {
     });
   }
 
-  // A few numbers a row: the reference itself is fast enough.
+  // Rows are short, so the reference implementation is fast enough.
   void MeanSquaredError(const LossArgs& args) const override {
     const CrossEntropyRows rows =
         LossRowsOf(args, args.losses.size(), args.gradients.size());

@@ -120,8 +120,8 @@ class Kernels {
   virtual Isa isa() const = 0;
   // Memory that holds the arrays of all operations.
   virtual Memory& memory() const = 0;
-  // First error of the device since it was opened; results since then are void.
-  // Waits for the device.
+  // First error of the device since it was opened; results since then are
+  // invalid. Waits for the device.
   virtual Status status() const { return OkStatus(); }
 
   virtual void MatMul(const MatMulArgs& args) const = 0;
@@ -174,8 +174,8 @@ class Kernels {
   virtual void SubtractMeans(std::span<const float> x,
                              std::span<const float> means,
                              std::span<float> y) const = 0;
-  // next[j], the sum of so many rows' values, becomes the moving mean after
-  // means[j]: numerics::MovingMean.
+  // In: next[j] is the sum over `rows` rows. Out: next[j] is the moving mean
+  // that follows means[j] (numerics::MovingMean).
   virtual void MovingMeans(float momentum, uint64_t rows,
                            std::span<const float> means,
                            std::span<float> next) const = 0;

@@ -36,7 +36,8 @@ struct Stage {
   MemoryArray<float> output;  // capacity x outputs
 };
 
-// The layers with parameters in one flat array, and names to the parameters.
+// Layers whose parameters lie in one flat array, and the names of the
+// parameters.
 struct Stages {
   std::vector<Stage> stages;
   std::vector<ParameterInfo> parameters;
@@ -361,7 +362,7 @@ void FeedForward::Score(std::span<const float> outputs,
   kernels_.Scale(scale, scaled_losses);
 }
 
-// A device does not look at them.
+// Checks the labels here if they go to a device, whose kernels do not.
 std::span<const uint8_t> FeedForward::BroughtLabels(
     std::span<const uint8_t> labels) {
   if (memory_.kind() == MemoryKind::kDevice) {

@@ -25,8 +25,8 @@ inline constexpr std::string_view kEventFilePrefix = "events.out.tfevents.";
 class SummaryWriter {
  public:
   // Makes the directory where it is missing, and in it a new file that begins
-  // with the file version and a session start: what earlier files say of
-  // `first_step` and later steps is void. The world outlives the writer.
+  // with the file version and a session start: readers discard what earlier
+  // files have of `first_step` and later steps. The world outlives the writer.
   static Result<std::unique_ptr<SummaryWriter>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 

@@ -20,7 +20,7 @@ Status CheckPath(std::string_view path);
 // "." for a name alone.
 std::string ParentDirectory(const std::string& path);
 
-// The path without slashes at its end, but for the root's.
+// Returns the path without trailing slashes; "/" stays as it is.
 std::string WithoutLastSlashes(std::string path);
 
 // Makes the directory and all that lead to it, durably; one that is there is

@@ -36,7 +36,7 @@ enum class EventKind : uint8_t {
   kSaveFailed,   // step; detail
   kRetired,      // path
   kRejected,     // path; detail: why
-  kFencedFound,  // path: void by the lineage, not read
+  kFencedFound,  // path: fenced by the lineage, not read
   kFencedOut,    // this process learned that it is of an old generation
   kNotice,       // a termination notice was seen
   kStopAgreed,   // step: all workers stop here

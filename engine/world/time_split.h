@@ -67,7 +67,7 @@ class TimeSplit {
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
   // The time since then went to no part: something else ran.
   void Skip() { static_cast<void>(SinceMark()); }
-  // Begins anew, now.
+  // Discards the measured times and starts again now.
   void Restart() {
     Skip();
     took_.fill(Duration::zero());

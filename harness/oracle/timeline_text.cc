@@ -78,7 +78,7 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// REQUIRES: IsOfTheStory() of the event.
+// REQUIRES: IsOfTheStory(life, event), for the life that emitted the event.
 std::string TextOf(const Record& record, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:

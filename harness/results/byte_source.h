@@ -1,4 +1,4 @@
-// Bytes that are read in pieces: of a file, of a part of it, of memory.
+// A source of bytes, read in pieces: a file, a part of a file, or memory.
 #ifndef GAUNTLET_HARNESS_RESULTS_BYTE_SOURCE_H_
 #define GAUNTLET_HARNESS_RESULTS_BYTE_SOURCE_H_
 

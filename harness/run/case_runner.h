@@ -26,7 +26,7 @@ struct Explanation {
   std::vector<StateDifference> differences;
 };
 
-// The run of a case that goes on now.
+// The run of a case that is in progress.
 enum class CasePhase : uint8_t {
   kReference,  // the undisturbed one, which is made once for each job
   kRun,        // the one that is judged

@@ -35,8 +35,8 @@ double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
          static_cast<double>(plan.train.horizon.epochs);
 }
 
-// Returns the part of a trajectory's name for the earlier run; "": there is
-// none.
+// Returns the part of a trajectory's name that describes the earlier run; "" if
+// there is no earlier run.
 std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
   if (!plan.before) return "";
   const TrainOptions& train = plan.before->train;

@@ -17,8 +17,8 @@ namespace gauntlet {
 // By wall time. Any thread may say that an item begins or ends.
 class SlowWatch {
  public:
-  // `tell` is called once an item at most, in a thread of the watch's own, and
-  // never once Ends has returned. It must not call the watch.
+  // `tell` is called at most once per item, on the watch's own thread, and
+  // never after Ends has returned. It must not call the watch.
   explicit SlowWatch(std::function<void(size_t item)> tell);
 
   // It is slow once it has run for `limit`.

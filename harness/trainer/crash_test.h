@@ -1,5 +1,5 @@
-// Crash test of a training program: it is recorded once, and its resume is run
-// from each state that a crash could leave.
+// Crash test of a training program: records it once, then resumes it from each
+// on-disk state that a crash could leave.
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_
 
@@ -14,11 +14,11 @@
 
 namespace gauntlet {
 
-// Told how far the test is. Calls come from any thread, one at a time.
+// Receives the progress of the test. Calls come from any thread, one at a time.
 class CrashTestProgress {
  public:
   virtual ~CrashTestProgress() = default;
-  // "recording", "second run": one line.
+  // `stage` is one line, such as "recording" or "second run".
   virtual void OnStage(std::string_view stage) = 0;
   virtual void OnTrial(const CrashTrial& trial, uint64_t done) = 0;
 };
@@ -29,7 +29,7 @@ class CrashTestProgress {
 //
 // Errors, each one line: kInvalidArgument: the command does not exist, ends
 // with an error, writes nothing under {out}, does not end, or a pattern matches
-// nothing. kForbidden: the system does not permit to trace. kCancelled: it was
+// nothing. kForbidden: the system does not permit tracing. kCancelled: it was
 // interrupted before the first trial. kResourceExhausted: the disk is full, or
 // the program writes more than the log may hold.
 Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,

@@ -26,8 +26,9 @@ struct FaultRun {
   std::vector<Injection> injections;
 };
 
-// The n-th operation of its kind on files of its pattern: also a run whose
-// names of temporary files differ comes to it. `number`: from 1.
+// Describes operation `number` (from 1) of the log as the n-th of its kind on
+// files of one name pattern. So it is found again in a run whose temporary
+// files have other names.
 OperationPattern PatternOf(const OperationLog& log, uint64_t number);
 
 // nullopt: a fault that needs no run of its own, or that the operation cannot

@@ -14,8 +14,9 @@ namespace gauntlet {
 // CSS classes of the page: "failed", "passed", "inconclusive", "skipped".
 std::string_view CssClassOf(RecoveryVerdict verdict);
 
-// An <svg> element; "" without crashes. A mark has a part for each verdict
-// there, as long as its share; findings stand higher than the rest.
+// Returns an <svg> element; "" without crashes. A mark is divided among the
+// verdicts of its crashes in proportion; findings are drawn higher than the
+// rest.
 std::string RenderCrashStrip(const CrashTestResult& result);
 
 extern const std::string_view kCrashStripStyle;

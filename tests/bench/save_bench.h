@@ -1,4 +1,4 @@
-// Cost of asynchronous checkpoints of a training on a device.
+// Cost of asynchronous checkpoints while training on a device.
 #ifndef GAUNTLET_TESTS_BENCH_SAVE_BENCH_H_
 #define GAUNTLET_TESTS_BENCH_SAVE_BENCH_H_
 

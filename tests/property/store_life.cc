@@ -164,7 +164,7 @@ std::string StoreLife::CheckChoice(const OnDisk& parent) const {
     return fmt::format("an edit asked for step {}, {} was loaded", *wanted_,
                        parent.name);
   }
-  if (!ledger_.InLineage(parent.key)) return parent.name + " is void";
+  if (!ledger_.InLineage(parent.key)) return parent.name + " is fenced";
   if (const auto owed = ledger_.Owed(); owed && *owed > step) {
     return fmt::format("{} was loaded though step {} is owed", parent.name,
                        *owed);

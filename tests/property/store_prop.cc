@@ -1,6 +1,6 @@
 // A checkpoint store under anything that may happen to it: what the model says
 // is owed is what the next process loads, or it refuses; it never loads what is
-// void, torn or damaged.
+// fenced, torn or damaged.
 #include <map>
 
 #include <rapidcheck/state.h>

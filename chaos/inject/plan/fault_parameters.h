@@ -56,7 +56,8 @@ struct FaultParameterInfo {
   bool is_required = false;  // in a scenario
 };
 
-// The parameters of a kind, besides `repeat` and `until`, which each kind has.
+// Returns the parameters of the kind, without `repeat` and `until`, which every
+// kind takes.
 std::span<const FaultParameterInfo> ParametersOf(FaultKind kind);
 
 // "blocks keep then".

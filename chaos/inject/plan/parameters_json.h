@@ -19,8 +19,8 @@ Status ReadOffset(ObjectReader& reader, std::string_view key, FileOffset& out);
 // The parameters of the kind that are not at their defaults.
 ObjectReader::Json ParametersToJson(FaultKind kind,
                                     const FaultParameters& with);
-// A parameter that the kind does not take is an unknown key, also at its
-// default.
+// A parameter that the kind does not take is an unknown key, even with its
+// default value.
 Status ReadParameters(const ObjectReader::Json& json, const std::string& where,
                       FaultKind kind, FaultParameters& out);
 

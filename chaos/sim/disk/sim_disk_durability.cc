@@ -224,7 +224,7 @@ std::vector<SimDisk::Extent> SimDisk::ExtentsAfter(const Inode& file) const {
   std::vector<Extent> extents;
   Blocks blocks = Blocks::kEachItsOwn;
   if (NamesInOrder() && low < file.durable_size) {
-    // Emptied: what it became is in other blocks.
+    // Truncated since the last sync: the new content is in other blocks.
     extents.push_back({.size = file.durable_size, .blocks = Blocks::kAllOld});
     blocks = Blocks::kAllNew;
     high = now;

@@ -18,8 +18,8 @@
 
 namespace gauntlet {
 
-// Fields that count are said beside each; `name` counts for all of them, and
-// `file` for all but kSyncFileSystem.
+// Each kind lists the fields of FileOperation that it uses. All kinds use
+// `name`, and all but kSyncFileSystem use `file`.
 enum class OperationKind : uint8_t {
   // An empty file, with `mode`. Without a path (O_TMPFILE) it has no name until
   // a kLink gives it one.

@@ -25,9 +25,9 @@ struct TracedCommand {
   int output = -1;
 };
 
-// Signals of the terminal's keyboard, SIGINT and SIGQUIT, in this process while
-// the program runs. The program gets them in any case: it is in the process
-// group of this process.
+// Handling of the terminal's SIGINT and SIGQUIT in this process while the
+// program runs. The program receives them in any case: it is in the same
+// process group.
 enum class KeyboardSignals : uint8_t {
   kIgnored,  // the program decides what they do; one trace at a time
   kLeft,     // as the caller has set them

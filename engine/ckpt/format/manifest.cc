@@ -200,7 +200,8 @@ Result<Manifest> ParseFields(const Json& json) {
   return manifest;
 }
 
-// The part of a manifest that EncodeManifest wrote, read as it is written.
+// Reads a manifest, up to its digest line, in the exact layout that
+// EncodeManifest writes.
 class CanonicalManifest {
  public:
   explicit CanonicalManifest(std::string_view text) : json_(text) {}

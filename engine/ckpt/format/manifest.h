@@ -26,7 +26,7 @@ struct Manifest {
 
 std::string EncodeManifest(const Manifest& manifest);
 // kDataLoss: the bytes are not what was written, or name files outside their
-// directory. kFailedPrecondition: whole, but of another schema.
+// directory. kFailedPrecondition: intact, but of another schema.
 Result<Manifest> ParseManifest(std::string_view text);
 
 }  // namespace gauntlet

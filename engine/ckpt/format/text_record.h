@@ -58,7 +58,7 @@ class TextRecordWriter {
   explicit TextRecordWriter(std::string_view comment);
   // REQUIRES: no line ends in either.
   void Field(std::string_view key, std::string_view value);
-  // The whole text, with the last line.
+  // Returns the text, with the digest line at its end.
   std::string Finish() &&;
 
  private:

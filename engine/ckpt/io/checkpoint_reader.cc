@@ -69,8 +69,8 @@ class DirectoryReader {
                     [&] { return world_.storage.Open(path, OpenMode::kRead); });
   }
 
-  // kNotFound: the directory is gone. A file server may still list it: then no
-  // file beside `missing` opens either.
+  // Returns kNotFound if the directory is gone. A file server may still list a
+  // removed directory: it counts as gone if none of its files can be opened.
   Status CheckIsThere(std::string_view missing) {
     RETURN_IF_ERROR(
         Retrying(world_, [&] { return world_.storage.List(path_); }).status());

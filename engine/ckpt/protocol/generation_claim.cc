@@ -80,7 +80,8 @@ ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
   return record;
 }
 
-// The members that stay valid under the chosen parent, it last.
+// Returns the checkpoints that stay valid under the chosen parent, oldest
+// first; the parent is the last.
 std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
                                              size_t parent) {
   std::vector<CommittedCheckpoint> lineage;
@@ -136,8 +137,9 @@ Status SetAsideRejected(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Void: neither in the lineage that the parent leads to, nor rejected.
-std::vector<std::string> VoidCheckpoints(const RecordedClaim& claim) {
+// Returns the fenced checkpoints: neither in the lineage of the parent, nor
+// rejected.
+std::vector<std::string> FencedCheckpoints(const RecordedClaim& claim) {
   std::vector<std::string> names;
   for (size_t i = 0; i < claim.scan.checkpoints.size(); ++i) {
     const std::string& name = claim.scan.checkpoints[i].name;
@@ -346,13 +348,14 @@ Result<std::vector<std::string>> CollectGarbage(World& world,
     cleanup.Say(std::move(line));
   }
   RETURN_IF_ERROR(SetAsideRejected(world, directory, claim, cleanup));
-  const std::vector<std::string> fenced = VoidCheckpoints(claim);
+  const std::vector<std::string> fenced = FencedCheckpoints(claim);
   for (const std::string& name : fenced) {
     world.events.Emit(
         {.kind = EventKind::kFencedFound, .path = directory + "/" + name});
   }
   RETURN_IF_ERROR(RemoveSurplus(world, directory, claim.record,
-                                {.names = fenced, .kept = kKeptVoid}, cleanup));
+                                {.names = fenced, .kept = kKeptFenced},
+                                cleanup));
   RETURN_IF_ERROR(LimitRejected(world, directory, claim, cleanup));
   for (const ScannedEntry& entry : claim.scan.entries) {
     if (!IsLeftover(entry, claim)) continue;

@@ -20,7 +20,7 @@
 namespace gauntlet {
 
 inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
-inline constexpr size_t kKeptVoid = 8;
+inline constexpr size_t kKeptFenced = 8;
 
 // Creates gen-N, N above every generation in any name of the directory, and
 // makes it durable. Returns N. Errors like CheckNextGeneration and
@@ -43,7 +43,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json);
 
-// Sets rejected checkpoints aside, reports void ones, and removes what older
+// Sets rejected checkpoints aside, reports fenced ones, and removes what older
 // generations left: unfinished saves and deletions, temporary files, evidence
 // beyond what is kept, and claims that no lineage needs any more. Returns what
 // went wrong and does no harm, a line each; a Status only if the process is to

@@ -1,16 +1,17 @@
-// Which checkpoints of a directory count: the fence against late survivors.
+// The lineage: the checkpoints of a directory that are valid. All others are
+// fenced, which protects the directory from stale workers.
 //
-// The newest generation with a recorded parent counts with all its checkpoints;
-// then its parent; then the checkpoints that the parent's writer wrote before
-// it, that generation's parent, and so on. What a generation wrote after the
-// point that its successor went on from is void, and so is all that a
-// generation beside this chain wrote: it can write what it likes, it is never
-// read, unless it is a parent's state, bit for bit.
+// The lineage has all checkpoints of the newest generation with a recorded
+// parent; that parent; the checkpoints that the parent's generation wrote
+// before it; that generation's parent, and so on. Fenced are the checkpoints
+// that a generation wrote after the one that its successor resumed from, and
+// all those of a generation outside this chain. A fenced checkpoint is never
+// read, unless its state is bitwise identical to a parent's.
 //
 // A checkpoint belongs to the generation in its manifest, which is the suffix
 // of its name too, unless an earlier version renamed it. Where the manifest
 // cannot be read the suffix stands for it, so that damage shows as damage and
-// not as a void checkpoint.
+// not as a fenced checkpoint.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_LINEAGE_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_LINEAGE_H_
 
@@ -42,8 +43,8 @@ struct Lineage {
   std::vector<uint64_t> generations;  // of the chain, newest first
 };
 
-// With no recorded generation at all every entry counts: nothing says which of
-// them are void.
+// If no generation is recorded, all entries are in the lineage: no record shows
+// which of them are fenced.
 Lineage FindLineage(std::span<const LineageEntry> entries,
                     const RecordedParents& parents);
 

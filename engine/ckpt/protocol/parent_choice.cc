@@ -180,9 +180,9 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
       ReasonNotThere(scan, latest), WhatToDo(path)));
 }
 
-// A checkpoint's suffix is a generation that has recorded its claim by then:
-// where none has, the claim is lost, and what is void without it may have
-// been acknowledged.
+// A checkpoint's suffix is a generation that recorded its claim before the
+// save. If there is no such record, the claim is lost, and a checkpoint that is
+// fenced without it may have been acknowledged.
 void AddThoseOfLostClaims(const StoreScan& scan,
                           std::vector<std::string>& traces) {
   const uint64_t newest =

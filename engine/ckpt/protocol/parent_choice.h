@@ -63,7 +63,7 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 //   kIoError             the disk does not read: says nothing of the bytes
 // A store whose claims record cold starts only, and in which nothing was ever
 // committed as far as it shows, is a cold start: a crash before the first save.
-// So is one with void checkpoints only: nothing of them was acknowledged.
+// So is one with fenced checkpoints only: none of them was acknowledged.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json);

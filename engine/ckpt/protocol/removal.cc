@@ -36,9 +36,9 @@ Status RemoveTreeTo(World& world, const std::string& path, int depth) {
   return RemoveOne(world, path, FileKind::kDirectory);
 }
 
-// The old name is gone for good before the first file is: a power cut must not
-// bring it back with files missing. Whoever did the rename may not have come to
-// the sync.
+// Syncs the rename before the first file is removed: a power loss must not
+// bring back the old name with files missing. The process that renamed the
+// directory may have died before its sync.
 Status RemoveRenamed(World& world, const std::string& directory,
                      const std::string& path) {
   RETURN_IF_ERROR(world.storage.SyncDirectory(directory));

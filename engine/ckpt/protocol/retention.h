@@ -1,4 +1,4 @@
-// Which checkpoints stay: the newest few, one every so many hours, and the
+// Retention: keeps the newest few checkpoints, one every so many hours, and the
 // newest one whose state is finite.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_RETENTION_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_RETENTION_H_

@@ -15,7 +15,7 @@ namespace {
 
 // Deletes all checkpoints but `kept`, then all claims. The removal of a
 // checkpoint is durable before its files go, so that none outlives the claims
-// that make it void.
+// that fence it.
 Status DeleteOthers(World& world, const std::string& directory,
                     const std::string& kept, uint64_t generation) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));

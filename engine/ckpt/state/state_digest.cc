@@ -15,9 +15,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "tensor bytes and digests are little-endian");
 
-// Size of the tensor's entry in the list that the digest of a state is over:
-// size and text of the name, the type, number and sizes of the dimensions, the
-// number of bytes, the digests of the blocks.
+// Returns the size of the tensor's entry in the list that a state digest is
+// computed over: length and text of the name, type, number and sizes of the
+// dimensions, number of bytes, digests of the blocks.
 size_t EntryBytes(const TensorView& tensor) {
   return sizeof(uint64_t) * (3 + tensor.shape.size() +
                              2 * DigestBlocksOf(tensor.bytes.size())) +

@@ -24,8 +24,8 @@ constexpr size_t DigestBlocksOf(size_t bytes) {
   return (bytes + kDigestBlockBytes - 1) / kDigestBlockBytes;
 }
 
-// The order of the tensors given does not matter. REQUIRES: names differ, bytes
-// are those of dtype and shape.
+// The order of the tensors does not matter. REQUIRES: the names are unique, and
+// the bytes of each tensor are as many as its dtype and shape imply.
 Digest StateDigest(std::span<const TensorView> tensors);
 
 // Digests of a tensor's blocks, in their order.

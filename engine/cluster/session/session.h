@@ -1,5 +1,5 @@
-// One membership of the cluster: who takes part, under which generation, and
-// the ring between them. It forms once and ends; a loss ends it for everybody.
+// One membership of the cluster: its workers, its generation, and the ring
+// between them. It forms once; the loss of one worker ends it for all.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_SESSION_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_SESSION_H_
 
@@ -33,21 +33,22 @@ struct SessionOptions {
                                        // where there is one worker
   AddressBook address_book = AddressBook::kKnown;
   std::string listen_on;  // if not on this rank's own address
-  // The job's token. Without one nobody proves anything, and only a loopback
-  // address is listened on, unless `insecure`.
+  // The job's token. Without one, peers are not authenticated and the session
+  // listens on loopback addresses only, unless `insecure`.
   std::optional<JobToken> token;
   bool insecure = false;
-  // Takes a line about rejected connections. May be empty.
+  // Receives a line about rejected connections. May be empty.
   std::function<void(const std::string& line)> log;
   Duration rendezvous_timeout = std::chrono::seconds(30);
-  // For the chief's decision, which may read a whole checkpoint.
+  // Limit for the chief's decision, which may read a whole checkpoint.
   Duration decision_timeout = std::chrono::seconds(300);
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
-  // For the ring, once all have been welcomed; 0: as long as for meeting.
+  // Limit for forming the ring, once all have been welcomed; 0:
+  // rendezvous_timeout.
   Duration ring_timeout{0};
-  // For this worker's hello to the chief.
-  uint64_t incarnation = 0;  // of two processes of a rank, the later one counts
+  // Contents of this worker's hello to the chief.
+  uint64_t incarnation = 0;  // of two processes of a rank, the later one wins
   uint64_t generation = 0;   // the last one it belonged to
   // The chief: the greatest incarnation of any worker that it has met before.
   uint64_t latest_incarnation = 0;

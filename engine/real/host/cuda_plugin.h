@@ -18,9 +18,9 @@ std::string ProgramDirectory();
 // kNotFound: libcuda.so.1 does not load. Loads nothing else.
 Status FindCudaDriver();
 
-// Returns the table of a library like libgauntlet_cuda.so, which stays open
-// until the process ends. kNotFound: it does not open; kInvalidArgument: it is
-// no such library, or of another build.
+// Opens a library like libgauntlet_cuda.so until the process ends, and returns
+// its function table. kNotFound: the library cannot be opened.
+// kInvalidArgument: the file is no such library, or is of another build.
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
 
 // NCCL's table out of the same library. kNotFound: it was built without, or

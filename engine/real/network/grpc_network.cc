@@ -88,7 +88,7 @@ struct LinkServer {
   StreamServer streams;
 };
 
-// gRPC's name for the other end of a connection. (pending_connections.h)
+// Returns the peer's address as gRPC names it: the key of a pending connection.
 std::string PeerOf(const sockaddr_storage& address) {
   char host[INET6_ADDRSTRLEN] = "";
   if (address.ss_family == AF_INET) {

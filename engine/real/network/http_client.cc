@@ -29,7 +29,8 @@ bool Await(int fd, short what, Time deadline) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     const auto left = deadline.time_since_epoch() - now;
     if (left <= Duration::zero()) return false;
-    // One more, so that it does not wake before the time has come.
+    // Adds 1 ms, as the cast rounds down: poll must not end before the
+    // deadline.
     const int64_t ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
     pollfd wait = {.fd = fd, .events = what, .revents = 0};

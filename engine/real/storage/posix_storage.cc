@@ -190,7 +190,7 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                        const std::string& path) {
   if (entry.d_type == DT_REG) return std::optional(FileKind::kFile);
   if (entry.d_type == DT_DIR) return std::optional(FileKind::kDirectory);
-  // Not all file systems say it in the listing.
+  // A link, or a file system that does not report types in the listing.
   struct stat info = {};
   if (fstatat(dirfd(directory), entry.d_name, &info, AT_SYMLINK_NOFOLLOW) !=
       0) {

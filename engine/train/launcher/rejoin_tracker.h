@@ -59,8 +59,8 @@ class RejoinTracker {
   bool is_open() const { return open_; }
   // True for a loss that the launcher has not handled yet.
   bool has_new_losses() const { return news_; }
-  // Returns false if all deaths were noted already, before a generation formed
-  // that did not wait for them.
+  // Marks the losses as handled. Returns false if all of them had been handled
+  // before: a generation formed without the dead workers.
   bool ConsumeLosses();
   Time opened_at() const { return opened_at_; }
   const std::set<int>& dead() const { return dead_; }

@@ -93,7 +93,8 @@ Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
       RETURN_IF_ERROR(RunDueActions());
       save_need_ = SaveNeed::kNone;
     } else {
-      // Requests made within the execution are no longer known.
+      // Requests made within the execution are lost: a save at its end makes up
+      // for one.
       agreed_ |= kRequestSave;
     }
   }

@@ -1,4 +1,5 @@
-// The loop over steps, evaluations, epochs and saves, once a session stands.
+// The training loop: runs steps, evaluations, epochs and saves, once a session
+// has formed.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAINING_LOOP_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAINING_LOOP_H_
 
@@ -24,7 +25,7 @@
 
 namespace gauntlet {
 
-// kNotFinite: as OnNotFinite::kStop requires; that state was not saved.
+// kNotFinite: OnNotFinite::kStop ended the loop; the state was not saved.
 enum class LoopEnd { kFinished, kStopped, kNotFinite };
 
 // State a worker carries into its next generation.
@@ -33,14 +34,14 @@ struct LoopCarryover {
   Time last_save;
   bool all_said = true;  // every operation that the state went through
   bool in_save = false;  // other workers may still be in it
-  // An asynchronous save was under way, and will not complete.
+  // Need of a save that replaces an asynchronous one that will not complete.
   SaveNeed save_need = SaveNeed::kNone;
   TimeTotals times;
 };
 
 class TrainingLoop {
  public:
-  // All of it outlives the loop.
+  // All of these must outlive the loop.
   struct Parts {
     World& world;
     const TrainOptions& options;
@@ -51,10 +52,10 @@ class TrainingLoop {
   TrainingLoop(const TrainingLoop&) = delete;
   TrainingLoop& operator=(const TrainingLoop&) = delete;
 
-  // To be told where progress goes; without that none is reported.
+  // The caller sets the destination of the reports; without one, none are made.
   LoopReports& reports() { return reports_; }
 
-  // Curves are drawn there; on the chief.
+  // Writes the training curves to `summary`. On the chief only.
   void SetSummary(RunSummary& summary) {
     summary_ = &summary;
     saves_.WriteOut(summary);
@@ -63,15 +64,16 @@ class TrainingLoop {
   // Hooks to call at each boundary; none by default.
   void set_hooks(LoopHooks& hooks) { hooks_ = &hooks; }
 
-  // Runs until the horizon or the hooks' wish (kFinished), an agreed stop
-  // (kStopped) or numbers that are not finite (kNotFinite). The last state is
-  // saved if there is a store; if not, unsaved() has the reason. Errors end the
-  // run on this worker; a save that fails does not.
+  // Trains until the horizon or a hook's request (kFinished), an agreed stop
+  // (kStopped) or numbers that are not finite (kNotFinite). Saves the last
+  // state if there is a store; if that fails, unsaved() is the reason. An error
+  // ends the run on this worker; a failed save does not.
   Result<LoopEnd> Run(uint64_t generation);
   const Status& unsaved() const { return saves_.unsaved(); }
 
-  // The same from a state in memory. Work due at its boundary, which may have
-  // been cut short, comes first; so does a save if no checkpoint is left.
+  // Like Run, but from the state in memory. First does the work due at its
+  // boundary, which may have been interrupted. kImmediately: also saves first,
+  // as no checkpoint is left.
   enum class FirstSave : uint8_t { kWhenDue, kImmediately };
   Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 

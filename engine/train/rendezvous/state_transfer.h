@@ -19,7 +19,7 @@ struct StateShare {
 // not hold the state restore it. `state` is then the one decided, by its
 // digest.
 // REQUIRES: on the holder it is already. kDataLoss: the bytes received are not
-// that state; `state` is then void. Other errors are the ring's, and leave
+// that state; `state` is then unusable. Other errors are the ring's, and leave
 // `state` as it was.
 Status ShareState(World& world, Ring& ring, const StateShare& share,
                   TrainState& state);

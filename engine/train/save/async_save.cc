@@ -171,7 +171,7 @@ Status AsyncSave::WaitForTask() {
       std::chrono::duration<double>(timeout_).count()));
 }
 
-// The others' parts are known then. A void save ends here.
+// Exchanges the results of all ranks' parts. A failed save ends here.
 std::optional<SaveOutcome> AsyncSave::EndWriting() {
   const Status waited = WaitForTask();
   if (!waited.ok()) return End(waited);
@@ -183,11 +183,11 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
   if (!reports.ok()) return End(reports.status());
   reports_ = std::move(*reports);
   stage_ = Stage::kCommitting;
-  Status why_void = CollectiveSave::WhyVoid(attempt_, reports_);
-  if (why_void.ok()) why_void = save_->Refusal(attempt_);
+  Status failure = CollectiveSave::CheckParts(attempt_, reports_);
+  if (failure.ok()) failure = save_->Refusal(attempt_);
   own_failed_ = false;
-  if (!why_void.ok()) {
-    commit_ = save_->chief() ? save_->Abandon(attempt_, why_void) : OkStatus();
+  if (!failure.ok()) {
+    commit_ = save_->chief() ? save_->Abandon(attempt_, failure) : OkStatus();
     return EndCommit();
   }
   if (save_->chief()) StartCommit();

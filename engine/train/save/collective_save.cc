@@ -409,8 +409,8 @@ Result<SaveNeed> CollectiveSave::AnySaveNeed(const Position& position,
   return any ? SaveNeed::kRequired : SaveNeed::kNone;
 }
 
-Status CollectiveSave::WhyVoid(const SaveAttempt& attempt,
-                               const std::vector<std::string>& reports) {
+Status CollectiveSave::CheckParts(const SaveAttempt& attempt,
+                                  const std::vector<std::string>& reports) {
   RETURN_IF_ERROR(PartsOf(reports, attempt.shards).status());
   if (attempt.digest_time == DigestTime::kImmediately) return OkStatus();
   std::vector<std::string_view> digests;
@@ -453,10 +453,10 @@ Status CollectiveSave::MakeRoomAfter(Status why) {
 }
 
 Status CollectiveSave::Abandon(const SaveAttempt& attempt,
-                               const Status& why_void) {
-  const Status abandoned = store_->AbandonSave(attempt.name, why_void);
+                               const Status& failure) {
+  const Status abandoned = store_->AbandonSave(attempt.name, failure);
   times_.Lap(TimePart::kCommit);
-  return MakeRoomAfter(abandoned.ok() ? why_void : abandoned);
+  return MakeRoomAfter(abandoned.ok() ? failure : abandoned);
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {

@@ -70,14 +70,14 @@ class CollectiveSave {
   void LimitShards(int most) { most_shards_ = most; }
 
   // REQUIRES: every rank calls it at the same boundary.
-  // Ok: committed, or already there. What MayGoOnAfter allows: this save is
-  // void on every rank, training may go on. Where there is no room the chief
-  // removes checkpoints that recovery does not need, one by one, and the save
-  // is made again after each. `before_try` is called before the first try and
-  // each other one: every try may take as long as a save. kFailedPrecondition:
-  // the ranks' states differ (the message names them), or a committed
-  // checkpoint of this step has another state: the run must stop. kFenced:
-  // likewise. kUnavailable, kDeadlineExceeded: a worker is lost. With
+  // Ok: committed, or already there. What MayGoOnAfter allows: this save
+  // failed on every rank, training may continue. Where there is no room the
+  // chief removes checkpoints that recovery does not need, one by one, and the
+  // save is made again after each. `before_try` is called before the first try
+  // and each other one: every try may take as long as a save.
+  // kFailedPrecondition: the ranks' states differ (the message names them), or
+  // a committed checkpoint of this step has another state: the run must stop.
+  // kFenced: likewise. kUnavailable, kDeadlineExceeded: a worker is lost. With
   // `of_parameters` the checkpoint is of these alone (TrainState::TensorsOf);
   // what the ranks compare is the whole state all the same.
   Status Save(const TrainState& state,
@@ -97,13 +97,13 @@ class CollectiveSave {
   Result<WrittenPart> WritePart(const SaveAttempt& attempt,
                                 std::span<const TensorView> tensors,
                                 TimeSplit& times);
-  // Exchanges the results of all ranks, for Commit and WhyVoid.
+  // Exchanges the results of all ranks, for Commit and CheckParts.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<WrittenPart> own);
   // Returns the error of the first rank whose part failed, else of ranks whose
   // states differ (kBeside); Ok: all are written.
-  static Status WhyVoid(const SaveAttempt& attempt,
-                        const std::vector<std::string>& reports);
+  static Status CheckParts(const SaveAttempt& attempt,
+                           const std::vector<std::string>& reports);
   // A tensor that training goes on from and that has values that are not
   // finite, as the last exchange of parts told all ranks; empty: there is none.
   const std::string& not_finite() const { return not_finite_; }
@@ -118,7 +118,7 @@ class CollectiveSave {
                 const std::vector<std::string>& reports, TimeSplit& times);
   // The chief: removes the remains of a failed save, gives the reason in the
   // event, and makes room if there was none.
-  Status Abandon(const SaveAttempt& attempt, const Status& why_void);
+  Status Abandon(const SaveAttempt& attempt, const Status& failure);
   // Exchanges a text of each rank.
   Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,
                                              const std::string& said);

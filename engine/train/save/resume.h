@@ -20,9 +20,9 @@ struct LoadSource {
   std::span<const std::string> of_parameters = {};
 };
 
-// Reads the checkpoint that the chief chose into `state`, which is void after
-// an error. kUnavailable: it verified when it was chosen, and does not any
-// more.
+// Reads the checkpoint that the chief chose into `state`, which is unusable
+// after an error. kUnavailable: it verified when it was chosen, and does not
+// any more.
 Status LoadState(World& world, const LoadSource& source,
                  const RowSchedule& schedule, TrainState& state);
 inline Status LoadState(World& world, CheckpointStore& store,

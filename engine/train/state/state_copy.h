@@ -40,8 +40,8 @@ class StateCopy {
   // mirror's: what it knew best is lost. REQUIRES: the copy that was there has
   // arrived; the device mirror's memory outlives this.
   Status Take(const TrainState& state, std::span<const TensorView> tensors);
-  // Waits for what is on its way; from any task. kIoError: it does not come,
-  // and the copy is void.
+  // Waits for the copy to arrive; from any task. kIoError: it does not arrive,
+  // and is unusable.
   Status Arrive();
   // Compares what has arrived with what was copied, by digests that were taken
   // there; from any task. kIoError names a tensor that is not the same.

@@ -175,10 +175,10 @@ class TrainState {
 
   // Takes over the tensors of a checkpoint, in the order of their names.
   // kDataLoss names a tensor that is missing, superfluous, or of another type
-  // or shape, kOtherJob a callback with such a tensor; the state is then void.
-  // `faults` switches on the planted bugs that lose a part of the state. With
-  // `of_parameters` the checkpoint has only those of TensorsOf: the others stay
-  // as they are.
+  // or shape, kOtherJob a callback with such a tensor; the state is then
+  // unusable. `faults` switches on the planted bugs that lose a part of the
+  // state. With `of_parameters` the checkpoint has only those of TensorsOf: the
+  // others stay as they are.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
                  std::span<const std::string> of_parameters = {});
 

@@ -336,7 +336,7 @@ Status GenerationJoin::TakeFrom(const StartDecision::Memory& memory,
                  *parts_.state);
   if (shared.code() != Code::kDataLoss) return shared;
   held_.reset();
-  state_is_void_ = true;
+  state_is_unusable_ = true;
   return Unavailable(shared.message());
 }
 

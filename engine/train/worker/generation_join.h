@@ -49,7 +49,7 @@ class GenerationJoin {
   // True if a save must come first: there is no valid checkpoint.
   bool saves_first() const { return saves_first_; }
   // True if nothing in memory can be used at another meeting.
-  bool state_is_void() const { return state_is_void_; }
+  bool state_is_unusable() const { return state_is_unusable_; }
   std::optional<uint64_t> resumed_from() const { return resumed_from_; }
 
  private:
@@ -89,7 +89,7 @@ class GenerationJoin {
   std::optional<int> silent_rank_;
   bool carries_on_ = false;
   bool saves_first_ = false;
-  bool state_is_void_ = false;
+  bool state_is_unusable_ = false;
   std::optional<uint64_t> resumed_from_;  // step
   Digest started_as_;  // the state that training goes on from
 };

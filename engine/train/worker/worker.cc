@@ -86,8 +86,8 @@ SpareArrays* Worker::Spare() {
   return &*spare_;
 }
 
-// Ends a save in a lost generation: it is void, or acknowledged, before this
-// worker reports that it has left. Returns false if it hangs.
+// Ends a save in a lost generation: it has failed or is acknowledged before
+// this worker reports that it has left. Returns false if the save hangs.
 bool Worker::EndSave() {
   if (!beside_ || !beside_->is_under_way()) return true;
   // The others need not wait for the save to notice that this worker leaves.
@@ -181,7 +181,7 @@ bool Worker::MayRejoin(const Status& status) {
                      status.code() == Code::kDeadlineExceeded) &&
                     (!parts_.session || parts_.session->ring().is_broken());
   const bool all_said = !loop_carryover_ || loop_carryover_->all_said;
-  if (!parts_.rejoins() || !lost || !all_said || join_.state_is_void() ||
+  if (!parts_.rejoins() || !lost || !all_said || join_.state_is_unusable() ||
       world_.clock.Now() >= meet_by_) {
     return false;
   }

@@ -37,9 +37,9 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter);
 
-// The same, but calls `on_end` with the outcome, which ends the process with
-// that exit code, or at least all of its other tasks: nothing is waited for. If
-// it returns, so does this, with the exit code.
+// Like TrainAsWorker, but calls `on_end` with the outcome. `on_end` ends the
+// process with that exit code, or at least all of its other tasks: nothing
+// waits for them. If `on_end` returns, returns the exit code.
 int LiveAsWorker(World& world, const TrainInputs& inputs,
                  const WorkerSpec& place, ProgressReporter& reporter,
                  const std::function<void(const WorkerEnd&)>& on_end);

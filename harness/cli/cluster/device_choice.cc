@@ -73,7 +73,7 @@ gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker) {
   const Result<CudaDevices> cuda = OpenCuda();
   if (!cuda.ok()) return {.no_device = cuda.status().message()};
   gpu::DevicePlace place = {.api = cuda->api, .index = worker % cuda->count};
-  // Not looked for where it is not wanted.
+  // NCCL is not opened if the ring was requested.
   if (options.cluster.collective == CollectiveChoice::kRing) return place;
   const Result<const gpu::CollectiveApi*> nccl = OpenNccl();
   if (nccl.ok()) {

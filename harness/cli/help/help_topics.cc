@@ -287,8 +287,8 @@ std::optional<std::string> HelpOnFault(std::string_view name) {
                      *HelpOnFault(FaultKindName(synonym->kind)));
 }
 
-// The key and those below it, or else all keys that end in the name; nullopt:
-// none.
+// Returns help on the key and those below it, or else on all keys that end in
+// ".NAME"; nullopt if there are none.
 std::optional<std::string> HelpOnKey(std::string_view name) {
   const std::string below = fmt::format("{}.", name);
   const std::string end = fmt::format(".{}", name);

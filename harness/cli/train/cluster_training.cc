@@ -281,7 +281,7 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                                   }});
 }
 
-// As a worker, or as the evaluator that the cluster has beside them.
+// Trains as one of the workers, or runs as the cluster's evaluator.
 int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
                   Console& console) {
   InstallSignalHandlers();
@@ -332,7 +332,7 @@ int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
 int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  // Each of them would start as many.
+  // Otherwise each process of the cluster would start as many workers.
   if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
                "gauntlet train: --workers {} starts workers here, and {} make "

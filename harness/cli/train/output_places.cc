@@ -17,7 +17,7 @@
 namespace gauntlet {
 namespace {
 
-// One level: a typo is not to make a tree.
+// Creates one level only, so that a typo does not create a tree.
 Status MakePlace(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   const Status made = storage.MakeDirectory(directory);

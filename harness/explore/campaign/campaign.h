@@ -1,7 +1,8 @@
-// An exploration: many plans on one base case, and what became of them.
+// An exploration: runs many fault plans on one base case and collects the
+// findings.
 //
-// Cases are run on several threads and taken up in the order of their numbers,
-// so that the findings are the same on any number of threads.
+// Cases run on several threads, and their results are processed in the order of
+// their numbers, so the findings do not depend on the number of threads.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_H_
 
@@ -34,27 +35,26 @@ enum class CampaignMode : uint8_t { kRandom, kNth };
 struct CampaignOptions {
   CampaignMode mode = CampaignMode::kRandom;
   uint64_t seed = 1;
-  std::optional<uint64_t> only_case;  // random: nothing but this number
+  std::optional<uint64_t> only_case;  // random: runs only this case
   bool keep_record = false;           // the record of only_case
-  uint64_t first_case = 0;            // random: number to begin with
+  uint64_t first_case = 0;            // random: number of the first case
   // All shards together run each case of the whole exploration once, unless a
   // time limit ends one of them. Ignored with only_case.
   ShardChoice shard = {};
   // random: of all shards together; else of this one.
   std::optional<uint64_t> max_cases;
-  std::optional<Duration> time;  // real; shrinking counts
+  std::optional<Duration> time;  // wall-clock limit, shrinking included
   int threads = 1;
   int max_faults = 3;
   std::vector<FaultKind> kinds;  // empty: all
   std::vector<Point> points;     // likewise
   uint64_t twice_every = 16;     // cases run twice; 0: none
-  // Findings; 0: never. All crash states count as one.
+  // Stops after so many findings; 0: never. All crash states count as one.
   size_t stop_after = 10;
-  // The base's crash states that are searched in between the cases; nullopt:
-  // none.
+  // Crash states of the base case to search between the cases; nullopt: none.
   std::optional<CrashStateOptions> crash_states = {};
-  ShrinkOptions shrink;  // the clock is put in
-  // random: the command that tries the case of this number once more.
+  ShrinkOptions shrink;  // RunCampaign sets its clock
+  // random: returns the options that run the case of this number again.
   std::function<std::string(uint64_t)> command_for = [](uint64_t number) {
     return "--case " + std::to_string(number);
   };
@@ -106,13 +106,13 @@ uint64_t GoalsReached(const CampaignReport& report);
 class CampaignObserver {
  public:
   virtual ~CampaignObserver() = default;
-  // After each case.
+  // Called after each case.
   virtual void Progress(const CampaignReport& report) = 0;
-  // A new one, shrunken.
+  // Called for each new finding, after it was shrunk.
   virtual void Found(const CampaignFinding& finding) = 0;
-  // A crash state that recovery gets wrong.
+  // Called for each crash state from which recovery goes wrong.
   virtual void FoundCrashState(const CrashStateFinding& finding) = 0;
-  // Asked often: end now.
+  // Returns true to end the exploration now. Called often.
   virtual bool Interrupted() = 0;
 };
 

@@ -267,7 +267,7 @@ bool SurvivorWasFenced(const MarkScene& scene) {
   });
 }
 
-bool LateCommitWasVoid(const MarkScene& scene) {
+bool LateCommitWasFenced(const MarkScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return Has(life, RecordKind::kFencedFound);
   });

@@ -30,7 +30,7 @@ bool FinishedInSpiteOfANotice(const MarkScene& scene);
 bool GraceTooShort(const MarkScene& scene);
 bool TwoClaimsRaced(const MarkScene& scene);
 bool SurvivorWasFenced(const MarkScene& scene);
-bool LateCommitWasVoid(const MarkScene& scene);
+bool LateCommitWasFenced(const MarkScene& scene);
 bool RetentionInterrupted(const MarkScene& scene);
 bool DeletionAtTheEndInterrupted(const MarkScene& scene);
 bool PauseSleptOff(const MarkScene& scene);

@@ -83,7 +83,7 @@ constexpr std::array kTable = {
              kUsual, SurvivorWasFenced},
     MarkInfo{"late-commit-void",
              "what a late survivor had committed was found, and not read",
-             kUsual, LateCommitWasVoid},
+             kUsual, LateCommitWasFenced},
     MarkInfo{"retention-interrupted",
              "a death while an old checkpoint was being removed", kUsual,
              RetentionInterrupted},

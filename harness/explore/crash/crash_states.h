@@ -134,8 +134,8 @@ struct CrashStateOptions {
   CrashBound bound;
   // Bound under kLyingFsync, where no write is ever certainly on the disk.
   CrashBound lying_bound = {.names_up_to = 64, .combinations_up_to = 64};
-  // Number of the save in the run, from 1. 0: the first save with an older one
-  // to fall back to at which retention has something to do.
+  // Number of the save in the run, from 1. 0: the first save at which retention
+  // removes a checkpoint, or else the last save.
   uint64_t save = 0;
   size_t max_findings = 20;
   size_t stop_after = 0;     // findings, then it stops; 0: never

@@ -12,14 +12,14 @@
 
 namespace gauntlet {
 
-// Crashes of worker 0, then power losses, at the beginning of a step: the first
-// one, and one at each quarter of the run.
+// Returns crashes of worker 0, then power losses, each at the beginning of a
+// step: the first step of each quarter of the run.
 std::vector<Fault> CanonicalFaults(const Case& setup);
 
-// Each of the plan's faults replaced by the first of `plain` with which the
-// plan is still the same (in the life that the fault was in), then shrunk
-// again. Two bugs may break the same invariant: `same` is to tell them apart,
-// and is asked about valid plans only.
+// Replaces each fault of the plan by the first of `plain` with which `same`
+// holds (in the incarnation that the fault was in), then shrinks the plan
+// again. Two bugs may break the same invariant: `same` must tell them apart. It
+// is called with valid plans only.
 ShrunkPlan MoveToCanonicalSites(
     const FaultPlan& plan, const std::vector<Fault>& plain,
     const ShrinkOptions& options,

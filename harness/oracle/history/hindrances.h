@@ -49,8 +49,8 @@ class Hindrances {
   void Present(int worker, int64_t t_ns);
 
   static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
-  // Returns the part of the time that no counted hindrance covers. A hindrance
-  // counts for `longest_ns` at most.
+  // Returns how many nanoseconds of the interval no counted hindrance covers. A
+  // hindrance counts for `longest_ns` at most.
   using Counts = std::function<bool(const Hindrance&)>;
   int64_t Undisturbed(int64_t from_ns, int64_t until_ns, const Counts& counts,
                       int64_t longest_ns = kForEver) const;

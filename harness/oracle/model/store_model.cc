@@ -432,11 +432,11 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
   // The process may go by the claim that was newest at its start, or by a later
   // one.
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
-  bool is_void = !claims_.empty() && !IsUnsettled(first);
-  for (size_t claim = first; claim < claims_.size() && is_void; ++claim) {
-    is_void = !IsIn(LineageOf(claim), loaded);
+  bool is_fenced = !claims_.empty() && !IsUnsettled(first);
+  for (size_t claim = first; claim < claims_.size() && is_fenced; ++claim) {
+    is_fenced = !IsIn(LineageOf(claim), loaded);
   }
-  if (!is_void) return;
+  if (!is_fenced) return;
   checks_.store.Fail("fenced-read",
                      fmt::format("{} loaded {}, which its lineage fences",
                                  NameOf(by), loaded.name));

@@ -1,4 +1,4 @@
-// Room for files in a folder.
+// Free disk space of a folder, and detection of a full disk.
 #ifndef GAUNTLET_HARNESS_RUN_FILES_DISK_ROOM_H_
 #define GAUNTLET_HARNESS_RUN_FILES_DISK_ROOM_H_
 

@@ -38,7 +38,7 @@ std::span<const AmbiguousFaultName> AllAmbiguousFaultNames();
 // spellings of a kind ("bit-flip"). The exact name of a kind is not.
 std::optional<FaultSynonym> FindFaultSynonym(std::string_view name);
 
-// The advice for an ambiguous word; "" if it is none.
+// Returns the advice for an ambiguous name; "" if the name is not ambiguous.
 std::string_view AdviceOnFaultName(std::string_view name);
 
 // Names of the synonyms of a kind, in the order of the table.

@@ -75,7 +75,7 @@ std::optional<uint64_t> StepsOf(const LaunchSetup& launch, const Case& one) {
   return TotalSteps(launched);
 }
 
-// A run is not to be shorter than one that was made before it.
+// Reports an error if the launch trains for fewer steps than an earlier one.
 void CheckOrder(const PlacedLaunch& launch, const Case& one) {
   const std::optional<uint64_t> steps = StepsOf(launch.setup, one);
   for (const LaunchSetup& before : one.launches) {

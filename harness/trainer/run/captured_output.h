@@ -19,11 +19,11 @@ class CapturedOutput {
   CapturedOutput(const CapturedOutput&) = delete;
   CapturedOutput& operator=(const CapturedOutput&) = delete;
 
-  // For the program to write to.
+  // Descriptor that the program writes to.
   int descriptor() const { return write_end_.get(); }
-  // Waits for the end of all that the program wrote, whose processes have
-  // ended. Returns false if that was more than kMostOutput (trial.h), of which
-  // the end was dropped.
+  // Waits until all output of the program has been taken. REQUIRES: its
+  // processes have ended. Returns false if the output was longer than
+  // kMostOutput (trial.h) and its end was dropped.
   bool Finish();
 
  private:

@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// A run without a fault that must hold before verdicts mean something.
+// A control: a run without faults. Verdicts mean nothing unless it passes.
 struct CrashControl {
   std::string name;  // "second run"
   bool holds = false;

@@ -86,8 +86,8 @@ TEST(InjectorTest, HappensWhereTheSiteSaysAndNowhereElse) {
   }
 }
 
-// The saves, counted from 1, in which a hit of the point failed. After the
-// third save a new generation forms, which writes a state file as well.
+// Returns the saves, from 1, in which the point failed. After the third save a
+// new generation forms and reaches the point outside of any save.
 std::vector<uint64_t> FailedSaves(Injector& injector, Point point) {
   std::vector<uint64_t> failed;
   for (uint64_t save = 1; save <= 5; ++save) {

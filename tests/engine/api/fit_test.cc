@@ -195,7 +195,7 @@ TEST(FitTest, WhoLosesAnotherWorkerIsToldAndGoesOnWithItLater) {
   EXPECT_EQ(resumed[1], 3u);
 }
 
-// A notice that comes in the second epoch.
+// Sends a preemption notice in the second epoch.
 class NoticeAt final : public Callback {
  public:
   NoticeAt(Simulation& simulation, int process)

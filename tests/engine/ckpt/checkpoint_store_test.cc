@@ -416,7 +416,7 @@ TEST_F(CheckpointStoreTest, GoesBackWhereThePersonEditedTheStateFile) {
   Saved({1, 2, 3});
   Bytes("checkpoint") = "latest: step-000000002-g1\n";
   EXPECT_EQ(Recover(test_.world).step, 2u);
-  // Once: what is newer is void from then on, and the edit is done with.
+  // The edit takes effect once: from then on, newer checkpoints are fenced.
   EXPECT_EQ(test_.events.Of(EventKind::kFencedFound).front().path,
             kDirectory + "/step-000000003-g1");
   EXPECT_EQ(Recover(test_.world).step, 2u);

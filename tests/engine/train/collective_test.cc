@@ -111,7 +111,8 @@ TEST(CollectiveTest, GradientsStayOnTheDevice) {
             LargeCopiesOf(3, CollectiveChoice::kRing));
 }
 
-// A table as NCCL's is: what auto may take. Devices are told apart by `name`.
+// A table like NCCL's, which `auto` may choose. Each device identifies itself
+// as `kName`.
 template <const char* kName>
 const gpu::CollectiveApi& LikeNccl() {
   static const gpu::CollectiveApi api = [] {
@@ -427,7 +428,8 @@ TEST(CollectiveTest, AWorkerMayBeKilledWhileTheyJoin) {
   }
 }
 
-// The first communicators cannot be made, the next ones can.
+// Expects the run to recover although the first communicators cannot be
+// created.
 void ExpectAnotherAttempt(const gpu::CollectiveApi& api, RestartPolicy policy) {
   gpu::DevicePlace place = EmulatedPlace();
   place.collective = &api;

@@ -1,5 +1,5 @@
-// Whole lives of a small job in the simulated world: workers without a
-// launcher, one life after another on the same disk.
+// Whole attempts of a small job in the simulated world: workers without a
+// launcher, one attempt after another on the same disk.
 #ifndef GAUNTLET_TESTS_ENGINE_TRAIN_TRAINING_FIXTURE_H_
 #define GAUNTLET_TESTS_ENGINE_TRAIN_TRAINING_FIXTURE_H_
 

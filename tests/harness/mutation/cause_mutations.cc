@@ -89,8 +89,8 @@ std::optional<Mutant> TakeHangOrCutOut(const Record& record, Choice&) {
   return TakeCauseOut<KeepsAway>(record);
 }
 
-// Returns true iff workers notice that another one has met the fault. After a
-// loss of power nobody is left to notice.
+// Returns true iff other workers detect that a worker had the fault. After a
+// power loss no worker is left to detect it.
 bool IsNoticed(const RecordFault& fault) {
   return EndsProcess(fault) || KeepsAway(fault);
 }

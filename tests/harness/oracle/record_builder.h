@@ -16,11 +16,11 @@ ScriptedRun TwiceCrashedRun();
 // Worker 1 crashes in step 6, and rejoins: it takes the state of worker 0,
 // which has done step 6; they finish.
 ScriptedRun RejoinedRun();
-// Worker 0 gets a notice in step 5; all save step 5 and stop; started again,
-// they finish.
+// Worker 0 receives a preemption notice in step 5; all save step 5 and stop.
+// Restarted, they finish.
 ScriptedRun PreemptedRun();
-// Stopped twice at step 4: with its evaluation due, and with the epoch's
-// callbacks due, each on a notice and saved; started again, they finish.
+// Two preemption notices stop the run at step 4, each with a save: before the
+// evaluation, and before the epoch's callbacks. Restarted, they finish.
 ScriptedRun TwoPhasesRun();
 // They finish, and delete their checkpoints.
 ScriptedRun DeletedRun();

@@ -73,7 +73,7 @@ class ScriptedRun {
   void StepAll(uint64_t step);
   void Evaluate();
   void EndEpoch();
-  // To that step, with saves and ends of epochs.
+  // Trains to that step, with the saves and epoch ends on the way.
   void TrainTo(uint64_t step);
   void StopAgreed();
   // Saves the state of all, and removes what retention does not keep.

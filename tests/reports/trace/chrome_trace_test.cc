@@ -32,7 +32,7 @@ using Thread = std::pair<int64_t, int64_t>;  // pid, tid
 
 Thread ThreadOf(const json& event) { return {event["pid"], event["tid"]}; }
 
-// The trace, which keeps the format's rules.
+// Returns the parsed trace. Expects it to keep the format's rules.
 json Checked(const std::string& text) {
   EXPECT_THAT(TraceViolations(text), IsEmpty());
   json trace = json::parse(text);

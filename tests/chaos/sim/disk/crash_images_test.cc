@@ -257,8 +257,8 @@ TEST(CrashImagesTest, Ext4CountsAreTheClosedFormula) {
   }
 }
 
-// A file of `before` blocks that was emptied and has `after` other blocks
-// since.
+// Writes and syncs a file of `before` blocks, then truncates it and writes
+// `after` new blocks.
 Work WrittenAgain(uint64_t before, uint64_t after) {
   return [=](SimDisk& disk) {
     Write(disk, "/f", std::string(before * SimDisk::kBlockBytes, 'o'));

@@ -212,7 +212,7 @@ TEST_F(FencingTest, ALaterLaunchIsNotFencedByAnEarlierOne) {
   EXPECT_TRUE(Save(later, 2, 1).ok());
 }
 
-// A survivor that claims late belongs to an earlier life, or an earlier launch.
+// A stale worker that claims late is of the same launch, or of an earlier one.
 TEST_F(FencingTest, AnEqualOrLaterLaunchClaimsOverALateSurvivor) {
   for (const std::string survivors_launch : {"1", "2"}) {
     storage_.SetContents({});

@@ -147,8 +147,8 @@ TEST(StrangerTest, HelloWithTheTokenIsLetIn) {
   EXPECT_TRUE(DecodeControlAs<Welcome>(run.answers[1]).ok());
 }
 
-// Worker 1 accepts nobody while it waits for its welcome, and its places for
-// callers are few: the ring's must not be among those who are pushed out.
+// Worker 1 accepts no connection while it waits for its welcome, and its queue
+// of callers is short: the ring's connection must not be evicted from it.
 TEST(StrangerTest, CrowdLeavesTheRingItsPlace) {
   StrangerRun run;
   for (const int rank : {0, 1}) run.cluster.StartWorker(rank, GatherOnce);

@@ -341,7 +341,8 @@ TEST(EvaluatorTest, WhatASaveHasNotCommittedIsNoCheckpoint) {
   EXPECT_THAT(after.heard.warnings, IsEmpty());
 }
 
-// Generation 2 goes on from step 12: what generation 1 wrote after it is void.
+// Generation 2 resumes from step 12: later checkpoints of generation 1 are
+// fenced.
 TEST(EvaluatorTest, AFencedOneIsNeverEvaluated) {
   TrainingFixture fixture;
   TrainOptions options = SavingEachEpoch();

@@ -194,10 +194,10 @@ TEST_P(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
   EXPECT_EQ(fixture.disk().List("/ckpt").status().code(), Code::kNotFound);
 }
 
-// Whichever worker dies while the save of step 5 is under way, it is void, or
-// acknowledged and then found; what the survivor has begun it ends before it
-// says its last word.
-TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayVoidOrAcknowledged) {
+// Whichever worker dies during the save of step 5, the save fails, or is
+// acknowledged and then found. The survivor ends what it has begun before its
+// last event.
+TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
   for (const int worker : {0, 1}) {
     for (const Point point :
          {Point::kCopy, Point::kShardWrite, Point::kShardDone,

@@ -268,8 +268,9 @@ TEST(RefusalTest, CheckpointsThatAreAllBadAreNoReasonToStartAfresh) {
   EXPECT_EQ(allowed.result->digest, UndisturbedDigest(options));
 }
 
-// The chief has the bytes that its claim found good; a disk that goes bad right
-// then is the other worker's word against its own. The next life decides anew.
+// The chief holds the bytes that its claim verified. If worker 1 then reads
+// damaged ones, the two disagree: the attempt ends, and the next one chooses
+// again.
 TEST(RefusalTest, ACheckpointThatGoesBadAfterItWasChosenIsFoundByTheNextLife) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();

@@ -118,7 +118,7 @@ void FailToLoad(ScriptedRun& run) {
                            .reason = RecordReason::kBadData});
 }
 
-void FindVoid(ScriptedRun& run, const std::string& path) {
+void FindFenced(ScriptedRun& run, const std::string& path) {
   run.events.InsertBehind(kNextChief, K::kGeneration, 0, kNextChief,
                           {.kind = K::kFencedFound, .path = path});
 }
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
                      ForgetBefore(run, kNextChief, K::kClaimBegin);
                      Renumber(run, 3, 2);
                    }},
-        SpoiledRun{"GoesOnFromAVoidOneBehindAClaimAfterALie", TwiceCrashedRun,
+        SpoiledRun{"GoesOnFromAFencedOneBehindAClaimAfterALie", TwiceCrashedRun,
                    "store/fenced-read",
                    [](ScriptedRun& run) {
                      GoOnFromStaleSave(run);
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kNextChief, K::kGeneration).count = 3;
                    }},
-        SpoiledRun{"GoesOnFromAVoidCheckpoint", TwiceCrashedRun,
+        SpoiledRun{"GoesOnFromAFencedCheckpoint", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave},
         SpoiledRun{"StartsFromNothing", RecoveredRun,
                    "no-cold-start/cold-start", StartFromNothing},
@@ -312,12 +312,12 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kNextChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"GoesOnFromAVoidOneWhereTheDiskForgot", TwiceCrashedRun,
+        ExcusedRun{"GoesOnFromAFencedOneWhereTheDiskForgot", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave,
                    [](ScriptedRun& run) {
                      ForgetBefore(run, kThirdChief, K::kClaimBegin);
                    }},
-        ExcusedRun{"GoesOnFromAVoidOneBehindADamagedClaim", TwiceCrashedRun,
+        ExcusedRun{"GoesOnFromAFencedOneBehindADamagedClaim", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave,
                    [](ScriptedRun& run) {
                      RecordFault flip = CrashFault();
@@ -330,7 +330,7 @@ INSTANTIATE_TEST_SUITE_P(
                                               .path = "/ckpt/gen-000002.tmp",
                                               .detail = "flip"});
                    }},
-        ExcusedRun{"GoesOnFromAVoidOneAfterADeletion", TwiceCrashedRun,
+        ExcusedRun{"GoesOnFromAFencedOneAfterADeletion", TwiceCrashedRun,
                    "store/fenced-read", GoOnFromStaleSave,
                    [](ScriptedRun& run) {
                      DeleteBefore(run, kThirdChief, K::kClaimBegin);
@@ -508,17 +508,18 @@ INSTANTIATE_TEST_SUITE_P(
                      FailToLoad(run);
                      DeleteAllBefore(run, kNextChief, K::kClaimBegin);
                    }},
-        SpoiledRun{"LoadsAVoidCheckpoint", TwiceCrashedRun, "store/fenced-read",
-                   LoadStaleSave},
-        SpoiledRun{"FindsAnUnknownOneVoid", RecoveredRun, "store/unknown",
-                   [](ScriptedRun& run) { FindVoid(run, kUnknown); }},
-        SpoiledRun{"FindsOneVoidThatCounts", RecoveredRun, "store/false-fenced",
-                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); }},
-        SpoiledRun{"FindsOneVoidTwice", RecoveredRun, "store/twice",
+        SpoiledRun{"LoadsAFencedCheckpoint", TwiceCrashedRun,
+                   "store/fenced-read", LoadStaleSave},
+        SpoiledRun{"FindsAnUnknownOneFenced", RecoveredRun, "store/unknown",
+                   [](ScriptedRun& run) { FindFenced(run, kUnknown); }},
+        SpoiledRun{"FindsOneFencedThatCounts", RecoveredRun,
+                   "store/false-fenced",
+                   [](ScriptedRun& run) { FindFenced(run, PathOfSave(4, 1)); }},
+        SpoiledRun{"FindsOneFencedTwice", RecoveredRun, "store/twice",
                    [](ScriptedRun& run) {
                      BeginStaleSave(run);
-                     FindVoid(run, PathOfSave(6, 1));
-                     FindVoid(run, PathOfSave(6, 1));
+                     FindFenced(run, PathOfSave(6, 1));
+                     FindFenced(run, PathOfSave(6, 1));
                    }}),
     NameOfCase<SpoiledRun>);
 
@@ -527,7 +528,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         ExcusedRun{"FindsEachVoidOne", RecoveredRun, "store/fenced-not-found",
                    AcknowledgeStaleSave,
-                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(6, 1)); }},
+                   [](ScriptedRun& run) { FindFenced(run, PathOfSave(6, 1)); }},
         ExcusedRun{
             "FindsNoVoidOneThatIsDamaged", RecoveredRun,
             "store/fenced-not-found", AcknowledgeStaleSave,
@@ -584,13 +585,13 @@ INSTANTIATE_TEST_SUITE_P(
                      DeleteBefore(run, kThirdChief, K::kClaimBegin);
                    }},
         ExcusedRun{"FindsADamagedOneVoid", RecoveredRun, "store/false-fenced",
-                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); },
+                   [](ScriptedRun& run) { FindFenced(run, PathOfSave(4, 1)); },
                    [](ScriptedRun& run) {
                      DamageAt(run, kNextChief, K::kClaimBegin);
                    }},
         ExcusedRun{"FindsOneVoidWhereTheDiskForgot", RecoveredRun,
                    "store/false-fenced",
-                   [](ScriptedRun& run) { FindVoid(run, PathOfSave(4, 1)); },
+                   [](ScriptedRun& run) { FindFenced(run, PathOfSave(4, 1)); },
                    [](ScriptedRun& run) {
                      ForgetBefore(run, kNextChief, K::kClaimBegin);
                    }}),

@@ -1,4 +1,5 @@
-// Termination notices: an agreed step, a save of it, and out within the grace.
+// Preemption notices: workers agree on a step, save it, and exit within the
+// grace period.
 #include "harness/oracle/process/notices.h"
 
 #include <algorithm>

@@ -77,7 +77,7 @@ TEST_F(TimePartsTest, PartsOfStartLeaveNoGap) {
   EXPECT_EQ(starts, 4) << "two workers, each started twice";
 }
 
-// Saves of a run, each with the time that the next step says it waited.
+// A save, and how long the next step reports having waited for it.
 struct TimedSave {
   RecordEvent save;
   int64_t waited_ns = 0;

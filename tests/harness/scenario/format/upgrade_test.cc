@@ -128,7 +128,7 @@ std::string FileOf(std::string_view schema, const std::string& faults) {
 }
 
 const OldAndNew kOtherDefaults[] = {
-    // Each block was a hit.
+    // In the old format, each block was a hit.
     {"  - {at: {point: ckpt.shard.write, hit: 3}, do: crash}\n",
      "  - {at: {point: ckpt.shard.write, block: any, occurrence: 3}, do: "
      "crash}\n"},
@@ -138,7 +138,7 @@ const OldAndNew kOtherDefaults[] = {
      "    do: crash\n",
      "  - at:\n      point: ckpt.state.write\n      block: any\n"
      "      \"occurrence\": 3\n    do: crash\n"},
-    // A file was, with an offset.
+    // In the old format, with an offset, each file was a hit.
     {"  - {at: {point: ckpt.shard.write, hit: 3, offset: 1}, do: crash}\n",
      "  - {at: {point: ckpt.shard.write, occurrence: 3, offset: 1}, do: "
      "crash}\n"},
