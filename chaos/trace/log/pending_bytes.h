@@ -28,20 +28,20 @@ inline constexpr ByteRange kWholeFile = {0, UINT64_MAX};
 
 class PendingBytes {
  public:
-  // Of operation `index` of the log, which wrote its [offset, offset + length)
-  // of `file`. `reader` is open for reading; it is duplicated. False: the bytes
-  // cannot wait, as no descriptor is left or the file changes by other ways
-  // than calls that begin and end (NeverWaits).
+  // Notes the write of operation `index` of the log. `reader` has its file open
+  // for reading; it is duplicated. Returns false if the bytes have to be copied
+  // immediately: no descriptor is left, or NeverWaits was called for the file.
   bool Add(size_t index, const FileOperation& operation, int reader);
-  // From now on no bytes of the file wait.
+  // From now on Add refuses the file: it changes by a mapping, or by calls that
+  // overlap with others.
   void NeverWaits(uint64_t file) { never_waits_.insert(file); }
 
   bool Has(uint64_t file) const { return files_.contains(file); }
-  // Copies the bytes of those writes to the file that the range touches.
+  // Copies the bytes of each noted write to the file that overlaps the range.
   Status CopyTouched(uint64_t file, const ByteRange& range, OperationLog& log);
   Status CopyAll(OperationLog& log);
 
-  // Bytes that wait.
+  // Number of bytes that are noted and not copied.
   uint64_t size() const { return size_; }
 
  private:
