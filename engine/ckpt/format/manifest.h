@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 #include "engine/ckpt/format/claim.h"
 
 namespace gauntlet {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 
 namespace gauntlet {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 #include "engine/ckpt/format/claim.h"
 #include "engine/status.h"
 #include "engine/world/world.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 #include "engine/ckpt/protocol/parent_choice.h"
 #include "engine/ckpt/protocol/store_scan.h"
 

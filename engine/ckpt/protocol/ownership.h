@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 #include "engine/ckpt/format/claim.h"
 #include "engine/ckpt/protocol/store_scan.h"
 #include "engine/status.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 #include "engine/ckpt/protocol/store_scan.h"
 
 namespace gauntlet {

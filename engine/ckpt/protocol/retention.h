@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/format/checkpoint.h"
 
 namespace gauntlet {
 
