@@ -35,13 +35,25 @@ std::vector<PlacedEvent> InOrderOfTime(const Record& record) {
   return events;
 }
 
+std::string SecondsText(int64_t nanoseconds) {
+  return fmt::format("{:.6f} s", static_cast<double>(nanoseconds) / 1e9);
+}
+
+void AddTimes(std::string_view prefix, const std::vector<RecordTime>& times,
+              std::string& text) {
+  for (const RecordTime& time : times) {
+    text +=
+        fmt::format(", {}{} {}", prefix, time.part, SecondsText(time.took_ns));
+  }
+}
+
 std::string DescribeEvent(const PlacedEvent& placed) {
   const RecordEvent& event = *placed.event;
   std::string text(RecordKindName(event.kind));
   const auto add = [&](std::string_view name, const auto& value) {
     text += fmt::format(", {} {}", name, value);
   };
-  add("at", fmt::format("{:.6f} s", static_cast<double>(event.t_ns) / 1e9));
+  add("at", SecondsText(event.t_ns));
   if (event.generation != 0) add("generation", event.generation);
   if (event.step != 0) add("step", event.step);
   if (event.epoch != 0) add("epoch", event.epoch);
@@ -55,6 +67,14 @@ std::string DescribeEvent(const PlacedEvent& placed) {
   if (!event.path.empty()) text += ", " + event.path;
   if (!event.detail.empty()) text += ", " + event.detail;
   if (!event.samples.empty()) add("rows", event.samples.size());
+  if (event.about) add("about worker", *event.about);
+  if (event.incarnation != 0) add("incarnation", event.incarnation);
+  if (event.reason != RecordReason::kNone) {
+    add("reason", RecordReasonName(event.reason));
+  }
+  if (event.limit_ns != 0) add("limit", SecondsText(event.limit_ns));
+  AddTimes("", event.parts, text);
+  AddTimes("beside: ", event.beside, text);
   return text;
 }
 

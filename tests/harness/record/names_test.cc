@@ -10,12 +10,12 @@ namespace gauntlet {
 namespace {
 
 TEST(RecordNamesTest, EventsAreCalledAsTheEngineCallsThem) {
-  for (int i = 0; i <= static_cast<int>(EventKind::kNotFinite); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::kStartTimes); ++i) {
     const auto kind = static_cast<EventKind>(i);
     EXPECT_EQ(FindRecordKind(EventKindName(kind)), static_cast<RecordKind>(i));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kNotFinite),
-            static_cast<int>(EventKind::kNotFinite));
+  EXPECT_EQ(static_cast<int>(RecordKind::kStartTimes),
+            static_cast<int>(EventKind::kStartTimes));
 }
 
 TEST(RecordNamesTest, PhasesAreCalledAsTheEngineCallsThem) {

@@ -10,13 +10,13 @@ namespace {
 constexpr Time kSomeTime = Time(Duration(1834));
 
 TEST(EventConversionTest, EveryKindKeepsItsName) {
-  for (int kind = 0; kind <= static_cast<int>(EventKind::kNotFinite); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kStartTimes); ++kind) {
     const auto said = static_cast<EventKind>(kind);
     EXPECT_EQ(RecordKindName(ToRecordEvent({.kind = said}, kSomeTime).kind),
               EventKindName(said));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kNotFinite),
-            static_cast<int>(EventKind::kNotFinite));
+  EXPECT_EQ(static_cast<int>(RecordKind::kStartTimes),
+            static_cast<int>(EventKind::kStartTimes));
 }
 
 TEST(EventConversionTest, EveryPhaseKeepsItsName) {
@@ -40,7 +40,13 @@ TEST(EventConversionTest, EveryFieldComesAlong) {
                     .digest = digest,
                     .path = "p",
                     .detail = "d",
-                    .samples = {7, 8}};
+                    .samples = {7, 8},
+                    .about = 9,
+                    .incarnation = 10,
+                    .reason = Reason::kDeadline,
+                    .limit_ns = 11,
+                    .parts = {{TimePart::kWrite, Duration(12)}},
+                    .beside = {{TimePart::kDigest, Duration(13)}}};
   const RecordEvent expected = {.kind = RecordKind::kStep,
                                 .t_ns = 1834,
                                 .generation = 1,
@@ -53,7 +59,13 @@ TEST(EventConversionTest, EveryFieldComesAlong) {
                                 .digest = digest.ToString(),
                                 .path = "p",
                                 .detail = "d",
-                                .samples = {7, 8}};
+                                .samples = {7, 8},
+                                .about = 9,
+                                .incarnation = 10,
+                                .reason = RecordReason::kDeadline,
+                                .limit_ns = 11,
+                                .parts = {{"write", 12}},
+                                .beside = {{"digest", 13}}};
   EXPECT_EQ(ToRecordEvent(std::move(event), kSomeTime), expected);
   EXPECT_EQ(ToRecordEvent({}, kSomeTime).digest, "");
 }
