@@ -153,16 +153,19 @@ std::string_view ClipName(ClipKind kind) {
 
 Json OptimizerToJson(const OptimizerSpec& optimizer) {
   Json json;
-  if (optimizer.kind == OptimizerKind::kSgd) {
-    json = {{"kind", "sgd"},
-            {"learning_rate", Written(optimizer.learning_rate)},
-            {"momentum", Written(optimizer.momentum)}};
-  } else {
-    json = {{"kind", "adam"},
-            {"learning_rate", Written(optimizer.learning_rate)},
-            {"beta1", Written(optimizer.beta1)},
-            {"beta2", Written(optimizer.beta2)},
-            {"epsilon", Written(optimizer.epsilon)}};
+  switch (optimizer.kind) {
+    case OptimizerKind::kSgd:
+      json = {{"kind", "sgd"},
+              {"learning_rate", Written(optimizer.learning_rate)},
+              {"momentum", Written(optimizer.momentum)}};
+      break;
+    case OptimizerKind::kAdam:
+      json = {{"kind", "adam"},
+              {"learning_rate", Written(optimizer.learning_rate)},
+              {"beta1", Written(optimizer.beta1)},
+              {"beta2", Written(optimizer.beta2)},
+              {"epsilon", Written(optimizer.epsilon)}};
+      break;
   }
   // Defaults are left out.
   const ScheduleSpec& schedule = optimizer.schedule;
@@ -341,12 +344,15 @@ Result<OptimizerSpec> OptimizerFromJson(const Json& json) {
   optimizer.kind = fields.Choice<OptimizerKind>(
       "kind", {{"sgd", OptimizerKind::kSgd}, {"adam", OptimizerKind::kAdam}});
   optimizer.learning_rate = fields.Float("learning_rate");
-  if (optimizer.kind == OptimizerKind::kSgd) {
-    optimizer.momentum = fields.Float("momentum");
-  } else {
-    optimizer.beta1 = fields.Float("beta1");
-    optimizer.beta2 = fields.Float("beta2");
-    optimizer.epsilon = fields.Float("epsilon");
+  switch (optimizer.kind) {
+    case OptimizerKind::kSgd:
+      optimizer.momentum = fields.Float("momentum");
+      break;
+    case OptimizerKind::kAdam:
+      optimizer.beta1 = fields.Float("beta1");
+      optimizer.beta2 = fields.Float("beta2");
+      optimizer.epsilon = fields.Float("epsilon");
+      break;
   }
   const Json* schedule = fields.Maybe("schedule");
   const Json* clip = fields.Maybe("clip");

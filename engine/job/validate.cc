@@ -211,12 +211,17 @@ Status ValidateOptimizer(const OptimizerSpec& optimizer) {
     RETURN_IF_ERROR(
         CheckPositive("optimizer.clip.limit", optimizer.clip.limit, 1e30f));
   }
-  if (optimizer.kind == OptimizerKind::kSgd) {
-    return CheckBelow("optimizer.momentum", optimizer.momentum, 0.0f, 1.0f);
+  switch (optimizer.kind) {
+    case OptimizerKind::kSgd:
+      return CheckBelow("optimizer.momentum", optimizer.momentum, 0.0f, 1.0f);
+    case OptimizerKind::kAdam:
+      RETURN_IF_ERROR(
+          CheckBelow("optimizer.beta1", optimizer.beta1, 0.0f, 1.0f));
+      RETURN_IF_ERROR(
+          CheckBelow("optimizer.beta2", optimizer.beta2, 0.0f, 1.0f));
+      return CheckPositive("optimizer.epsilon", optimizer.epsilon, 1.0f);
   }
-  RETURN_IF_ERROR(CheckBelow("optimizer.beta1", optimizer.beta1, 0.0f, 1.0f));
-  RETURN_IF_ERROR(CheckBelow("optimizer.beta2", optimizer.beta2, 0.0f, 1.0f));
-  return CheckPositive("optimizer.epsilon", optimizer.epsilon, 1.0f);
+  return InvalidArgument("optimizer.kind: not a kind");
 }
 
 // Names of parameters, as a person would write them.

@@ -11,10 +11,14 @@ namespace gauntlet {
 
 std::unique_ptr<Optimizer> Optimizer::Build(const OptimizerSpec& spec,
                                             const Kernels& kernels) {
-  if (spec.kind == OptimizerKind::kSgd) {
-    return std::make_unique<Sgd>(spec, kernels);
+  switch (spec.kind) {
+    case OptimizerKind::kSgd:
+      return std::make_unique<Sgd>(spec, kernels);
+    case OptimizerKind::kAdam:
+      return std::make_unique<Adam>(spec, kernels);
   }
-  return std::make_unique<Adam>(spec, kernels);
+  CHECK(false, "not a kind of optimizer");
+  return nullptr;
 }
 
 void Optimizer::Apply(uint64_t update, std::span<const float> gradients,
