@@ -21,8 +21,9 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kRandomRound = 512;
-// Cases from one turn of the search for crash states to the next. A turn takes
-// about as long, and the first second has one of each window on each disk.
+// Number of cases between two turns of the crash state search. A turn takes
+// about as long as these cases, and the first second covers each window on each
+// disk.
 constexpr uint64_t kCasesPerTurn = 16;
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
@@ -40,7 +41,7 @@ class Campaign {
                  .stop_after = options.stop_after}) {
     for (const Case& setup : setups_) spaces_.push_back(Narrowed(setup));
     report_.space = spaces_.front();
-    // Some set-ups come to places that the first does not have.
+    // Some set-ups reach points that the first one does not.
     std::set<Point> points;
     for (const PlanSpace& space : spaces_) {
       points.insert(space.points.begin(), space.points.end());
@@ -54,7 +55,7 @@ class Campaign {
   }
 
   Result<CampaignReport> Run() {
-    // Before any thread needs it.
+    // Makes all reference runs before the threads need them.
     for (const Case& setup : setups_) {
       RETURN_IF_ERROR(PlanRunner::Make(setup, references_).status());
     }
@@ -127,7 +128,7 @@ class Campaign {
             .plan = RandomPlan(spaces_[setup], options_.seed, number)};
   }
 
-  // Runs it once more: equal plans have equal runs.
+  // Runs the case once more: equal plans have equal runs.
   Result<Record> RecordOf(const ExploreCase& one) const {
     ASSIGN_OR_RETURN(PlanRunner runner,
                      PlanRunner::Make(setups_[one.setup], references_));
@@ -157,7 +158,7 @@ class Campaign {
   }
 
   std::vector<ExploreCase> NextRoundOfSweep() {
-    // The next round follows from all results of this one.
+    // The next round depends on all results of this one.
     if (shortened_) return {};
     std::vector<ExploreCase> round = sweep_->NextRound();
     report_.progress = sweep_->Progress();
@@ -226,7 +227,7 @@ class Campaign {
     }
   }
 
-  // On this thread, beside the pool.
+  // Searches on this thread, between the cases of the pool.
   void TakeCrashStateTurn() {
     if (ended_ || crash_states_ == nullptr || crash_states_->ended()) return;
     const size_t known = crash_states_->report().findings.size();
@@ -281,8 +282,8 @@ class Campaign {
                        .goals = GoalsReached(report_)});
   }
 
-  // Adds each failure of the case as a new finding, or counts it for a known
-  // one.
+  // Adds each failure of the case as a new finding, or counts it as a case of a
+  // known one.
   void Investigate(const ExploreCase& one, const CaseReport& report) {
     if (report.wrong.front().invariant == kDeterministic) {
       ++report_.nondeterministic;
@@ -314,7 +315,7 @@ class Campaign {
   std::unique_ptr<SweepPlans> sweep_;
   std::unique_ptr<CrashStateSearch> crash_states_;  // null: none
   Time begin_;
-  bool shortened_ = false;  // --cases took the end off the sweep's last round
+  bool shortened_ = false;  // --cases cut off the end of the sweep's last round
   bool ended_ = false;
   CampaignReport report_;
 };

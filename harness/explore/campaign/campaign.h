@@ -41,14 +41,14 @@ struct CampaignOptions {
   // All shards together run each case of the whole exploration once, unless a
   // time limit ends one of them. Ignored with only_case.
   ShardChoice shard = {};
-  // random: of all shards together; else of this one.
+  // random: limit for all shards together; nth: for this shard.
   std::optional<uint64_t> max_cases;
   std::optional<Duration> time;  // wall-clock limit, shrinking included
   int threads = 1;
   int max_faults = 3;
   std::vector<FaultKind> kinds;  // empty: all
-  std::vector<Point> points;     // likewise
-  uint64_t twice_every = 16;     // cases run twice; 0: none
+  std::vector<Point> points;     // empty: all
+  uint64_t twice_every = 16;     // one in so many cases is run twice; 0: none
   // Stops after so many findings; 0: never. All crash states count as one.
   size_t stop_after = 10;
   // Crash states of the base case to search between the cases; nullopt: none.
@@ -61,7 +61,7 @@ struct CampaignOptions {
 };
 
 enum class CampaignEnd : uint8_t {
-  kExhausted,  // there are no more cases, or those asked for are done
+  kExhausted,  // no cases are left, or all requested ones are done
   kTime,
   kFindings,  // stop_after
   kInterrupted,
@@ -70,7 +70,7 @@ enum class CampaignEnd : uint8_t {
 struct CampaignReport {
   CampaignEnd end = CampaignEnd::kExhausted;
   uint64_t cases = 0;
-  uint64_t next_case = 0;  // random: number of the first that is not done
+  uint64_t next_case = 0;  // random: first case that is not done
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
   // Cases with a failure; cases that passed; cases whose faults never fired,
@@ -88,16 +88,16 @@ struct CampaignReport {
   Coverage coverage;
   CoverageCurve curve;
   std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
-  std::vector<CampaignFinding> findings;  // there when it has ended
+  std::vector<CampaignFinding> findings;  // filled in at the end
   std::string progress;                   // nth: progress of the sweep
   std::string left;                       // nth: what remains; "": nothing
-  std::optional<ExploreCase> only;        // options.only_case, as it was run
-  std::optional<Record> only_record;      // of that run: options.keep_record
+  std::optional<ExploreCase> only;        // the case that options.only_case ran
+  std::optional<Record> only_record;      // its record: keep_record
   PlanSpace space;                        // space of the base's plans
   // options.crash_states: results so far; complete() once the exploration has
   // ended.
   std::optional<CrashStateReport> crash_states;
-  std::string why_no_crash_states;  // "": they were searched, or not asked for
+  std::string why_no_crash_states;  // "" if they were searched or not requested
 };
 
 // Number of coverage goals that a case reached.
@@ -116,7 +116,8 @@ class CampaignObserver {
   virtual bool Interrupted() = 0;
 };
 
-// An error if the reference run cannot be had. `clock` measures real time.
+// Runs the exploration. An error if the reference run cannot be made. `clock`
+// measures real time.
 Result<CampaignReport> RunCampaign(const Case& base,
                                    const CampaignOptions& options,
                                    References& references, Clock& clock,

@@ -1,4 +1,4 @@
-// One thing that is wrong, found by one case of an exploration or by many.
+// One finding of an exploration, shown by one case or by many.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_FINDING_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CAMPAIGN_FINDING_H_
 
@@ -18,18 +18,18 @@ namespace gauntlet {
 
 struct CampaignFinding {
   size_t number = 0;  // from 1 on
-  Finding what;       // broken by the shrunken plan
-  // First value that differs from the reference run, in one sentence. "": none
-  // differs, or a second run does not show the difference.
+  Finding what;       // finding of the shrunken plan's run
+  // First value that differs from the reference run, in one sentence. "" if no
+  // value differs, or a repeated run shows no difference.
   std::string cause;
-  std::vector<StateDifference> differences;  // the values behind it
-  std::vector<Violation> symptoms;           // all that this plan breaks
-  uint64_t case_number = 0;                  // the first that found it
-  uint64_t cases = 1;                        // how many did
-  Case setup;                                // without the plan
+  std::vector<StateDifference> differences;  // the differing values
+  std::vector<Violation> symptoms;           // all violations of that run
+  uint64_t case_number = 0;                  // first case that showed it
+  uint64_t cases = 1;                        // number of such cases
+  Case setup;                                // set-up, without the plan
   FaultPlan original;
   FaultPlan plan;  // shrunken
-  int tries = 0;   // it took
+  int tries = 0;   // number of runs that shrinking took
   // No limit of tries or time and no interruption cut the shrinking short.
   bool shrunk_to_the_end = true;
   Record record;  // run of the shrunken plan

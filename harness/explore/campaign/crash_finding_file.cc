@@ -40,7 +40,8 @@ Result<CrashFinding> CrashFindingFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, ParseStrictJson(text, kWhat));
   JsonFields fields(json, "");
   CrashFinding finding;
-  // The first error is the one that is told: another schema has other keys.
+  // The first error is the one reported, so the schema comes first: another
+  // schema has other keys.
   fields.Choice<bool>("schema", {{kSchema, true}});
   finding.finding.id = fields.String("id");
   finding.finding.event = fields.String("event");
@@ -107,7 +108,7 @@ Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,
                           .lying_bound = finding.bound,
                           .save = finding.save,
                           .only = finding.finding.id});
-  // The id is one; what is mended may leave other disks.
+  // The id is well-formed. After a fix, crashes may leave other states.
   if (report.status().code() == Code::kInvalidArgument) {
     return NotFound("no cut leaves this disk any more");
   }

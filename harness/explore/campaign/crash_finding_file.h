@@ -1,5 +1,6 @@
-// A crash state that recovery got wrong, as a file by which it is looked at
-// again: the scenario, and which image of which of its saves.
+// A file that describes a crash state from which recovery went wrong. It holds
+// what is needed to check the state again: the scenario, the save, and the id
+// of the state.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CRASH_FINDING_FILE_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_CRASH_FINDING_FILE_H_
 
@@ -21,25 +22,27 @@ struct CrashFinding {
   CrashStateFinding finding;
   std::string scenario;  // a document with the one case
   uint64_t save = 0;     // as CrashStateOptions::save
-  CrashBound bound;      // under which the id holds
+  CrashBound bound;      // bound under which the id is valid
 };
 
-// One JSON text.
+// Returns the finding as one JSON text.
 std::string CrashFindingToJson(const CrashFinding& finding);
-// Strict. kInvalidArgument: what was expected where.
+// Reads the JSON text strictly. kInvalidArgument states what was expected, and
+// where.
 Result<CrashFinding> CrashFindingFromJson(std::string_view json);
 
-// The base as a document; kInvalidArgument: what a scenario cannot say of it.
+// Returns the base as a document. kInvalidArgument states what a scenario
+// cannot express.
 Result<std::string> CrashScenario(const Case& base);
 
-// Leaves finding-<number>-<id>.crash.json in the directory, which is made if
-// need be; gives its path.
+// Writes finding-<number>-<id>.crash.json into the directory, which is created
+// if need be. Returns the file's path.
 Result<std::filesystem::path> WriteCrashFinding(
     const CrashFinding& finding, size_t number,
     const std::filesystem::path& directory);
 
-// Looks at the image again: the finding that it is now. kNotFound: recovery
-// gets it right, or the disk cannot come about any more.
+// Recovers from the crash state again and returns the finding as it is now.
+// kNotFound: recovery succeeds now, or no crash can leave that state any more.
 Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,
                                              References& references);
 

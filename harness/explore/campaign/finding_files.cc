@@ -41,7 +41,8 @@ std::string MethodOf(const CampaignFinding& finding) {
   return method.empty() ? "no fault at all." : method + ".";
 }
 
-// A message may tell of several lines; a header has one for each part.
+// Returns the first line: a message may have several, but the scenario's header
+// has one line for each part.
 std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }

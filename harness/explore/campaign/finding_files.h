@@ -10,22 +10,24 @@
 
 namespace gauntlet {
 
-// "finding-001-trajectory-crash-at-ckpt-rename".
+// Returns a name like "finding-001-trajectory-crash-at-ckpt-rename".
 std::string FindingName(const CampaignFinding& finding);
 
-// The shrunken plan on its set-up, as a case that expects what was owed. With
-// planted bugs it is a canary, whose breach is what is expected.
+// Returns the shrunken plan on its set-up, as a case with the outcome that is
+// required. If the set-up has planted bugs, the case is a mutation test: it
+// expects the violation.
 Case FindingCase(const CampaignFinding& finding);
 
 struct FindingFiles {
-  std::filesystem::path scenario;  // empty: no scenario can say it
+  std::filesystem::path scenario;  // empty: no scenario can express the case
   std::string why_no_scenario;
 };
 
-// Leaves <name>.yaml and, beside it, the plan that is left, <name>.plan.json,
-// and the one that was found, <name>.original.json, in the directory, which is
-// made if need be. Over no other file: where one has the name, <name>.2 and so
-// on is taken. `origin`: the command that finds it once more; empty: not known.
+// Writes <name>.yaml, <name>.plan.json (the shrunken plan) and
+// <name>.original.json (the plan that was found) into the directory, which is
+// created if need be. Never overwrites a file: if a name is in use, takes
+// <name>.2 and so on. `origin`: the command that finds it again; empty:
+// unknown.
 Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
                                   const std::string& origin,
                                   const std::filesystem::path& directory);

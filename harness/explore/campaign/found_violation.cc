@@ -48,7 +48,7 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
                                  const Violation& breach) {
   for (const InvariantReport& report : verdict.invariants) {
     if (report.invariant != breach.invariant) continue;
-    // A run without a launcher has a name of its own in an exploration.
+    // An exploration has a name of its own for a run without a launcher.
     if (breach.name == kNoLauncher && !report.findings.empty()) {
       return report.findings.front();
     }

@@ -1,5 +1,5 @@
-// The breach that an exploration found, in the labels of the scenario it
-// writes.
+// Labels of a written scenario, which name the violation that an exploration
+// found.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_
 
@@ -13,17 +13,17 @@
 
 namespace gauntlet {
 
-// The scenario's labels: "finding" and "found:trajectory/state-digest".
+// Returns the scenario's labels: "finding" and "found:trajectory/state-digest".
 std::vector<std::string> FindingLabels(const Violation& breach);
 bool IsFinding(const std::vector<std::string>& labels);
-// Reads the labels back; nullopt: none of them names a breach.
+// Reads the violation from the labels; nullopt if no label names one.
 std::optional<Violation> FoundViolation(const std::vector<std::string>& labels);
 
-// Returns the verdict's finding for this breach; nullopt: there is none.
+// Returns the verdict's finding for this violation; nullopt if it has none.
 std::optional<Finding> FindingOf(const Verdict& verdict,
                                  const Violation& breach);
 
-// Returns true iff the run shows this breach, with or without others.
+// Returns true iff the run shows this violation, with or without others.
 bool IsBroken(const Record& record, const Verdict& verdict,
               const Violation& breach);
 

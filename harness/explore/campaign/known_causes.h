@@ -1,4 +1,5 @@
-// Which findings an exploration has, and which of them explains a later case.
+// The findings of an exploration, and the choice of one that explains a later
+// case.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_KNOWN_CAUSES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_KNOWN_CAUSES_H_
 
@@ -16,14 +17,15 @@ namespace gauntlet {
 
 // Visible properties that tell one cause from another.
 struct Cause {
-  std::set<Violation> symptoms;                  // all that it breaks
-  std::set<std::pair<FaultKind, Point>> faults;  // those that fired
-  // First value that differs from the reference: "tensor rng/key"; "": none.
+  std::set<Violation> symptoms;                  // all violations
+  std::set<std::pair<FaultKind, Point>> faults;  // faults that fired
+  // First value that differs from the reference: "tensor rng/key"; "" if no
+  // value differs.
   std::string first_difference;
 };
 
-// Returns true iff one bug may explain both, wherever it shows: the same value
-// differs first, or none differs and the symptoms are equal.
+// Returns true iff one bug may explain both, although at different places: the
+// same value differs first, or no value differs and the symptoms are equal.
 bool AreAlike(const Cause& a, const Cause& b);
 
 std::set<std::pair<FaultKind, Point>> PlacesOf(
@@ -31,15 +33,16 @@ std::set<std::pair<FaultKind, Point>> PlacesOf(
 
 class KnownCauses {
  public:
-  // Returns the finding that explains the breach: it breaks the same, and its
-  // faults are among those that fired.
+  // Returns the finding that explains the violation: it shows the same
+  // violation, and all its faults are among those that fired.
   std::optional<size_t> Explaining(const Violation& breach,
                                    const std::vector<FiredFault>& fired) const;
-  // Returns the finding of a cause that is alike, with the same faults and this
-  // breach.
+  // Returns the finding with a similar cause (AreAlike), the same faults and
+  // this violation.
   std::optional<size_t> EqualTo(const Cause& cause,
                                 const Violation& breach) const;
-  // A finding may have several causes, as several plans lead to it.
+  // Adds a cause of the finding, which may have several: one for each plan that
+  // leads to it.
   void Add(Cause cause, size_t finding);
 
  private:

@@ -59,7 +59,7 @@ uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
       }
       found(finding);
     }
-    // Nothing else of it can be looked into.
+    // A case that does not fail again gives no further findings.
     if (finding.what.name == kNotAgain) return 1;
   }
   return 0;
@@ -73,7 +73,8 @@ size_t Triage::FindingOf(const ExploreCase& one, const Violation& breach) {
   } else {
     const ExploreCase plainest = InThePlainestSetup(one, breach);
     const PlanRun trial = RunnerOf(plainest).Try(plainest.plan);
-    // It was wrong a moment ago. It explains nothing that comes later.
+    // The case failed before but does not now. This finding explains no later
+    // case.
     if (!Breaks(trial, breach)) return AddFinding(NotAgain(one, trial));
     shrunken = ShrinkBreach(plainest, breach, trial);
   }
@@ -195,7 +196,7 @@ Triage::Shrunken Triage::ShrinkBreach(const ExploreCase& one,
     shrunk.trial = runner.Try(moved.plan);
   }
   // These causes have the faults of larger plans but not their symptoms: the
-  // finding does not explain what only a larger plan breaks.
+  // finding does not explain violations that only a larger plan shows.
   Cause& before = result.on_the_way.emplace_back(result.cause);
   before.faults = unmoved.faults;
   Cause& raw = result.on_the_way.emplace_back(result.cause);

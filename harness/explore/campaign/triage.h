@@ -1,13 +1,13 @@
-// From what is wrong with a case to its cause.
+// Triage: finds the cause of each failure of a case.
 //
-// Each breach of a case that no known finding explains is shrunk, moved to the
-// plainest places that show the same, and held against the findings that there
-// are; what is new then gets the smallest set-up that still breaks.
+// Each violation that no known finding explains is shrunk and moved to the
+// plainest places that show the same. The result is compared with the known
+// findings. A new finding then gets the smallest set-up that still shows it.
 //
-// Two plans may have one cause where the same value is the first to differ from
-// the reference's or, where none does, where they break the same things. Beyond
-// that two bugs cannot be told apart from outside: the second one shows once
-// the first is mended.
+// Two plans are taken to have one cause if the same value is the first to
+// differ from the reference run's or, where no value differs, if both show the
+// same violations. Beyond that two bugs cannot be told apart from outside: the
+// second one shows once the first is fixed.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 
@@ -29,7 +29,7 @@
 namespace gauntlet {
 
 struct TriageOptions {
-  ShrinkOptions shrink;   // the budget is for one finding, all in all
+  ShrinkOptions shrink;   // the budget is the total for one finding
   size_t stop_after = 0;  // findings; 0: never
 };
 
@@ -39,8 +39,9 @@ class Triage {
   Triage(const std::vector<Case>& setups, References& references,
          const TriageOptions& options);
 
-  // Takes up what is wrong with the case. `found` is called for each new
-  // finding. Returns how often it was wrong and not when it was run again.
+  // Investigates each violation of the case. Calls `found` for each new
+  // finding. Returns the number of violations that did not show again in a
+  // second run.
   uint64_t Add(const ExploreCase& one, const CaseReport& report,
                const std::function<void(const CampaignFinding&)>& found);
 
@@ -57,26 +58,27 @@ class Triage {
     std::vector<Cause> on_the_way;  // with the faults of larger plans
   };
 
-  // Returns the index of the finding that this breach repeats, or of a new one.
+  // Returns the index of the finding that this violation repeats, or of a new
+  // one.
   size_t FindingOf(const ExploreCase& one, const Violation& breach);
   size_t AddFinding(CampaignFinding finding);
   Shrunken ShrinkBreach(const ExploreCase& one, const Violation& breach,
                         const PlanRun& trial);
   Shrunken ShrinkDivergence(const ExploreCase& one);
-  // `begin`: when shrinking of the finding began.
+  // `begin`: time at which shrinking of the finding began.
   void ShrinkSetupOf(Shrunken& shrunken, const Violation& breach, Time begin);
   CampaignFinding Unshrunken(const ExploreCase& one) const;
   CampaignFinding NotAgain(const ExploreCase& one, const PlanRun& trial) const;
   Cause CauseOf(const PlanRunner& runner, const FaultPlan& plan,
                 const PlanRun& trial);
-  // The same with a cache: many plans are moved to the same plain one.
+  // As CauseOf, but cached by plan: many plans are moved to the same plain one.
   const Cause& CauseAt(size_t setup, const FaultPlan& plan);
-  // Returns the faults of known findings with the same breach, then the
+  // Returns the faults of known findings with the same violation, then the
   // plainest faults of all.
   std::vector<Fault> CanonicalFaultsFor(const Case& setup,
                                         const Violation& breach) const;
-  // Returns the case in the first set-up if the breach shows there too.
-  // Breaches that several jobs show then become one finding.
+  // Returns the case in the first set-up if the violation shows there too, so
+  // that violations that several jobs show become one finding.
   ExploreCase InThePlainestSetup(const ExploreCase& one,
                                  const Violation& breach);
   PlanRunner& RunnerOf(const ExploreCase& one);

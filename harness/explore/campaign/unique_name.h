@@ -1,4 +1,5 @@
-// Names for findings beside those of other explorations in one folder.
+// Unique names for findings, in a folder that may hold those of other
+// explorations.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_UNIQUE_NAME_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_UNIQUE_NAME_H_
 

@@ -46,13 +46,14 @@ bool HadSuccessor(const Record& record, const LifeEvents& life, int64_t t_ns) {
   });
 }
 
-// Returns true iff a save of that attempt had begun by then and no worker had
-// reported its end. Only the chief reports saves.
+// Returns true iff a save of that attempt had begun by then and its end was not
+// yet reported. Only the chief reports saves.
 bool IsSaving(const Record& record, int life, int64_t t_ns) {
   const RecordEvent* last = nullptr;
   for (const LifeEvents& one : record.lives) {
-    // All workers run in the incarnation of that number. Where workers rejoin,
-    // the numbers differ: those run that have no later incarnation yet.
+    // All workers run in the incarnation of that number. If workers rejoin,
+    // their numbers differ: then those incarnations count that have no
+    // successor yet.
     if (one.life != life && !record.setup.rejoins) continue;
     if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {

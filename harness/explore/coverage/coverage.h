@@ -21,7 +21,7 @@ namespace gauntlet {
 // Activity of the worker in which a fault fired.
 enum class FaultPhase : uint8_t {
   kJoining,     // in its first incarnation, before it has a state
-  kRecovering,  // in a later one or rejoining, likewise
+  kRecovering,  // in a later one or rejoining, before it has a state
   kInEpoch,
   kEvaluation,  // an evaluation is due
   kCallbacks,   // an epoch's callbacks are due
@@ -38,15 +38,15 @@ struct FiredFault {
   FaultKind kind = FaultKind::kCrash;
   Point point = Point::kStepBegin;
   FaultPhase phase = FaultPhase::kInEpoch;
-  int life = 1;  // in which it fired
+  int life = 1;  // incarnation in which it fired
 
   auto operator<=>(const FiredFault&) const = default;
 };
 
-// In the order of time, each fault once.
+// Returns each fault that fired once, in the order of time.
 std::vector<FiredFault> FiredFaultsOf(const Outline& outline);
 
-// Number of checks that each invariant made, by the order of AllInvariants().
+// Returns how many checks each invariant made, in the order of AllInvariants().
 std::vector<uint64_t> InstancesOf(const Verdict& verdict);
 
 class Coverage {
@@ -64,10 +64,10 @@ class Coverage {
   // Pairs of points at which faults fired, one after another, in one run.
   const std::set<std::pair<Point, Point>>& pairs() const { return pairs_; }
   const std::vector<uint64_t>& instances() const { return instances_; }
-  // The last case that reached a (point, kind, phase) that none before had.
+  // Number of the last case that reached a new (point, kind, phase).
   uint64_t last_new() const { return last_new_; }
 
-  // Faults planned, by the place that the plan names.
+  // Number of planned faults, by the point and kind that the plan names.
   const std::map<std::pair<Point, FaultKind>, uint64_t>& planned() const {
     return planned_;
   }

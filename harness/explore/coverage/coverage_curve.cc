@@ -15,7 +15,7 @@ void CoverageCurve::Add(const CoverageSample& sample) {
   if (samples_.size() > kMostSamples) DropOne();
 }
 
-// The first and the last one stay.
+// Never drops the first or the last sample.
 void CoverageCurve::DropOne() {
   const auto gap = [this](size_t i) {
     return samples_[i + 1].cases - samples_[i - 1].cases;

@@ -12,14 +12,14 @@ namespace gauntlet {
 struct CoverageSample {
   uint64_t cases = 0;
   uint64_t points = 0;  // points at which a fault fired
-  uint64_t pairs = 0;   // pairs of them, in sequence in one run
+  uint64_t pairs = 0;   // pairs of such points, in sequence in one run
   uint64_t goals = 0;
 
   bool operator==(const CoverageSample&) const = default;
 };
 
-// Keeps the samples at which coverage grew. Of more than kMostSamples, the one
-// closest to its neighbours is dropped.
+// Keeps the samples at which coverage grew. If there are more than
+// kMostSamples, drops the one closest to its neighbours.
 class CoverageCurve {
  public:
   static constexpr size_t kMostSamples = 500;

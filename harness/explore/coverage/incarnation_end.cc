@@ -13,7 +13,8 @@ bool MayEndLives(const FaultOccurrence& occurrence) {
   return traits.may_end_life || traits.gives_notice;
 }
 
-// Other faults by which workers of that life of the job may have been lost.
+// Returns true iff no other fault of that attempt may have ended an
+// incarnation.
 bool IsAlone(const Outline& outline, const FaultOccurrence& occurrence) {
   return std::ranges::none_of(
       outline.occurrences, [&](const FaultOccurrence& other) {
@@ -24,8 +25,8 @@ bool IsAlone(const Outline& outline, const FaultOccurrence& occurrence) {
       });
 }
 
-// Returns true iff another worker of the same attempt emitted such an event
-// between the fault and `until`.
+// Returns true iff another worker of the same attempt emitted an event for
+// which `predicate` is true, between the fault and `until`.
 template <typename Predicate>
 bool AnotherSaid(const Outline& outline, const FaultOccurrence& occurrence,
                  int64_t until, Predicate predicate) {
@@ -79,7 +80,7 @@ bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
   const int64_t grace = notice.fault->grace_ns;
   if (!notice.traits.gives_notice || grace <= 0) return false;
   if (Has(*notice.life, RecordKind::kLifeEnd)) return false;
-  // The launcher does not let the others of a failed worker live long.
+  // Once a worker has failed, the launcher soon kills the others.
   const auto failed = [](const RecordEvent& event) {
     return event.kind == RecordKind::kLifeEnd && !IsOrderlyExit(event.count);
   };

@@ -1,5 +1,5 @@
-// How an incarnation ended, by the events of all workers. Coverage goals count
-// what happened, not what a fault was to cause.
+// Predicates on how an incarnation ended, by the events of all workers.
+// Coverage goals count what happened, not what a fault was meant to cause.
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_INCARNATION_END_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_INCARNATION_END_H_
 
@@ -9,23 +9,24 @@
 namespace gauntlet {
 
 bool Has(const LifeEvents& life, RecordKind kind);
-// An event of the second kind, some time after one of the first.
+// Returns true iff an event of the second kind follows one of the first.
 bool HasThen(const LifeEvents& life, RecordKind first, RecordKind second);
-// An event of the kind, after the fault.
+// Returns true iff an event of the kind follows the fault.
 bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind);
 
-// Returns true iff the fault ended its incarnation at once: no event followed.
-// A kill does not count if its worker emitted events after it.
+// Returns true iff the fault ended its incarnation immediately: no event
+// followed. A kill does not count if its worker emitted events after it.
 bool DiedThere(const FaultOccurrence& occurrence);
-// The same at that point. A tear waits for its write, so it may act elsewhere.
+// Returns true iff DiedThere holds and the fault was at that point. A tear
+// waits for its write, so it may act at a later point.
 bool DiedAt(const FaultOccurrence& occurrence, Point point);
 
-// Returns true iff the kill at the end of a notice's grace ended the
+// Returns true iff the kill at the end of a notice's grace period ended the
 // incarnation: it did not exit, and nothing else can have ended it earlier.
 bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice);
-// Returns true iff the others gave up on the worker and it was killed for that:
-// it did not exit, they lost a worker after the fault, and no other fault
-// acted.
+// Returns true iff the other workers gave up on the worker and it was killed
+// for that: it did not exit, they lost a worker after the fault, and no other
+// fault acted.
 bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence);
 // Returns true iff the worker itself exited with a failure after the fault.
 bool LeftInFailure(const FaultOccurrence& occurrence);

@@ -44,8 +44,8 @@ bool DiedRetiring(const FaultOccurrence& occurrence) {
   });
 }
 
-// Returns true iff the incarnation ended between the begin of a save and the
-// report of its end.
+// Returns true iff the incarnation ended between the begin of a save and its
+// end.
 bool LeftASaveUnsaid(const LifeEvents& life) {
   RecordKind last = RecordKind::kLifeBegin;
   for (const RecordEvent& event : life.events) {
@@ -58,8 +58,8 @@ bool LeftASaveUnsaid(const LifeEvents& life) {
   return last == RecordKind::kSaveBegin;
 }
 
-// Returns true iff `predicate` holds for a generation, given the moments of all
-// saves acknowledged before it.
+// Returns true iff `predicate` is true for a generation, given the positions of
+// all saves acknowledged before it.
 template <typename Predicate>
 bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
   std::set<TrainingPosition> acknowledged;
@@ -253,7 +253,8 @@ bool GraceTooShort(const MarkScene& scene) {
                              });
 }
 
-// It had created its claim, and had not yet taken a checkpoint with it.
+// Returns true iff a worker was fenced after it created its claim and before it
+// formed a generation.
 bool TwoClaimsRaced(const MarkScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
     return Has(life, RecordKind::kFencedOut) &&
@@ -292,7 +293,7 @@ bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
 bool PauseSleptOff(const MarkScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase) {
-        // A heartbeat that hangs holds nobody up.
+        // A heartbeat that hangs does not delay the worker.
         const bool pauses = occurrence.fault->kind == "pause" ||
                             (occurrence.fault->kind == "hang" &&
                              !IsAt(occurrence, Point::kHeartbeat));

@@ -1,8 +1,8 @@
-// Marks: situations that an exploration has to come to now and then, or else it
-// says less than it seems to ("sometimes" assertions).
+// Coverage goals: rare situations that an exploration must reach now and then.
+// Without them its result shows less than it seems to ("sometimes" assertions).
 //
-// Each is a row of one table in marks.cc: a name, what it is, and a predicate
-// over the outline of a run.
+// Each goal is a row of one table in marks.cc: a name, a description, and a
+// predicate over the outline of a run.
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
 
@@ -17,13 +17,13 @@
 
 namespace gauntlet {
 
-// A rare one may stay away from an exploration of usual length.
+// An exploration of usual length may miss a rare goal.
 enum class MarkRarity : uint8_t { kUsual, kRare };
 
 // Input of a predicate.
 struct MarkScene {
   const Outline& outline;
-  std::vector<FaultPhase> phases;  // by the order of outline.occurrences
+  std::vector<FaultPhase> phases;  // in the order of outline.occurrences
 };
 
 struct MarkInfo {
@@ -38,7 +38,7 @@ using MarkSet = std::bitset<kMaxMarks>;  // by the order of AllMarks()
 
 std::span<const MarkInfo> AllMarks();
 
-// Those that the run came to.
+// Returns the goals that the run reached.
 MarkSet MarksOf(const Outline& outline);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// The marks of runs whose workers rejoin or become fewer; what they are is said
-// in the table in marks.cc.
+// Coverage goals of runs whose workers rejoin or scale down. The table in
+// marks.cc describes the goals.
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_REJOIN_MARKS_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_REJOIN_MARKS_H_
 

@@ -1,4 +1,4 @@
-// The name of one crash image: which cut it is of, and what survived.
+// Id of one crash state: the profile, where the log was cut, and what survived.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_IMAGE_ID_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_IMAGE_ID_H_
 
@@ -17,14 +17,15 @@ namespace gauntlet {
 struct ImageId {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   CrashWindow window = CrashWindow::kSave;
-  size_t operation = 0;  // kRot: which file
-  size_t names = 0;      // kRot: which bit
+  size_t operation = 0;  // kRot: index of the file
+  size_t names = 0;      // kRot: number of the bit
   std::vector<uint32_t> files;
 };
 
-// "weak-save-17-3-0.2.5"; holds for the bound that it was found under.
+// Returns an id such as "weak-save-17-3-0.2.5", valid under the bound with
+// which the state was found.
 std::string IdOf(const ImageId& id);
-// The inverse; nullopt for anything else.
+// Parses the result of IdOf; nullopt for any other text.
 std::optional<ImageId> ParseId(std::string_view text);
 
 }  // namespace gauntlet

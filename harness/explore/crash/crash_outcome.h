@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// Outcome of the recovery from a crash state. To get the message, recover
-// again.
+// Outcome of the recovery from a crash state. It has no message: repeat the
+// recovery to get one.
 struct CrashOutcome {
   RecoveryEnd end = RecoveryEnd::kFailed;
   int index = Trajectory::kNowhere;  // kState
@@ -26,8 +26,8 @@ enum class MayBeginAnew : uint8_t { kNo, kWithoutCheckpoint, kYes };
 
 // Outcomes that are allowed after a cut.
 struct CrashOwed {
-  int at_least = 0;  // index in the trajectory
-  // The same for the newest remaining checkpoint with a finite state.
+  int at_least = 0;  // least allowed index in the trajectory
+  // Least allowed index of the newest remaining checkpoint with a finite state.
   int finite_at_least = 0;
   bool may_refuse = false;
   MayBeginAnew cold_start = MayBeginAnew::kNo;

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// Time stands still: nothing in a recovery waits for it but a retry.
+// Time does not advance: a recovery waits only to retry.
 class StillClock final : public Clock {
  public:
   Time Now() const override { return Time{}; }

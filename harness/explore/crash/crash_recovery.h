@@ -1,5 +1,5 @@
-// A chief's start on a disk image: the engine's own recovery, in a world that
-// has a disk and nothing else.
+// A chief's start on a crash state: the engine's own recovery, in a world that
+// consists of a disk.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_RECOVERY_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_RECOVERY_H_
 
@@ -15,9 +15,9 @@ namespace gauntlet {
 
 enum class RecoveryEnd : uint8_t {
   kState,      // a checkpoint was loaded
-  kColdStart,  // begins anew
-  kRefused,    // says that no checkpoint is valid
-  kFailed,     // any other error: none is due on a disk that works
+  kColdStart,  // starts again from the initial state
+  kRefused,    // reports that no checkpoint is valid
+  kFailed,     // any other error; a disk that works must cause none
 };
 
 struct Recovered {
@@ -25,8 +25,8 @@ struct Recovered {
   uint64_t step = 0;    // kState
   Digest state_digest;  // kState: computed from what was loaded
   std::string detail;   // the checkpoint's name, or the error
-  // kState: of the newest checkpoint that stays and whose state is finite; a
-  // step of 0: there is none.
+  // kState: step and digest of the newest remaining checkpoint with a finite
+  // state. Step 0: there is no such checkpoint.
   uint64_t finite_step = 0;
   Digest finite_digest;
 };
@@ -39,7 +39,8 @@ class CrashRecovery {
   CrashRecovery(const CrashRecovery&) = delete;
   CrashRecovery& operator=(const CrashRecovery&) = delete;
 
-  // Claims, chooses, verifies, loads; leaves its writes in the image.
+  // Claims a generation, chooses a checkpoint, verifies it, loads it. Its
+  // writes stay in the image.
   Recovered Run(ImageDirectory& image);
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kReportEvery = 128;  // recoveries
 // Recoveries of one part before the next part's turn, so that the first seconds
-// see every window on every disk.
+// cover every window on every disk.
 constexpr uint64_t kTurn = 16;
 
 // Result of a crash state that was recovered before.
@@ -37,8 +37,8 @@ struct RotPlace {
   size_t bit = 0;
 };
 
-// A part that is under way: the disk is played up to `next`, or, for kRot, to
-// the end.
+// A part in progress. The disk is replayed up to `next` or, for kRot, to the
+// end.
 struct PartRun {
   PartRun(const CrashStatePart& part_of_it, const CrashWindowLog& its_window,
           const DiskOptions& options)
@@ -68,7 +68,7 @@ struct PartRun {
   size_t next = 0;  // operation of the window; kRot: place
   std::unordered_map<Digest, Seen, DigestHash> seen;
   std::vector<RotPlace> places;        // kRot
-  std::optional<CrashImages> at_rest;  // kRot: what the bits are flipped in
+  std::optional<CrashImages> at_rest;  // kRot: image whose bits are flipped
   CrashOwed owed;                      // kRot
 };
 
@@ -114,8 +114,7 @@ class Exploration {
   Status BeginNext(const RunInputs& inputs);
   Status Begin(const CrashStatePart& part, const CrashWindowLog& window);
   Status PrepareRot(PartRun& run);
-  // Runs until the part is done, the search is stopped, or another part has its
-  // turn.
+  // Runs until the part is done, the search is stopped, or the turn is over.
   Status TakeTurn(PartRun& run);
   Status CutNext(PartRun& run);
   void RotNext(PartRun& run);
@@ -144,7 +143,7 @@ class Exploration {
   std::optional<ImageId> only_;
   // Parts that have begun, in their order.
   std::vector<std::unique_ptr<PartRun>> runs_;
-  size_t next_run_ = 0;  // used once all have begun
+  size_t next_run_ = 0;  // used once all parts have begun
   // The log of a window is made when its first part begins.
   std::map<CrashWindow, Result<CrashWindowLog>> logs_;
   uint64_t recoveries_ = 0;
@@ -178,7 +177,7 @@ CrashOutcome Exploration::RecoverOnce(ImageDirectory& image) {
   return outcome;
 }
 
-// `build` makes the image that a recovery then writes to.
+// `build` makes the image. Recovery then writes to it.
 template <typename Build>
 CrashOutcome Exploration::Recover(const std::string& id, const Build& build) {
   const AtWork at(options_.name_of(id));
@@ -314,7 +313,7 @@ Status Exploration::CutNext(PartRun& run) {
   return OkStatus();
 }
 
-// The whole image, but for one bit.
+// Recovers from the whole image with one bit flipped.
 void Exploration::RotNext(PartRun& run) {
   const RotPlace place = run.places[run.next];
   const CrashImages& images = *run.at_rest;
@@ -379,7 +378,7 @@ Status Exploration::PrepareRot(PartRun& run) {
   return OkStatus();
 }
 
-// A bit rots on the disk as a save leaves it.
+// kRot flips a bit on the disk that a save leaves, so it uses the save's log.
 Result<CrashWindowLog> LogOf(CrashWindow window, const RunInputs& inputs,
                              uint64_t save) {
   switch (window) {

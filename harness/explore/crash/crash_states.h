@@ -93,7 +93,7 @@ struct CrashStateFinding {
   std::string found;
 };
 
-// A window under a profile; for kRot that is kExt4.
+// A window under a profile. The profile of kRot is always kExt4.
 struct CrashStatePart {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   CrashWindow window = CrashWindow::kSave;
@@ -103,18 +103,18 @@ struct CrashStatePart {
 
 struct CrashStateReport {
   std::vector<CrashStateCounts> counts;
-  // At most max_findings, the first ones, each of another image; all are
-  // counted.
+  // The first max_findings, each of a distinct image. The counts below include
+  // all.
   std::vector<CrashStateFinding> findings;
-  uint64_t images_failed = 0;    // distinct ones
-  uint64_t outcomes_failed = 0;  // each with its cut
+  uint64_t images_failed = 0;    // distinct images
+  uint64_t outcomes_failed = 0;  // an image counts once for each cut
   uint64_t ran_twice = 0;        // images
   uint64_t nondeterministic = 0;
-  // Not looked at to the end, as it was stopped; empty: all is done.
+  // Parts not examined to the end because the search was stopped; empty: none.
   std::vector<CrashStatePart> unfinished;
 
   bool finished() const { return unfinished.empty(); }
-  // Returns true iff every outcome of every part was looked at.
+  // Returns true iff every outcome of every part was examined.
   bool complete() const {
     return finished() && std::ranges::all_of(counts, [](const auto& of_part) {
              return of_part.images_left_out == 0;
@@ -138,15 +138,14 @@ struct CrashStateOptions {
   // removes a checkpoint, or else the last save.
   uint64_t save = 0;
   size_t max_findings = 20;
-  size_t stop_after = 0;     // findings, then it stops; 0: never
-  std::string only;          // a finding's id: nothing but this image
+  size_t stop_after = 0;     // stops after so many findings; 0: never
+  std::string only;          // a finding's id: examines this image alone
   uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
-  uint64_t max_images = 0;   // distinct ones, then it stops; 0: no limit
+  uint64_t max_images = 0;   // stops after so many distinct images; 0: never
   // Shard of the distinct crash states to recover, each with all its crash
   // points. Every shard counts all crash points and all states left out.
   ShardChoice shard = {};
-  // Called now and then, between images, with the unfinished report; null:
-  // never.
+  // Called occasionally, between images, with the report so far; null: never.
   std::function<Proceed(const CrashStateReport&)> on_progress;
   // Describes the recovery of an image, for the message if the program crashes
   // in it.
@@ -154,8 +153,8 @@ struct CrashStateOptions {
       [](const std::string& id) { return "crash image " + id; };
 };
 
-// Takes the search in turns, so that the caller can do something else in
-// between. All turns together do what ExploreCrashStates does at once.
+// Runs the search in turns, so that the caller can do other work in between.
+// All turns together equal one call of ExploreCrashStates.
 class CrashStateSearch {
  public:
   // Errors: those of ExploreCrashStates. `references` must outlive the search.
@@ -164,14 +163,14 @@ class CrashStateSearch {
   CrashStateSearch(CrashStateSearch&&) noexcept;
   ~CrashStateSearch();
 
-  // Recovers from the next states of one part, at least 16 while it has as
-  // many; the next turn is the next part's. REQUIRES: !ended().
+  // Recovers from the next states of one part: 16 or more, or all that remain.
+  // The next turn takes the next part. REQUIRES: !ended().
   Status TakeTurn();
   // True if all is done, or the search was stopped.
   bool ended() const;
-  // So far, but for `unfinished`.
+  // Returns the results so far, without `unfinished`.
   const CrashStateReport& report() const;
-  // The search is over after that.
+  // Returns the report and ends the search.
   CrashStateReport TakeReport();
 
  private:
@@ -181,9 +180,9 @@ class CrashStateSearch {
   std::unique_ptr<State> state_;
 };
 
-// Deterministic. The case's own faults do not count; its planted bugs do.
-// kInvalidArgument: `only` is no id of this case; other errors: the run cannot
-// be had, or makes no save that is asked for.
+// Examines all parts. Deterministic. Ignores the case's own faults but not its
+// planted bugs. kInvalidArgument: `only` is not an id of this case, or the run
+// has fewer saves than needed. Other errors: the run cannot be made.
 Result<CrashStateReport> ExploreCrashStates(const Case& base,
                                             References& references,
                                             const CrashStateOptions& options);

@@ -22,7 +22,7 @@ std::vector<RecordEvent> EventsOf(const RunLog& log) {
   return events;
 }
 
-// Operations that were done when something was said.
+// Returns the number of operations that were done at the time of an event.
 size_t OperationsBy(const DiskLog& log, int64_t t_ns) {
   const auto after = std::ranges::upper_bound(
       log.operations, t_ns, {}, [](const MicroOp& operation) {
@@ -34,7 +34,7 @@ size_t OperationsBy(const DiskLog& log, int64_t t_ns) {
 struct LoggedRun {
   CrashWindowLog window;
   std::vector<RecordEvent> events;
-  std::vector<size_t> saves;  // operations before each begins
+  std::vector<size_t> saves;  // number of operations before each save begins
 };
 
 Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
@@ -74,7 +74,7 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
 
 size_t EndOfSave(const LoggedRun& run, size_t save) {
   if (save + 1 < run.saves.size()) return run.saves[save + 1];
-  // The deletion at the end of a run is no part of the last save.
+  // The deletion at the end of a run is not part of the last save.
   for (const RecordEvent& event : run.events) {
     if (event.kind == RecordKind::kFinished) {
       return std::max(OperationsBy(run.window.log, event.t_ns),
@@ -84,7 +84,8 @@ size_t EndOfSave(const LoggedRun& run, size_t save) {
   return run.window.log.operations.size();
 }
 
-// The plan, with a crash at the first step after its `save`-th save, from 1.
+// Returns the plan with a crash at the first step after its `save`-th save,
+// from 1.
 Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
   ASSIGN_OR_RETURN(const LoggedRun plain, RunLogged(inputs, inputs.plan));
   std::vector<uint64_t> steps;
@@ -93,7 +94,7 @@ Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
       steps.push_back(event.step);
     }
   }
-  // Another one is still to come.
+  // The run must make another save after the crash.
   if (steps.size() <= save) {
     return InvalidArgument(
         fmt::format("crash states of a recovery: expected a run of at least {} "
@@ -110,11 +111,11 @@ Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
   return plan;
 }
 
-// From the first operation of the second life to the end of the first save
-// behind it.
+// Returns the window from the first operation of the second incarnation to the
+// end of the first save after it.
 Result<CrashWindowLog> WindowOfRecovery(LoggedRun run, const RunPlan& plan) {
-  // The second life's first operation comes after the last of the first life;
-  // a life begins with a look at its directory.
+  // The second attempt's first operation follows the last one of the first
+  // attempt: an incarnation begins by listing its directory.
   std::optional<int64_t> began;
   int begun = 0;
   for (const RecordEvent& event : run.events) {
@@ -223,7 +224,7 @@ Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs) {
 
 Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs) {
   ASSIGN_OR_RETURN(RunPlan plan, PlanWithCrash(inputs, 2));
-  // An asynchronous save may not be done at the crash.
+  // An asynchronous save may not be finished at the crash.
   plan.train.checkpoint.mode = SaveMode::kSync;
   plan.train.checkpoint.keep = std::max(plan.train.checkpoint.keep, 2);
   plan.faults.faults.push_back(

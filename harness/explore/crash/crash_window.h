@@ -1,5 +1,5 @@
-// The part of a run that crash states are taken of: what was done to the disk,
-// and which saves were acknowledged when.
+// The window of a run for which crash states are listed: the operations on the
+// disk, and when each save was acknowledged.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_WINDOW_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_WINDOW_H_
 
@@ -35,9 +35,9 @@ class Trajectory {
 };
 
 struct Acknowledgement {
-  size_t operations = 0;  // operations of the log before it
+  size_t operations = 0;  // operations of the log before the acknowledgement
   int index = 0;          // in the trajectory
-  bool finite = true;     // its state
+  bool finite = true;     // true iff the saved state is finite
 };
 
 struct CrashWindowLog {
@@ -46,10 +46,9 @@ struct CrashWindowLog {
   size_t end = 0;
   std::vector<Acknowledgement> acknowledged;  // in order
 
-  // The newest and the second newest before a cut after operation `i`, as
-  // indices of the trajectory; 0 where there is none.
+  // The following return the newest such save that was acknowledged before a
+  // cut after operation `i`, as an index of the trajectory; 0 if there is none.
   int NewestBefore(size_t i) const;
-  // Likewise the newest whose state is finite.
   int NewestFiniteBefore(size_t i) const;
   int SecondNewestBefore(size_t i) const;
 };
@@ -61,22 +60,23 @@ struct RunInputs {
   const Trajectory& trajectory;
 };
 
-// Runs the plan; the window is its `save`-th save, from 1, or with 0 the first
-// at which retention has something to do, else the last. kFailedPrecondition:
-// the run makes no such save, or does not end well.
+// Runs the plan. The window is its `save`-th save, from 1. 0: the first save at
+// which retention removes a checkpoint, or else the last save.
+// kInvalidArgument: the run makes no such save. kFailedPrecondition: the run
+// fails.
 Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save);
-// Runs the plan with a crash after its first save; the window reaches from the
-// first operation of the second life to the end of its first save.
+// Runs the plan with a crash after its first save. The window reaches from the
+// first operation of the second incarnation to the end of its first save.
 Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs);
-// The same where the chief of the second life crashes too, before it records
-// its claim.
+// As LogOfRecovery, but the chief crashes again in its second incarnation,
+// before it records its claim.
 Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs);
-// The same with the crash after the second save, a shard of which has a flipped
-// bit. That save counts as not acknowledged.
+// As LogOfRecovery, but the crash comes after the second save, one shard of
+// which has a flipped bit. That save counts as not acknowledged.
 Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs);
-// Runs the plan with a crash after its first save and the deletion of its
-// checkpoints at the end; the window is the deletion. It is empty if the run
-// keeps them, as one does whose state is not finite.
+// Runs the plan with a crash after its first save and with the deletion of its
+// checkpoints at the end. The window is the deletion. The window is empty if
+// the run keeps its checkpoints, as a run does whose state is not finite.
 Result<CrashWindowLog> LogOfDeletion(const RunInputs& inputs);
 
 }  // namespace gauntlet

@@ -12,15 +12,15 @@
 
 namespace gauntlet {
 
-// Checkpoints in the store that are under their final name.
+// Returns the number of checkpoints in the store that have their final name.
 int CommittedCheckpoints(ImageDirectory& root, std::string_view store);
 
-// Every file with its path, in the order of these.
+// Returns every file with its path, ordered by path.
 std::vector<std::pair<std::string, ImageEntry*>> ListFiles(
     ImageDirectory& root);
 
-// The bits, by number, of the first, middle and last byte of each block of a
-// file of that size.
+// Returns the numbers of all bits in the first, middle and last byte of each
+// block of a file of that size.
 std::vector<size_t> BitsOfRot(size_t bytes);
 
 }  // namespace gauntlet

@@ -16,10 +16,10 @@ namespace gauntlet {
 // step: the first step of each quarter of the run.
 std::vector<Fault> CanonicalFaults(const Case& setup);
 
-// Replaces each fault of the plan by the first of `plain` with which `same`
-// holds (in the incarnation that the fault was in), then shrinks the plan
-// again. Two bugs may break the same invariant: `same` must tell them apart. It
-// is called with valid plans only.
+// Replaces each fault of the plan by the first fault of `plain` for which
+// `same` is true, in the incarnation of the replaced fault. Then shrinks the
+// plan again. Two bugs may break the same invariant: `same` must tell them
+// apart. `same` is called with valid plans only.
 ShrunkPlan MoveToCanonicalSites(
     const FaultPlan& plan, const std::vector<Fault>& plain,
     const ShrinkOptions& options,

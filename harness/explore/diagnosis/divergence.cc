@@ -19,7 +19,7 @@
 namespace gauntlet {
 namespace {
 
-// A state is known by where it stands.
+// A state's place in the run: step and phase.
 using Standing = std::pair<uint64_t, RecordPhase>;
 
 bool Departs(const std::map<Standing, const GoldenEntry*>& golden,
@@ -45,7 +45,7 @@ std::pair<uint64_t, Phase> BeginOf(const Departure& departure) {
   }
 }
 
-// "[3,17]"; "" where there is but one.
+// Returns "[3,17]"; "" for a scalar.
 std::string Coordinates(uint64_t index, const std::vector<uint64_t>& shape) {
   if (shape.empty()) return "";
   std::vector<uint64_t> at(shape.size());
@@ -130,7 +130,7 @@ std::optional<StateDifference> CompareAfter(const StepTrace& broken,
   return difference;
 }
 
-// Compares an output of one operation, in the order of replicas.
+// Compares one output with that of the same operation and replica.
 std::optional<StateDifference> CompareOutput(
     const std::vector<StepTrace>& broken, const TracedOutput& expected) {
   for (const StepTrace& trace : broken) {
@@ -153,7 +153,7 @@ std::optional<StateDifference> CompareOutput(
   return std::nullopt;
 }
 
-// The reference's outputs, operation by operation, in each by replica.
+// Returns the reference's outputs, operation by operation, each by replica.
 std::vector<const TracedOutput*> ByOperation(const StepTrace& reference) {
   std::map<std::string, size_t> order;
   std::vector<const TracedOutput*> outputs;
@@ -167,7 +167,7 @@ std::vector<const TracedOutput*> ByOperation(const StepTrace& reference) {
   return outputs;
 }
 
-// "0, expected 2560"; with bits if the decimals are alike, as those of NaNs.
+// Returns "0, expected 2560"; with bits if the decimals are equal, as for NaNs.
 std::string ValuesText(const DifferingElement& value) {
   if (value.found != value.expected) {
     return fmt::format("{}, expected {}", value.found, value.expected);
@@ -196,7 +196,7 @@ std::string DifferenceText(const StateDifference& difference) {
   return text;
 }
 
-// Meaning of a state entry whose name does not say it; "": it does.
+// Returns the meaning of a state entry; "" if its name is clear enough.
 std::string_view MeaningOf(std::string_view entry) {
   if (entry == "position/sample") return "next sample of the epoch";
   if (entry == "position/epoch") return "completed epochs";
@@ -207,7 +207,7 @@ std::string_view MeaningOf(std::string_view entry) {
   return "";
 }
 
-// "position/sample (next sample of the epoch) is 0, expected 2560".
+// Returns "position/sample (next sample of the epoch) is 0, expected 2560".
 std::string StartText(const StateDifference& difference) {
   const DifferingTensor& tensor = difference.tensors.front();
   std::string text = tensor.name;
@@ -259,7 +259,8 @@ void SetPlaces(Divergence& divergence) {
   }
 }
 
-// Recorders for the lives that count, and whoever planted something inside.
+// Recorders for the workers of one incarnation, each around a planted probe, if
+// any.
 class Recorders {
  public:
   Recorders(int life, StepRecorder::Wanted wanted, const ProbeOf& planted)
@@ -321,7 +322,7 @@ std::optional<Departure> FirstDeparture(const Record& record) {
                           .step = event.step,
                           .phase = event.phase};
       }
-      break;  // the later ones of this life come later
+      break;  // the incarnation's later events have later times
     }
   }
   return first;
@@ -369,7 +370,7 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
         "the reference run is never where {} begins (step {}, {})",
         PlaceText(departure), begin.first, PhaseName(begin.second)));
   }
-  // A life that starts wrong may believe to be anywhere.
+  // An incarnation that starts from a wrong state may report any position.
   const StepRecorder::Wanted first = [](uint64_t, Phase) { return true; };
   const std::vector<StepTrace> broken =
       TracesOf(plan, data,

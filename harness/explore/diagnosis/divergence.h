@@ -39,18 +39,19 @@ struct Divergence {
   std::optional<StateDifference> then;
 };
 
-// "first difference: step 11, operation …, replica 3, element [5,2]: 1.23
-// (0x3f9d70a4), expected 1.2299999 (0x3f9d70a3) (1 ulp); 512 of 4096 values
-// differ". A state that was loaded: "the state loaded at step 10 differs:
-// tensor rng/key …", and behind "; then" the first operation that it shows in.
+// Returns "first difference: step 11, operation …, replica 3, element [5,2]:
+// 1.23 (0x3f9d70a4), expected 1.2299999 (0x3f9d70a3) (1 ulp); 512 of 4096
+// values differ". If a loaded state differs: "the state loaded at step 10
+// differs: tensor rng/key …", then "; then" and the first operation in which
+// the difference shows.
 std::string DescribeDivergence(const Divergence& divergence);
 
-// "operation gradient of dense0/kernel", "tensor rng/key".
+// Returns "operation gradient of dense0/kernel" or "tensor rng/key".
 std::string WhereText(const StateDifference& difference);
 
-// Makes both runs again; the departure is the simulated run's of the plan.
-// `planted` looks into the broken run's steps, and may change them. An error if
-// the reference run does not come to the step.
+// Repeats both runs. `departure` is that of the simulated run of the plan.
+// `planted` observes the steps of the broken run and may change them. An error
+// if the reference run does not reach the step.
 Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);
@@ -59,8 +60,8 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
 // whose state is not that of the reference run.
 std::optional<StateDifference> CompareStarts(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
-// The first operation, in the order of a step, whose output differs; then the
-// state that is left.
+// Returns the difference of the first operation, in the order of a step, whose
+// output differs; else that of the state after the step.
 std::optional<StateDifference> CompareOperations(
     const std::vector<StepTrace>& broken, const StepTrace& reference);
 

@@ -14,7 +14,8 @@
 namespace gauntlet {
 namespace {
 
-// Invariants come before the scenario's own expectations.
+// Returns the first finding of the invariants, or else of the scenario's own
+// expectations.
 std::optional<Finding> FirstFinding(const Verdict& verdict) {
   for (const InvariantReport& report : verdict.invariants) {
     if (report.breaches > 0 && !report.findings.empty()) {
@@ -30,7 +31,7 @@ std::string NameOf(const std::optional<Finding>& finding) {
   return fmt::format("{} {}", finding->invariant, finding->name);
 }
 
-// The case of a real run, run again in the simulated world.
+// Repeats the case of a real run in the simulated world.
 Record Simulate(const RunPlan& plan, const DataSplit& data,
                 const GoldenTrajectory& golden) {
   FiberPool pool;
@@ -64,10 +65,11 @@ std::string VerdictLine(const Verdict& verdict) {
 }
 
 std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
-  // A canary passes because something is broken.
+  // A mutation test passes because something is broken.
   const bool wanted = verdict.kind == VerdictKind::kPass;
   const std::string first = NameOf(FirstFinding(verdict));
-  // A hang's message goes on with what each task waits for.
+  // The message of a hang has further lines, which list what each task waits
+  // for.
   return fmt::format(
       "{} {}: {}{}",
       wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),

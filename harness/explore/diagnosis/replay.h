@@ -1,4 +1,4 @@
-// Holds a run that was made again against the record of the first one.
+// Compares a repeated run with the record of the first run.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_REPLAY_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_REPLAY_H_
 
@@ -13,18 +13,18 @@
 
 namespace gauntlet {
 
-// A verdict in a line: "FAIL trajectory state-digest: after step 11 …"; the
-// kind alone for a pass, with the reason for the others; of
-// a canary that passes what is broken: "planted bug caught: trajectory …".
+// Returns the verdict as one line: "FAIL trajectory state-digest: after step 11
+// …"; without findings, the verdict's kind and its reason, if any. For a
+// mutation test that passes: "planted bug caught: trajectory …".
 std::string VerdictLine(const Verdict& verdict);
-// The same with this finding of the verdict in the place of its first, which is
-// then named behind it.
+// As above, but shows this finding of the verdict. If the verdict's first
+// finding is another, it is named at the end.
 std::string VerdictLine(const Verdict& verdict, const Finding& shown);
 
-// The first difference between the two runs, in a line; "" if the second is the
-// first again. Simulated runs are held against each other event by event; where
-// one was in real processes, whose times are their own, only verdict and first
-// finding are.
+// Returns the first difference between the two runs, as one line; "" if they
+// are equal. Two simulated runs are compared event by event. If one ran in real
+// processes, with times of its own, only verdict and first finding are
+// compared.
 std::string FirstReplayDifference(const Record& recorded, const Record& now);
 
 // Returns the first step, operation, replica and value at which the run differs

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// Without the fault; what came after it comes after what it came after.
+// Removes the fault. Faults that came after it now come after its predecessor.
 void Remove(FaultPlan& plan, size_t index) {
   const Fault gone = plan.faults[index];
   plan.faults.erase(plan.faults.begin() + static_cast<std::ptrdiff_t>(index));
@@ -18,7 +18,7 @@ void Remove(FaultPlan& plan, size_t index) {
   }
 }
 
-// The faults with a flag that is set.
+// Returns the plan with only the faults whose flag is set.
 FaultPlan Kept(const FaultPlan& plan, const std::vector<bool>& keep) {
   FaultPlan kept = plan;
   for (size_t i = keep.size(); i-- > 0;) {
@@ -27,7 +27,7 @@ FaultPlan Kept(const FaultPlan& plan, const std::vector<bool>& keep) {
   return kept;
 }
 
-// Kinds that a person understands at once, the plainest first.
+// Kinds that are understood easily, the plainest first.
 constexpr std::array kPlainKinds = {FaultKind::kCrash, FaultKind::kErrno,
                                     FaultKind::kDelete, FaultKind::kPowerLoss};
 
@@ -35,7 +35,7 @@ std::vector<FaultKind> PlainerKinds(FaultKind kind) {
   return {kPlainKinds.begin(), std::ranges::find(kPlainKinds, kind)};
 }
 
-// Smaller numbers from `low` on, for a search that tries them in order.
+// Returns smaller numbers, from `low` on, in the order in which to try them.
 std::vector<uint64_t> Smaller(uint64_t value, uint64_t low) {
   std::vector<uint64_t> smaller;
   if (value > low) smaller.push_back(low);
@@ -75,7 +75,7 @@ class Shrinker {
  private:
   static std::string KeyOf(const FaultPlan& plan) { return PlanToJson(plan); }
 
-  // Takes the candidate as the plan if it shows the breach too.
+  // Takes the candidate as the plan if it shows the violation too.
   bool Try(FaultPlan candidate) {
     if (!result_.finished || !Validate(candidate).ok() ||
         !tried_.insert(KeyOf(candidate)).second) {
@@ -98,7 +98,7 @@ class Shrinker {
     return Try(std::move(candidate));
   }
 
-  // The first of the smaller numbers that will do, again and again.
+  // Takes the first of the smaller numbers that still shows it, repeatedly.
   template <typename Set>
   void Lower(size_t index, uint64_t value, uint64_t low, const Set& set) {
     for (bool lower = true; lower;) {
@@ -129,7 +129,7 @@ class Shrinker {
   ShrunkPlan result_;
 };
 
-// One of so many chunks alone, or all but one of them.
+// Tries each of so many chunks alone, then all chunks but one.
 bool Shrinker::TryChunks(size_t chunks) {
   const size_t count = result_.plan.faults.size();
   for (const bool alone : {true, false}) {
@@ -165,8 +165,8 @@ void Shrinker::ShrinkFaults() {
   }
 }
 
-// A fault whose only part is to end an incarnation: the others happen one
-// incarnation earlier without it.
+// Drops faults that only end an incarnation: without one, the later faults
+// happen one incarnation earlier.
 void Shrinker::DropRestarts() {
   for (size_t i = result_.plan.faults.size(); i-- > 0;) {
     FaultPlan candidate = result_.plan;
@@ -196,7 +196,8 @@ void Shrinker::DropBugs() {
   }
 }
 
-// A fault of a device waits for what is asked of that, wherever it is due.
+// Moves a device fault to the begin of a step. It acts at the next device call,
+// wherever it is due.
 void Shrinker::MoveToAStep(size_t index) {
   if (!IsOfDevice(result_.plan.faults[index].kind)) return;
   TryFault(index, [](Fault& fault) {

@@ -1,5 +1,5 @@
-// Makes a plan that breaks something as small and as plain as it can be while
-// the same thing breaks.
+// Shrinks a plan that breaks something: makes it as small and as plain as
+// possible while it breaks the same thing.
 //
 // First the fewest faults (delta debugging: Zeller and Hildebrandt, Simplifying
 // and Isolating Failure-Inducing Input, 2002), then for each that is left the
@@ -28,11 +28,11 @@ struct Violation {
   auto operator<=>(const Violation&) const = default;
 };
 
-// The trial's first; nullopt if it held.
+// Returns the trial's first violation; nullopt if the trial passed.
 std::optional<Violation> ViolationOf(const PlanRun& trial);
-// Returns all breaches, each once, in the order of the findings.
+// Returns all violations, each once, in the order of the findings.
 std::vector<Violation> BreachesOf(const std::vector<Finding>& wrong);
-// Returns true iff the trial shows this breach.
+// Returns true iff the trial shows this violation.
 bool Breaks(const PlanRun& trial, const Violation& breach);
 
 struct ShrinkOptions {
@@ -40,28 +40,31 @@ struct ShrinkOptions {
   // Limit of real time, by `clock`; without a clock there is no limit.
   Duration budget = std::chrono::seconds(10);
   const Clock* clock = nullptr;
-  // Asked before each try: true ends the search with the smallest plan so far.
+  // Called before each try. Returns true to end the search with the smallest
+  // plan so far.
   std::function<bool()> stop = [] { return false; };
   // Violation that the plan has to keep; nullopt: the trial's first.
   std::optional<Violation> breach = {};
 
   // Time by `clock`; constant without one.
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
-  // Returns true iff a search that began then has to end after so many tries.
+  // Returns true iff a search that began at `begin` has to end after so many
+  // tries.
   bool MustEnd(Time begin, int tries) const;
-  // Returns these options with the rest of the budget of a search that began
-  // then.
+  // Returns these options with the budget that a search begun at `begin` has
+  // left.
   ShrinkOptions After(Time begin) const;
 };
 
 struct ShrunkPlan {
   FaultPlan plan;
   int tries = 0;
-  bool finished = true;  // no limit was met: nothing simpler breaks it
+  bool finished = true;  // no limit was reached: nothing simpler breaks it
 };
 
-// The smallest that `still_breaks`; it is asked about valid plans only, and
-// about none twice. REQUIRES: Validate(plan).ok().
+// Returns the smallest plan for which `still_breaks` is true. It is called with
+// valid plans only, and never twice with the same plan. REQUIRES:
+// Validate(plan).ok().
 ShrunkPlan ShrinkPlan(
     const FaultPlan& plan, const ShrinkOptions& options,
     const std::function<bool(const FaultPlan&)>& still_breaks);
@@ -73,8 +76,9 @@ struct Shrunk {
   bool finished = true;
 };
 
-// As above, by trials: the plan breaks options.breach to the end.
-// REQUIRES: `trial` is the plan's and breaks that.
+// As ShrinkPlan, by running the plans: each plan that is kept shows
+// options.breach. REQUIRES: `trial` is a run of `plan` and shows that
+// violation.
 Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options = {});
 

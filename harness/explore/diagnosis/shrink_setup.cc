@@ -25,7 +25,7 @@ class SetupShrinker {
           [](Case& one, uint64_t workers) {
             SetWorkers(static_cast<int>(workers), one.cluster);
           });
-    // Launches say how much of the job each of them trains.
+    // Launches state how much of the job each of them trains.
     if (result_.setup.launches.empty()) LowerHorizon();
     return std::move(result_);
   }
@@ -43,8 +43,9 @@ class SetupShrinker {
           [](Case& one, uint64_t most) { one.train.horizon.max_steps = most; });
   }
 
-  // The least from `low` on, below `high`, by halving the gap: not always the
-  // least of all, as a breach may come and go with the number.
+  // Takes the least number, from `low` on and below `high`, by bisection. It is
+  // not always the least of all, as a violation may come and go with the
+  // number.
   template <typename Set>
   void Lower(uint64_t low, uint64_t high, const Set& set) {
     while (low < high) {
@@ -88,7 +89,7 @@ class SetupShrinker {
   const ShrinkOptions& options_;
   References& references_;
   const Time begin_;
-  bool sayable_ = false;  // the set-up that it began with, as a scenario
+  bool sayable_ = false;  // a scenario can express the original set-up
   ShrunkSetup result_;
 };
 

@@ -1,5 +1,5 @@
-// Makes the job and the cluster around a shrunken plan small, where the plan
-// breaks the same thing in a smaller one.
+// Shrinks the job and the cluster around a shrunken plan while the plan breaks
+// the same thing.
 #ifndef GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_SETUP_H_
 #define GAUNTLET_HARNESS_EXPLORE_DIAGNOSIS_SHRINK_SETUP_H_
 
@@ -13,17 +13,17 @@ namespace gauntlet {
 
 struct ShrunkSetup {
   Case setup;
-  // Run of the plan in it; nullopt: nothing is smaller.
+  // Run of the plan in the smaller set-up; nullopt: none was found.
   std::optional<PlanRun> trial;
   int tries = 0;
-  bool finished = true;  // no limit was met: all that was to be tried was
+  bool finished = true;  // no limit was reached: every candidate was tried
 };
 
-// The fewest workers, then the fewest epochs, then the fewest steps in which
-// the plan breaks options.breach, and which a scenario can say if it can say
-// `setup`. The job stays what it is beside its horizon.
-// Each try makes a reference run too, so there are about a dozen of them, and
-// none behind the options' limits. REQUIRES: options.breach is there.
+// Returns the set-up with the fewest workers, then the fewest epochs, then the
+// fewest steps in which the plan shows options.breach. If a scenario can
+// express `setup`, one can express the result. Of the job, only the horizon
+// changes. Each try makes a reference run too, so there are only about a dozen,
+// within the options' limits. REQUIRES: options.breach has a value.
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
                         References& references, const ShrinkOptions& options);
 

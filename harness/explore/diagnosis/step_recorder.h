@@ -19,20 +19,20 @@ struct TracedOutput {
   Tensor values;     // its name is the operation's
 };
 
-// As one worker saw it. Nothing was seen where `before` is empty.
+// Trace by one worker. `before` is empty if nothing was recorded.
 struct StepTrace {
   int worker = 0;
   std::vector<Tensor> before;  // the state, in its order
   std::vector<TracedOutput> outputs;
-  std::vector<Tensor> after;  // empty: it did not come to its end
+  std::vector<Tensor> after;  // empty: the operation did not end
 };
 
-// Keeps the first operation that `wanted` says yes to.
+// Records the first operation for which `wanted` is true.
 class StepRecorder final : public StepProbe {
  public:
   using Wanted = std::function<bool(uint64_t step, Phase phase)>;
 
-  // `inner`, where there is one, looks first: what it changes is kept changed.
+  // `inner`, if any, observes each operation first; its changes are kept.
   StepRecorder(int worker, Wanted wanted, StepProbe* inner = nullptr);
 
   bool Begin(uint64_t step, Phase phase,

@@ -1,5 +1,5 @@
-// Draws of random plans, each from a stream of its own name, so that what is
-// drawn for one thing shifts nothing else.
+// Random draws for plans. Each draw is from a stream with a name of its own, so
+// that it does not shift the draws for anything else.
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_CHOICES_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_RANDOM_CHOICES_H_
 
@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-// Draws of one name.
+// Draws from the stream of one name.
 class RandomChoices {
  public:
   RandomChoices(uint64_t case_seed, std::string_view name)
@@ -25,7 +25,8 @@ class RandomChoices {
     return stream_.Between(low, high);
   }
   bool OneIn(uint64_t n) { return stream_.Below(n) == 0; }
-  // From 1 to 2^bits, each power of two as likely as the others.
+  // Returns a number from 1 to 2^bits: draws k up to `bits`, then a number from
+  // (2^(k-1), 2^k].
   uint64_t LogUniform(uint64_t bits) {
     const uint64_t high = uint64_t{1} << stream_.Below(bits + 1);
     return high == 1 ? 1 : stream_.Between(high / 2 + 1, high);

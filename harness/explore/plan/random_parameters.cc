@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A shorter grace is generated too, now and then, from none at all: a kill in
-// the middle of what the notice set off.
+// A grace period may also be shorter, down to zero: then the kill comes while
+// the worker reacts to the notice.
 constexpr Duration kLongGrace = std::chrono::seconds(10);
 
 }  // namespace
@@ -41,8 +41,9 @@ Duration RandomParameters::UpToPowerOfTwoMs(uint64_t bits) {
   return milliseconds(static_cast<int64_t>(draw_.LogUniform(bits)));
 }
 
-// Only operations of the storage can report that a name exists or is missing.
-// Half of the errors at loads are EIO, after which a load tries again.
+// Draws an error number. Only storage operations can report that a name exists
+// or is missing. Half of the errors at loads are EIO, after which a load
+// retries.
 int RandomParameters::Error(Point point) {
   const StorageOperation next = InfoOf(point).next;
   if (next == StorageOperation::kRead && draw_.OneIn(2)) return EIO;
@@ -56,7 +57,7 @@ int RandomParameters::Error(Point point) {
   return draw_.Of(errors);
 }
 
-// Two groups, nobody left out.
+// Returns two groups that include every worker; none if one would be empty.
 std::vector<std::vector<int>> RandomParameters::Groups() {
   std::vector<std::vector<int>> groups(2);
   for (int worker = 0; worker < space_.workers; ++worker) {
@@ -88,7 +89,7 @@ void RandomParameters::FillTrouble(FaultKind kind, FaultParameters& with) {
 
 void RandomParameters::FillByKind(Fault& fault) {
   FaultParameters& with = fault.with;
-  // None that the engine's own ends have.
+  // Exit codes that the engine itself does not use.
   constexpr std::array kExitCodes = {70, 3, 11, 101, 137, 255};
   constexpr std::array kNoticeWays = {NoticeBy::kSignal, NoticeBy::kSignal,
                                       NoticeBy::kFile, NoticeBy::kHttp};
@@ -123,8 +124,8 @@ void RandomParameters::FillByKind(Fault& fault) {
       break;
     case FaultKind::kErrno:
       with.error = Error(fault.site.point);
-      // A disk that is full for a while: longer than a last save is tried, or
-      // not.
+      // A disk that is full for a while: for longer than a last save is
+      // retried, or shorter.
       if (draw_.OneIn(6)) with.hits = 1 + draw_.LogUniform(4);
       break;
     case FaultKind::kBitFlip:
@@ -146,8 +147,8 @@ void RandomParameters::FillByKind(Fault& fault) {
   }
 }
 
-// For ever only what leaves the process alive, or its device alone dead: a
-// death at every hit leaves no restarts.
+// Lets a fault repeat forever only if the process survives it: a death at every
+// occurrence leaves no restarts.
 void RandomParameters::FillTimes(Fault& fault) {
   const bool lives_on =
       fault.kind == FaultKind::kErrno || fault.kind == FaultKind::kShortWrite ||

@@ -25,7 +25,7 @@ uint64_t CaseSeed(uint64_t seed, uint64_t number) {
   return RandomStream(seed, fmt::format("explore.case.{}", number)).Next();
 }
 
-// Some of them, at least one. One plan in four has them all.
+// Returns some of the items, at least one; all of them in one plan of four.
 template <typename T>
 std::vector<T> Subset(const std::vector<T>& all, RandomChoices draw) {
   if (draw.OneIn(4)) return all;
@@ -54,7 +54,8 @@ WeightedKinds WeighKinds(const PlanSpace& space, uint64_t case_seed) {
   return weighted;
 }
 
-// Hits before each block of a file or of a message are many, others are few.
+// Points before each block of a file, or of a message, have many occurrences;
+// others have few.
 bool IsHitOften(Point point) {
   const HitRate rate = InfoOf(point).rate;
   return rate == HitRate::kEachBlock || rate == HitRate::kEachFile ||
@@ -65,7 +66,7 @@ bool IsOfEveryStep(Point point) {
   return InfoOf(point).rate == HitRate::kEachStep;
 }
 
-// All points of these parts of a run, part by part.
+// Returns all points of these parts of a run, part by part.
 std::vector<Point> PointsOf(std::initializer_list<RunPart> parts) {
   std::vector<Point> points;
   for (const RunPart part : parts) {
@@ -144,8 +145,8 @@ class FaultDraw {
     return InfoOf(point).reached_by == ReachedBy::kChief;
   }
 
-  // Few lives load, and fewer find what is to be set aside: the rarest places
-  // of all, for faults that come after others.
+  // Moves faults that come after others to a load or a rejection. Few
+  // incarnations load, and fewer reject a checkpoint: no points are rarer.
   void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
     Point point = fault.site.point;
     if (std::ranges::any_of(before, Damages) && choice_.OneIn(3)) {
@@ -183,7 +184,7 @@ class FaultDraw {
     fault.with.times = FaultTimes::kAlways;
   }
 
-  // It comes once in a run, at its end.
+  // Moves some faults to the deletion, which comes once in a run, at its end.
   void MoveToTheDeletion(Fault& fault) {
     if (!choice_.OneIn(4)) return;
     const Point point =
@@ -191,7 +192,7 @@ class FaultDraw {
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
 
-  // Damage shows only in the next incarnation. This fault ends the current one,
+  // Ends the incarnation of the damage, which shows only in the next one,
   // before retention deletes the damaged checkpoint.
   void EndTheLifeOf(const Fault& damaged, Fault& fault) {
     constexpr std::array kDeaths = {FaultKind::kCrash, FaultKind::kKill,
@@ -210,8 +211,8 @@ class FaultDraw {
                   .occurrence = site_.LogUniform(3)};
   }
 
-  // In three cases of four, restricts the points to those at which the kind
-  // meets its operation.
+  // In three cases of four, restricts the points to those before an operation
+  // that the kind can affect.
   std::vector<Point> PointsFor(FaultKind kind,
                                const std::vector<Point>& points) {
     const auto fits = [kind](Point point) { return Applies(kind, point); };
@@ -225,8 +226,8 @@ class FaultDraw {
     return fitting.empty() ? points : fitting;
   }
 
-  // Returns true iff the fault depends on no other: one fault of a plan has to
-  // fire.
+  // Returns true iff the fault depends on no other one, so that it must be
+  // reached: at least one fault of a plan has to fire.
   bool MustBeReached(const std::vector<Fault>& before,
                      const Fault& fault) const {
     if (space_.reach == nullptr) return false;
@@ -328,7 +329,8 @@ class FaultDraw {
   }
 
   int Life(const Fault* first, Point point) {
-    // The life after that of the fault it follows: while recovering from it.
+    // The incarnation after that of the fault it follows, which recovers from
+    // it.
     if (first != nullptr && first->site.life != kAnyLife &&
         site_.Below(4) > 0) {
       return first->site.life + 1;
@@ -336,7 +338,7 @@ class FaultDraw {
     if (first != nullptr || IsOfLoad(point)) {
       return site_.OneIn(2) ? kAnyLife : 2;
     }
-    // A later life takes a fault that ends the first.
+    // A later incarnation requires a fault that ends the first one.
     if (index_ == 0) return site_.OneIn(8) ? kAnyLife : 1;
     constexpr std::array kLives = {1, 1, 1, 2, 3, kAnyLife};
     return site_.Of(kLives);
@@ -346,7 +348,7 @@ class FaultDraw {
     site.worker = Worker(site.point);
     site.life = Life(first, site.point);
     site.occurrence = site_.LogUniform(IsHitOften(site.point) ? 5 : 2);
-    // A save is at few steps, and a fault of it at those only.
+    // Saves are at few steps, so a fault in a save rarely names a step.
     if (site_.OneIn(IsOfEveryStep(site.point) ? 2 : 16)) {
       site.step = site_.Below(space_.steps + 1);
       site.occurrence = site_.LogUniform(1);

@@ -11,14 +11,14 @@
 
 namespace gauntlet {
 
-// Which set-up case `number` has; half of all have the first one. A function of
-// its arguments alone. REQUIRES: setups > 0.
+// Returns the set-up of case `number`, the first one for half of the cases.
+// Depends on its arguments alone. REQUIRES: setups > 0.
 size_t RandomSetup(size_t setups, uint64_t seed, uint64_t number);
 
-// The plan of case `number`: valid, of 1 to space.max_faults faults (of none
-// where that is 0: another order of events all the same), and a
-// function of its arguments alone. Its first fault is at a place that
-// space.reach has, where that is known; the others need not be reached.
+// Returns the plan of case `number`: valid, with 1 to space.max_faults faults.
+// If max_faults is 0 the plan has none, but its seed still varies the order of
+// events. Depends on its arguments alone. If space.reach is known, it has the
+// place of the first fault; the others need not be reached.
 FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number);
 
 }  // namespace gauntlet

@@ -8,8 +8,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A launcher gives up who cannot be reached for ten seconds; successors that
-// are held up leave after some more.
+// A launcher gives up on a worker that it cannot reach for ten seconds.
+// Successors that are delayed exit some seconds later.
 constexpr uint64_t kShortestMs = 10'100;
 constexpr uint64_t kLongestMs = 14'000;
 constexpr Duration kHoldUp = std::chrono::seconds(8);
@@ -19,7 +19,7 @@ bool Has(const std::vector<T>& all, const T& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
-// How often the chief of an undisturbed run comes there.
+// Returns how often the chief of an undisturbed run reaches the point.
 uint64_t HitsOfChief(const PlanSpace& space, Point point) {
   return space.reach == nullptr ? UINT64_MAX : space.reach->Of(0, point).size();
 }
@@ -35,7 +35,7 @@ std::vector<Point> PlacesIn(const PlanSpace& space) {
   return places;
 }
 
-// The successors wait for one of theirs, after their first steps.
+// Makes a successor hang after its first steps; the others wait for it.
 Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
   Fault wait = {.id = "fault-3",
                 .site = {.worker = kAnyWorker,

@@ -1,5 +1,5 @@
-// Faults that make a late survivor: a chief that its launcher has given up and
-// replaced, and that goes on where it was.
+// Faults that make a stale worker: a chief that its launcher has given up on
+// and replaced, and that continues where it was.
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_SURVIVOR_PLAN_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_SURVIVOR_PLAN_H_
 
@@ -10,11 +10,11 @@
 
 namespace gauntlet {
 
-// At most `count` faults for a set-up with separate hosts, none in half of the
-// draws: the chief is cut off and stands still in a claim or at the end of a
-// save, for longer than a launcher has patience. A third fault holds up its
-// successors meanwhile, or damages the checkpoint that they would resume from.
-// None where the space has not what they need.
+// Returns at most `count` faults for a set-up with separate hosts; none in half
+// of the draws. The chief is partitioned and hangs in a claim or at the end of
+// a save, for longer than a launcher waits. A third fault delays its successors
+// meanwhile, or damages the checkpoint that they would resume from. Returns
+// none if the space lacks a kind or a point that these need.
 std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
                                   RandomChoices draw);
 

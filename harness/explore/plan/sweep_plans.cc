@@ -18,7 +18,7 @@ Fault Plain(FaultKind kind, Point point) {
           .with = {}};
 }
 
-// Returns the notice in each way in which one can come.
+// Returns the notice by each of the ways in which it can arrive.
 std::vector<Fault> InEachWay(Fault fault) {
   std::vector<Fault> forms;
   for (const NoticeBy by :
@@ -29,7 +29,8 @@ std::vector<Fault> InEachWay(Fault fault) {
   return forms;
 }
 
-// The forms of a kind: its parameters where they make another fault of it.
+// Returns the variants of a kind: one for each choice of parameters that makes
+// another fault of it.
 std::vector<Fault> FormsOf(FaultKind kind, Point point) {
   Fault fault = Plain(kind, point);
   switch (kind) {
@@ -71,7 +72,7 @@ std::vector<Fault> FormsOf(FaultKind kind, Point point) {
   }
 }
 
-// The longest that fits into a step: others are not to take it for a hang.
+// Longest pause that fits into a step without being taken for a hang.
 constexpr Duration kPause = std::chrono::seconds(2);
 
 bool Contains(const std::vector<FaultKind>& kinds, FaultKind kind) {
@@ -86,7 +87,7 @@ SweepPlans::SweepPlans(std::vector<PlanSpace> spaces, uint64_t seed,
   MakeSingles();
 }
 
-// Without worker and occurrence.
+// Returns the faults of a point, without worker and occurrence.
 std::vector<Fault> SweepPlans::FaultsAt(Point point) const {
   std::vector<Fault> faults;
   for (const FaultKind kind : space().kinds) {
@@ -99,7 +100,7 @@ std::vector<Fault> SweepPlans::FaultsAt(Point point) const {
 void SweepPlans::AddHitSweep(Fault fault) {
   const auto add = [&](int worker) {
     fault.site.worker = worker;
-    // Begins with another shard at each prefix: some have few series.
+    // Each prefix starts with another shard, as some prefixes have few series.
     const bool counts = shard_.Takes(hit_sweeps_.size() + prefix_);
     hit_sweeps_.push_back({.fault = fault,
                            .alive = counts || part_ == Part::kSingles,
@@ -116,7 +117,7 @@ void SweepPlans::MakeSingles() {
   }
 }
 
-// For what comes at times only, such as a heartbeat.
+// Adds a slow chief, for points that are reached by time, such as a heartbeat.
 void SweepPlans::BeginSlowly() {
   if (!Contains(spaces_.front().kinds, FaultKind::kSlow)) return;
   Fault slow = Plain(FaultKind::kSlow, Point::kStepBegin);
@@ -127,7 +128,7 @@ void SweepPlans::BeginSlowly() {
       {.faults = {std::move(slow)}, .follows = Follows::kInSameLife});
 }
 
-// Damage shows in a load, and what leads to that is a death.
+// Adds damage and then a death: the damage shows in the load that follows.
 void SweepPlans::BeginWithDamage(uint64_t save) {
   const PlanSpace& space = spaces_.front();
   const auto death = std::ranges::find_if(space.kinds, [](FaultKind kind) {
@@ -256,14 +257,14 @@ void SweepPlans::Learn(const CaseReport& report) {
   }
   const Prefix& prefix = prefixes_[prefix_];
   series.alive = report.fired.size() == prefix.faults.size() + 1;
-  // Behind the recovery it is a fault like any other.
+  // After the recovery it is a fault like any other.
   if (prefix.follows == Follows::kInRecovery) {
     series.alive = series.alive && !report.recovered_before_last;
   }
 }
 
 void SweepPlans::LearnSingle(const HitSweep& series, const CaseReport& report) {
-  // One that comes at every occurrence leaves no recovery for a second one.
+  // A fault at every occurrence leaves no recovery for a second one.
   if (report.restarts == 0 || series.fault.with.times == FaultTimes::kAlways) {
     return;
   }

@@ -1,24 +1,24 @@
 // The systematic sweep: every point and kind, in the chief and in the last
-// worker, at occurrence 1, 2, … until the fault fires no more; then the same
-// behind each of a list of beginnings.
+// worker, at occurrence 1, 2, … until the fault no longer fires; then the same
+// after each of a list of prefixes.
 //
-// Single faults come first, in all set-ups: in the first one everything, in
-// each further one the points that no set-up before came to. Then the
-// beginnings, one after another, each for every second fault that there is:
+// Single faults come first: in the first set-up at all points, in each further
+// one at the points that no earlier set-up reached. Then the prefixes, one
+// after another, each followed by every possible second fault:
 //
-// - a worker that is slow, so that time goes by: for points that no single
-//   fault came to, in the same life;
-// - a damaged save, with an older one and without, and a death behind it: the
-//   second fault falls into the recovery, which finds the damage;
-// - a fault that led to a restart, one for every (point, phase), from nothing
-//   and from a checkpoint: likewise.
+// - a slow worker, so that time passes: for points that no single fault
+//   reached, in the same incarnation;
+// - a damaged save, with an older one and without, then a death: the second
+//   fault falls into the recovery, which finds the damage;
+// - a fault that led to a restart, one for every (point, phase), with a
+//   checkpoint to load and without: the second fault falls into the recovery.
 //
-// The first two are means to an end, at points of their own whatever points are
-// asked for; each of their kinds has to be among those that are.
+// The first two prefixes have points of their own, whatever points were
+// requested. Their kinds must be among the requested ones.
 //
-// A prefix is gone through in rounds. In round n each (point, worker, kind)
-// that still fired at occurrence n - 1 has its n-th. What a round is depends on
-// the reports of those before it and on nothing else.
+// A prefix is swept in rounds. Round n has the n-th occurrence of each (point,
+// worker, kind) that still fired at occurrence n - 1. A round depends only on
+// the reports of the rounds before it.
 //
 // Shards divide the sweep by (point, worker, kind). Each shard runs all single
 // faults, because the pairs follow from them, and counts its own. Each pair is
@@ -44,8 +44,8 @@ namespace gauntlet {
 
 class SweepPlans {
  public:
-  // `spaces` are of the set-ups, in their order, at least one. Pairs only where
-  // max_faults > 1, and those behind damage where it is > 2.
+  // `spaces`: one for each set-up, in their order; at least one. Pairs are run
+  // only if max_faults > 1, and those after a damaged save only if it is > 2.
   SweepPlans(std::vector<PlanSpace> spaces, uint64_t seed,
              ShardChoice shard = {});
 
@@ -58,15 +58,15 @@ class SweepPlans {
   // Progress of the sweep: "single faults in set-up 1 of 6, occurrence 3: 212
   // of 640 series still fire".
   std::string Progress() const;
-  // Returns the parts that are not done, and their size; "": the sweep is done.
+  // Returns the remaining parts and their size; "" if the sweep is done.
   std::string Left() const;
 
  private:
-  // One fault whose occurrence goes up.
+  // A fault that is tried at occurrence 1, 2, … in turn.
   struct HitSweep {
     Fault fault;
     bool alive = true;
-    bool counts = true;  // it is in the shard
+    bool counts = true;  // the series is in the shard
   };
   enum class Follows : uint8_t { kInRecovery, kInSameLife };
   // Faults that come before a second fault.
@@ -75,8 +75,8 @@ class SweepPlans {
     std::vector<Fault> faults;
     Follows follows = Follows::kInRecovery;
   };
-  // A fault's set-up and place, as beginnings tell them apart, and whether the
-  // recovery from it had a checkpoint to load.
+  // Set-up, point and phase of a fault, and whether the recovery from the fault
+  // had a checkpoint to load. There is one prefix for each.
   using Place = std::tuple<size_t, Point, FaultPhase, bool>;
 
   const PlanSpace& space() const { return spaces_[setup_]; }
@@ -85,13 +85,13 @@ class SweepPlans {
   void BeginSlowly();
   void BeginWithDamage(uint64_t save);
   void MakePairs();
-  // Points at which a second fault comes.
+  // Returns the points for a second fault after the prefix.
   std::vector<Point> PointsBehind(const Prefix& prefix) const;
   size_t SecondsBehind(const Prefix& prefix) const;
-  // To the next part that has series; kDone if there is none.
+  // Moves on to the next part that has series; to kDone if there is none.
   void StartNextStage();
   std::vector<Fault> FaultsAt(Point point) const;
-  // In the chief and in the last worker.
+  // Adds the fault in the chief and in the last worker.
   void AddHitSweep(Fault fault);
   void LearnSingle(const HitSweep& series, const CaseReport& report);
   size_t Alive() const;
@@ -101,16 +101,16 @@ class SweepPlans {
   const uint64_t seed_;
   const ShardChoice shard_;
   size_t setup_ = 0;
-  std::set<Point> reached_;  // by any fault
+  std::set<Point> reached_;  // points at which any fault fired
   enum class Part : uint8_t { kSingles, kPairs, kDone } part_ = Part::kSingles;
   std::vector<HitSweep> hit_sweeps_;
   uint64_t hit_ = 0;
   uint64_t next_number_ = 0;
-  uint64_t round_begin_ = 0;       // the number of the round's first case
-  std::vector<size_t> round_;      // series of the round's cases
-  std::map<Place, Fault> firsts_;  // the first one that led to a restart
-  std::vector<Prefix> prefixes_;   // once the single faults are done
-  size_t prefix_ = 0;              // kPairs: the one it is at
+  uint64_t round_begin_ = 0;       // number of the round's first case
+  std::vector<size_t> round_;      // index of each case's series
+  std::map<Place, Fault> firsts_;  // first fault that led to a restart
+  std::vector<Prefix> prefixes_;   // made once the single faults are done
+  size_t prefix_ = 0;              // kPairs: index of the current one
 };
 
 }  // namespace gauntlet

@@ -11,8 +11,8 @@
 namespace gauntlet {
 
 struct BaseCheck {
-  std::string skipped;  // why the simulated world cannot do it; "": it can
-  std::string wrong;    // first expectation that fails; "": none
+  std::string skipped;  // why the simulated world cannot run it; "" if it can
+  std::string wrong;    // first expectation that fails; "" if none fails
 };
 
 // Runs the base without its faults and planted bugs, as it is and as each of

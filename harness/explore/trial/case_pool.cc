@@ -74,7 +74,7 @@ void CasePool::Cut() {
   cut_.store(true, std::memory_order_relaxed);
 }
 
-// Waits for one; nullopt: there will be none any more.
+// Waits for the next case; nullopt if there will be none.
 std::optional<size_t> CasePool::NextIndex() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] {
@@ -89,7 +89,7 @@ void CasePool::Work() {
   PlanRunners runners(setups_, references_,
                       [this] { return cut_.load(std::memory_order_relaxed); });
   while (const std::optional<size_t> index = NextIndex()) {
-    // Not touched by others while a case of it is at work.
+    // No other thread changes cases_ while one of its cases is running.
     const ExploreCase& one = cases_[*index];
     const AtWork at(options_.name_of(one));
     const bool twice = one.counts && options_.twice_every > 0 &&

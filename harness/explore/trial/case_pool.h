@@ -26,7 +26,7 @@ namespace gauntlet {
 // The runners of one thread, one for each set-up, made when first used.
 class PlanRunners {
  public:
-  // Both must outlive this. Each runner takes `cut`.
+  // Both must outlive this. `cut` is passed to each runner (PlanRunner::CutBy).
   PlanRunners(const std::vector<Case>& setups, References& references,
               std::function<bool()> cut = {})
       : setups_(setups), references_(references), cut_(std::move(cut)) {}
@@ -41,7 +41,7 @@ class PlanRunners {
 
 struct CasePoolOptions {
   int threads = 1;
-  uint64_t twice_every = 0;  // cases whose number this divides; 0: none
+  uint64_t twice_every = 0;  // one case in so many runs twice; 0: none
   // Describes a case, for the message if the program crashes in it.
   std::function<std::string(const ExploreCase&)> name_of = [](const auto& one) {
     return "case " + std::to_string(one.number);
@@ -64,7 +64,7 @@ class CasePool {
   // Waits for the report of a case, by its index; nullopt: not ready within
   // `patience`.
   std::optional<CaseReport> Take(size_t index, Duration patience);
-  // Returns false iff Cut came before the case was begun: it has no report.
+  // Returns false iff Cut came before the case began: it has no report.
   bool WillRun(size_t index);
   // Between Pause and Resume no case is begun. Pause waits for the running
   // cases, at most for `patience`; it returns true iff all have ended.

@@ -22,19 +22,21 @@ struct CaseReport {
   std::vector<uint64_t> instances;  // by the order of AllInvariants()
   std::string outcome;              // "recovers", "gives up", …
   uint64_t restarts = 0;
-  bool resumed = false;  // a later life went on from a checkpoint
-  // A step was done in the life of the last fault before it fired: that life
-  // had recovered.
+  bool resumed = false;  // a later incarnation resumed from a checkpoint
+  // The incarnation of the last fault finished a step before that fault fired:
+  // it had recovered.
   bool recovered_before_last = false;
   double virtual_seconds = 0;
   bool ran_twice = false;
-  std::vector<Finding> wrong;  // empty: it held
-  std::string skipped;         // why this world cannot do it; "": it was run
-  bool cut = false;            // given up: nothing of it is known
+  std::vector<Finding> wrong;  // empty: the case passed
+  std::string skipped;         // why this world cannot run it; "" if it was run
+  bool cut = false;            // aborted: its result is unknown
 
-  // Faults were to fire and none did: nothing was tried.
+  // Returns true iff faults were planned and none fired: the case tested
+  // nothing.
   bool fired_nothing() const { return planned > 0 && fired.empty(); }
-  // Faults fired, or none were to, and nothing is wrong.
+  // Returns true iff the case passed: it was run, faults fired or none were
+  // planned, and nothing is wrong.
   bool held() const {
     return skipped.empty() && wrong.empty() && !fired_nothing();
   }
@@ -42,8 +44,8 @@ struct CaseReport {
 
 enum class Runs : uint8_t { kOnce, kTwice };
 
-// Runs the case. Run twice, different events are a finding of the invariant
-// "deterministic", before all others.
+// Runs the case once or twice. If the two runs have different events, the
+// report's first finding is of the invariant "deterministic".
 CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs);
 
 inline constexpr std::string_view kDeterministic = "deterministic";

@@ -31,8 +31,8 @@ bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
   return false;
 }
 
-// Returns true iff the fault fired and its until_step was reached since, in
-// this process.
+// Returns true iff the fault fired and this process has since reached its
+// until_step.
 bool IsOver(const LifeEvents& life, const RecordFault& fault) {
   if (!fault.until_step) return false;
   if (fault.kind == "fsync_fails") return SyncsAgain(life, *fault.until_step);
@@ -66,8 +66,8 @@ bool FiredInALastLife(const Record& record, const RecordFault& fault) {
   return false;
 }
 
-// Returns the number of workers that died so often of faults at every
-// occurrence that the job gives them up.
+// Returns the number of workers that died so often, by faults at every
+// occurrence, that the job gives up on them.
 int WorkersThatKeepDying(const Record& record) {
   constexpr int kOften = 3;
   std::map<int, int> deaths;  // by worker
@@ -97,8 +97,8 @@ bool TooFewAreLeft(const Record& record) {
 }
 
 // Returns true iff a process exited with an error after a process of an earlier
-// incarnation had begun to delete the checkpoints meanwhile: a stale worker had
-// finished the run.
+// incarnation had begun to delete the checkpoints: a stale worker had finished
+// the run.
 bool HadItsStoreDeleted(const Record& record) {
   const auto ends_badly = [](const LifeEvents& life) {
     const RecordEvent& last = life.events.back();
@@ -121,8 +121,8 @@ bool IsADisksError(std::string_view kind) {
   return kind == "errno" || kind == "short_write" || kind == "fsync_fails";
 }
 
-// Returns true iff a process met as many disk errors after it finished as one
-// operation is tried. A finished process is not restarted.
+// Returns true iff a process met, after it finished, as many disk errors as the
+// attempts of one operation. A finished process is not restarted.
 bool CouldNotDelete(const Record& record) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     const auto finished = std::ranges::find(life.events, RecordKind::kFinished,
@@ -184,8 +184,8 @@ bool MayGiveUp(const Record& record) {
       CouldNotDelete(record) || HasUsedUpItsFewRestarts(record)) {
     return true;
   }
-  // A process that stays keeps its bad link and loses the others again and
-  // again.
+  // A process that survives keeps its bad link, and loses the other workers
+  // again and again.
   if (record.setup.rejoins &&
       std::ranges::any_of(record.faults, &RecordFault::for_ever)) {
     return true;

@@ -24,8 +24,8 @@ constexpr Duration kSaveTimeout = std::chrono::seconds(5);
 constexpr Duration kStartTimeout = std::chrono::seconds(30);
 constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(10);
 
-// How a set-up may differ from the base in what is trained and when it is
-// saved: each has a reference run of its own.
+// A change of the base in what is trained or when it is saved. Each has a
+// reference run of its own.
 struct Variation {
   std::string_view name;
   void (*apply)(Case& setup);
@@ -44,7 +44,8 @@ void UseSgd(Case& setup) {
   job.accumulate = 2;
 }
 
-// An epoch's last step has fewer rows, and its last update fewer steps.
+// The last step of an epoch has fewer rows, and its last update has fewer
+// gradient accumulation steps.
 void UseAdam(Case& setup) {
   JobSpec& job = setup.train.job;
   job.optimizer = {.kind = OptimizerKind::kAdam,
@@ -59,8 +60,8 @@ void UseAdam(Case& setup) {
   if (job.data.kind == DataKind::kDigits) job.data.samples += 10;
 }
 
-// Convolutions, dropout, and statistics that each replica keeps for itself.
-// Small images only: others would slow the exploration down.
+// Uses convolutions, dropout, and statistics that each replica keeps for
+// itself. Only for small images: others would slow the exploration down.
 void UseConvolutions(Case& setup) {
   JobSpec& job = setup.train.job;
   if (job.data.kind != DataKind::kDigits || job.data.side != 7) return;
@@ -78,12 +79,13 @@ void SaveAtEpochEnds(Case& setup) {
                                     .every = std::max<uint64_t>(an_epoch, 1)};
 }
 
-// Above StopTiming::kMargin: so there is time to train in.
+// Sets a grace period above StopTiming::kMargin, so that time is left to train.
 void TrainOnDuringGrace(Case& setup) {
   setup.train.preemption.grace = std::chrono::milliseconds(1100);
 }
 
-// A step to stop at, where no save is due as a rule; 0: the run is too short.
+// Returns a step to stop at, usually one without a save; 0: the run is too
+// short.
 uint64_t StepToStopAt(const Case& setup) {
   return TotalSteps(setup).value_or(0) / 3;
 }
@@ -93,7 +95,7 @@ void StopAtAStep(Case& setup) {
   if (step > 0) setup.launches = {{.stop_at_step = step}, {}};
 }
 
-// To the end of an epoch, into the next one, to the end.
+// Trains to the end of an epoch, then into the next one, then to the end.
 void TrainLongerEachTime(Case& setup) {
   const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
   const uint64_t steps = TotalSteps(setup).value_or(0);
@@ -113,7 +115,7 @@ void ChangeTheJobBetweenLaunches(Case& setup) {
   setup.launches = {{.stop_at_step = step}, {.learning_rate = 2 * rate}, {}};
 }
 
-// Faults use them up.
+// Allows few restarts, so that faults use them up.
 void RestartSeldom(Case& setup) { setup.cluster.max_restarts = kFewRestarts; }
 
 void StoreNothing(Case& setup) { setup.store = StoreChoice::kNone; }
@@ -136,8 +138,8 @@ constexpr std::array kVariations = {
     Variation{"curves and an export", WriteOutputs},
 };
 
-// All that a variation sets. Two set-ups of a base with equal text differ in
-// none.
+// Returns all that variations change, as text. Two set-ups of a base have equal
+// text iff no variation distinguishes them.
 std::string VariedPart(const Case& setup) {
   const TrainOptions& train = setup.train;
   std::string text = fmt::format(
@@ -154,16 +156,16 @@ std::string VariedPart(const Case& setup) {
   return text;
 }
 
-// A base that begins with another run's model, has launches, or is about values
-// that are not finite, is about its own job.
+// Returns true iff the base is about its own job: it starts from another run's
+// model, has launches, or tests values that are not finite.
 bool HasAJobOfItsOwn(const Case& base) {
   return base.before.has_value() || !base.launches.empty() ||
          base.train.on_not_finite != OnNotFinite::kTrainOn ||
          !base.train.start.weights.empty();
 }
 
-// A hang is to show long before the run's limit does, faults are not to use up
-// the restarts, and a notice is to be seen while the short job runs.
+// Sets limits so that a hang shows long before the run's limit, faults do not
+// use up the restarts, and a notice is detected while the short job runs.
 void MakeRoom(Case& setup) {
   ClusterOptions& cluster = setup.train.cluster;
   cluster.lost_after = std::min(
@@ -181,7 +183,7 @@ void MakeRoom(Case& setup) {
   setup.cluster.max_requeues =
       std::max(setup.cluster.max_requeues, ClusterSetup().max_requeues);
   setup.timeouts.total = std::max(TotalLimitOf(setup), kTotalLimit);
-  // Each plan needs its own.
+  // Each plan needs a hang limit of its own.
   setup.timeouts.hang.reset();
 }
 
@@ -270,7 +272,7 @@ std::vector<Case> SetupsOf(const Case& base) {
     Case& setup = setups.emplace_back(plain);
     setup.train.checkpoint.keep = keep;
   }
-  // A single worker has nobody that would notice its hang.
+  // Nobody would detect the hang of a single worker.
   for (const int workers : {2, 3}) {
     if (workers >= base.cluster.workers) break;
     Case& setup = setups.emplace_back(plain);

@@ -16,31 +16,32 @@ namespace gauntlet {
 
 struct ExploreCase {
   uint64_t number = 0;  // from 0 on, in the order of the exploration
-  size_t setup = 0;     // which of SetupsOf(base)
+  size_t setup = 0;     // index in SetupsOf(base)
   FaultPlan plan;
   // False: another shard counts the case. This shard runs it too, because later
   // cases depend on its result.
   bool counts = true;
 };
 
-// Fewer workers, and no bound of the membership above them.
+// Sets the number of workers to a smaller one, and lowers the membership's
+// bounds to it.
 void SetWorkers(int workers, ClusterSetup& cluster);
 
-// The base without its faults, and what else it may be set up as. First without
-// another trajectory: other numbers of workers and of kept checkpoints, a store
-// that is deleted in the end, workers on hosts of their own, where late
-// survivors are, and workers that rejoin and may become fewer. Then other jobs,
-// saves that meet the ends of epochs, a grace in which training goes on, and
-// launches that differ: one that stops at a step, each longer than the one
-// before, and one with a changed job, which is refused; no checkpoint
-// directory; curves and an export. Not for a base about values that are not
-// finite or a warm start. All have short limits, so that a hang shows long
-// before the run's own does, and restarts for many faults, also where the base
-// has none: OverridesOf says which.
+// Returns the base without its faults, then its variations. First those with
+// the same trajectory: other numbers of kept checkpoints and of workers,
+// checkpoints that are deleted at the end, workers on separate hosts, where
+// stale workers occur, and workers that rejoin and may scale down. Then other
+// jobs, saves that coincide with the ends of epochs, a grace period in which
+// training continues, launches that differ (one that stops at a step, each
+// longer than the one before, one with a changed job, which is refused), no
+// checkpoint directory, and curves with an export. A base with values that are
+// not finite, launches or a warm start has only the former. All set-ups have
+// short limits, so that a hang shows long before the run's own limit, and
+// restarts for many faults even if the base has none: OverridesOf lists these.
 std::vector<Case> SetupsOf(const Case& base);
 
-// How the set-up differs from the base in what SetupsOf varies: "as it is",
-// "2 workers", "keep 1", "job with sgd" …
+// Returns how the set-up differs from the base in what SetupsOf varies: "as it
+// is", "2 workers", "keep 1", "job with sgd" …
 std::string DescribeSetup(const Case& setup, const Case& base);
 
 // Returns the limits of every set-up that replace the base's own, each with

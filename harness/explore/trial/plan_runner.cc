@@ -21,10 +21,10 @@
 namespace gauntlet {
 namespace {
 
-// To reach the end of a step and save takes a moment.
+// Time that suffices to reach the end of a step and save.
 constexpr int64_t kShortestGraceNs = 2'000'000'000;
 
-// Faults that were not reached are no part of what the run went through.
+// Removes the faults that were not reached: they did not affect the run.
 void ForgetUnfired(Record& record) {
   std::set<std::string, std::less<>> fired;
   for (const LifeEvents& life : record.lives) {
@@ -37,20 +37,20 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-// Findings of "grace" that say how a process left. Another fault, or a grace
-// that is too short, may have kept it from leaving in time.
+// Findings of "grace" that state how a process exited. Another fault, or a
+// grace period that is too short, may have kept it from exiting in time.
 constexpr std::array<std::string_view, 4> kOfLeaving = {
     "late", "killed", "no-agreement", "not-saved"};
 
-// The plan itself is to blame for a kill that came to a process that had ended
-// by then, and for a grace that nobody could leave in.
+// Returns true iff the plan itself caused the finding: a kill came to a process
+// that had already ended, or the grace period was too short for any worker.
 bool IsOfThePlan(const Record& record, const Finding& finding) {
   const bool never_fired = finding.invariant == "fault-fired";
   const bool of_leaving =
       finding.invariant == "grace" &&
       std::ranges::find(kOfLeaving, finding.name) != kOfLeaving.end();
   if (!never_fired && !of_leaving) return false;
-  // The run may end before anybody looks for the notice.
+  // The run may end before any worker polls for the notice.
   if (never_fired && finding.name == "unseen") return true;
   if (record.faults.size() > 1) return true;
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
@@ -64,8 +64,8 @@ std::string FinalDigestOf(const Record& record) {
   return result ? result->digest : "none";
 }
 
-// The first findings of an invariant tell bugs apart. Later ones depend on how
-// long the run went on.
+// Number of findings of an invariant that are kept. The first ones tell bugs
+// apart; later ones depend on how long the run continued.
 constexpr size_t kSymptoms = 5;
 
 std::vector<Finding> FirstFindings(const Record& record,
@@ -77,8 +77,8 @@ std::vector<Finding> FirstFindings(const Record& record,
         std::back_inserter(wrong),
         [&](const Finding& finding) { return !IsOfThePlan(record, finding); });
   }
-  // To give up with an error is then an end as good as any, as long as nothing
-  // acknowledged is lost.
+  // Then the run may also end with an error, as long as nothing acknowledged is
+  // lost.
   if (MayGiveUp(record)) return wrong;
   wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
                verdict.broken_expectations.end());
@@ -92,14 +92,14 @@ std::vector<Finding> FirstFindings(const Record& record,
   return wrong;
 }
 
-// A pass that is remembered takes no memory, so none could run out in it.
+// A memoized pass allocates no memory, so it could not run out of it.
 bool MayRemember(const FaultPlan& plan) {
   return std::ranges::none_of(plan.faults, [](const Fault& fault) {
     return fault.kind == FaultKind::kOutOfMemory;
   });
 }
 
-// A simulated disk is as large as a case wants it.
+// A simulated disk is as large as a case requires.
 Capabilities SimulatedWorld() {
   Capabilities here = CapabilitiesOf(WorldKind::kSimulated);
   here.disk_bytes = UINT64_MAX;

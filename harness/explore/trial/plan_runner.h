@@ -1,10 +1,10 @@
-// Tries fault plans on one case, in the simulated world, as fast as it goes.
+// Runs fault plans on one case, in the simulated world.
 //
-// A plan that was made up promises nothing about itself: its faults need not be
-// reached, and how the run is to end depends on those that were. A trial is
-// therefore judged by what the oracle asks of every run, and by what the fired
-// faults leave owed (the budget in chaos/inject/plan/plan.h): the reference's
-// state, or a refusal where silent damage has taken every copy.
+// A generated plan says nothing about its outcome: its faults need not be
+// reached, and the expected end depends on those that were. A trial is
+// therefore judged by the invariants of all runs, and by the end that the fired
+// faults require (the budget in chaos/inject/plan/plan.h): the reference's
+// state, or a refusal if silent damage has destroyed every copy.
 #ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_
 #define GAUNTLET_HARNESS_EXPLORE_TRIAL_PLAN_RUNNER_H_
 
@@ -41,7 +41,7 @@ struct PlanRun {
   bool cut = false;
 };
 
-// Beside what the oracle finds: "trajectory" (the run ended in another state,
+// Added to the oracle's findings: "trajectory" (the run ended in another state,
 // or in none) and "no-hang" (no launcher came to an end).
 inline constexpr std::string_view kTrajectory = "trajectory";
 inline constexpr std::string_view kFinalState = "final-state";
@@ -57,16 +57,16 @@ class PlanRunner {
   // faults. Makes the reference run. An error if that run cannot be made.
   static Result<PlanRunner> Make(Case base, References& references);
 
-  // One run, with what earlier ones have computed
-  // (engine/train/loop/train_memo.h). The plan's own bugs, if any, come beside
-  // the base's. REQUIRES: Validate(plan).ok().
+  // Runs the plan, with cached results of earlier runs
+  // (engine/train/loop/train_memo.h). The plan's own bugs, if any, are planted
+  // in addition to the base's. REQUIRES: Validate(plan).ok().
   PlanRun Try(const FaultPlan& plan);
 
-  // `cut` returns true once a run in progress is to be aborted, and from then
-  // on. It is called from the thread that tries.
+  // `cut` returns true from the time on at which a run in progress must be
+  // aborted. It is called on the thread of Try.
   void CutBy(std::function<bool()> cut) { cut_ = std::move(cut); }
 
-  // The base with the plan in it.
+  // Returns the base with the plan in it.
   Case CaseOf(const FaultPlan& plan) const;
 
   const Case& base() const { return base_; }

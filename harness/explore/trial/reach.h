@@ -17,7 +17,7 @@
 
 namespace gauntlet {
 
-// One hit of a point.
+// One occurrence of a point in a worker.
 struct Occurrence {
   // The position that a site's `step` and `epoch` are compared with: that of
   // the worker's last step, epoch or evaluation point.
@@ -33,17 +33,17 @@ class Reach {
     occurrences_[{point, worker}].push_back(occurrence);
   }
 
-  // In order; empty: the worker does not reach the point.
+  // Returns them in order; empty if the worker does not reach the point.
   const std::vector<Occurrence>& Of(int worker, Point point) const;
-  // Those that do, ascending.
+  // Returns the workers that reach the point, ascending.
   std::vector<int> WorkersAt(Point point) const;
 
  private:
   std::map<std::pair<Point, int>, std::vector<Occurrence>> occurrences_;
 };
 
-// Runs the set-up once without faults. An error if its reference run cannot be
-// had, or the run was interrupted.
+// Runs the set-up once without faults and returns the points that it reached.
+// An error if its reference run cannot be made, or the run was interrupted.
 Result<std::shared_ptr<const Reach>> ReachOf(const Case& setup,
                                              References& references);
 
