@@ -86,12 +86,12 @@ Status BenchTraining::EndedEarly() {
     return said.find(std::strerror(error)) != said.npos;
   };
   if (has_said(ENOSPC) || has_said(EDQUOT)) {
-    // Trials have folders of their own in that of the benchmark.
+    // A trial has a folder of its own, in that of the benchmark.
     return FailedPrecondition(
         fmt::format("{}: the disk became full; use another one with --ckpt DIR",
                     directory_.parent_path().parent_path().string()));
   }
-  // The last line.
+  // Keeps only the last line.
   while (!said.empty() && said.back() == '\n') said.pop_back();
   if (const size_t end = said.rfind('\n'); end != said.npos) {
     said.erase(0, end + 1);

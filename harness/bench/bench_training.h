@@ -1,4 +1,4 @@
-// A training run of a benchmark, in processes of its own.
+// A training run of a benchmark, in separate processes.
 #ifndef GAUNTLET_HARNESS_BENCH_BENCH_TRAINING_H_
 #define GAUNTLET_HARNESS_BENCH_BENCH_TRAINING_H_
 
@@ -21,8 +21,8 @@ namespace gauntlet {
 
 struct BenchTrainingPlan {
   std::string program;              // `gauntlet`
-  std::filesystem::path directory;  // exists, empty; all files are in it
-  TrainOptions train;               // its places are in that directory
+  std::filesystem::path directory;  // exists, empty; for all files of the run
+  TrainOptions train;               // all paths in it are in `directory`
   int workers = 1;
   RestartPolicy restart = RestartPolicy::kWholeJob;
 };
@@ -33,7 +33,7 @@ struct BenchTrainingEnd {
   std::vector<LifeEvents> lives;
 };
 
-// The workers are killed with this object.
+// A running training. Its destructor kills the workers.
 class BenchTraining {
  public:
   // Starts the launcher. Call it from a thread that lives as long as the run
@@ -44,18 +44,18 @@ class BenchTraining {
   BenchTraining(const BenchTraining&) = delete;
   BenchTraining& operator=(const BenchTraining&) = delete;
 
-  // Waits until a chief has finished the step. kCancelled: `interrupted` said
-  // so; kFailedPrecondition: the run ended before.
+  // Waits until a chief has finished the step. kCancelled: `interrupted`
+  // returned true; kFailedPrecondition: the run ended before that step.
   Status AwaitStep(uint64_t step, const std::function<bool()>& interrupted);
-  // The newest step of the current chief.
+  // Returns the newest step of the current chief.
   uint64_t Step();
   std::vector<WorkerPid> Workers() const { return WorkersOf(launcher_.pid); }
-  // Sends SIGKILL to that worker; false if it is not running.
+  // Sends SIGKILL to that worker. Returns false if it is not running.
   bool KillWorker(int worker, Kill& kill) const;
   // Returns true iff the launcher ended within the time.
   bool AwaitEndFor(std::chrono::milliseconds time);
-  // Waits for the end. kCancelled as above; kFailedPrecondition: the run did
-  // not reach its end, with what it said last.
+  // Waits for the end. kCancelled: as above. kFailedPrecondition: the run
+  // failed; the message quotes the last line of its output.
   Result<BenchTrainingEnd> Finish(const std::function<bool()>& interrupted);
 
  private:

@@ -15,25 +15,24 @@ namespace {
 
 // Steps before the window: the first ones are slow, and so is the first save.
 constexpr uint64_t kLeastWarmUp = 10;
-// Training goes on for about so long behind the window, so that there is a run
-// to kill.
+// Training continues after the window for about this long, so that a run is
+// there to kill.
 constexpr double kTailSeconds = 0.1;
 
-// Configurations that are compared with each other: they differ in the mode
-// alone.
+// Configurations that are compared with each other, as only their mode differs.
 struct Group {
   CheckpointConfig base;  // without saves
   std::vector<CheckpointFigures> figures;
   TrialValues base_steps;
   std::string digest;                  // digest of the base's trained state
-  std::vector<TrialValues> downtimes;  // beside `figures`
+  std::vector<TrialValues> downtimes;  // in the order of `figures`
 };
 
 uint64_t RoundedUp(uint64_t steps, uint64_t every) {
   return (steps + every - 1) / every * every;
 }
 
-// Numbers of shards to measure; as many as `workers` are all (0).
+// Returns the numbers of shards to measure. 0 stands for all workers.
 std::vector<int> ShardsOf(const CheckpointBenchPlan& plan, int workers) {
   std::vector<int> different;
   for (const int wanted : plan.shards) {
@@ -180,10 +179,10 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
                                    std::max(0.0, slow_start));
 }
 
-// All configurations once, the base among them.
+// Runs each configuration once, including the base.
 Status CheckpointBench::RunRound(Group& group, TrialSteps steps, int round) {
   const uint64_t every = group.base.every;
-  // All saves of the window are over then: the one behind it waits for them.
+  // By then all saves of the window have ended: the next save waits for them.
   steps.kill = steps.window.end + every + random_() % every;
   steps.victim =
       static_cast<int>(random_() % static_cast<uint64_t>(group.base.workers));
@@ -239,7 +238,7 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
     if (!outcome.ok()) {
       return Annotate(outcome.status(), "goodput, " + NameOf(figures.config));
     }
-    // The state that the same steps lead to without saves and kills.
+    // State after the same steps without saves and kills.
     ReportTrial("goodput, " + NameOf(base));
     ASSIGN_OR_RETURN(
         const GoodputOutcome undisturbed,
@@ -265,7 +264,8 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
 }
 
 Status CheckpointBench::RunGroup(Group& group) {
-  // How long a step takes decides how many there are; the caches are warm then.
+  // The duration of a step decides their number. This run also warms the
+  // caches.
   TrialSteps steps = StepsOf(plan_, group.base.every, kTailSeconds);
   steps.end = steps.window.end;
   ReportTrial("calibration, " + NameOf(group.base));
@@ -322,13 +322,13 @@ std::vector<CheckpointConfig> ConfigsOf(const CheckpointBenchPlan& plan) {
 }
 
 uint64_t DiskBytesFor(const CheckpointBenchPlan& plan) {
-  // Two checkpoints that are kept, one that is written and one that retention
-  // has not removed yet; or the files of MeasureMachine.
+  // Two checkpoints that are kept, one being written and one that retention has
+  // not removed yet; or the files of MeasureMachine.
   return 4 * std::ranges::max(plan.state_bytes);
 }
 
 uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan) {
-  // State, gradients and a copy of each worker's share in a save.
+  // State, gradients, and each worker's copy of its share in a save.
   const auto workers = static_cast<uint64_t>(std::ranges::max(plan.workers));
   const uint64_t state = std::ranges::max(plan.state_bytes);
   return workers * (2 * state) + state;

@@ -1,4 +1,4 @@
-// Measures what checkpoints cost.
+// Measures the cost of checkpoints.
 #ifndef GAUNTLET_HARNESS_BENCH_CHECKPOINT_BENCH_H_
 #define GAUNTLET_HARNESS_BENCH_CHECKPOINT_BENCH_H_
 
@@ -17,14 +17,14 @@ namespace gauntlet {
 
 // Real kills at random times, to measure the goodput.
 struct GoodputPlan {
-  double between_kills = 1;  // mean, in seconds
-  uint64_t kills = 50;       // about
+  double between_kills = 1;  // mean time, in seconds
+  uint64_t kills = 50;       // approximate number
 };
 
 struct CheckpointBenchPlan {
   std::string program;              // `gauntlet`
-  std::filesystem::path directory;  // exists; nothing stays in it
-  std::vector<SaveMode> modes;      // beside runs without saves
+  std::filesystem::path directory;  // exists; all files in it are removed again
+  std::vector<SaveMode> modes;      // in addition to runs without saves
   std::vector<uint64_t> state_bytes;
   std::vector<uint64_t> every;  // steps
   std::vector<int> workers;
@@ -39,24 +39,25 @@ struct CheckpointBenchPlan {
 class BenchObserver {
  public:
   virtual ~BenchObserver() = default;
-  // A trial begins; `done` of `all` are over.
+  // Called when a trial begins; `done` of `all` trials have ended.
   virtual void Trial(uint64_t done, uint64_t all, const std::string& name) = 0;
   virtual bool Interrupted() = 0;
 };
 
-// The configurations that are measured, those without saves among them.
+// Returns the configurations to measure, including those without saves.
 std::vector<CheckpointConfig> ConfigsOf(const CheckpointBenchPlan& plan);
 
-// Bytes that the trials need on the disk at one time, and in memory.
+// Returns the bytes that the trials need at one time, on the disk and in
+// memory.
 uint64_t DiskBytesFor(const CheckpointBenchPlan& plan);
 uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 
-// Runs all configurations in turns: each trial measures every one of them, in
-// an order that is reversed in the next trial, and a run without saves beside
-// them, so that what changes on the machine meanwhile changes them alike.
-// The context is left to the caller. If a training run fails, or the
-// user interrupts, the result has the finished trials. Fails only if a run
-// fails before any trial finishes.
+// Runs all configurations in turns: each trial measures every configuration and
+// a run without saves, in an order that the next trial reverses. So changes of
+// the machine over time affect all of them alike. Leaves the context for the
+// caller to fill in. If a training run fails, or the user interrupts, the
+// result has the finished trials. Returns an error only if a run fails before
+// any trial has finished.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

@@ -18,7 +18,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kKeptCheckpoints = 2;
 
-// A training run, which ends before its folder is removed.
+// A training run, and its folder, which is removed after the run ends.
 struct StartedTrial {
   std::unique_ptr<TemporaryDirectory> folder;
   std::unique_ptr<BenchTraining> training;
@@ -44,7 +44,7 @@ Result<StartedTrial> StartTrial(const TrialPlace& place,
   return trial;
 }
 
-// Processor time of all workers, at a step.
+// CPU time of all workers up to a step.
 struct CpuMark {
   uint64_t step = 0;
   double seconds = 0;
@@ -67,7 +67,7 @@ double PeakMemory(const BenchTraining& training) {
   return static_cast<double>(peak);
 }
 
-// Exponentially distributed times between kills, and a worker for each.
+// Exponentially distributed times between kills, and the worker for each kill.
 class KillTimes {
  public:
   KillTimes(const GoodputSteps& steps, int workers)
@@ -173,13 +173,13 @@ Result<GoodputOutcome> RunUnderKills(const TrialPlace& place,
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         kills.at() - SteadyClock::now());
-    // In pieces, for interrupts.
+    // Waits in pieces, so that interrupts are noticed.
     const auto piece = std::clamp(left, std::chrono::milliseconds(0),
                                   std::chrono::milliseconds(100));
     if (training.AwaitEndFor(piece)) break;
     if (place.interrupted()) return Cancelled("interrupted");
     if (SteadyClock::now() < kills.at()) continue;
-    // A failure that meets no process costs nothing.
+    // A kill that finds no process costs nothing and does not count.
     Kill made;
     if (training.KillWorker(kills.worker(), made)) ++killed;
     kills.Next();

@@ -1,5 +1,5 @@
-// One trial of a benchmark of checkpoints: a training run that saves, is killed
-// once and comes back.
+// One trial of a checkpoint benchmark: a training run that saves, loses a
+// worker to a kill, and recovers.
 #ifndef GAUNTLET_HARNESS_BENCH_CHECKPOINT_TRIAL_H_
 #define GAUNTLET_HARNESS_BENCH_CHECKPOINT_TRIAL_H_
 
@@ -27,15 +27,15 @@ struct TrialPlace {
 struct TrialSteps {
   StepWindow window;  // measured steps
   uint64_t end = 0;   // last step of the run
-  uint64_t kill = 0;  // a worker is killed after this step, if there are saves
+  uint64_t kill = 0;  // with saves: a worker is killed after this step
   int victim = 0;
 };
 
 struct TrialOutcome {
   std::string digest;
   WindowFigures window;
-  double cpu_seconds = 0;   // CPU time of a step, on all workers
-  double memory_bytes = 0;  // peak memory of the greatest worker
+  double cpu_seconds = 0;   // CPU time of a step, of all workers together
+  double memory_bytes = 0;  // greatest peak memory of a worker
   // nullopt: nothing was saved, or the run had ended before the kill.
   std::optional<RecoveryFigures> recovery;
 };
@@ -45,22 +45,22 @@ struct TrialOutcome {
 TrainOptions OptionsOf(const CheckpointConfig& config, uint64_t end,
                        const std::filesystem::path& directory);
 
-// Runs one trial in a folder of its own, which is removed again. kCancelled: it
-// was interrupted. kFailedPrecondition: the run failed.
+// Runs one trial in a folder of its own, which is then removed. kCancelled: the
+// trial was interrupted. kFailedPrecondition: the run failed.
 Result<TrialOutcome> RunTrial(const TrialPlace& place,
                               const CheckpointConfig& config,
                               const TrialSteps& steps);
 
 struct GoodputSteps {
   uint64_t end = 0;
-  std::optional<double> between_kills;  // mean, in seconds; nullopt: none
+  std::optional<double> between_kills;  // mean, in seconds; nullopt: no kills
   uint64_t seed = 0;                    // seed of kill times and victims
 };
 
 struct GoodputOutcome {
   std::string digest;
   uint64_t kills = 0;
-  double seconds = 0;  // from the beginning of training to the last step
+  double seconds = 0;  // from the start of training to the last step
 };
 
 // Trains to the end while workers are killed at random times.

@@ -39,7 +39,8 @@ uint64_t RoundedUp(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// Pages are there: they have been written. nullptr: there is no memory.
+// Returns a buffer whose pages are in memory, as they have been written;
+// nullptr if there is not enough memory.
 AlignedBytes NewBytes(uint64_t bytes) {
   AlignedBytes buffer(static_cast<std::byte*>(
       std::aligned_alloc(kAlignment, RoundedUp(bytes))));
@@ -55,7 +56,7 @@ double RateSince(SteadyClock::time_point begin, uint64_t bytes) {
 double CopyRate(std::byte* from, std::byte* to, uint64_t bytes) {
   const auto begin = SteadyClock::now();
   std::memcpy(to, from, bytes);
-  // The copy is not left out.
+  // Keeps the compiler from removing the copy.
   asm volatile("" : : "r"(to) : "memory");
   return RateSince(begin, bytes);
 }
@@ -146,7 +147,8 @@ std::optional<double> LoopbackRate(const std::byte* from, std::byte* into,
   if (!pair) return std::nullopt;
   const auto begin = SteadyClock::now();
   bool sent = false;
-  // An end that gives up wakes the other one.
+  // A side that fails shuts its socket down, so that the other side does not
+  // wait.
   std::thread sender([&] {
     sent = SendAll(pair->first.get(), from, size);
     if (!sent) shutdown(pair->first.get(), SHUT_RDWR);
@@ -158,7 +160,7 @@ std::optional<double> LoopbackRate(const std::byte* from, std::byte* into,
   return RateSince(begin, size);
 }
 
-// "EPYC 9R14" of "model name : …" in /proc/cpuinfo.
+// Returns "EPYC 9R14" from "model name : …" in /proc/cpuinfo.
 std::string CpuName() {
   const std::string info = ReadTextFile("/proc/cpuinfo");
   constexpr std::string_view kKey = "model name";
@@ -168,7 +170,7 @@ std::string CpuName() {
   return info.substr(name, info.find('\n', name) - name);
 }
 
-// By the magic numbers of statfs(2).
+// Returns the file system's name, by the magic numbers of statfs(2).
 std::string FileSystemOf(const fs::path& directory) {
   struct statfs found {};
   if (statfs(directory.c_str(), &found) != 0) return "unknown";
@@ -214,7 +216,7 @@ Result<MachineSample> MeasureMachine(const fs::path& directory,
     } else if (direct.status().code() == Code::kResourceExhausted) {
       return direct.status();
     } else {
-      // tmpfs has no O_DIRECT, but a file to read.
+      // tmpfs has no O_DIRECT: writes the file for the cold read without it.
       RETURN_IF_ERROR(WriteRate(file, from.get(), whole_blocks, 0).status());
     }
     ASSIGN_OR_RETURN(sample[at(MachineLimit::kColdRead)],

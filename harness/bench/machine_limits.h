@@ -1,5 +1,5 @@
-// Measures how fast the machine itself handles as many bytes as a checkpoint
-// has.
+// Measures how fast the machine itself copies, writes, reads and sends as many
+// bytes as a checkpoint has.
 #ifndef GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_
 #define GAUNTLET_HARNESS_BENCH_MACHINE_LIMITS_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// By limit, in bytes per second; nullopt: this file system cannot do it.
+// By limit, in bytes per second; nullopt: this file system does not support it.
 using MachineSample = std::array<std::optional<double>, kMachineLimits>;
 
 // Measures each limit once with that many bytes, in files of `directory` that

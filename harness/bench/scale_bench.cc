@@ -27,17 +27,17 @@ namespace {
 
 constexpr uint64_t kSteps = 16;
 constexpr uint64_t kSaveEvery = 5;
-// The save after step 5 is behind, the next one is not reached.
+// The save after step 5 has ended by then, and the next one is not reached.
 constexpr uint64_t kCrashStep = 8;
 // Steps after the warm-up; one save, after step 10, is in the first window.
 constexpr StepWindow kSaveWindow = {.begin = 9, .end = 11};
 constexpr StepWindow kPlainWindow = {.begin = 11, .end = 15};
 constexpr Duration kNoLimit = std::chrono::hours(24 * 365);
-// Goodput at which the formula is checked against crashes: in the middle of 0.6
-// to 0.9, where most jobs are that are worth a checkpoint.
+// Goodput at which crashes check the formula: in the middle of 0.6 to 0.9, the
+// range of most jobs that are worth a checkpoint.
 constexpr double kCheckedGoodput = 0.8;
 
-// As a scenario would say it.
+// Returns the case that a scenario would describe.
 Case CaseOf(const ScaleSetup& setup, int workers, uint64_t steps) {
   Case one;
   one.name = fmt::format("scale-{}", workers);
@@ -70,7 +70,7 @@ void AddCrash(Case& one, int worker, int life, uint64_t step) {
        .kind = FaultKind::kCrash});
 }
 
-// Returns how many messages the whole cluster has sent until then.
+// Returns the number of messages that the whole cluster has sent by then.
 uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
                        int64_t t_ns) {
   const auto behind =
@@ -78,16 +78,16 @@ uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
   return behind == traffic.begin() ? 0 : std::prev(behind)->messages;
 }
 
-// Peak since it was made. 5 resets the kernel's figure (proc(5)); where that is
-// forbidden it is that of all clusters so far, of which the last is the
-// largest.
+// Peak memory since construction. Writing 5 resets the kernel's figure
+// (proc(5)). If that is forbidden, the peak is that of all clusters so far, of
+// which the current one is the largest.
 class PeakMemory {
  public:
   PeakMemory() { std::ofstream("/proc/self/clear_refs") << 5; }
   double Bytes() const { return static_cast<double>(PeakMemoryOf(getpid())); }
 };
 
-// A run's events, the launcher's among them, and the digest of its state.
+// Events of a run, including the launcher's, and the digest of its final state.
 struct SimulatedTraining {
   std::vector<TrafficSample> traffic;
   std::vector<LifeEvents> lives;
@@ -116,7 +116,7 @@ class ScaleBench {
   const double memory_at_start_ = PeakMemory().Bytes();
   FiberPool pool_;
   std::shared_ptr<const DataSplit> data_;  // for this number of workers
-  std::optional<RunMemo> memo_;            // likewise
+  std::optional<RunMemo> memo_;            // for this number of workers
   uint64_t done_ = 0;
   uint64_t runs_ = 0;
   bool interrupted_ = false;
@@ -171,9 +171,9 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   constexpr double kPlainSteps = kPlainWindow.end - kPlainWindow.begin;
   const double step = plain.seconds / kPlainSteps;
   figures.of(ScaleMetric::kStep) = step;
-  // The sum passes all workers once before the first one has it, and the rest
-  // of its way overlaps with the next step. A binary tree takes its depth
-  // twice.
+  // The sum passes through all workers once until the first one has it. The
+  // rest of its way overlaps with the next step. A binary tree takes twice its
+  // depth.
   const double compute =
       std::chrono::duration<double>(plan_.setup.step_time).count();
   const double depth = std::ceil(std::log2(workers));
@@ -189,7 +189,7 @@ Status ScaleBench::ReadUndisturbed(const SimulatedTraining& run,
   return OkStatus();
 }
 
-// Returns the crash of the run, of which there is one.
+// Returns the only crash of the run.
 Result<Kill> CrashIn(const SimulatedTraining& run) {
   for (const LifeEvents& life : run.lives) {
     for (const RecordEvent& event : life.events) {
@@ -221,7 +221,7 @@ Status ScaleBench::ReadRestart(const SimulatedTraining& run,
   return OkStatus();
 }
 
-// Recomputed steps are the formula's own matter.
+// Leaves out the recomputed steps: the formula adds them.
 FailureModel ScaleBench::ModelOf(const ScaleFigures& figures) const {
   return {.between_failures = plan_.setup.BetweenFailuresOf(figures.workers),
           .save_cost = figures.of(ScaleMetric::kSave),
@@ -236,8 +236,8 @@ void ScaleBench::Predict(ScaleFigures& figures) const {
   figures.of(ScaleMetric::kGoodput) = ExpectedGoodput(model, interval);
 }
 
-// The failure rate at which the formula gives kCheckedGoodput with the best
-// interval.
+// Returns the mean time between failures for which the formula gives
+// kCheckedGoodput at the best interval.
 double CheckedBetweenFailures(FailureModel model, double step) {
   double low = step;
   double high = 1e9;
@@ -249,9 +249,9 @@ double CheckedBetweenFailures(FailureModel model, double step) {
   return model.between_failures;
 }
 
-// Crashes come at random and strike at the beginning of the step that is
-// nearest. Those that would come during a restart are not drawn: they are rare,
-// and the formula is given the number that there were.
+// Crashes come at random times, at the beginning of the nearest step. Crashes
+// during a restart are not drawn: they are rare, and the formula uses the
+// number of actual crashes.
 Status ScaleBench::MeasureGoodput(ScaleFigures& figures) {
   const double step = figures.of(ScaleMetric::kStep);
   FailureModel model = ModelOf(figures);
@@ -343,7 +343,8 @@ Result<ScaleResult> ScaleBench::Run() {
   ScaleResult result = {.setup = plan_.setup};
   constexpr uint64_t kRunsOfASize = 3;
   runs_ = kRunsOfASize * plan_.workers.size();
-  // The greatest that is small enough.
+  // The goodput run uses the greatest of the numbers of workers that are small
+  // enough.
   const auto behind =
       std::ranges::upper_bound(plan_.workers, kMostGoodputWorkers);
   const bool measures = plan_.crashes > 0 && behind != plan_.workers.begin();

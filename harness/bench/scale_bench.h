@@ -1,5 +1,5 @@
 // Runs a job in simulated clusters of growing size: undisturbed, with a crash
-// and a restart of all workers, and with a crash and one worker that rejoins.
+// and a restart of all workers, and with a crash and a rejoin of one worker.
 #ifndef GAUNTLET_HARNESS_BENCH_SCALE_BENCH_H_
 #define GAUNTLET_HARNESS_BENCH_SCALE_BENCH_H_
 
@@ -15,16 +15,17 @@ namespace gauntlet {
 
 struct ScaleBenchPlan {
   ScaleSetup setup;
-  std::vector<int> workers;  // rising, kLeastScale at least
-  // Crashes of the run that measures the goodput, about; 0: there is none.
+  std::vector<int> workers;  // ascending, at least kLeastScale
+  // Approximate number of crashes in the run that measures goodput; 0: no such
+  // run.
   uint64_t crashes = 50;
 };
 
 inline constexpr int kLeastScale = 2;
-// The goodput is measured with at most so many workers: its run is long.
+// Goodput is measured with at most so many workers, as its run is long.
 inline constexpr int kMostGoodputWorkers = 64;
 
-// kInternal: a run did not end, or left events that make no sense.
+// kInternal: a run did not end, or its events are inconsistent.
 Result<ScaleResult> RunScaleBench(const ScaleBenchPlan& plan,
                                   BenchObserver& observer);
 

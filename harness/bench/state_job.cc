@@ -11,13 +11,13 @@ using layers::Dense;
 using layers::Flatten;
 using layers::Relu;
 
-// A parameter has its value and the two moments of Adam, each a float32.
+// A parameter has its value and Adam's two moments, each a float32.
 constexpr double kBytesPerParameter = 12;
 constexpr double kInputs = 28 * 28;
 constexpr double kClasses = 10;
 
-// Layers of `width` units have width^2 + (inputs + classes + 2) width +
-// classes parameters: the root of that equation.
+// Returns the layer width. Layers of `width` units have width^2 + (inputs +
+// classes + 2) width + classes parameters: solves that equation.
 int WidthFor(uint64_t bytes) {
   const double parameters = static_cast<double>(bytes) / kBytesPerParameter;
   const double half = (kInputs + kClasses + 2) / 2;
@@ -33,12 +33,12 @@ JobSpec StateJob(uint64_t bytes, int replicas) {
   job.model.layers = {Flatten(), Dense(width),
                       Relu(),    Dense(width),
                       Relu(),    Dense(static_cast<int>(kClasses))};
-  // Epochs that end often would blur the steps.
+  // Frequent ends of epochs would distort the step times.
   job.data.samples = 8192;
   job.data.validation_samples = 32;
-  // Weights that hardly move keep all steps alike. In a trained model units are
-  // dead and moments of Adam decay to subnormal numbers, with which a processor
-  // takes several times as long.
+  // Weights that hardly change keep all steps alike. In a trained model, units
+  // are dead and Adam's moments decay to subnormal numbers, which take a
+  // processor several times as long.
   job.optimizer.learning_rate = 1e-6F;
   job.replicas = replicas;
   return job;

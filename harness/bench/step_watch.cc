@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// 0: it is no step.
+// Returns the step of the event; 0 if the event is not a step.
 uint64_t StepOf(std::string_view line) {
   if (line.find("\"kind\":\"step\"") == line.npos) return 0;
   const nlohmann::json event =
@@ -47,7 +47,7 @@ uint64_t StepWatch::Look() {
     rest_.append(bytes.data(), got);
     if (got < bytes.size()) break;
   }
-  // The newest whole line that is a step.
+  // Finds the newest complete line that is a step.
   size_t end = rest_.rfind('\n');
   const size_t whole = end;
   while (end != rest_.npos) {

@@ -1,4 +1,4 @@
-// Follows the steps of a training run in the event files of its chief.
+// Follows the steps of a training run by the chief's event files.
 #ifndef GAUNTLET_HARNESS_BENCH_STEP_WATCH_H_
 #define GAUNTLET_HARNESS_BENCH_STEP_WATCH_H_
 
@@ -11,12 +11,12 @@ namespace gauntlet {
 
 class StepWatch {
  public:
-  // `events`: folder of the event files; it need not be there yet.
+  // `events`: folder of the event files; need not exist yet.
   explicit StepWatch(std::filesystem::path events)
       : events_(std::move(events)) {}
 
-  // Reads what the chief's newest process has written since. Returns the newest
-  // step that it finished; 0: none yet.
+  // Reads the new events of the chief's newest process. Returns the newest step
+  // that it finished; 0 if there is none yet.
   uint64_t Look();
 
  private:
@@ -25,7 +25,7 @@ class StepWatch {
   const std::filesystem::path events_;
   int life_ = 0;  // 0: no process has written yet
   std::ifstream file_;
-  std::string rest_;  // a line that has no end yet
+  std::string rest_;  // an incomplete last line
   uint64_t step_ = 0;
 };
 

@@ -26,8 +26,8 @@ int64_t PartOf(const RecordEvent& event, std::string_view name) {
   return found == event.parts.end() ? 0 : found->took_ns;
 }
 
-// The first such event of the worker's processes, or of the launcher, after a
-// time.
+// Returns the first event at or after a time for which `wanted` is true, of the
+// worker's processes or of the launcher.
 template <typename Predicate>
 const RecordEvent* FirstAfter(const std::vector<LifeEvents>& lives, int worker,
                               int64_t t_ns, const Predicate& wanted) {
@@ -70,7 +70,8 @@ uint64_t StepsBetween(const std::vector<LifeEvents>& lives, int64_t begin_ns,
   return steps;
 }
 
-// Bytes of the saves in the window, on all workers' first processes.
+// Returns the bytes of the saves in the window, by all workers' first
+// processes.
 double BytesOfSaves(const std::vector<LifeEvents>& lives,
                     const StepWindow& window) {
   double bytes = 0;
@@ -135,7 +136,7 @@ Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
   const RecordEvent* const began = FirstAfter(
       lives, kChief, kill.t_ns,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
-  // A survivor may finish a step after the kill.
+  // A worker that was not killed may finish a step after the kill.
   const int64_t began_ns = began == nullptr ? kill.t_ns : began->t_ns;
   const uint64_t last_step = LastStepBefore(lives, began_ns);
   const RecordEvent* const new_step =
@@ -151,7 +152,7 @@ Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
   for (const RecordTime& part : began->parts) start_ns += part.took_ns;
   const int64_t restore_ns = PartOf(*began, "claim") + PartOf(*began, "load") +
                              PartOf(*began, "transfer");
-  // A survivor may have begun to rejoin before the launcher noticed.
+  // A surviving worker may have begun to rejoin before the launcher noticed.
   const int64_t running = std::max(noticed->t_ns, began->t_ns - start_ns);
   const int64_t joined = std::max(running, began->t_ns - restore_ns);
   return RecoveryFigures{

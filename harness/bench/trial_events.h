@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// Steps begin + 1 to end, with the saves after step begin and before the end.
+// Steps begin + 1 to end, and the saves after step begin and before step end.
 struct StepWindow {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -21,25 +21,24 @@ struct StepWindow {
 
 struct WindowFigures {
   double seconds = 0;
-  double fastest_step = 0;              // in seconds
+  double fastest_step = 0;              // time of the fastest step, in seconds
   double stall_seconds = 0;             // sum over all saves
-  std::vector<double> durable_seconds;  // one for each save that became durable
-  double bytes = 0;                     // size of a save, on all workers
+  std::vector<double> durable_seconds;  // time of each save until durable
+  double bytes = 0;                     // size of a save, of all workers
 };
 
-// kNotFound: the chief's first process did not get through the window.
+// kNotFound: the chief's first process did not finish the window.
 Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
                                  const StepWindow& window);
 
-// Boundaries of a recovery are shared by its parts, so that nothing lies
-// between them. In seconds.
+// Parts of a recovery, in seconds. Each part begins where the one before ends.
 struct RecoveryFigures {
   double detect = 0;
   double respawn = 0;
   double join = 0;
   double restore = 0;
   double recompute = 0;
-  uint64_t recomputed = 0;  // steps in that time, with the first new one
+  uint64_t recomputed = 0;  // recomputed steps and the first new one
 
   double total() const { return detect + respawn + join + restore + recompute; }
 };
@@ -49,11 +48,11 @@ struct Kill {
   int64_t t_ns = 0;  // by the clock of the events
 };
 
-// kNotFound: no new step followed.
+// kNotFound: no new step followed the kill.
 Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
                                      const Kill& kill);
 
-// When training began first; when the chief finished the step for good.
+// Return when training first began, and when the chief last finished the step.
 std::optional<int64_t> TrainingBegan(const std::vector<LifeEvents>& lives);
 std::optional<int64_t> StepFinished(const std::vector<LifeEvents>& lives,
                                     uint64_t step);

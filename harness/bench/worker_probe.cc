@@ -30,8 +30,8 @@ std::string ProcFile(pid_t pid, std::string_view name) {
   return ReadTextFile(fmt::format("/proc/{}/{}", pid, name));
 }
 
-// Fields of /proc/PID/stat from the third on (proc(5)): the second, the name in
-// parentheses, may hold spaces.
+// Returns the fields of /proc/PID/stat from the third on (proc(5)). The second,
+// the name in parentheses, may contain spaces.
 std::vector<std::string> StatFields(pid_t pid) {
   const std::string stat = ProcFile(pid, "stat");
   const size_t name_end = stat.rfind(')');
@@ -45,7 +45,7 @@ constexpr size_t kParent = 1;
 constexpr size_t kUserTicks = 11;
 constexpr size_t kSystemTicks = 12;
 
-// N of "--worker N" on its command line.
+// Returns N of "--worker N" on the command line of the process.
 std::optional<int> WorkerNumber(pid_t pid) {
   const std::string line = ProcFile(pid, "cmdline");
   using namespace std::string_view_literals;

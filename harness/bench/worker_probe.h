@@ -1,4 +1,4 @@
-// Looks at worker processes through /proc.
+// Reads figures of worker processes from /proc.
 #ifndef GAUNTLET_HARNESS_BENCH_WORKER_PROBE_H_
 #define GAUNTLET_HARNESS_BENCH_WORKER_PROBE_H_
 
@@ -14,15 +14,16 @@ struct WorkerPid {
   pid_t pid = 0;
 };
 
-// Running worker processes that this launcher has started, by worker.
+// Returns the running worker processes that this launcher has started, by
+// worker.
 std::vector<WorkerPid> WorkersOf(pid_t launcher);
 
-// Processor time of the process so far, user and system, in seconds. 0 if there
-// is no such process.
+// Returns the CPU time of the process so far, user and system, in seconds; 0 if
+// there is no such process.
 double CpuSecondsOf(pid_t pid);
 
-// Greatest resident set of the process so far, in bytes. 0 if there is no such
-// process.
+// Returns the greatest resident set of the process so far, in bytes; 0 if there
+// is no such process.
 uint64_t PeakMemoryOf(pid_t pid);
 
 }  // namespace gauntlet

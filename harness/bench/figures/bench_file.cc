@@ -77,7 +77,7 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
       Aggregate{"low95", &MedianInterval::low},
       Aggregate{"high95", &MedianInterval::high}};
   const std::string name = NameOf(figures.config);
-  // Fewer trials have no interval.
+  // Fewer trials have no confidence interval.
   const bool has_interval = figures.of(Metric::kStep).size() >= kLeastTrials;
   const auto aggregates =
       std::span(kAggregates).first(has_interval ? kAggregates.size() : 1);
@@ -106,7 +106,8 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
   }
 }
 
-// As Google Benchmark reports a benchmark that failed.
+// Returns an entry in the form in which Google Benchmark reports a failed
+// benchmark.
 Json VoidEntry(const CheckpointFigures& figures) {
   Json entry = BenchmarkEntry(NameOf(figures.config), "", "iteration");
   AddConfig(entry, figures.config);
@@ -147,7 +148,7 @@ std::string TextOf(const Json& json, const char* key) {
                                                    : "";
 }
 
-// Empty, or what is wrong with it.
+// Reads the trial of an entry. Returns an empty text or what is wrong with it.
 std::string ReadTrial(const Json& entry, BenchFigures& figures) {
   if (!entry.is_object()) return "a benchmark that is no object";
   if (TextOf(entry, "run_type") != "iteration" ||
@@ -199,7 +200,8 @@ const TrialValues* BenchFigures::Find(const std::string& name,
 
 Parsed<BenchFigures> ReadBenchFigures(std::string_view json,
                                       std::string_view name) {
-  // Its parser uses no recursion; nothing deep is copied or written.
+  // Json's parser is not recursive, and nothing deeply nested is copied or
+  // written.
   const Json parsed = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return Refuse(name, "no JSON object");
   const auto context = parsed.find("context");

@@ -1,10 +1,10 @@
-// The file of a benchmark's figures: JSON in the form that Google Benchmark
-// writes, so that its tools read it.
+// The result file of a benchmark: JSON in Google Benchmark's format, so that
+// its tools can read the file.
 //
-// An entry for each trial (run_type "iteration": real_time is a step's time,
-// cpu_time its processor time), with all metrics in SI units beside them, and
-// three aggregates of each configuration: the median and the ends of its 95 %
-// interval. Entries "machine/…" hold what the machine itself does.
+// Each trial is an entry (run_type "iteration": real_time is the time of a
+// step, cpu_time its CPU time), which also has all metrics in SI units. Each
+// configuration has three aggregates: the median and the ends of its 95 %
+// interval. Entries "machine/…" hold rates of the machine itself.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_BENCH_FILE_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_BENCH_FILE_H_
 
@@ -26,21 +26,21 @@ struct BenchFigures {
   // By configuration's name, then by metric.
   std::map<std::string, std::array<TrialValues, kMetrics>> values;
 
-  // nullptr: it was not measured.
+  // Returns nullptr if the metric was not measured.
   const TrialValues* Find(const std::string& name, Metric metric) const;
 };
 
-// Errors call the file `name`.
+// Reads a result file. Error messages call it `name`.
 Parsed<BenchFigures> ReadBenchFigures(std::string_view json,
                                       std::string_view name);
 
-// "host: a in the baseline, b now; …": what forbids a comparison. Empty: the
-// same machine, program and file system.
+// Returns the differences that forbid a comparison: "host: a in the baseline, b
+// now; …". Empty: machine, program and file system are the same.
 std::string ContextDifference(const BenchContext& baseline,
                               const BenchContext& present);
 
-// Two groups of trials differ if chance alone makes them differ as much with a
-// probability below this.
+// Two groups of trials differ significantly if the p-value (MannWhitneyP) is
+// below this.
 inline constexpr double kSignificance = 0.05;
 
 }  // namespace gauntlet

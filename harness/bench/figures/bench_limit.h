@@ -15,7 +15,7 @@ namespace gauntlet {
 
 // A limit for the median of a metric, in all configurations of a mode.
 struct BenchLimit {
-  std::string text;                 // as it was written
+  std::string text;                 // as the user wrote it
   std::optional<std::string> mode;  // nullopt: all modes that have the metric
   Metric metric = Metric::kStep;
   bool at_most = true;
@@ -23,23 +23,24 @@ struct BenchLimit {
   bool times_baseline = false;  // value: a multiple of the baseline's median
 };
 
-// "[MODE.]METRIC<=VALUE" or ">=". VALUE is of the metric's unit, or "1.1x" for
-// a multiple of the baseline. kInvalidArgument says what is wrong with it.
+// Parses "[MODE.]METRIC<=VALUE" or ">=". VALUE is in the metric's unit, or
+// "1.1x" for a multiple of the baseline. kInvalidArgument states what is wrong
+// with the text.
 Result<BenchLimit> ParseBenchLimit(std::string_view text);
 
 // Returns true iff runs without checkpoints have this metric too.
 bool IsOfAllRuns(Metric metric);
 
-// kInvalidArgument: a limit is a multiple of a figure that the baseline does
-// not have, or has of fewer than kLeastTrials trials.
+// Returns kInvalidArgument if a limit is a multiple of a figure that the
+// baseline lacks, or has from fewer than kLeastTrials trials.
 Status CheckBaseline(const BenchFigures& baseline,
                      const std::vector<BenchLimit>& limits,
                      const std::vector<CheckpointConfig>& measured);
 
-// A line for each figure that breaks one of the limits: "async.overhead<=3%:
-// 4.2 % in checkpoint/async/…". A multiple of the baseline is broken only where
-// the difference is significant as well (Significance). A figure that is void
-// or missing breaks a limit on it.
+// Returns a line for each figure that breaks a limit: "async.overhead<=3%: 4.2
+// % in checkpoint/async/…". A multiple of the baseline is broken only if the
+// difference is significant as well (kSignificance). A figure that is missing
+// or unusable breaks a limit on it.
 std::vector<std::string> BrokenLimits(const CheckpointResult& result,
                                       const std::vector<BenchLimit>& limits,
                                       const BenchFigures* baseline);

@@ -1,4 +1,4 @@
-// JSON in the form that Google Benchmark writes.
+// JSON in Google Benchmark's format.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_BENCHMARK_JSON_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_BENCHMARK_JSON_H_
 
@@ -10,19 +10,19 @@
 
 namespace gauntlet {
 
-// The fields that all entries of a run have. `type`: "iteration" or
+// Returns the fields that all entries of a run have. `type`: "iteration" or
 // "aggregate"; `suffix` tells the aggregates of a run apart.
 nlohmann::ordered_json BenchmarkEntry(const std::string& run,
                                       std::string_view suffix,
                                       std::string_view type);
 
-// In seconds.
+// Adds the real time and the CPU time, both in seconds.
 void AddBenchmarkTimes(nlohmann::ordered_json& entry, double real, double cpu);
 
-// The value of an entry's "goodput_run".
+// Returns the value of an entry's "goodput_run".
 nlohmann::ordered_json MeasuredGoodputToJson(const MeasuredGoodput& goodput);
 
-// The whole file.
+// Returns the text of the whole file.
 std::string BenchmarkFile(nlohmann::ordered_json context,
                           nlohmann::ordered_json entries);
 

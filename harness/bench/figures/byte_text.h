@@ -1,4 +1,4 @@
-// Sizes in decimal units, as benchmarks of disks have them.
+// Sizes in decimal units, as in disk benchmarks.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_BYTE_TEXT_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_BYTE_TEXT_H_
 
@@ -9,10 +9,12 @@
 
 namespace gauntlet {
 
-// "10MB", "1.5GB", "800kB", "12B": the shortest form with up to two decimals.
+// Returns "10MB", "1.5GB", "800kB" or "12B": the shortest form with up to two
+// decimals.
 std::string ByteText(uint64_t bytes);
 
-// "10MB", "1.5GB", "100kB" or "12B". Not what has no unit.
+// Parses "10MB", "1.5GB", "100kB" or "12B". A number without a unit is an
+// error.
 std::optional<uint64_t> ParseBytes(std::string_view text);
 
 }  // namespace gauntlet

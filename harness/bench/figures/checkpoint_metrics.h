@@ -39,7 +39,7 @@ enum class MetricUnit : uint8_t {
   kRatio,
 };
 
-// Which of two values a user prefers.
+// The direction in which a metric is better.
 enum class Better : uint8_t { kLower, kHigher };
 
 struct MetricInfo {
@@ -50,7 +50,7 @@ struct MetricInfo {
   std::string_view meaning;  // one line
 };
 
-// In the order of the enum.
+// Returns all metrics, in the order of the enum.
 std::span<const MetricInfo, kMetrics> AllMetrics();
 const MetricInfo& InfoOf(Metric metric);
 // Returns true iff the metric is a difference from the run without saves, which
@@ -58,8 +58,7 @@ const MetricInfo& InfoOf(Metric metric);
 bool IsDifference(Metric metric);
 std::optional<Metric> FindMetric(std::string_view name);
 
-// Parts of a recovery in the order in which they follow each other. Together
-// they are kRecovery.
+// Parts of a recovery, in the order of time. Their sum is kRecovery.
 inline constexpr std::array kRecoveryParts = {Metric::kDetect, Metric::kRespawn,
                                               Metric::kJoin, Metric::kRestore,
                                               Metric::kRecompute};

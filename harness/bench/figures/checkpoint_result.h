@@ -16,48 +16,48 @@
 
 namespace gauntlet {
 
-// One way to train and save.
+// One configuration: how to train and save.
 struct CheckpointConfig {
   std::optional<SaveMode> mode;  // nullopt: no saves
-  uint64_t state_bytes = 0;      // about
+  uint64_t state_bytes = 0;      // approximate
   uint64_t every = 1;            // steps from save to save
   int workers = 1;
-  int shards = 0;  // maximum number of workers that write one; 0: all
+  int shards = 0;  // maximum number of workers that write a shard; 0: all
 
   bool operator==(const CheckpointConfig&) const = default;
 };
 
 std::span<const SaveMode> AllSaveModes();
-// "sync" …: as of train --ckpt-mode.
+// Returns the value of train --ckpt-mode: "sync", …
 std::string_view SaveModeName(SaveMode mode);
-// The same, or "none".
+// As SaveModeName; "none" without saves.
 std::string ModeName(const std::optional<SaveMode>& mode);
-// "checkpoint/async/state:10MB/every:10/workers:1", and "/shards:1" where not
-// all workers write.
+// Returns "checkpoint/async/state:10MB/every:10/workers:1", with "/shards:1"
+// appended if not all workers write.
 std::string NameOf(const CheckpointConfig& config);
 
-// Values of one metric, one of each trial.
+// Values of one metric, one for each trial.
 using TrialValues = std::vector<double>;
 
-// A run with real kills beside the formula.
+// A run with real kills, and the goodput that the model predicts for it.
 struct MeasuredGoodput {
-  double measured = 0;  // share of the time that went to steps of the result
+  double measured = 0;  // share of the time that went to steps that count
   double expected = 0;  // ExpectedGoodput(model, interval)
   uint64_t kills = 0;
   double seconds = 0;
   double interval = 0;  // seconds of steps from save to save
-  FailureModel model;   // between_failures: as it came out
+  FailureModel model;   // between_failures: as measured
 
   bool operator==(const MeasuredGoodput&) const = default;
 };
 
 struct CheckpointFigures {
   CheckpointConfig config;
-  // By metric; empty: it was not measured.
+  // By metric; empty: not measured.
   std::array<TrialValues, kMetrics> values;
   std::optional<MeasuredGoodput> goodput;
-  // Reason why the figures are void, and so are missing: the trained state was
-  // not that of the run without saves.
+  // Reason why the figures are unusable, and so missing: the trained state
+  // differs from that of the run without saves.
   std::string voided;
 
   const TrialValues& of(Metric metric) const {
@@ -67,8 +67,8 @@ struct CheckpointFigures {
   bool operator==(const CheckpointFigures&) const = default;
 };
 
-// Rates of the machine for as many bytes as the state has, in bytes per second.
-// Measured between the trials.
+// Rates of the machine for as many bytes as the state has, in bytes per second,
+// measured between the trials.
 enum class MachineLimit : uint8_t {
   kMemcpy,
   kWrite,
@@ -78,7 +78,7 @@ enum class MachineLimit : uint8_t {
 };
 inline constexpr size_t kMachineLimits =
     static_cast<size_t>(MachineLimit::kLoopback) + 1;
-// "memcpy", "write+fsync" …
+// Returns "memcpy", "write+fsync" …
 std::string_view MachineLimitName(MachineLimit limit);
 
 struct MachineFigures {
@@ -104,12 +104,12 @@ struct BenchContext {
 
 struct CheckpointResult {
   BenchContext context;
-  std::vector<MachineFigures> machine;  // one of each size of state
+  std::vector<MachineFigures> machine;  // one for each state size
   std::vector<CheckpointFigures> figures;
   // Mean time between failures of the whole job, in seconds.
   double between_failures = 0;
   bool interrupted = false;
-  // Error that ended the benchmark early; empty: none.
+  // Error that ended the benchmark early; empty if it was not ended early.
   std::string failure;
 
   bool operator==(const CheckpointResult&) const = default;

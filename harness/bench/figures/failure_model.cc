@@ -7,9 +7,9 @@ namespace gauntlet {
 
 double ExpectedGoodput(const FailureModel& model, double interval) {
   const double mean = model.between_failures;
-  // A failure costs the downtime and the steps behind the newest snapshot; of
-  // those, the ones in durable_after are lost although the next snapshot was
-  // taken, as if the downtime were that much longer.
+  // A failure costs the downtime and the steps after the newest durable
+  // snapshot. The steps in durable_after are lost although a newer snapshot was
+  // taken, so they count as more downtime.
   const double downtime = model.downtime + model.durable_after;
   const double wall_of_interval =
       mean * std::exp(downtime / mean) *
@@ -22,8 +22,8 @@ double YoungInterval(const FailureModel& model) {
 }
 
 double BestInterval(const FailureModel& model, double least) {
-  // The goodput rises to its only maximum and falls from there, and the optimum
-  // is below Young's interval plus the cost. Golden-section search.
+  // Golden-section search: the goodput has a single maximum, below Young's
+  // interval plus the cost.
   double low = least;
   double high = std::max(least, 2.0 * (YoungInterval(model) + model.save_cost));
   const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;

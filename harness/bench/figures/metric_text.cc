@@ -44,8 +44,8 @@ ScalesOfUnit ScalesOf(MetricUnit unit) {
   return {};
 }
 
-// The greatest scale of which the value has one at least. What is nearly 1000
-// of a scale would be written as 1000.
+// Returns the greatest scale in which the value is at least 1. The factor makes
+// a value that would be written as 1000 use the next greater scale.
 const Scale& ScaleFor(double value, std::span<const Scale> scales) {
   for (const Scale& scale : scales) {
     if (std::abs(value) >= scale.size * 0.9995) return scale;
@@ -53,7 +53,7 @@ const Scale& ScaleFor(double value, std::span<const Scale> scales) {
   return scales.back();
 }
 
-// Three digits, or all that are left of the point.
+// Returns three digits, or all digits before the point if there are more.
 std::string Digits(double scaled) {
   const double size = std::abs(scaled);
   const int places = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
@@ -71,7 +71,7 @@ std::string MetricText(MetricUnit unit, double value) {
 std::string MetricRangeText(MetricUnit unit, double low, double high) {
   const auto [scales, suffix] = ScalesOf(unit);
   const Scale& scale = ScaleFor(high, scales);
-  // The minus of a negative number is none between two.
+  // A hyphen after a negative number would look like a minus.
   return fmt::format("{}{}{} {}{}", Digits(low / scale.size),
                      low < 0 ? " to " : "-", Digits(high / scale.size),
                      scale.unit, suffix);

@@ -1,4 +1,4 @@
-// Values of metrics, as people and limits write them.
+// Values of metrics as text, in reports and in limits.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_METRIC_TEXT_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_METRIC_TEXT_H_
 
@@ -10,19 +10,20 @@
 
 namespace gauntlet {
 
-// "1.23 ms", "12.0 MB", "1.4 GB/s", "3.1 %": three digits.
+// Returns "1.23 ms", "12.0 MB", "1.4 GB/s" or "3.1 %": three digits.
 std::string MetricText(MetricUnit unit, double value);
 
-// "1.20-1.31 ms", in the unit of the greater one.
+// Returns "1.20-1.31 ms", in the unit of the greater value.
 std::string MetricRangeText(MetricUnit unit, double low, double high);
 
-// "3%" or "0.03", "1.5ms", "10MB", "1.2GB/s". nullopt: it is none of this unit.
+// Parses "3%" or "0.03", "1.5ms", "10MB", "1.2GB/s"; nullopt if the text is not
+// a value of this unit.
 std::optional<double> ParseMetricValue(MetricUnit unit, std::string_view text);
 
-// How a value of that unit is written, for messages: "a time such as 1.5ms".
+// Returns the expected form of a value, for messages: "a time such as 1.5ms".
 std::string_view MetricValueForm(MetricUnit unit);
 
-// Formats a duration in seconds: "24h", "1h30m".
+// Returns a duration in seconds as "24h" or "1h30m".
 std::string LongTimeText(double seconds);
 
 }  // namespace gauntlet

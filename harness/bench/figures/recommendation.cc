@@ -22,7 +22,7 @@ FailureModel ModelOf(const CheckpointFigures& figures,
               0.0, median(Metric::kRecovery) - median(Metric::kRecompute))};
 }
 
-// Rounds up to two digits, the precision of a measured cost.
+// Rounds up to two significant digits, the precision of a measured cost.
 uint64_t RoundedSteps(double steps) {
   const double least = std::max(1.0, std::ceil(steps));
   const double unit =
@@ -55,7 +55,7 @@ std::vector<Recommendation> RecommendationsOf(
       continue;
     }
     const FailureModel model = ModelOf(figures, between_failures);
-    // Not more often than a save becomes durable.
+    // Saving more often than a save becomes durable is impossible.
     const double least = std::max(step, MedianOf(figures.of(Metric::kDurable)));
     const double best = BestInterval(model, least);
     const uint64_t steps = RoundedSteps(best / step);

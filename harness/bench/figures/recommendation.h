@@ -1,4 +1,5 @@
-// How often to save, by the measured costs and a stated failure rate.
+// Recommended checkpoint intervals, from the measured costs and a given failure
+// rate.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_RECOMMENDATION_H_
 
@@ -14,18 +15,18 @@ namespace gauntlet {
 
 struct Recommendation {
   CheckpointConfig config;
-  uint64_t steps = 1;  // from save to save, to two digits
+  uint64_t steps = 1;  // from save to save, rounded to two digits
   double seconds = 0;  // time of these steps without saves
   double goodput = 0;  // ExpectedGoodput
 };
 
-// Returns the figures from `begin` on that differ only in the mode.
+// Returns the figures from `begin` on that differ only in the save mode.
 std::span<const CheckpointFigures> GroupAt(
     std::span<const CheckpointFigures> figures, size_t begin);
 
 // Returns one for each mode with a measured recovery. REQUIRES: the figures
-// differ only in the mode; those without saves are the first.
-// `between_failures`: mean of the whole job, in seconds.
+// differ only in the mode, and those without saves come first.
+// `between_failures`: mean time between failures of the whole job, in seconds.
 std::vector<Recommendation> RecommendationsOf(
     std::span<const CheckpointFigures> group, double between_failures);
 

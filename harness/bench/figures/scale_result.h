@@ -1,4 +1,4 @@
-// How a simulated cluster behaves as it grows, as plain values.
+// Result of a scaling benchmark of simulated clusters, as plain values.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_SCALE_RESULT_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_SCALE_RESULT_H_
 
@@ -17,7 +17,7 @@
 
 namespace gauntlet {
 
-// Times are virtual ones.
+// All times are virtual.
 enum class ScaleMetric : uint8_t {
   kForm,
   kStep,
@@ -43,35 +43,36 @@ inline constexpr size_t kScaleMetrics =
 struct ScaleMetricInfo {
   ScaleMetric metric;
   std::string_view name;
-  std::optional<MetricUnit> unit;  // none: a count
+  std::optional<MetricUnit> unit;  // nullopt: a count
   std::string_view meaning;        // one line
 };
-// In the order of the enum.
+// Returns all metrics, in the order of the enum.
 std::span<const ScaleMetricInfo, kScaleMetrics> AllScaleMetrics();
 
-// "12.3 ms", "1240".
+// Returns "12.3 ms" or "1240".
 std::string ScaleMetricText(const ScaleMetricInfo& info, double value);
 
 struct ScaleSetup {
   NetworkLatency link;
   Duration step_time = std::chrono::milliseconds(100);
-  // Mean time between two interruptions of a job with so many workers. Half as
-  // many are interrupted half as often.
+  // Mean time between two failures of a job with `of_workers` workers. A job
+  // with half as many fails half as often.
   Duration between_failures = std::chrono::hours(3);
   int of_workers = 16'384;
   uint64_t seed = 1;
 
-  // In seconds, of a job with that many workers.
+  // Returns the mean time between failures of a job with that many workers, in
+  // seconds.
   double BetweenFailuresOf(int workers) const;
 };
 
 struct ScaleFigures {
   int workers = 1;
   std::array<double, kScaleMetrics> values{};
-  // With real crashes, beside the formula.
+  // Goodput of a run with real crashes.
   std::optional<MeasuredGoodput> goodput;
-  // Why there are no figures: a run did not end with the state of the
-  // undisturbed one.
+  // Reason why the figures are unusable: the final state of a run differs from
+  // that of the undisturbed run. Empty: they are usable.
   std::string voided;
 
   double of(ScaleMetric metric) const {
@@ -87,13 +88,13 @@ struct ScaleResult {
   bool interrupted = false;
 };
 
-// Exponent p of the growth like workers^p between two sizes. REQUIRES: the
-// numbers of workers differ, and both values are above 0.
+// Returns the exponent p if the metric grows like workers^p between two sizes.
+// REQUIRES: the numbers of workers differ, and both values are above 0.
 double GrowthBetween(const ScaleFigures& small, const ScaleFigures& large,
                      ScaleMetric metric);
 
-// In the form that Google Benchmark writes: an entry for each number of
-// workers, real_time is a step's virtual time.
+// Returns JSON in Google Benchmark's format: an entry for each number of
+// workers, whose real_time is the virtual time of a step.
 std::string ScaleResultToJson(const ScaleResult& result);
 
 }  // namespace gauntlet

@@ -13,9 +13,10 @@ namespace {
 constexpr double kMissedTail = 0.025;  // on each side of the interval
 constexpr size_t kMostForExact = 20;
 
-// Number of orders of `a` and `b` values by their U statistic: entry u counts
-// the orders in which u pairs have the value of the second group first. The
-// recurrence removes the greatest value (Mann and Whitney, 1947).
+// Returns the number of orders of `a` and `b` values by their U statistic:
+// entry u counts the orders in which, in u pairs, the second group's value
+// comes first. The recurrence removes the greatest value (Mann and Whitney,
+// 1947).
 std::vector<double> OrdersByU(size_t a, size_t b) {
   std::vector<std::vector<double>> row(b + 1, std::vector<double>{1.0});
   for (size_t i = 1; i <= a; ++i) {
@@ -44,7 +45,7 @@ double ExactP(size_t a, size_t b, double smaller_u) {
   return std::min(1.0, 2.0 * as_extreme / all);
 }
 
-// Sum of t^3 - t over the groups of equal values.
+// Returns the sum of t^3 - t over the groups of t equal values.
 double TieTerm(std::vector<double> values) {
   std::ranges::sort(values);
   double term = 0;
@@ -80,8 +81,8 @@ double MedianOf(std::vector<double> values) {
 MedianInterval MedianIntervalOf(std::vector<double> values) {
   const double median = MedianOf(values);
   std::ranges::sort(values);
-  // The interval leaves out as many values on each side as keep the chance that
-  // so few, or fewer, are below the median at most kMissedTail.
+  // Leaves out as many values on each side as possible while the probability
+  // that so few values, or fewer, are below the median is at most kMissedTail.
   const size_t n = values.size();
   double chance =
       std::pow(0.5, static_cast<double>(n));  // of `left_out` values

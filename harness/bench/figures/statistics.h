@@ -1,4 +1,4 @@
-// Statistics of repeated measurements that assume no distribution.
+// Nonparametric statistics of repeated measurements.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_STATISTICS_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_STATISTICS_H_
 
@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Smallest number of values of which the interval of a MedianInterval covers
-// the median with a probability of 95 %.
+// Least number of values whose MedianInterval covers the median with a
+// probability of 95 %.
 inline constexpr size_t kLeastTrials = 6;
 
 // A median, with a confidence interval of at least 95 %.
@@ -21,20 +21,22 @@ struct MedianInterval {
   bool operator==(const MedianInterval&) const = default;
 };
 
-// Median of the values, at least one, in any order.
+// Returns the median of the values, which may be in any order. REQUIRES: at
+// least one value.
 double MedianOf(std::vector<double> values);
 
-// The interval lies between two order statistics, by the binomial distribution
-// of the number of values below the median (Conover, Practical Nonparametric
-// Statistics, 3.2). With fewer than kLeastTrials values, at least one, it
-// spans all of them, and covers the median less often.
+// Returns the interval between two order statistics, by the binomial
+// distribution of the number of values below the median (Conover, Practical
+// Nonparametric Statistics, 3.2). With fewer than kLeastTrials values the
+// interval spans all of them, and covers the median less often. REQUIRES: at
+// least one value.
 MedianInterval MedianIntervalOf(std::vector<double> values);
 
-// Two-sided p-value of the Mann-Whitney U test: the probability that two groups
-// of one distribution differ as much as these or more. Ties count half. Exact
-// by enumeration of all orders for groups of at most 20 values without ties,
-// else by the normal approximation with the correction for ties. 1 if a group
-// is empty or all values are equal.
+// Returns the two-sided p-value of the Mann-Whitney U test: the probability
+// that two groups of one distribution differ at least as much as these. Ties
+// count half. Exact, by enumeration of all orders, for groups of at most 20
+// values without ties; else the normal approximation, corrected for ties. 1 if
+// a group is empty or all values are equal.
 double MannWhitneyP(std::span<const double> one, std::span<const double> other);
 
 }  // namespace gauntlet
