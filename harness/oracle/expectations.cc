@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns the outcome of the run, by its name in Outcome if one fits.
+// Returns the outcome of the run, by its name in Outcome if one applies.
 std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
   const Record& record = outline.record;
   if (record.ending != RunEnding::kExited) {
@@ -95,7 +95,7 @@ RunFacts FactsOf(const Outline& outline) {
 
 namespace {
 
-// Returns the number of different epochs that ended after the first generation.
+// Returns the number of distinct epochs that ended after the first generation.
 uint64_t EpochsAfterRestart(const Outline& outline) {
   std::set<uint64_t> epochs;
   for (const Generation& generation : outline.generations) {
@@ -105,7 +105,7 @@ uint64_t EpochsAfterRestart(const Outline& outline) {
   return epochs.size();
 }
 
-// Ends of the first and the last epoch.
+// The events at the ends of the first and the last epoch.
 struct Trend {
   RecordEvent first;
   RecordEvent last;

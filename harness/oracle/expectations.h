@@ -11,8 +11,8 @@ namespace gauntlet {
 
 RunFacts FactsOf(const Outline& outline);
 
-// Returns the expectations that are not met. The outcome `violates` is left to
-// the judge.
+// Returns the expectations that are not met. The judge itself checks the
+// outcome `violates`.
 std::vector<Finding> BrokenExpectations(const Outline& outline,
                                         const RunFacts& facts);
 

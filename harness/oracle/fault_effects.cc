@@ -18,13 +18,13 @@ bool Has(const LifeEvents& life, size_t from, RecordKind kind) {
                      });
 }
 
-// Returns true iff the fault skips files that end before its byte.
+// Returns true iff the fault skips files that are too short to have its byte.
 bool PassesOverFiles(const RecordFault& fault) {
   return fault.kind == "bit_flip" && fault.byte > 0;
 }
 
-// "; saves begun: 4 in incarnation 1, 2 in incarnation 2", for a fault that is
-// planned for a save.
+// Returns "; saves begun: 4 in incarnation 1, 2 in incarnation 2" for a fault
+// that is planned for a save; else "".
 std::string SavesText(const Record& record, const RecordFault& fault) {
   if (!fault.in_save) return "";
   std::map<int, int64_t> begun;  // by incarnation; all ranks save together
@@ -63,9 +63,10 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                            occurrence.fault->id, occurrence.fault->summary,
                            NameOf(life)));
   }
-  // Without a grace period the worker gets no notice.
+  // Without a grace period the worker receives no notice.
   const bool notifies = traits.gives_notice && occurrence.fault->grace_ns > 0;
-  // A process that ends may leave the notice to the others of its job.
+  // A process that ends may leave it to other processes of its job to report
+  // the notice.
   const bool seen = Has(life, occurrence.index, RecordKind::kNotice) ||
                     (Has(life, occurrence.index, RecordKind::kLifeEnd) &&
                      IsAnyNoticeSeen(record));

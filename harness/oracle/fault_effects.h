@@ -8,7 +8,7 @@
 namespace gauntlet {
 
 // Checks that each planned fault fired and had the effect of its kind. A
-// violation is no bug of the engine: it makes the case inconclusive.
+// violation is no bug in the engine: it makes the case inconclusive.
 void CheckFaultEffects(const Outline& outline, Check& check);
 
 }  // namespace gauntlet

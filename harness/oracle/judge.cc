@@ -170,7 +170,7 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   }
 }
 
-// Nondeterminism comes first: other findings may not be reproducible.
+// Nondeterminism is listed first: other findings may not be reproducible.
 void JudgeNondeterminism(const Record& record, Verdict& verdict) {
   const std::string message =
       "two runs of the same plan differ: " + record.nondeterminism;

@@ -64,8 +64,8 @@ void Specification::CheckEnd() {
   }
 }
 
-// Checks that the exit code, restarts and result of a launcher agree with its
-// events. `ended` is the machine's event of its end, or null.
+// Checks that the exit code, the restarts and the result of a launcher agree
+// with its events. `ended`: the machine's event of the launcher's end, or null.
 void Specification::CheckAccount(const LauncherRun& launcher,
                                  const RecordEvent* ended) {
   if (launcher.events.empty()) return;
@@ -122,8 +122,8 @@ bool Specification::IsKilledByAFault(size_t launcher) const {
   });
 }
 
-// Checks that a signal ended a launcher only in a power loss, or by such a
-// fault.
+// Checks that a signal ended a launcher only in a power loss, or by a fault in
+// one of its workers.
 void Specification::CheckLaunchers() {
   const bool power_went =
       std::ranges::any_of(record_.machine, [](const RecordEvent& event) {

@@ -1,8 +1,8 @@
 // The specification: checks the history of a run, event by event.
 //
-// It goes through the history once. Each event is checked against the state so
-// far (of the store, of training, of processes), and then changes it. A fault
-// that fired is an event too: it changes what is required of the run. Nothing
+// Reads the history once. Each event is checked against the state so far (of
+// the store, of training, of processes), and then changes that state. A fault
+// that fired is an event too: it changes the requirements on the run. Nothing
 // else excuses a deviation.
 #ifndef GAUNTLET_HARNESS_ORACLE_SPECIFICATION_H_
 #define GAUNTLET_HARNESS_ORACLE_SPECIFICATION_H_

@@ -19,8 +19,8 @@ struct TimedLine {
 
 constexpr int64_t kStoppedOnNotice = 143;
 
-// Returns true iff the worker exits with an error, and not because of the loss
-// or the newer generation that it has just reported.
+// Returns true iff the worker exits with an error other than the loss or the
+// newer generation that it has just reported.
 bool IsFailure(const LifeEvents& life, const RecordEvent& exit) {
   if (exit.count == 0 || exit.count == kStoppedOnNotice) return false;
   for (const RecordEvent& event : std::views::reverse(life.events)) {
@@ -62,7 +62,8 @@ std::string FiredText(const Record& record, const RecordEvent& event) {
   return fmt::format("step {}  {}", event.step, event.detail);
 }
 
-// "step-000000005-g1, generation 1"; the name alone if it has no generation.
+// Returns "step-000000005-g1, generation 1"; the name alone if it has no
+// generation.
 std::string CheckpointText(std::string_view path) {
   const std::string_view name = BaseName(path);
   const size_t mark = name.rfind("-g");

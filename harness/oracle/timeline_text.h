@@ -10,7 +10,8 @@
 namespace gauntlet {
 
 // Returns one line per event, such as "worker 1, incarnation 1  step 100
-// kill-w1: …": at most 12, and then the number of the others.
+// kill-w1: …". Returns at most 12 of them, then a line with the number of the
+// others.
 std::vector<std::string> TimelineText(const Outline& outline);
 
 }  // namespace gauntlet

@@ -19,7 +19,7 @@ class Check {
       : Check(invariant) {
     list.push_back(this);
   }
-  // Counts one check that is made.
+  // Counts one check that was made.
   void Count() { ++report_.instances; }
   // Reports a violation: `name` is its kind, `message` one line of text. All
   // are counted; only the first few are kept as text.

@@ -12,17 +12,17 @@ namespace gauntlet {
 
 class Disturbances {
  public:
-  // Notes that the fault fired in the process.
+  // Adds the effects of a fault that fired in the process.
   void Fired(const RecordFault& fault, const Emitter& in, int64_t t_ns);
-  // Notes that the process ended, and with it its pauses, errors and failed
+  // Ends the effects that end with the process: its pauses, errors and failed
   // devices.
   void Ended(const Emitter& process, int64_t t_ns);
   // Returns true iff a fault was in effect at that time or later.
   bool AnySince(int64_t t_ns) const;
 
  private:
-  // End of the effects, by process; by the machine for faults that outlast
-  // their process.
+  // End of the effects: by process, or by machine if the fault outlasts its
+  // process.
   std::map<Emitter, int64_t> until_ns_;
 };
 

@@ -6,7 +6,7 @@ namespace gauntlet {
 namespace {
 
 // A lying disk may lose data that it reported as durable. A host without the
-// disk loses only its own process, and what the process had not synced.
+// disk loses only its own process and the data that the process had not synced.
 FaultTraits PowerCutOf(const RecordFault& fault) {
   if (fault.of_one_host) return kDeathOfOne;
   const bool lies = fault.disk == kLyingDisk;
@@ -33,7 +33,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   }
   // A worker that exceeds the limit of a step is declared hung.
   if (kind == "slow") return {.may_end_life = true};
-  // Only connections and time are lost.
+  // These faults cost only connections and time.
   if (kind == "partition" || kind == "asymmetric_partition" ||
       kind == "connection_reset" || kind == "packet_loss" || kind == "delay") {
     return {.may_end_life = true};

@@ -1,4 +1,5 @@
-// Hindrances: times in which a fault keeps a process or a link from working.
+// Hindrances: intervals during which a fault keeps a process or a link from
+// working.
 //
 // A deadline does not run during a hindrance: a fault of one millisecond
 // excuses one millisecond.
@@ -32,13 +33,14 @@ struct Hindrance {
   int64_t late_ns = 0;  // kLateFrames: longest delay of a frame
 };
 
-// Returns true iff the hindrance can make something exceed the limit: late
-// frames do only if they are late enough.
+// Returns true iff the hindrance can make a wait exceed the limit. Late frames
+// can only if they are late enough.
 bool MatchesLateness(const Hindrance& one, int64_t limit_ns);
 
 class Hindrances {
  public:
-  // Adds the hindrance by a fault that fired in the process, if it is one.
+  // Adds the hindrance that a fault causes in the process where it fired, if it
+  // causes one.
   void Fired(const RecordFault& fault, const Emitter& in, int64_t t_ns);
   // Adds a late frame from or to the process.
   void FrameLate(const Emitter& of, int64_t t_ns, int64_t late_ns);
@@ -54,10 +56,10 @@ class Hindrances {
   using Counts = std::function<bool(const Hindrance&)>;
   int64_t Undisturbed(int64_t from_ns, int64_t until_ns, const Counts& counts,
                       int64_t longest_ns = kForEver) const;
-  // Returns the start of the unbroken row of counted hindrances that includes
-  // the time; nullopt: there is none.
+  // Returns the start of the uninterrupted sequence of counted hindrances that
+  // covers the time; nullopt if none does.
   std::optional<int64_t> Since(int64_t t_ns, const Counts& counts) const;
-  // Returns true iff a counted hindrance overlaps the time.
+  // Returns true iff a counted hindrance overlaps the interval.
   bool Any(int64_t from_ns, int64_t until_ns, const Counts& counts) const;
   const std::vector<Hindrance>& all() const { return all_; }
 

@@ -21,8 +21,8 @@ inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Process that emitted an event. The incarnations of launchers count their
-// starts, from 1.
+// Process that emitted an event. The incarnation of a launcher is the number of
+// its start, from 1.
 struct Emitter {
   enum class Kind : uint8_t { kWorker, kLauncher, kMachine };
   Kind kind = Kind::kWorker;
@@ -32,15 +32,16 @@ struct Emitter {
   auto operator<=>(const Emitter&) const = default;
 };
 
-// "worker 1, incarnation 2".
+// Returns "worker 1, incarnation 2".
 std::string NameOf(const Emitter& emitter);
 // Returns the worker process that a launcher's or the machine's event is about.
 // REQUIRES: event.about.
 Emitter WorkerAbout(const RecordEvent& event);
 
-// "epoch end at step 12"; "after step 6" for a step, which ends there.
+// Returns "epoch end at step 12"; for a step "after step 6", as the step ends
+// there.
 std::string EventAtStep(const RecordEvent& event);
-// "epoch end at step 12 (worker 1, incarnation 2)".
+// Returns "epoch end at step 12 (worker 1, incarnation 2)".
 std::string Where(const Emitter& emitter, const RecordEvent& event);
 
 struct HistoryEvent {

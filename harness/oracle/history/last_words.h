@@ -10,13 +10,14 @@ namespace gauntlet {
 
 // Returns true iff the process exited with WorkerExit::kStartLater.
 bool LeftToStartLater(const LifeEvents& life);
-// Returns true iff the process exited so with a state that it could not save.
+// Returns true iff the process exited with that code and a state that it could
+// not save.
 bool LeftUnsaved(const LifeEvents& life);
 
 // Returns true iff the last launcher's result is "done".
 bool IsDone(const Record& record);
 
-// Returns "; meanwhile memory ran out: …", to be added to a finding about a
+// Returns "; meanwhile memory ran out: …", to append to a finding about a
 // process that ended; "" if the kernel killed no process.
 std::string ByTheKernel(const Record& record);
 

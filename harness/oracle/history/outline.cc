@@ -81,7 +81,8 @@ void Outline::FindFirings() {
                            });
 }
 
-// If a number is claimed again, it stands for the newest such generation.
+// If a number is claimed again, it denotes the newest generation of that
+// number.
 void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
   std::map<uint64_t, size_t> newest;  // by number
   std::map<Emitter, size_t> of;
@@ -107,7 +108,7 @@ void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
   }
 }
 
-// Compares each generation with the one started before it.
+// Compares each generation with the one that started before it.
 void Outline::FindRedone() {
   bool any = false;
   uint64_t reached = 0;

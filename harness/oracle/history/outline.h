@@ -1,5 +1,5 @@
 // Outline of a run: the faults that fired, and the course of each generation.
-// It judges nothing.
+// It makes no judgement.
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_OUTLINE_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_OUTLINE_H_
 
@@ -27,8 +27,8 @@ struct FaultOccurrence {
   const RecordEvent& event() const { return life->events[index]; }
 };
 
-// Steps that a generation recomputes: from the step that it starts at to the
-// last step of the generation started before it. Only that one counts.
+// Steps that a generation recomputes: from its start to the last step of the
+// generation that started before it. Earlier generations do not count.
 struct RecomputedSteps {
   uint64_t from = 0;
   uint64_t to = 0;
@@ -49,10 +49,11 @@ struct Generation {
   std::set<uint64_t> epochs;    // ended in this generation
   size_t finished_workers = 0;  // workers that finished all training
   bool some_left = false;       // a worker left to rejoin
-  // nullopt: not started, or started first
+  // nullopt: the generation did not start, or was the first to start.
   std::optional<RecomputedSteps> recomputed;
 
-  // Position that it resumed from; nullopt: a cold start, or not started.
+  // Position that the generation resumed from; nullopt: it started cold, or not
+  // at all.
   std::optional<TrainingPosition> started_at() const {
     return carried_on ? carried_on : resumed;
   }
@@ -80,7 +81,7 @@ struct Outline {
   void FindRedone();
 };
 
-// Returns true iff both hold events of the same process.
+// Returns true iff both have the events of the same process.
 bool IsSameLife(const LifeEvents& a, const LifeEvents& b);
 
 // Returns "worker 1, incarnation 2".

@@ -1,4 +1,5 @@
-// A moment of training: the step and phase of a state, and so of a checkpoint.
+// A position in training: the step and phase of a state, and so of a
+// checkpoint.
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_TRAINING_POSITION_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_TRAINING_POSITION_H_
 
@@ -13,8 +14,8 @@
 
 namespace gauntlet {
 
-// An epoch's last step has several moments: evaluation and callbacks come
-// before the next epoch, so kInEpoch is the latest moment of a step.
+// The last step of an epoch has several positions: evaluation and callbacks
+// come before the next epoch, so kInEpoch is the latest position of a step.
 struct TrainingPosition {
   uint64_t step = 0;
   RecordPhase phase = RecordPhase::kInEpoch;
@@ -23,25 +24,27 @@ struct TrainingPosition {
   // In the order of training.
   std::strong_ordering operator<=>(const TrainingPosition& other) const;
 };
-// Returns the moment of the state that an event reports.
+// Returns the position of the state that an event reports.
 inline TrainingPosition PositionOf(const RecordEvent& event) {
   return {.step = event.step, .phase = event.phase};
 }
 // Returns "6", or "6 (evaluation_due)".
 std::string ToText(const TrainingPosition& moment);
 
-// Returns true iff such an event reports the state that a worker starts from.
+// Returns true iff events of the kind report the state that a worker starts
+// from.
 constexpr bool IsOfStart(RecordKind kind) {
   return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
          kind == RecordKind::kCarriedOn;
 }
-// Returns true iff such an event reports that training reached the next state.
+// Returns true iff events of the kind report that training reached the next
+// state.
 constexpr bool IsOfTraining(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd;
 }
 
-// Returns 150 for "…/step-000000150-g3"; nullopt for other names.
+// Returns 150 for "…/step-000000150-g3"; nullopt for a name without a step.
 std::optional<uint64_t> StepOfPath(std::string_view path);
 }  // namespace gauntlet
 

@@ -19,7 +19,7 @@ constexpr std::string_view kSpeed = "global_step/sec";
 constexpr std::string_view kTimePrefix = "time/";
 constexpr std::string_view kEventFile = "events.out.tfevents.";
 
-// Returns true iff a fault has damaged a file whose path contains the text.
+// Returns true iff a fault damaged a file whose path contains the text.
 bool IsDamaged(const Record& record, std::string_view part_of_path) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
@@ -160,7 +160,7 @@ class Outputs {
   }
 
   // Checks that no point is missing. A generation that starts between a step
-  // and the end of its epoch purges that step's point with the epoch's.
+  // and the end of its epoch purges the step's point together with the epoch's.
   void CheckComplete(std::string_view tag, RecordKind kind, uint64_t every) {
     std::set<uint64_t> there;
     for (const CurvePoint& point : record_.left.curves) {

@@ -2,8 +2,8 @@
 //
 // A reader of the event files sees each point of a curve once, with the
 // reference's loss at that step: points of recomputed steps are purged. A
-// finished run has exported its final state. No exported model is ever half
-// written.
+// finished run has exported its final state. No exported model is ever
+// incomplete.
 #ifndef GAUNTLET_HARNESS_ORACLE_MODEL_OUTPUTS_H_
 #define GAUNTLET_HARNESS_ORACLE_MODEL_OUTPUTS_H_
 

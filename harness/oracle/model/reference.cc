@@ -9,7 +9,7 @@ std::string ToText(const DataPlace& place) {
   return fmt::format("{}, sample {}", EpochName(place.epoch), place.position);
 }
 
-// Entries are in the order of the run, and so of steps.
+// Relies on the entries being in the order of the run, and so of steps.
 Reference::Reference(const GoldenTrajectory& golden)
     : entries_(golden.entries) {
   for (size_t i = 0; i < entries_.size(); ++i) {

@@ -1,4 +1,4 @@
-// The reference run, indexed by event kind and moment.
+// The reference run, indexed by event kind and training position.
 #ifndef GAUNTLET_HARNESS_ORACLE_MODEL_REFERENCE_H_
 #define GAUNTLET_HARNESS_ORACLE_MODEL_REFERENCE_H_
 
@@ -32,12 +32,12 @@ class Reference {
   bool is_empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
   const GoldenEntry& operator[](size_t index) const { return entries_[index]; }
-  // Returns the index of the last entry of that kind and moment, or nullopt.
+  // Returns the index of the last entry of that kind and position, or nullopt.
   std::optional<size_t> Find(RecordKind kind,
                              const TrainingPosition& moment) const;
   // Returns the last entry of that kind and step, of any phase, or null.
   const GoldenEntry* FindOfStep(RecordKind kind, uint64_t step) const;
-  // Returns the index of the last entry with the state of that moment.
+  // Returns the index of the last entry with the state at that position.
   std::optional<size_t> StateAt(const TrainingPosition& moment) const;
   // Returns the position in the data after the entry of that index.
   DataPlace PlaceAfter(size_t index) const;

@@ -92,8 +92,7 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
                   found.not_finite_since));
 }
 
-// Checks that each rejected or half-written directory is of a save that was
-// begun.
+// Checks that a save was begun for each rejected or incomplete directory.
 void StoreModel::CheckNames() {
   constexpr std::string_view kSetAside = "rejected-";
   std::vector<std::string_view> names;
@@ -122,7 +121,7 @@ bool StoreModel::IsLeftValid(const Checkpoint& one) const {
                              });
 }
 
-// Checks that each owed checkpoint is left and valid.
+// Checks that each owed checkpoint is there and valid.
 void StoreModel::CheckMissing() {
   for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
@@ -137,8 +136,8 @@ void StoreModel::CheckMissing() {
 }
 
 // Returns true iff the chief of the newest claim exited in good order and
-// undisturbed. Then only the checkpoints that retention keeps are left, and no
-// partial files.
+// undisturbed. If so, the directory has only the checkpoints that retention
+// keeps, and no partial files.
 bool StoreModel::IsTidy() const {
   if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||
@@ -150,8 +149,8 @@ bool StoreModel::IsTidy() const {
   return chief.end.is_orderly && !chief.met_error;
 }
 
-// Checks the number of checkpoints left. Retention keeps the newest ones, the
-// newest finite one, and those kept for good.
+// Checks the number of remaining checkpoints. Retention keeps the newest ones,
+// the newest finite one, and those that are kept permanently.
 void StoreModel::CheckRetention() {
   const auto keep = static_cast<size_t>(std::max(record_.setup.keep, 0));
   std::vector<const StoredCheckpoint*> counting;

@@ -13,14 +13,15 @@ namespace {
 
 constexpr TrainingPosition kEndOfTime = {.step = UINT64_MAX};
 
-// "step-000000150-g3" names step 150 of generation 3.
+// Returns true iff the name has the form "step-000000150-g3", here for step 150
+// of generation 3, and has this step and generation.
 bool NamesMoment(std::string_view name, const TrainingPosition& moment,
                  uint64_t generation) {
   return StepOfPath(name) == moment.step &&
          name.ends_with(fmt::format("-g{}", generation));
 }
 
-// Returns 2 for "…/gen-000002.tmp", and nullopt for a name of no claim.
+// Returns 2 for "…/gen-000002.tmp"; nullopt if the name is not that of a claim.
 std::optional<uint64_t> GenerationOfClaim(std::string_view path) {
   constexpr std::string_view kClaim = "gen-";
   const std::string_view name = BaseName(path);
@@ -182,7 +183,8 @@ const StoreModel::Checkpoint* StoreModel::NewestOwed() const {
   return newest;
 }
 
-// Returns true iff another process that has claimed a generation has not ended.
+// Returns true iff another process that has claimed a generation is still
+// running.
 bool StoreModel::AreOthersThere(const Emitter& by) const {
   return std::ranges::any_of(writers_, [&](const auto& other) {
     return other.first != by && other.second.claim && !other.second.end.is_gone;
@@ -288,8 +290,9 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   }
 }
 
-// Checks that a cold start follows no acknowledged checkpoint. After a power
-// loss on a lying disk the claim must have found none of the older ones either.
+// Checks that no checkpoint was acknowledged before a cold start. After a power
+// loss on a lying disk, the claim must also have found none of the older
+// checkpoints.
 void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
   const Claim* const claim = ClaimOf(event.generation);
   if (record_.setup.allow_cold_start || claim == nullptr) return;
@@ -373,8 +376,8 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                   claims_[saved.writer + 1].number));
 }
 
-// A failed sync makes the save of its generation fail: if repeated, the sync
-// may succeed without the bytes.
+// Marks the save of the generation as one that must fail, after a failed sync:
+// a repeated sync may succeed without the bytes.
 void StoreModel::FailSync(const Writer& writer, const RecordEvent& fired) {
   constexpr std::string_view kOfTheSave[] = {
       "ckpt.shard.fsync", "ckpt.manifest.fsync", "ckpt.index.fsync"};
@@ -390,7 +393,7 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
   writer.may_free_room = event.reason == RecordReason::kDiskFull;
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
-  // A save that fails before it has a name was never begun.
+  // A save that fails before it has a name was not begun.
   if (event.path.empty()) return;
   if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
       checkpoints_[*saves].moment.step != event.step) {
@@ -429,7 +432,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
                     NameOf(by), event.digest, event.step, loaded.name,
                     loaded.digest));
   }
-  // The process may go by the claim that was newest at its start, or by a later
+  // The process may follow the claim that was newest at its start, or a later
   // one.
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
   bool is_fenced = !claims_.empty() && !IsUnsettled(first);
@@ -473,7 +476,7 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
   EndDeletion(by);
 }
 
-// A disk that lies about syncs may have lost everything: nothing is owed.
+// A disk that lies about syncs may have lost everything, so nothing stays owed.
 void StoreModel::LosePower(const RecordEvent& event) {
   for (Checkpoint& one : checkpoints_) one.lost_power = true;
   if (event.detail != kLyingDisk) return;

@@ -1,15 +1,16 @@
 // Model of the checkpoint directory: its contents, and the checkpoints that
-// must stay loadable (that are "owed").
+// must stay loadable ("owed" checkpoints).
 //
 // A checkpoint is identified by its name and the claim that wrote it. It is
 // owed from its acknowledgement on. A claim names its parent checkpoint, and so
-// decides the lineage: its own checkpoints, its parent, and what came before
-// the parent in that one's lineage. All others are fenced. Each operation on
-// the directory is recorded before it begins. Until its outcome is recorded it
-// may have happened or not; a killed process leaves it so. A checkpoint is no
-// longer owed once it is removed, rejected, fenced, or damaged by a fault,
-// after a power loss on a disk that lies about syncs, or after all checkpoints
-// were deleted. Nothing else is an excuse.
+// determines its lineage: its own checkpoints, the parent, and the checkpoints
+// before the parent in the lineage of the parent's claim. All others are
+// fenced. Each operation on the directory is recorded before it begins. Until
+// its outcome is recorded, the operation may or may not have happened; if the
+// process is killed, this stays open. A checkpoint is no longer owed once it is
+// removed, rejected, fenced, or damaged by a fault, after a power loss on a
+// disk that lies about syncs, or after all checkpoints were deleted. Nothing
+// else is an excuse.
 #ifndef GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_
 #define GAUNTLET_HARNESS_ORACLE_MODEL_STORE_MODEL_H_
 
@@ -36,7 +37,7 @@ class StoreModel {
     TrainingPosition moment;
     size_t writer = 0;  // index of the claim that wrote it
     std::string_view digest;
-    // First non-finite step of its run; 0: none.
+    // First non-finite step of its training; 0: all steps are finite.
     int64_t not_finite_since = 0;
     bool acknowledged = false;  // or named by a claim as its parent
     bool for_good = false;      // retention never removes it
@@ -44,7 +45,7 @@ class StoreModel {
     bool gone = false;
     bool damaged = false;       // by a fault
     uint64_t damaged_at = 0;    // value of tries_ at that time
-    bool sync_failed = false;   // so its save must not be acknowledged
+    bool sync_failed = false;   // its save must not be acknowledged
     bool failed = false;        // its save failed
     bool found_fenced = false;  // a chief has reported it as fenced
 
@@ -52,7 +53,7 @@ class StoreModel {
     bool lost_power = false;   // the machine lost power after its save
 
     bool NeedNotVerify() const { return damaged || failed; }
-    // Ends the message that a checkpoint which must verify does not.
+    // Returns the end of a message: the checkpoint must verify and does not.
     std::string_view WhyItMustVerify() const {
       if (was_damaged) return "and was loaded after a fault had damaged it";
       if (!lost_power) return "but nothing has damaged it";
@@ -73,10 +74,10 @@ class StoreModel {
 
   // Takes the events in the order of the history.
   void On(const HistoryEvent& entry);
-  // Checks what is left in the directory, after the last event.
+  // Checks the remaining contents of the directory, after the last event.
   void End();
 
-  // Returns the newest checkpoint of that name, or path.
+  // Returns the newest checkpoint of that name or path.
   std::optional<size_t> Find(std::string_view path) const;
   // Returns the newest claim of the number, or null.
   const Claim* ClaimOf(uint64_t number) const;
@@ -95,9 +96,9 @@ class StoreModel {
     std::set<size_t> set_aside;
     std::set<size_t> found_fenced;
     bool others_were_there = false;  // other claimants ran when it began
-    bool beside_deletion = false;    // a deletion has ended since it began
+    bool beside_deletion = false;    // a deletion ended since it began
   };
-  // The removal of a checkpoint, until its outcome is emitted.
+  // The removal of a checkpoint, until its outcome is reported.
   struct Removal {
     std::optional<size_t> checkpoint;
     bool is_owed = false;    // the checkpoint was owed when the removal began
@@ -118,7 +119,7 @@ class StoreModel {
     std::optional<size_t> joined;  // claim of the generation it trains in
     size_t first_claim = 0;        // number of claims at its first event
     ClaimTry last_try;
-    std::optional<size_t> saves;  // checkpoint whose save is under way
+    std::optional<size_t> saves;  // checkpoint whose save is in progress
     Removal removal;
     std::optional<std::string_view> deletes;  // directory being deleted
     bool has_deleted = false;
@@ -126,7 +127,7 @@ class StoreModel {
     bool met_error = false;
     Ending end;
   };
-  // By writer: the last moment of its checkpoints that is in the lineage.
+  // By writer: the last position of its checkpoints in the lineage.
   using Lineage = std::map<size_t, TrainingPosition>;
 
   void NoteEnd(const RecordEvent& event);
@@ -177,7 +178,8 @@ class StoreModel {
   Lineage LineageOf(std::optional<size_t> claim) const;
   bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
   bool IsOwed(const Checkpoint& checkpoint) const;
-  // Returns true iff the claim, and what it saved, may be gone or may be back.
+  // Returns true iff the claim and its checkpoints may be gone, or may have
+  // come back.
   bool IsUnsettled(size_t claim) const {
     return claim < unsettled_ || !deleters_.empty();
   }
@@ -189,12 +191,12 @@ class StoreModel {
   std::vector<Checkpoint> checkpoints_;
   std::map<std::string_view, size_t> newest_;  // by name
   std::vector<Claim> claims_;
-  std::optional<size_t> head_;  // the newest claim
-  Lineage lineage_;             // of the head
+  std::optional<size_t> head_;  // newest claim
+  Lineage lineage_;             // lineage of the newest claim
   std::map<Emitter, Writer> writers_;
-  uint64_t tries_ = 0;  // for claims
+  uint64_t tries_ = 0;  // attempts to claim
   bool is_used_ = false;
-  bool is_any_acknowledged_ = false;  // a checkpoint, and not deleted since
+  bool is_any_acknowledged_ = false;  // a checkpoint, since the last deletion
   // Number of claims when a lying disk last lost power.
   size_t forgotten_ = 0;
   // Number of claims at that time, or at the end of the last deletion.
@@ -203,7 +205,8 @@ class StoreModel {
   Disturbances hold_ups_;       // faults that may delay a result
   // Generations whose claim is damaged: the lineage cannot be read from it.
   std::set<uint64_t> damaged_claims_;
-  // Processes of older claims may have changed the directory since the newest.
+  // True if processes of older claims may have changed the directory since the
+  // newest claim.
   bool is_disturbed_ = false;
   std::set<std::string_view> damaged_names_;  // damaged before a save began
 };

@@ -1,4 +1,5 @@
-// Checks removals: by retention, as fenced or bad, and with a finished run.
+// Checks removals: by retention, of fenced or bad checkpoints, and after a
+// finished run.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -43,9 +44,9 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
   retired.in_doubt = true;
 }
 
-// Returns true iff the checkpoint is fenced and of the same moment as a parent
-// in the lineage, so their states are bitwise identical. The engine's retention
-// counts it.
+// Returns true iff the checkpoint is fenced and has the same position as a
+// parent in the lineage, so that their states are bitwise identical. The
+// engine's retention counts such a checkpoint.
 bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
   return checkpoint.found_fenced && !checkpoint.gone && !checkpoint.in_doubt &&
          !checkpoint.damaged &&
@@ -56,8 +57,8 @@ bool StoreModel::IsAParentsState(const Checkpoint& checkpoint) const {
 }
 
 // Checks that a removal leaves as many newer checkpoints as retention keeps,
-// and a finite one. A failed save that could not be removed counts too, if a
-// later generation finds it valid.
+// including a finite one. A failed save that could not be removed counts too if
+// a later generation finds it valid.
 void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
                                  const Checkpoint& retired) {
   checks_.store.Count();
@@ -155,7 +156,7 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
                                NameOf(by), BaseName(event.path)));
   }
   Checkpoint& bad = checkpoints_[*index];
-  // After an error of the disk a chief may reject it once more.
+  // After a disk error a chief may reject the checkpoint once more.
   const bool is_new = writer.last_try.rejected.insert(*index).second;
   if (!is_new && !writer.met_error) {
     checks_.store.Fail(
@@ -268,8 +269,8 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
   }
 }
 
-// A deletion may also have removed the checkpoints of later claims, and the
-// parent of a claim that is being made.
+// Marks the claims that a deletion may have affected: it may also have removed
+// the checkpoints of later claims, and the parent of a claim in progress.
 void StoreModel::EndDeletion(const Emitter& by) {
   if (deleters_.erase(by) == 0) return;
   Unsettle();
@@ -278,14 +279,14 @@ void StoreModel::EndDeletion(const Emitter& by) {
   }
 }
 
-// From now on the claims made so far, and their checkpoints, may be gone.
+// Notes that the claims made so far, and their checkpoints, may be gone.
 void StoreModel::Unsettle() {
   unsettled_ = claims_.size();
   is_any_acknowledged_ = false;
   for (Checkpoint& one : checkpoints_) one.in_doubt = true;
 }
 
-// Checks that a finished chief deletes all checkpoints if the set-up asks for
+// Checks that a finished chief deletes all checkpoints if the set-up requires
 // it. The chief waits until its result is acknowledged; a fault may delay that.
 void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
   if (!record_.setup.delete_at_success || !writer.end.finished_ns ||

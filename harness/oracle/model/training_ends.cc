@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-// Checks that the result is of the state that the chief ended with.
+// Checks that the result describes the state in which the chief ended.
 void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
                                 const RecordEvent& event) {
   if (!reference_.is_empty()) checks_.trajectory.Count();
@@ -68,8 +68,8 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
                                  Where(by, event), *generation->stop));
 }
 
-// Returns true iff training ends after that entry: with the reference run, or
-// with the launch's part of it.
+// Returns true iff training ends after that entry: at the end of the reference
+// run, or of the launch's part of it.
 bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
   if (at + 1 == reference_.size()) return true;
   if (launch == nullptr) return false;
@@ -119,7 +119,7 @@ void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
 
 void TrainingModel::Leave(const Emitter& by, Worker& worker,
                           const RecordEvent& event) {
-  // A worker that loads another state has none until it is loaded.
+  // A worker that is about to load another state has none until then.
   const bool forgets = !worker.generation && event.step == 0;
   const uint64_t step = worker.state && !forgets ? worker.state->step : 0;
   if (event.step != step) {
@@ -162,7 +162,7 @@ void TrainingModel::CheckLifeEnd(const Emitter& by, const Worker& worker,
                                    : "found a non-finite state"));
 }
 
-// Checks that a worker gives up its last save only after all tries.
+// Checks that a worker gives up on its last save only after all attempts.
 void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   constexpr int kTries = 6;
@@ -187,7 +187,7 @@ void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
                   NameOf(by), event.step, tries, kTries));
 }
 
-// Returns the index of the last reference entry that the launch was to train.
+// Returns the index of the last reference entry that the launch should train.
 size_t TrainingModel::EndOf(const PlannedLaunch* launch) const {
   size_t at = 0;
   while (!IsTheEnd(at, launch)) ++at;
@@ -195,8 +195,8 @@ size_t TrainingModel::EndOf(const PlannedLaunch* launch) const {
   return at;
 }
 
-// Checks that a finished run has trained the whole reference run, or, if its
-// last launch failed at its end, that launch's part.
+// Checks that a finished run has trained the whole reference run or, if its
+// last launch failed at its end, the part of that launch.
 void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   const FinalResult& result = *last_launch.result;
   if (!reference_.is_empty()) checks_.trajectory.Count();
@@ -233,7 +233,7 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
   CheckReferenceRows(result);
 }
 
-// Reports a wrong number of steps, by the result or by the events.
+// Reports a wrong number of steps in the result or in the events.
 void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
   const char* const kind = found > expected ? "extra-steps" : "missing-steps";
   std::string text = fmt::format(
@@ -247,7 +247,7 @@ void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
 }
 
 // Checks that the reference run uses each sample once in every epoch that ends.
-// A run that matches it then does so too.
+// Then a run that matches it does so too.
 void TrainingModel::CheckReferenceRows(const FinalResult& result) {
   const uint64_t owed = record_.setup.rows_per_epoch;
   if (owed == 0 || !tells_rows_) return;

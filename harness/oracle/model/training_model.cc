@@ -20,7 +20,7 @@ bool AnyTellsRows(const Record& record) {
   });
 }
 
-// Returns true iff the fault fires where it is planned, not at the next
+// Returns true iff the fault fires exactly where it is planned, not at the next
 // matching operation.
 bool StrikesAtOnce(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
@@ -28,7 +28,8 @@ bool StrikesAtOnce(const RecordFault& fault) {
          fault.kind != "torn_write" && fault.kind != "device_hang";
 }
 
-// Returns true iff such an event carries the number of its worker's generation.
+// Returns true iff events of the kind carry the number of their worker's
+// generation.
 bool IsOfAGeneration(RecordKind kind) {
   switch (kind) {
     case RecordKind::kStep:
@@ -190,7 +191,7 @@ void TrainingModel::Load(const Emitter& by, Worker& worker,
   }
 }
 
-// Checks that each task of a worker reports a loss once.
+// Checks that each task of a worker reports a loss only once.
 void TrainingModel::Lose(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
   const Generation* const generation = Of(worker);
@@ -203,7 +204,7 @@ void TrainingModel::Lose(const Emitter& by, Worker& worker,
     }
   }
   worker.losses.push_back(&event);
-  // All members are known once the generation has trained a step.
+  // All members are known once the generation has finished a step.
   const bool has_trained = generation->last_step > generation->start->step;
   if (event.about && has_trained) CheckKnows(by, worker, *generation, event);
 }
@@ -250,7 +251,7 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
 }
 
 // Checks that a worker reports a non-finite state before its next step, once
-// another worker or its own save has found it.
+// another worker or its own save has detected one.
 void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
                                        const Generation& generation,
                                        const RecordEvent& event) {
@@ -265,8 +266,8 @@ void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
                   Where(by, event)));
 }
 
-// Checks the first non-finite step in an event: the one that the worker knows,
-// or else the event's own step.
+// Checks the first non-finite step in an event: it must be the one that the
+// worker knows, or else the event's own step.
 void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
                                         const RecordEvent& event) {
   const bool must_say = event.kind == RecordKind::kSaveAcknowledged &&
@@ -289,8 +290,8 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
 void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kLauncherBegin) is_launched_anew_ = true;
   if (event.kind == RecordKind::kAttemptEnds) started_.clear();
-  // Without a checkpoint directory each attempt counts its generations from the
-  // start. A killed launcher emits no end of its attempt.
+  // Without a checkpoint directory, the generations of each attempt are
+  // numbered from the start. A killed launcher emits no end of its attempt.
   const bool ends = event.kind == RecordKind::kAttemptEnds ||
                     event.kind == RecordKind::kLauncherBegin;
   if (ends && !store_.is_used()) newest_.clear();
@@ -311,8 +312,8 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   }
 }
 
-// Returns the plan of the launch that started the process, or null if all
-// launches are alike.
+// Returns the plan of the launch that started the process; null if all launches
+// have the same plan.
 const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
   const PlannedLaunch* launch = nullptr;
   for (const LauncherRun& run : record_.launchers) {

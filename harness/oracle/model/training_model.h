@@ -3,8 +3,8 @@
 // Each training event of a worker is the next one of the reference run. A
 // worker starts where its generation starts: at the parent checkpoint of the
 // claim, at a state that one of the workers held in memory, or at step 0. A
-// generation begins a save when one is due, stops at the step that all agreed
-// on, and uses the samples that the reference used.
+// generation begins a save whenever one is due, stops at the step on which all
+// workers agreed, and uses the same samples as the reference.
 #ifndef GAUNTLET_HARNESS_ORACLE_MODEL_TRAINING_MODEL_H_
 #define GAUNTLET_HARNESS_ORACLE_MODEL_TRAINING_MODEL_H_
 
@@ -46,18 +46,19 @@ class TrainingModel {
     int rank = 0;
     std::optional<TrainingPosition> state;
     std::optional<size_t> at;  // index of its state in the reference
-    // Last state that it trained itself, or took from another worker's memory.
+    // Last state that the worker trained itself, or took from another worker's
+    // memory.
     std::optional<TrainingPosition> trained;
     std::optional<size_t> generation;  // index of its generation
     bool stops = false;                // has agreed to stop
     bool finished = false;
     bool acknowledged = false;  // its result was acknowledged
-    bool saves = false;         // a save of it is under way
+    bool saves = false;         // its save is in progress
     bool copied = false;        // has copied its part of the save
     bool met_error = false;
     bool says_leaving = false;      // has emitted that it leaves the generation
     bool said_not_finite = false;   // has reported a non-finite value
-    uint64_t not_finite_since = 0;  // first such step of its run that it knows
+    uint64_t not_finite_since = 0;  // first such step known to it
     uint32_t loss_bits = 0;         // last loss that it emitted
     bool owes_not_finite = false;   // must report a non-finite state
     uint64_t left = 0;              // newest generation that it left
@@ -78,7 +79,7 @@ class TrainingModel {
     std::vector<uint32_t> rows;
     size_t tellers = 0;  // number of these workers
   };
-  // First event of a kind and moment in a generation.
+  // First event of a kind and position in a generation.
   struct First {
     Emitter by;
     const RecordEvent* event = nullptr;
@@ -90,12 +91,12 @@ class TrainingModel {
     std::optional<TrainingPosition> start;
     int64_t started_ns = 0;
     uint64_t last_step = 0;
-    // Step of its newest save that has an outcome, and of its newest save; the
-    // step of its start if there is none.
+    // Step of the newest save with an outcome, and of the newest save; the step
+    // of the start if there is no such save.
     uint64_t settled_to = 0;
     uint64_t saved_to = 0;
     std::optional<TrainingPosition> not_finite_at;  // first report by a member
-    std::optional<uint64_t> stop;                   // step that all stop at
+    std::optional<uint64_t> stop;                   // step at which all stop
     std::map<uint64_t, int> failed;     // number of failed saves, by step
     std::map<uint64_t, StepRows> open;  // steps that some members have emitted
     size_t finished = 0;
@@ -191,7 +192,7 @@ class TrainingModel {
   std::optional<size_t> newest_started_;
   std::set<uint64_t> steps_;   // trained so far
   std::set<uint64_t> epochs_;  // ended so far
-  // A launcher began, and no generation has started since.
+  // True if a launcher began and no generation has started since.
   bool is_launched_anew_ = false;
   // Faults other than the plain death of one process.
   Disturbances disturbances_;

@@ -11,12 +11,12 @@
 namespace gauntlet {
 namespace {
 
-// After more than this many restarts in a row without a new step, a launcher
-// restarts all workers.
+// A launcher restarts all workers after more than this many consecutive
+// restarts without a new step.
 constexpr int kRestartsInARow = 2;
 
-// Ends the message about a worker that resumed from the checkpoint with another
-// state than was saved.
+// Returns the end of a message about a worker that resumed from the checkpoint
+// with another state than was saved.
 std::string WhyItChanged(const Record& record, std::string_view checkpoint,
                          bool is_as_saved) {
   const std::string damage = DamageText(record, checkpoint);
@@ -29,9 +29,9 @@ std::string WhyItChanged(const Record& record, std::string_view checkpoint,
 
 }  // namespace
 
-// Returns the index of the generation that the event starts in. A number is
-// used again after the checkpoints were deleted, after a disk lost the claim,
-// or, without a checkpoint directory, when all workers restart.
+// Returns the index of the generation in which the event starts a worker. A
+// number is used again after the checkpoints were deleted, after a disk lost
+// the claim, or, without a checkpoint directory, when all workers restart.
 size_t TrainingModel::GenerationFor(const Emitter& by,
                                     const RecordEvent& event) {
   const auto known = newest_.find(event.generation);
@@ -107,16 +107,16 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the step of the newest save, if the generation before left one
-// without an outcome: that save counts only if it is the claim's parent, and
-// else is due again at once.
+// Returns the step of the newest save if the previous generation left a save
+// without an outcome. That save counts only if it is the parent of the claim;
+// otherwise it is due again immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
   return std::max(settled_to, store_.checkpoint(*claim->parent).moment.step);
 }
 
-// Workers with the same state share its first non-finite step.
+// Copies the first non-finite step from workers with the same state.
 void TrainingModel::KnowOfOthers(Worker& worker) {
   for (const auto& [id, other] : workers_) {
     if (other.state == worker.state && other.not_finite_since != 0) {
@@ -199,8 +199,8 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   }
 }
 
-// Checks that a worker resumes from a state that a worker held in memory, and
-// that the state is not older than the parent of the claim.
+// Checks that a worker resumes from a state that some worker held in memory,
+// and that this state is not older than the parent of the claim.
 void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                                    const Generation& generation,
                                    const RecordEvent& event) {
@@ -229,9 +229,9 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                   NameOf(by), ToText(from), generation.number, event.detail));
 }
 
-// Checks that survivors resume from memory where workers rejoin. All may
+// Checks that survivors resume from memory if workers rejoin. All workers may
 // restart from a checkpoint only under another launcher, with another set of
-// workers, after one had finished, after too many restarts in a row, or after a
+// workers, after one has finished, after too many restarts in a row, or after a
 // fault other than a plain death.
 void TrainingModel::CheckMemory(const Generation& before,
                                 const Generation& after,
@@ -262,7 +262,7 @@ void TrainingModel::CheckMemory(const Generation& before,
                   after.number, ToText(from), before.number, ToText(*held)));
 }
 
-// Checks that the event has the state's position in the data.
+// Checks that the event has the data position of the worker's state.
 void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
                                const RecordEvent& event) {
   if (!worker.at || event.kind == RecordKind::kInitialized) return;

@@ -97,7 +97,7 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
 }
 
-// Says what the reference run has in place of an event that it does not have.
+// Returns what the reference run has in place of an event that it lacks.
 std::string TrainingModel::WhyNotInReference(const RecordEvent& event) const {
   const GoldenEntry* const same = reference_.FindOfStep(event.kind, event.step);
   if (same != nullptr) {
@@ -112,7 +112,7 @@ std::string TrainingModel::WhyNotInReference(const RecordEvent& event) const {
                      RecordKindName(event.kind));
 }
 
-// Checks that all workers of a generation hold bitwise identical states.
+// Checks that all workers of a generation have bitwise identical states.
 void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
                                   const RecordEvent& event) {
   const auto [at, is_new] = generation.firsts.try_emplace(
@@ -134,7 +134,7 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
                   FloatText(event.loss_bits)));
 }
 
-// Only the chief reports progress to its launcher.
+// Notes progress. Only the chief reports progress to its launcher.
 void TrainingModel::NoteProgress(const Worker& worker, uint64_t step) {
   if (worker.rank != 0 || step <= furthest_) return;
   furthest_ = step;
@@ -175,7 +175,7 @@ void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
   generation.open.erase(event.step);
 }
 
-// Checks that a due save is begun before the next step.
+// Checks that a save that is due begins before the next step.
 void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
                              const RecordEvent& event) {
   const uint64_t interval = record_.setup.save_interval_steps;
@@ -189,8 +189,8 @@ void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
   generation.saved_to = event.step;
 }
 
-// Checks that all workers emitted the samples of all steps but the last, which
-// may be cut short.
+// Checks that workers emitted all samples of each step, except the last one,
+// which may be incomplete.
 void TrainingModel::CloseSteps(const Generation& generation) {
   for (const auto& [number, step] : generation.open) {
     const GoldenEntry* const found =
@@ -264,7 +264,7 @@ void TrainingModel::CopyForSave(const Emitter& by, Worker& worker,
       "copy", Where(by, event) + ": expected one copy of the newest state");
 }
 
-// Checks that all workers copy their part of the save if one does.
+// Checks that all workers copy their parts of the save if one does.
 void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   if (!worker.copied || !worker.generation) return;
@@ -296,8 +296,8 @@ void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
                   event.digest, expected, ToText(moment)));
 }
 
-// Checks that a changed job trains nothing, and that a planned stop comes with
-// the execution that contains its step.
+// Checks that a changed job trains nothing, and that a planned stop follows the
+// execution that contains its step.
 void TrainingModel::CheckLaunch(const Emitter& by, const Generation& generation,
                                 const RecordEvent& event) {
   const PlannedLaunch* const launch = LaunchOf(by);

@@ -11,7 +11,7 @@ namespace gauntlet {
 namespace {
 
 // Executions (of steps_per_execution steps) that may follow a notice: the one
-// under way, and the one in which the workers agree to stop.
+// in progress, and the one in which the workers agree to stop.
 constexpr uint64_t kStepsAfterNotice = 2;
 
 }  // namespace
@@ -108,8 +108,8 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   worker.notice_ns = event.t_ns;
 }
 
-// A generation number may be used again: by a job without a checkpoint
-// directory, or after all checkpoints were deleted.
+// Forgets a generation whose number may be used again: by a job without a
+// checkpoint directory, or after all checkpoints were deleted.
 void Notices::ForgetGeneration(uint64_t number) {
   stops_.erase(number);
   for (auto& [id, worker] : workers_) {
@@ -125,7 +125,8 @@ void Notices::NoteEnd(const RecordEvent& event) {
   if (ended != workers_.end()) ended->second.has_ended = true;
 }
 
-// A launcher passes a notice on to its workers by a signal.
+// Takes a launcher's event. A launcher passes a notice on to its workers by a
+// signal.
 void Notices::OnLauncher(const RecordEvent& event) {
   if (event.kind == RecordKind::kExited) return NoteEnd(event);
   if (event.kind != RecordKind::kAskedToStop || !event.about ||
@@ -139,7 +140,7 @@ void Notices::OnLauncher(const RecordEvent& event) {
 }
 
 // Checks that workers stop only after one of them received a notice, or at a
-// planned step. A worker that has left by now counts if it received its notice
+// planned step. A worker that has since left counts if it received its notice
 // before the last step: it took part in that step's exchange.
 void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   const bool is_planned = std::ranges::any_of(
@@ -175,7 +176,7 @@ void Notices::CheckSees(const Emitter& by, Worker& worker) {
   worker.told_at.reset();
 }
 
-// The grace period starts with the first notice.
+// Starts the grace period, which begins with the first notice.
 void Notices::BeginGrace(Worker& worker, int64_t t_ns) const {
   if (worker.grace_until_ns || record_.setup.notice_grace_ns <= 0) return;
   worker.grace_until_ns = t_ns + record_.setup.notice_grace_ns;
@@ -197,7 +198,7 @@ void Notices::CheckInGrace(const Emitter& by, Worker& worker,
                   Seconds(record_.setup.notice_grace_ns)));
 }
 
-// Checks that all agree to stop soon after a notice.
+// Checks that all workers agree to stop soon after a notice.
 void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
   // Training continues within a grace period: see CheckInGrace.
   if (record_.setup.notice_grace_ns > 0) return;
@@ -236,7 +237,7 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
         fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
   }
-  // A worker that has lost another one need not have agreed on a step.
+  // A worker that has lost another one may exit without an agreed step.
   const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
   if (!worker.finished && !lost) CheckStop(by, worker);
 }

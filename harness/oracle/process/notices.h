@@ -1,4 +1,4 @@
-// Termination notices: after each all workers agree on a step to stop at, save
+// Preemption notices: after each, all workers agree on a step to stop at, save
 // it, and exit within the grace period.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_NOTICES_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESS_NOTICES_H_
@@ -21,19 +21,19 @@ class Notices {
 
   // Takes the events in the order of the history.
   void On(const HistoryEvent& said);
-  // Checks what is left after the last event.
+  // Checks the remaining state after the last event.
   void End();
 
  private:
   struct Worker {
     uint64_t generation = 0;
     uint64_t step = 0;  // last finished step
-    // Last finished step when the worker received a notice, and when it was
-    // sent a signal that it has not reported yet.
+    // Last finished step at the time at which the worker received a notice, and
+    // at which it was sent a signal that it has not reported yet.
     std::optional<uint64_t> noticed_at;
     std::optional<uint64_t> told_at;
     bool stops = false;      // has agreed to stop
-    bool is_gone = false;    // has lost other workers, or leaves
+    bool is_gone = false;    // has lost other workers, or is leaving
     bool has_ended = false;  // its process has ended
 
     bool finished = false;
@@ -46,7 +46,7 @@ class Notices {
   struct Stop {
     uint64_t step = 0;
     bool saved = false;
-    bool given_up = false;  // the save failed in all tries
+    bool given_up = false;  // the save failed in all attempts
   };
 
   void OnWorker(const HistoryEvent& said);

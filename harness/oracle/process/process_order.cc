@@ -41,14 +41,14 @@ int WorkersIn(const RunSetup& setup, int64_t attempt) {
   return listed[std::min(static_cast<size_t>(attempt), listed.size()) - 1];
 }
 
-// Returns true iff the incarnation may be the worker's next one after `last`:
-// attempts in between may have run without the worker.
+// Returns true iff the incarnation may be the worker's next one after `last`.
+// The attempts between them may have run without the worker.
 bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
   if (life.life <= last) return false;
   const bool can_shrink =
       setup.min_workers > 0 && setup.min_workers < setup.workers;
   if (can_shrink || setup.rejoins) return true;
-  // Attempts after the last listed one are like that one.
+  // Attempts after the last listed one have as many workers as that one.
   const auto listed = static_cast<int64_t>(setup.workers_by_life.size());
   const int64_t next = int64_t{last} + 1;
   const int64_t end = std::min<int64_t>(life.life, std::max(next, listed) + 1);

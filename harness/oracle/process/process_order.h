@@ -7,9 +7,9 @@
 
 namespace gauntlet {
 
-// Checks that each process emits one start event, first, and nothing after its
-// exit event, and that its time does not go back. Incarnations of a worker are
-// numbered without gaps, except for attempts without the worker.
+// Checks that each process emits one start event, first, and no event after its
+// exit event, and that its time stamps do not decrease. Incarnations of a
+// worker are numbered without gaps, except for attempts without the worker.
 void CheckProcessOrder(const Record& record, Check& check);
 
 }  // namespace gauntlet

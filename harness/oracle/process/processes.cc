@@ -43,8 +43,8 @@ void Processes::On(const HistoryEvent& said) {
   }
 }
 
-// Checks that, while nothing is disturbed, two events are at most the longest
-// deadline apart.
+// Checks that, without disturbances, two consecutive events are at most the
+// longest deadline apart.
 void Processes::CheckProgress(const HistoryEvent& said) {
   const RunSetup& setup = record_.setup;
   const int64_t now_ns = said.event->t_ns;
@@ -55,7 +55,7 @@ void Processes::CheckProgress(const HistoryEvent& said) {
       setup.restart_pause_ns;
   const bool is_known = setup.detection_bound_joining_ns > 0 && before_ns > 0;
   if (!is_known || now_ns - before_ns <= bound) return;
-  // Within the bound a blocked process is detected and replaced.
+  // A blocked process is detected and replaced within the bound.
   const int64_t idle = hindrances_.Undisturbed(
       before_ns, now_ns,
       [&](const Hindrance& one) {
@@ -162,7 +162,7 @@ void Processes::OnLauncher(const Emitter& by, const RecordEvent& event) {
   }
 }
 
-// Checks that a launcher makes no other attempt after a worker exited with
+// Checks that a launcher starts no further attempt after a worker exited with
 // kStartLater.
 void Processes::CheckRestart() {
   if (!starts_later_ || record_.setup.rejoins) return;
@@ -184,7 +184,8 @@ void Processes::Begin(const RecordEvent& event) {
   checks_.no_spontaneous_exit.Count();
 }
 
-// Checks that a launcher waits for workers of a launcher killed before it.
+// Checks that a launcher waits for the workers of a launcher that was killed
+// before it.
 void Processes::CheckTakesUp(const RecordEvent& event) {
   if (!launcher_.finds_orphans) return;
   checks_.restarts.Count();
@@ -311,7 +312,7 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
     ended_launchers_.insert(process.launcher);
   }
   if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
-    // Each hit drops one heartbeat.
+    // Each occurrence drops one heartbeat.
     const auto missed = static_cast<int64_t>(fault->hits) + 1;
     hindrances_.Add(
         {.kind = Hindrance::Kind::kBeats,
@@ -332,14 +333,16 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
                                : event.t_ns + fault->duration_ns;
   Owe(process, event.t_ns, until_ns);
   if (fault->kind == "pause") OweSilence(process, event.t_ns, until_ns);
-  // In a save, and at the end, the others wait as long as a save may take.
+  // In a save and at the end, the other workers wait for as long as a save may
+  // take.
   if (fault->point.starts_with("ckpt.") ||
       fault->point.starts_with("export.") || fault->point == "run.finish") {
     NoteSaving(process);
   }
 }
 
-// From now on the others of its generation may find the process gone.
+// Notes that the other workers of the generation may find the process gone from
+// now on.
 void Processes::Leave(Process& process, const RecordEvent& event) {
   if (!process.leaving_ns) {
     process.leaving_ns = event.t_ns;
@@ -348,7 +351,7 @@ void Processes::Leave(Process& process, const RecordEvent& event) {
                      .from_ns = event.t_ns,
                      .until_ns = Hindrances::kForEver});
   }
-  // A loss while workers meet belongs to no generation.
+  // A loss during a meeting belongs to no generation.
   if (event.generation != 0) process.leaves_generation = event.generation;
   Discharge(process, event.t_ns);
 }

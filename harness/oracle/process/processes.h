@@ -3,8 +3,8 @@
 //
 // A process ends with an exit event, by a fault that fired in it, by a kill
 // that its launcher recorded, or by a power loss. A worker that declares a rank
-// lost names it, and that rank was gone, leaving, or kept from answering for as
-// long as the worker waited. A fault explains only its own effects.
+// lost names it. That rank must have ended, left, or been kept from answering
+// for as long as the worker waited. A fault explains only its own effects.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESSES_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESS_PROCESSES_H_
 
@@ -30,7 +30,7 @@ class Processes {
 
   // Takes the events in the order of the history.
   void On(const HistoryEvent& said);
-  // Checks what is left after the last event.
+  // Checks the remaining state after the last event.
   void End();
 
  private:
@@ -48,7 +48,7 @@ class Processes {
     int64_t meeting_since_ns = 0;
     int64_t last_step_ns = 0;
     std::optional<int64_t> ended_ns;
-    bool unreachable = false;  // declared so by its launcher
+    bool unreachable = false;  // its launcher declared it unreachable
     bool cut_off = false;      // its host has lost power
     bool kill_sent = false;
     std::vector<Fired> fired;
@@ -60,10 +60,11 @@ class Processes {
     bool stops = false;  // has agreed to stop
     bool superseded = false;
     const RecordEvent* left = nullptr;  // its exit event
-    int64_t refused_ns = -1;            // last time that it closed a meeting
-    // Time of the first sign that it leaves its generation.
+    int64_t refused_ns = -1;            // last time that it ended a meeting
+    // Time of the first event that shows that the process leaves its
+    // generation.
     std::optional<int64_t> leaving_ns;
-    uint64_t leaves_generation = 0;   // generation in that sign
+    uint64_t leaves_generation = 0;   // generation in that event
     bool has_cause_to_leave = false;  // recorded in this generation
     std::optional<int64_t> lost_ns;   // when it first detected a loss
   };
@@ -122,7 +123,8 @@ class Processes {
   bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
   bool WasSilent(const Process& process, const RecordEvent& wait) const;
   bool WasHeldUp(const RecordEvent& wait) const;
-  // Returns the other processes of the rank, or all others if it is nullopt.
+  // Returns the other processes of the rank; all other processes if `rank` is
+  // nullopt.
   std::vector<const Process*> OfRank(std::optional<int> rank,
                                      const Process& but) const;
   void Join(Process& process, const RecordEvent& event);
@@ -132,7 +134,8 @@ class Processes {
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;
   int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
-  // kSilence: only duties by missing heartbeats; finished workers check none.
+  // kSilence: only duties by missing heartbeats, which finished workers do not
+  // check.
   enum class Discharges : uint8_t { kAll, kSilence };
   void Discharge(const Process& process, int64_t t_ns,
                  Discharges which = Discharges::kAll);

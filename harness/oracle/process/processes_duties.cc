@@ -48,15 +48,16 @@ void Processes::Discharge(const Process& process, int64_t t_ns,
 }
 
 // Returns the time within which a worker acts that waits only for heartbeats;
-// 0: not known. A real machine may keep it from running for as long without a
-// record of that.
+// 0: unknown. A real machine may keep the worker from running for that long
+// without recording it.
 int64_t Processes::SoonNs() const {
   const RunSetup& setup = record_.setup;
   if (record_.world != "sim" || setup.silence_limit_ns <= 0) return 0;
   return setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
 }
 
-// The chief and each other rank exchange heartbeats, also during a save.
+// Adds duties to detect missing heartbeats. The chief and each other rank
+// exchange heartbeats, also during a save.
 void Processes::OweSilence(const Process& silent, int64_t t_ns,
                            int64_t until_ns) {
   if (SoonNs() <= 0) return;
@@ -81,7 +82,7 @@ void Processes::OweSilence(const Process& silent, int64_t t_ns,
 int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
   if (duty.silence) return SoonNs();
-  // The scenario's bound does not apply if the disturbance ended by itself.
+  // The scenario's bound does not apply if the disturbance ended on its own.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
     return *record_.expect.detected_in_max_ns;
   }

@@ -60,7 +60,7 @@ void Processes::End(Process& process, const RecordEvent& event) {
       });
   hindrances_.Ended(process.id, event.t_ns);
   // Peers across a partition do not see its connections close: they wait until
-  // their own limits.
+  // their own time limits.
   if (unheard) {
     hindrances_.Add(
         {.kind = Hindrance::Kind::kLinks,
@@ -84,7 +84,8 @@ void Processes::End(Process& process, const RecordEvent& event) {
   if (!done && !silent) Owe(process, event.t_ns, Hindrances::kForEver);
 }
 
-// Returns true iff a recorded event or fault kills the process by that time.
+// Returns true iff a recorded event or fault has killed the process by that
+// time.
 bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
   if (process.kill_sent || process.unreachable || process.cut_off) return true;
   const auto in_its_time = [&](const std::optional<int64_t>& when) {
@@ -101,7 +102,7 @@ bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
 }
 
 void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
-  // The harness kills the processes of a run that does not end by itself.
+  // The harness kills the processes of a run that does not end on its own.
   if (record_.ending != RunEnding::kExited) return;
   const bool by_signal = event.reason == RecordReason::kSignal;
   if (process.left != nullptr && !by_signal) {
@@ -136,7 +137,7 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
   } else if (event.reason == Reason::kSuperseded) {
     explained = std::ranges::any_of(processes_, [&](const auto& entry) {
       const Process& other = entry.second;
-      // A chief that is superseded refuses workers without a generation.
+      // A superseded chief refuses workers that have no generation yet.
       const bool refuses = process.generation == 0 && other.rank == 0;
       return other.superseded &&
              (other.id == process.id ||
@@ -153,8 +154,8 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
     const bool starts_later = IsExit(event.count, {WorkerExit::kStartLater});
     explained = explained && (starts_later || !WasInASave(process));
   }
-  // On a full disk a worker exits with kStartLater: a restart now would
-  // recompute steps and find the same disk.
+  // On a full disk a worker must exit with kStartLater: an immediate restart
+  // would recompute steps and find the disk still full.
   if (event.reason == Reason::kDiskFull && IsLostWorker(event)) {
     explained = false;
   }
@@ -170,7 +171,7 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
 void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
   const auto lost_ns = std::exchange(process.lost_ns, std::nullopt);
   const int64_t bound = SoonNs();
-  // A save is finished first, and tried again after a pause.
+  // A save is finished first, and retried after a pause.
   const bool saves = save_ended_ns_ >= process.last_step_ns;
   if (!lost_ns || bound <= 0 || saves || process.in_save || process.finished ||
       record_.setup.async_saves || record_.ending != RunEnding::kExited) {
@@ -198,8 +199,8 @@ bool Processes::OlderIsThere(const Process& process) const {
   });
 }
 
-// Returns the time of the process's last progress, before which the fault's
-// effect is over: its last step, or, for a fault in an asynchronous save, the
+// Returns the time of the last progress that shows that the fault's effect is
+// over: the process's last step or, for a fault in an asynchronous save, the
 // last acknowledged save of its generation.
 int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
   const bool beside =
@@ -210,12 +211,13 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
 }
 
 // Returns true iff a fault caused an error that may end the process: in the
-// process itself, or in one that it has to agree with. An error before the last
-// progress does not count.
+// process itself, or in one with which it has to agree. An error before the
+// last progress does not count.
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
-    // Processes without a state meet each other, whatever they have claimed.
+    // Processes without a state meet each other, whatever generations they have
+    // claimed.
     const uint64_t theirs = other.has_state ? other.generation : 0;
     const uint64_t its = process.has_state ? process.generation : 0;
     const bool was_there = its != 0 || !other.ended_ns ||
@@ -235,7 +237,7 @@ bool Processes::HasMetAnError(const Process& process) const {
 }
 
 // Returns true iff the process trains and all errors so far were in saves. Such
-// errors cost a save and no worker.
+// errors cost a save but no worker.
 bool Processes::WasInASave(const Process& process) const {
   if (!process.has_state || process.finished || store_deleted_) return false;
   bool any = false;

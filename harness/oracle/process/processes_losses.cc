@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Undisturbed work takes at most this part of a limit: 1 / kShareOfWork.
+// Undisturbed work takes at most 1 / kShareOfWork of a limit.
 constexpr int64_t kShareOfWork = 4;
 
 }  // namespace
@@ -39,7 +39,7 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
 
 // Returns true iff the chief has a recorded reason to refuse the process: an
 // error of its own, a newer generation, a disturbed link, or a meeting that has
-// ended.
+// already ended.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
   const std::vector<const Process*> chiefs = OfRank(event.about, process);
@@ -56,7 +56,7 @@ bool Processes::MayHaveRefused(const Process& process,
     return true;
   }
   return std::ranges::any_of(chiefs, [&](const Process* chief) {
-    // A chief accepts no calls for the next meeting before it has left its
+    // A chief accepts no connections for the next meeting until it has left its
     // generation.
     const bool forms_still = chief->generation != 0 &&
                              chief->generation == process.leaves_generation;
@@ -106,7 +106,7 @@ bool Processes::IsExplained(const Process& process,
     case RecordReason::kSilent:
       return any([&](const Process& other) { return WasSilent(other, wait); });
     case RecordReason::kDeadline:
-      // The successor of a lost worker answers in the next meeting.
+      // The new process of a lost worker answers in the next meeting.
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
              (meets && (any(is_gone) || HurtsLinks(process, wait.t_ns, meets)));
     default:
@@ -125,7 +125,7 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
 
 // Returns true iff links were cut or reset since the process began to meet. In
 // a meeting a late frame counts too: a worker that misses an answer reconnects,
-// and its peer waits until its limit.
+// and its peer waits until its time limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
                            bool is_meeting) const {
   return hindrances_.Any(process.meeting_since_ns, t_ns,
@@ -149,7 +149,7 @@ void Processes::CheckWait(const Process& process, const RecordEvent& event) {
 }
 
 // Returns the time of the loss that the process reports: the start of the
-// current disturbance, or else the last fault that ended a process or reset
+// current disturbance, or else of the last fault that ended a process or reset
 // connections.
 std::optional<int64_t> Processes::LostSince(const Process& process,
                                             const RecordEvent& loss) const {
@@ -218,7 +218,7 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
                   event.about.value_or(-1), Seconds(event.limit_ns)));
 }
 
-// Checks that workers detect a hang of one of them in a step before the
+// Checks that workers detect the hang of one worker in a step before the
 // launcher declares the chief hung.
 void Processes::CheckNoticedFirst(const Process* chief,
                                   const RecordEvent& event) {

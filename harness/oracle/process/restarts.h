@@ -1,5 +1,5 @@
 // Checks restarts by launchers: within their budget, after their pause, and not
-// after a termination notice.
+// after a preemption notice.
 #ifndef GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_
 #define GAUNTLET_HARNESS_ORACLE_PROCESS_RESTARTS_H_
 
@@ -35,7 +35,7 @@ class Restarts {
   bool was_told_to_stop_ = false;              // has received a notice
   bool attempt_has_ended_ = false;             // since the notice
   std::set<int> running_;                      // workers
-  std::set<int> to_ask_;  // workers that the notice is still to be passed on to
+  std::set<int> to_ask_;  // workers that must still be sent the notice
 };
 
 }  // namespace gauntlet
