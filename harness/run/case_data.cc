@@ -27,11 +27,11 @@ Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
   return outline;
 }
 
-// Rows of a known shape have been checked when the scenario was read.
+// Checks only data whose row shape was unknown when the scenario was read.
 Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
   if (RowsKnownOf(job.data)) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
-  // A machine that cannot train is no mistake of the scenario.
+  // A machine that cannot train is not a mistake in the scenario.
   if (!kernels.ok()) return OkStatus();
   return Model::Build(job.model, outline.shape(), outline.classes, **kernels)
       .status();

@@ -1,5 +1,5 @@
 // Checks the data of cases before any of them runs: a mistake in a scenario's
-// data is the user's to mend, not a verdict on the engine.
+// data is an error of the user, not a verdict on the engine.
 #ifndef GAUNTLET_HARNESS_RUN_CASE_DATA_H_
 #define GAUNTLET_HARNESS_RUN_CASE_DATA_H_
 
@@ -18,16 +18,16 @@ class CaseDataChecker {
  public:
   explicit CaseDataChecker(Storage& storage) : storage_(storage) {}
 
-  // Returns kInvalidArgument if the data of the case's job, or of the job that
-  // its warm start comes from, cannot be read, do not fill the epochs that the
-  // job asks for, or do not fit its layers. The message names the scenario's
-  // file and line, the case and the key. Data from files are read once for all
-  // cases; generated data are not made.
+  // Returns kInvalidArgument if the data of the case's job, or of the job from
+  // which it takes a warm start, cannot be read, do not fill the job's epochs,
+  // or do not fit its layers. The message names the scenario's file and line,
+  // the case and the key. Data from files are read once for all cases;
+  // generated data are not generated here.
   Status Check(const Case& one);
 
  private:
   Status CheckJob(const JobSpec& job);
-  // Without its features and labels.
+  // Returns the data set without its features and labels.
   Result<Dataset> OutlineOf(const DataSpec& spec);
 
   Storage& storage_;

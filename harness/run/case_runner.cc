@@ -45,14 +45,14 @@ EarlierRun EarlierRunOf(const Case& one) {
                                  .cluster = one.train.cluster},
                        .workers = setup.workers};
   before.train.cluster.on_loss = OnLoss::kLeave;
-  // It computes on the CPU.
+  // The earlier run computes on the CPU.
   before.train.cluster.collective = CollectiveChoice::kAuto;
   before.train.job.replicas = setup.workers;
   before.train.job.data.steps_per_epoch = setup.steps_per_epoch;
   return before;
 }
 
-// Empty: nowhere.
+// Returns the simulated checkpoint directory; empty if the case has none.
 std::string StoreOf(const Case& one) {
   return one.store == StoreChoice::kNone ? "" : kSimulatedStore;
 }
@@ -63,8 +63,7 @@ bool HasNotice(const FaultPlan& plan, NoticeBy by) {
   });
 }
 
-// Writes the files for a replay and for reading. After a pass, removes the
-// rest.
+// Writes the record and the scenario. Removes everything else after a pass.
 Status Tidy(const Case& one, const CasePlace& place, const Record& record,
             const Verdict& verdict) {
   const fs::path directory = place.directory;
@@ -101,7 +100,7 @@ class CaseRun {
     if (!status.ok()) record_.harness_error = status.message();
   }
   Record& record() { return record_; }
-  // Returns true iff the run had no room in its own folder.
+  // Returns true iff the run had no room in its folder.
   bool disk_full() const { return disk_full_; }
 
  private:
@@ -237,8 +236,9 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     ExplainFailure(record, outcome.result);
   }
   const Status kept = Tidy(one, place, record, verdict);
-  // If the record has no room, workers may have had no room for their events
-  // either. Then only a failure seen in memory, by the simulation, counts.
+  // If the record could not be written, workers may have had no room for their
+  // events either. Then only a failure of a simulation counts, which is seen in
+  // memory.
   const bool seen = verdict.kind == VerdictKind::kFail &&
                     place.world == WorldKind::kSimulated;
   if (!kept.ok() && !seen) {

@@ -1,4 +1,5 @@
-// From a case to its verdict: resolves the plan, runs it in a world, judges.
+// Runs one case: resolves its plan, runs the plan in a world, judges the
+// record.
 #ifndef GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
 #define GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
 
@@ -28,8 +29,8 @@ struct Explanation {
 
 // The run of a case that is in progress.
 enum class CasePhase : uint8_t {
-  kReference,  // the undisturbed one, which is made once for each job
-  kRun,        // the one that is judged
+  kReference,  // the undisturbed run, made once for each job
+  kRun,        // the run that is judged
 };
 
 struct CasePlace {
@@ -40,26 +41,27 @@ struct CasePlace {
   std::function<bool()> interrupted = [] { return false; };
   // Called as a run of the case begins.
   std::function<void(CasePhase)> phase = [](CasePhase) {};
-  // Explains a run that failed; null: nobody looks.
+  // Explains a failed run; null: failed runs are not explained.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
 };
 
 struct CaseOutcome {
   CaseResult result;
-  std::string final_digest;  // digest of the final state; "": none
-  // The case's folder had no room. The case then has no verdict, unless a
-  // simulated run failed, whose log is in memory.
+  std::string final_digest;  // digest of the final state; "" if there is none
+  // The disk of the case's folder was full. The case then has no verdict,
+  // unless a simulated run failed, whose log is in memory.
   bool disk_full = false;
 };
 
-// The result of a case before it has run: its name, its place in the file, and
-// the command that repeats it, by its file if the place has none.
+// Returns the result of a case before it has run: its name, its place in the
+// file, and the command that repeats it (by its file if `place` has no
+// command).
 CaseResult ResultBeforeRun(const Case& one, const CasePlace& place);
 
 // Runs the case (in the simulated world twice, to compare the runs) and judges
-// the result. Leaves record.jsonl in the directory and, if a scenario can
-// express the case, scenario.yaml. Leaves checkpoints and logs only if the
-// verdict is not a pass.
+// the result. Writes record.jsonl into the directory and, if a scenario can
+// express the case, scenario.yaml. Keeps checkpoints and logs unless the
+// verdict is a pass.
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 

@@ -23,16 +23,17 @@ constexpr std::array kSignals = {
     CrashSignal{SIGFPE, "SIGFPE"}, CrashSignal{SIGILL, "SIGILL"},
     CrashSignal{SIGABRT, "SIGABRT"}};
 
-// A signal handler is given nothing but the signal's number.
+// A thread-local variable, as a signal handler receives only the signal's
+// number.
 thread_local const std::string* at_work = nullptr;
 
 void Put(std::string_view text) {
   static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
-// Calls nothing that a signal may not. The handler is gone by then: the signal
-// that is raised has its own effect once this returns, wherever the first one
-// came from.
+// Calls only functions that are safe in a signal handler. The handler is
+// already reset: the signal is raised again and takes its own effect once this
+// returns, wherever the first signal came from.
 void SayWhatCrashed(int number) {
   if (at_work != nullptr) {
     Put("gauntlet: crashed (");
@@ -46,7 +47,7 @@ void SayWhatCrashed(int number) {
   static_cast<void>(raise(number));
 }
 
-// A stack of the thread's own, for a fiber that has used up its.
+// A separate stack for the handler, as a fiber may have used up its own.
 class SignalStack {
  public:
   SignalStack() {

@@ -8,13 +8,13 @@
 
 namespace gauntlet {
 
-// Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT from now on, unless
-// another handler is installed: prints one line to standard error, "gauntlet:
-// crashed (…) in …", and lets the signal take its usual effect.
+// Installs a handler for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, unless a
+// signal already has one. The handler prints one line to standard error,
+// "gauntlet: crashed (…) in …", and lets the signal take its usual effect.
 void InstallCrashNotice();
 
-// Sets the current work of the thread for its own lifetime, then restores the
-// earlier one.
+// Sets the thread's current work for the lifetime of this object, then restores
+// the previous one.
 class AtWork {
  public:
   // `what` is one line.

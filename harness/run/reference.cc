@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Multiply-adds of a run up to which the scalar path is a matter of seconds.
+// Multiply-adds of a run up to which the scalar path takes only seconds.
 constexpr double kScalarLimit = 2e9;
 
 double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
@@ -47,7 +47,7 @@ std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
 void WriteToCache(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  // A cache that cannot be written is no cache.
+  // If the cache cannot be written, works without it.
   static_cast<void>(WriteTextFile(path, text));
 }
 
@@ -66,13 +66,13 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;
   // A run that stops at a non-finite value is compared with the steps before
-  // it.
+  // that value.
   reference.train.on_not_finite = OnNotFinite::kTrainOn;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit
                                         ? Isa::kScalar
                                         : Isa::kAuto};
-  // There are no devices to sum between.
+  // The reference run has no devices to sum across.
   reference.train.cluster.collective = CollectiveChoice::kAuto;
   if (plan.before) {
     reference.before = plan.before;

@@ -1,5 +1,5 @@
-// Reference runs: one worker, one thread, no checkpoints, no faults. What they
-// go through is the golden trajectory that records are held against.
+// Reference runs: one worker, one thread, no checkpoints, no faults. Their
+// states are the reference trajectory that records are compared with.
 #ifndef GAUNTLET_HARNESS_RUN_REFERENCE_H_
 #define GAUNTLET_HARNESS_RUN_REFERENCE_H_
 
@@ -18,27 +18,26 @@
 
 namespace gauntlet {
 
-// The undisturbed run of the plan's job over the plan's horizon, by the scalar
-// path where the job is small enough for it.
+// Returns the plan of an undisturbed run of the plan's job over its horizon. It
+// uses the scalar path if the job is small enough.
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
 
 // Makes each reference run once; safe from any thread.
 class References {
  public:
-  // Kept as files in `cache_directory`, made if need be; empty: only in memory.
-  // `build` tells this program's build from others: a file of another one does
-  // not count, nor does one that was changed: it is made again.
-  // `interrupted`: as of RunPlan, for the runs that are made here.
+  // Keeps the runs as files in `cache_directory`, which is created if need be;
+  // empty: only in memory. `build` identifies this build of the program. A file
+  // of another build, or one that was changed, is ignored and made again.
+  // `interrupted`: as RunPlan::interrupted, for the runs made here.
   References(std::string cache_directory, std::string build,
              std::function<bool()> interrupted = {});
 
-  // The data of a job, loaded once.
+  // Returns the data of a job, which are loaded once.
   Result<std::shared_ptr<const DataSplit>> DataOf(const DataSpec& spec);
 
-  // The trajectory of the plan's job over the plan's horizon, by the scalar
-  // path where the job is small enough for it. `makes` is called before a run
-  // that has to be made. kUnavailable: interrupted, by the plan's word or by
-  // the one here.
+  // Returns the trajectory of the plan's job over its horizon (see
+  // ReferencePlanOf). Calls `makes` before it makes a run. kUnavailable:
+  // interrupted, by the plan or by the function given to the constructor.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
       const RunPlan& plan, const std::function<void()>& makes = {});
 
@@ -51,7 +50,7 @@ class References {
   std::string cache_directory_;
   std::string build_;
   std::function<bool()> interrupted_;
-  std::mutex mutex_;  // held while a run is made: others wait for it
+  std::mutex mutex_;  // held while a run is made, so others wait for it
   std::map<std::string, std::shared_ptr<const DataSplit>> data_;  // by spec
   std::map<std::string, std::shared_ptr<const GoldenTrajectory>> golden_;
 };

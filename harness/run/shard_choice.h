@@ -1,4 +1,4 @@
-// One of several parts of a list of cases, for machines that share the work.
+// One of several parts of a list of cases, which several machines share.
 #ifndef GAUNTLET_HARNESS_RUN_SHARD_CHOICE_H_
 #define GAUNTLET_HARNESS_RUN_SHARD_CHOICE_H_
 

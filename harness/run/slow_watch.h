@@ -1,4 +1,4 @@
-// Tells of cases that still run when others would have been over.
+// Reports cases that still run when they should have ended.
 #ifndef GAUNTLET_HARNESS_RUN_SLOW_WATCH_H_
 #define GAUNTLET_HARNESS_RUN_SLOW_WATCH_H_
 
@@ -14,14 +14,14 @@
 
 namespace gauntlet {
 
-// By wall time. Any thread may say that an item begins or ends.
+// Uses wall time. Begins and Ends may be called from any thread.
 class SlowWatch {
  public:
   // `tell` is called at most once per item, on the watch's own thread, and
   // never after Ends has returned. It must not call the watch.
   explicit SlowWatch(std::function<void(size_t item)> tell);
 
-  // It is slow once it has run for `limit`.
+  // An item is slow once it has run for `limit`.
   void Begins(size_t item, Duration limit);
   void Ends(size_t item);
 
@@ -32,7 +32,7 @@ class SlowWatch {
   const std::function<void(size_t)> tell_;
   std::mutex mutex_;  // guards all below
   std::condition_variable_any changed_;
-  std::map<size_t, WallTime> slow_at_;  // those not told of
+  std::map<size_t, WallTime> slow_at_;  // items not reported yet
   std::jthread thread_;                 // last: it is stopped first
 };
 

@@ -22,7 +22,7 @@ int CountGpus() {
   return cuda.ok() ? cuda->count : 0;
 }
 
-// GPUs are looked for where the case may want one.
+// Counts GPUs only if the case may use one.
 Capabilities CapabilitiesFor(const SuiteItem& item,
                              const std::string& directory) {
   Capabilities here = CapabilitiesOf(item.world);
@@ -51,13 +51,13 @@ class Suite {
   void Work();
   std::vector<CaseOutcome> RunItem(size_t index);
   CaseOutcome RunTry(const SuiteItem& item, int number);
-  // Empty beyond the limit of explanations.
+  // Returns an empty explanation beyond the limit.
   Explanation Explain(const Case& one, const Record& record);
   std::string ReplayOfTry(const SuiteItem& item, int number) const;
   bool NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome);
   void Finish(size_t index, const std::vector<CaseOutcome>& tries);
-  // Returns the result, failed if the other world's is known and another one.
-  // REQUIRES: mutex_ is held.
+  // Returns the result; a failure if the result of the other world is known and
+  // differs. REQUIRES: mutex_ is held.
   CaseResult Compared(const CaseOutcome& outcome) const;
 
   const std::vector<SuiteItem>& items_;
@@ -66,11 +66,11 @@ class Suite {
   References references_;
   std::atomic<int> explained_{0};
   std::atomic<bool> disk_full_{false};
-  std::mutex mutex_;  // of what is below, but for the watch
+  std::mutex mutex_;  // guards all below except watch_
   size_t next_ = 0;
   int failures_ = 0;
   std::vector<std::optional<CaseResult>> results_;
-  // Last try in the first world to end.
+  // By case name: the last try of the world that ended first.
   std::map<std::string, CaseOutcome> by_name_;
   SlowWatch watch_;
 };
@@ -91,9 +91,9 @@ Explanation Suite::Explain(const Case& one, const Record& record) {
   return options_.explain(one, record, references_);
 }
 
-// A replay takes the record of the try.
+// Returns the command that replays the record of the try.
 std::string Suite::ReplayOfTry(const SuiteItem& item, int number) const {
-  // A crash test has no record to replay: it is run again by its file.
+  // A crash test has no record to replay: its file is run again.
   if (!options_.replay || item.one.trainer) return "";
   if (number == 1) return options_.replay(item);
   SuiteItem named = item;
@@ -133,7 +133,7 @@ bool Suite::NeedsRetry(const SuiteItem& item, const CaseOutcome& outcome) {
   return kind == VerdictKind::kFail || kind == VerdictKind::kError;
 }
 
-// Empty: it was cut off.
+// Returns the tries; empty if the item was interrupted.
 std::vector<CaseOutcome> Suite::RunItem(size_t index) {
   const SuiteItem& item = items_[index];
   const AtWork at(fmt::format("{} ({}), {}:{}", item.one.name,
@@ -150,7 +150,7 @@ std::vector<CaseOutcome> Suite::RunItem(size_t index) {
     if (outcome.disk_full && !disk_full_.exchange(true)) options_.disk_full();
     if (outcome.disk_full &&
         outcome.result.verdict.kind != VerdictKind::kFail) {
-      // Its files are of no use, and the results need the room.
+      // The files are useless, and the results need the room.
       std::error_code ignored;
       std::filesystem::remove_all(outcome.result.directory, ignored);
       break;

@@ -1,4 +1,4 @@
-// Many cases, one after another or several at a time.
+// Runs many cases, one after another or several at a time.
 #ifndef GAUNTLET_HARNESS_RUN_SUITE_H_
 #define GAUNTLET_HARNESS_RUN_SUITE_H_
 
@@ -25,39 +25,40 @@ struct SuiteOptions {
   std::string directory;  // absolute; each case gets a folder in it
   std::string cache_directory;
   std::string build;
-  // The command that repeats an item once it is over; null: by its file.
+  // Returns the command that repeats an item that has ended; null: by its file.
   std::function<std::string(const SuiteItem&)> replay;
-  // Called of an item that begins, in the thread that runs it.
+  // Called when an item begins, on the thread that runs it.
   std::function<void(const SuiteItem&)> begins = [](const SuiteItem&) {};
-  // Called likewise as the item's reference run, and then its own run, begins.
+  // Called in the same way when the item's reference run begins, and then when
+  // its own run begins.
   std::function<void(const SuiteItem&, CasePhase)> phase = [](const SuiteItem&,
                                                               CasePhase) {};
-  // Called of an item that still runs after its Timeouts::slow: in a thread of
-  // its own, and perhaps while `done` is.
+  // Called for an item that still runs after its Timeouts::slow, on a separate
+  // thread, possibly while `done` is called.
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};
-  // Asked now and then: nothing more is begun, and what runs is cut off.
+  // Polled: once it returns true, no item begins, and running ones are aborted.
   std::function<bool()> interrupted = [] { return false; };
-  // Called once if a case had no room in `directory`: nothing more is begun.
-  // The case is left out of the results, and its files are removed; what else
-  // runs goes on for as long as it finds room.
+  // Called once if a case had no room in `directory`: no further item begins.
+  // The case is left out of the results, and its files are removed. Other
+  // running items continue as long as they find room.
   std::function<void()> disk_full = [] {};
   // CasePlace::explain, which runs a case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
-  // Runs a case with a trainer; null: it is an error.
+  // Runs a case with a trainer; null: such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
   // Limit of calls to `explain`. Later failures name the command to run.
   int explain_most = 20;
-  // A case of the real world that failed or is inconclusive is run again, at
-  // most so many times and until it passes. JoinTries makes one result of it.
+  // A case of the real world that failed or is inconclusive is repeated until
+  // it passes, at most so many times. JoinTries makes one result of the tries.
   int retries = 0;
   FlakyVerdict flaky = FlakyVerdict::kFails;
 };
 
-// Runs them and calls `done` (one call at a time) as each is over. The results
-// come in the order of the items; those that were not run are left out. Where a
-// case ran in both worlds and the verdicts or the final states differ, the
-// later of the two is a failure that says so. Of a case that was cut off in a
-// retry, the tries before count.
+// Runs the items and calls `done` (one call at a time) as each ends. Returns
+// the results in the order of the items, without those that were not run. If a
+// case ran in both worlds and the verdicts or final states differ, the later
+// result becomes a failure that reports the difference. If a case is
+// interrupted in a retry, its earlier tries count.
 std::vector<CaseResult> RunSuite(
     const std::vector<SuiteItem>& items, const SuiteOptions& options,
     const std::function<void(const CaseResult&)>& done);

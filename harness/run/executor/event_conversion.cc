@@ -19,8 +19,8 @@ std::vector<RecordTime> ToRecordTimes(const std::vector<PartTime>& parts) {
 
 }  // namespace
 
-// Both vocabularies name the same kinds and phases in the same order; a test
-// holds every name of one against the other.
+// Both enums name the same kinds and phases in the same order. A test compares
+// their names.
 RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
   return {
       .kind = static_cast<RecordKind>(event.kind),

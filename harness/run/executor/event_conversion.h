@@ -1,4 +1,4 @@
-// The engine's events as a record's, where they never went through a file.
+// Converts the engine's events to those of a record, without an event file.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_CONVERSION_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_CONVERSION_H_
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "launcher-1.jsonl" as well as the workers' files.
+// Returns the files of launchers ("launcher-1.jsonl") and of workers.
 std::map<LifeKey, fs::path> FilesOfLives(const fs::path& folder) {
   std::map<LifeKey, fs::path> files;
   for (const auto& [key, path] : FilesOfWorkers(folder)) files[key] = path;
@@ -47,7 +47,8 @@ uint64_t CountLines(std::ifstream& in, uint64_t begin, uint64_t end) {
   return lines;
 }
 
-// A part of an event file: its header, and the last whole lines that have room.
+// A part of an event file: its header, and as many of the last complete lines
+// as fit.
 struct FilePart {
   std::string text;
   uint64_t left_out = 0;  // lines
@@ -62,7 +63,7 @@ FilePart ReadPart(const fs::path& file, uint64_t begin, uint64_t most_bytes) {
   if (bytes <= most_bytes) return {.text = ReadBytes(in, begin, bytes)};
   constexpr uint64_t kMostHeader = 4096;
   std::string header = ReadBytes(in, begin, kMostHeader);
-  header.resize(header.find('\n') + 1);  // empty where there is none
+  header.resize(header.find('\n') + 1);  // empty if there is no complete line
   std::string last = ReadBytes(in, end - most_bytes, most_bytes);
   last.erase(0, last.find('\n') + 1);
   return {.text = header + last,
@@ -106,7 +107,7 @@ Result<FolderEvents> ReadEventFolder(const fs::path& folder,
     FilePart part = ReadPart(file, length == before.end() ? 0 : length->second,
                              most_bytes / files.size());
     events.left_out += part.left_out;
-    // A process that was killed at once has no whole line.
+    // A process that was killed immediately has no complete line.
     if (part.text.find('\n') == std::string::npos) continue;
     Parsed<LifeEvents> life = ReadEventFile(part.text, file.string());
     if (!life.ok()) return InvalidArgument(life.error);

@@ -1,5 +1,5 @@
-// The folder to which the processes of a real run write their events, a file
-// for each.
+// The folder to which the processes of a real run write their events, one file
+// each.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_FOLDER_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_EVENT_FOLDER_H_
 
@@ -19,11 +19,11 @@ namespace gauntlet {
 // kLauncherWorker.
 using LifeKey = std::pair<int, int>;
 
-// Files of workers in a folder, in no order.
+// Returns the workers' files in a folder, in any order.
 std::vector<std::pair<LifeKey, std::filesystem::path>> FilesOfWorkers(
     const std::filesystem::path& folder);
 
-// Lengths of the files of a folder, by path.
+// Returns the lengths of the files in a folder, by path.
 using FileLengths = std::map<std::filesystem::path, uint64_t>;
 FileLengths LengthsIn(const std::filesystem::path& folder);
 
@@ -32,8 +32,8 @@ struct FolderEvents {
   uint64_t left_out = 0;          // number of events
 };
 
-// Reads what the files of launchers and workers have got since `before`: of all
-// at most `most_bytes`, the newest events of each.
+// Reads what was appended to the files of launchers and workers since `before`:
+// at most `most_bytes` in total, with the newest events of each file.
 Result<FolderEvents> ReadEventFolder(const std::filesystem::path& folder,
                                      const FileLengths& before,
                                      uint64_t most_bytes);

@@ -1,5 +1,5 @@
-// Which launch comes next, in either world: a job is started again as a queue
-// or a person would.
+// Order of launches, in either world: a job is started again as a queue or a
+// person would.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCH_SEQUENCE_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_LAUNCH_SEQUENCE_H_
 
@@ -32,11 +32,10 @@ class LaunchSequence {
     return !plan_.launches.empty() && plan_.launches[planned_].other_job;
   }
 
-  // Returns true iff the launcher is started again, after it ended like that.
-  // The next planned launch follows one that is done or has stopped, which
-  // leaves a checkpoint, and a changed job that was refused. A launch that lost
-  // a worker, was killed or had no step yet is repeated, max_requeues times in
-  // all.
+  // Returns true iff the launcher is started again after such an end. The next
+  // planned launch follows one that is done, one that stopped and so left a
+  // checkpoint, or a changed job that was refused. A launch that lost a worker,
+  // was killed, or had no step yet is repeated, max_requeues times in total.
   bool Next(const LauncherRun& run, LauncherEnd end);
 
  private:

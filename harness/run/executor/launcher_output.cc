@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// A program that is not ours may print anything: a field that is missing or of
-// another type counts as not said.
+// Another program may print anything: a field that is missing or has another
+// type counts as absent.
 uint64_t CountIn(const nlohmann::json& json, const char* key) {
   const auto field = json.find(key);
   return field != json.end() && field->is_number_unsigned()
@@ -30,7 +30,7 @@ double NumberIn(const nlohmann::json& json, const char* key) {
   return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
 }
 
-// The last line that is a JSON object; words for people may stand behind it.
+// Returns the last line that is a JSON object. Lines for people may follow it.
 nlohmann::json LastObject(std::string_view text) {
   while (!text.empty()) {
     const size_t begin = text.rfind('\n');
@@ -44,7 +44,7 @@ nlohmann::json LastObject(std::string_view text) {
   return nullptr;
 }
 
-// JSON has no NaN: a loss that is none is null.
+// Returns the bits of the loss. JSON has no NaN: a NaN is written as null.
 uint32_t LossIn(const nlohmann::json& json) {
   const auto loss = json.find("loss");
   const bool is_nan = loss != json.end() && loss->is_null();

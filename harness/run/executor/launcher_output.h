@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// Reads the last JSON object that the launcher printed. Without a result in it,
-// the run has only the exit code.
+// Reads the last JSON object that the launcher printed. If there is no result
+// in it, the run has only an exit code.
 LauncherRun ReadLauncherOutput(std::string_view printed, const ChildEnd& end);
 
 }  // namespace gauntlet

@@ -19,7 +19,7 @@ namespace {
 constexpr int kRequestWaitMs = 200;
 constexpr size_t kMaxRequestBytes = 4096;
 
-// Returns true iff the whole request arrived.
+// Returns true iff the complete request arrived.
 bool ReadRequest(const Descriptor& connection) {
   std::string request;
   std::array<char, 1024> chunk = {};
@@ -85,7 +85,7 @@ void MetadataServer::Answer(const Descriptor& connection) const {
       access(file_.c_str(), F_OK) == 0 ? "TRUE" : "FALSE";
   const std::string answer = fmt::format(
       "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
-  // A client that does not wait for the answer asks again.
+  // A client that did not wait for the answer sends its request again.
   [[maybe_unused]] const ssize_t sent =
       send(connection.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
 }

@@ -1,5 +1,5 @@
-// A metadata service for real workers: it says FALSE, and TRUE once a file is
-// there.
+// A metadata service for real workers: answers FALSE, or TRUE once a file
+// exists.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_METADATA_SERVER_H_
 
@@ -12,13 +12,14 @@
 
 namespace gauntlet {
 
-// In the directory where a run notes which faults fired (no fault is called
-// so): a worker that a notice reaches by http makes the file.
+// Returns the path of that file, in the directory where a run notes which
+// faults fired (no fault has this name). A worker whose fault sends a notice
+// over HTTP creates the file.
 std::string MetadataFile(const std::string& plan_state_directory);
 
 class MetadataServer {
  public:
-  // Answers from a thread of its own until it is destroyed.
+  // Answers on a thread of its own until it is destroyed.
   static Result<std::unique_ptr<MetadataServer>> Start(std::string file);
   ~MetadataServer();
   MetadataServer(const MetadataServer&) = delete;
@@ -34,7 +35,7 @@ class MetadataServer {
 
   const std::string file_;
   const Descriptor listener_;
-  const Descriptor end_;  // readable once it is to end
+  const Descriptor end_;  // readable once the thread must end
   const std::string url_;
   std::thread thread_;
 };

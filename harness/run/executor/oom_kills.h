@@ -1,6 +1,6 @@
-// Processes that ended because memory ran out, on a machine or under a limit
-// that is too small for the case: what the kernel killed, which is what a
-// worker's death without a word may be due to; and what said so itself.
+// Processes that ended because memory ran out, of the machine or of a control
+// group: those that the kernel killed, which explains why a worker died without
+// a message, and those that reported it themselves.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
 
@@ -9,23 +9,24 @@
 
 namespace gauntlet {
 
-// Since the machine's start, as /proc/vmstat has it (oom_kill, from Linux 4.13
-// on; those by the limit of a control group are among them); 0: not counted.
+// Returns the number of processes that the kernel killed since the machine
+// started, as in /proc/vmstat (oom_kill, from Linux 4.13 on, including kills by
+// the limit of a control group); 0 if the kernel does not count them.
 uint64_t CountOomKills();
 
-// The same from that file's text.
+// As CountOomKills, from the text of /proc/vmstat.
 uint64_t OomKillsIn(std::string_view vmstat);
 
-// So begins what a process of ours says on its standard error that asked for
-// memory, or for a thread, and got none.
+// Start of the line on standard error of one of our processes that could not
+// get memory or start a thread.
 inline constexpr std::string_view kRanOut = "gauntlet: out of ";
 
-// So does the allocator, with a place of its source in front. It is all that
-// is said where a library asked, which may not outlive the answer.
+// Text after the source location in the allocator's message. It is the only
+// message if a library requested the memory and crashes on a failed allocation.
 inline constexpr std::string_view kAllocatorRanOut =
     "] tcmalloc: allocation failed ";
 
-// The first such line of a worker's log; empty: there is none.
+// Returns the first such line of a worker's log; empty if there is none.
 std::string_view RanOutIn(std::string_view log);
 
 }  // namespace gauntlet

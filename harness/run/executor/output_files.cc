@@ -27,8 +27,8 @@ uint64_t IntegerAt(std::string_view bytes, size_t at, size_t size) {
   return value;
 }
 
-// Takes the points of an event, and the start of a session. Returns false iff
-// the bytes are no event.
+// Takes the points of an event, or the start of a session. Returns false iff
+// the bytes are not an event.
 bool TakeEvent(std::string_view bytes, std::vector<CurvePoint>& points) {
   event_file::Event event;
   if (!event.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -47,8 +47,9 @@ bool TakeEvent(std::string_view bytes, std::vector<CurvePoint>& points) {
   return true;
 }
 
-// Up to the first record that is not whole: what a reader has of a file whose
-// writer was killed. Returns why that one cannot be read, "" at the end.
+// Takes the records up to the first incomplete one, as a reader does with a
+// file whose writer was killed. Returns the reason why a record cannot be read;
+// "" at the end.
 std::string TakeRecords(std::string_view file,
                         std::vector<CurvePoint>& points) {
   constexpr size_t kHead = 12;  // length and its checksum
@@ -94,7 +95,7 @@ Status LookAtCurves(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Ok: the weights are those of the description.
+// Returns OK iff the weights match the description.
 Status ReadExport(World& world, const std::string& directory,
                   ExportedModel& exported) {
   const auto path = [&directory](std::string_view name) {

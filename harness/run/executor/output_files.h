@@ -1,4 +1,4 @@
-// Outputs of a run that stand beside its checkpoints, as others read them.
+// Outputs of a run besides its checkpoints, as other programs read them.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_OUTPUT_FILES_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_OUTPUT_FILES_H_
 
@@ -17,15 +17,15 @@ struct OutputPlaces {
   std::string model;   // the exported model
 };
 
-// Fills in the points that a reader of the event files has in the end: it reads
-// them in the order of their names, and at a session's start drops what it has
-// of that step and later ones (TensorBoard does so). And whether there is an
-// exported model whose weights are those that its description says. Nothing is
-// changed. An error: the places cannot be looked at.
+// Fills in the points that a reader of the event files ends up with, and the
+// exported model, if its weights match its description. The reader takes the
+// files in the order of their names and, at the start of a session, drops its
+// points of that step and later ones, as TensorBoard does. Changes nothing. An
+// error if the places cannot be read.
 Status LookAtOutputs(World& world, const OutputPlaces& places, Leftovers& left);
 
-// Looks at all that a run with these options leaves: its store, too. An empty
-// directory names nothing.
+// Fills in everything that a run with these options leaves, including its
+// checkpoints. An empty directory name stands for no such output.
 Status LookAtLeftovers(World& world, const TrainOptions& options,
                        Leftovers& left);
 

@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
-// How often the harness looks for signs of life.
+// Interval at which the harness looks for new events.
 constexpr int kPollMs = 20;
 
 // Returns the size of all files in the directory.
@@ -50,13 +50,13 @@ uint64_t BytesBelow(const fs::path& directory) {
   return bytes;
 }
 
-// The /proc of another PID namespace lists other processes.
+// Returns true iff /proc lists the processes of this PID namespace.
 bool ProcIsOfThisNamespace() {
   std::error_code error;
   return fs::read_symlink("/proc/self", error) == std::to_string(getpid());
 }
 
-// Processes whose command line names the directory, other than this one.
+// Returns the command lines of other processes that name the directory.
 std::vector<std::string> ProcessesOf(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
@@ -82,7 +82,7 @@ class RealRun {
   Status Prepare();
   Status RunEarlier();
   void RemoveNotices();
-  // One start of the launcher, counted from 1, for a planned launch.
+  // One start of the launcher (numbered from 1) for a planned launch.
   struct Start {
     int number = 1;
     size_t planned = 0;
@@ -91,7 +91,7 @@ class RealRun {
 
   void SetPlaces(TrainOptions& options) const;
   Status WriteOptions(size_t planned, TrainOptions options) const;
-  // nullopt: the launcher did not end.
+  // Returns nullopt if the launcher did not end on its own.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
@@ -111,7 +111,7 @@ class RealRun {
   const std::string program_;
   const RunPlan& plan_;
   const SteadyClock::time_point begin_ = SteadyClock::now();
-  std::unique_ptr<MetadataServer> metadata_;  // null: the workers use none
+  std::unique_ptr<MetadataServer> metadata_;  // null: not used
   RunLog log_;
 };
 
@@ -136,8 +136,7 @@ Status RealRun::Prepare() {
   return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
 }
 
-// With the places of this run.
-// The directories that are not empty become the run's own.
+// Replaces each directory that is not empty by the run's own.
 void RealRun::SetPlaces(TrainOptions& options) const {
   const auto set = [this](std::string& directory, const char* name) {
     if (!directory.empty()) directory = directory_ / name;
@@ -160,7 +159,7 @@ Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
   return WriteTextFile(OptionsFile(planned), TrainOptionsToJson(options));
 }
 
-// To its end, with nothing in its way.
+// Runs the earlier run to its end, undisturbed.
 Status RealRun::RunEarlier() {
   const fs::path options = directory_ / "options-before.json";
   const fs::path events = directory_ / "events-before";
@@ -241,14 +240,14 @@ ChildProgram RealRun::ProgramOf(const Start& start) const {
   return program;
 }
 
-// Until it ends, or is ended: nothing was logged for too long, or the time is
-// up.
+// Waits until the launcher ends, or ends it: if nothing was logged for too
+// long, or the time is up.
 ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   uint64_t bytes = 0;
   SteadyClock::time_point sign_of_life = SteadyClock::now();
   FullDiskWatch full_disk({events, directory_ / "logs"});
   pollfd ended = {.fd = launcher.pidfd.get(), .events = POLLIN, .revents = 0};
-  while (poll(&ended, 1, kPollMs) != 1) {  // a signal is no end
+  while (poll(&ended, 1, kPollMs) != 1) {  // timeout or EINTR: not ended
     const SteadyClock::time_point now = SteadyClock::now();
     const uint64_t bytes_now = BytesBelow(events);
     if (bytes_now != bytes) sign_of_life = now;
@@ -277,7 +276,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   return AwaitEnd(launcher);
 }
 
-// A queue starts the job again where no notice holds.
+// Removes the notices: a queue starts the job again where no notice is present.
 void RealRun::RemoveNotices() {
   std::error_code error;
   fs::remove(directory_ / "notice", error);
@@ -300,7 +299,8 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
                                        : LauncherEnd::kExited);
 }
 
-// A launcher that was gone before it could say a word left nothing.
+// Adds the launcher's events. A launcher that was killed immediately has left
+// none.
 Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
   const fs::path path =
       directory_ / "events" / fmt::format("launcher-{}.jsonl", first_life);
@@ -312,8 +312,8 @@ Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
   return OkStatus();
 }
 
-// Each process that was started has a log, also one that was gone before it
-// could say a word: its life left nothing, and is one all the same.
+// Collects the incarnations of workers. Each process that was started has a
+// log, even if it ended before it emitted an event: its incarnation counts too.
 Status RealRun::CollectLives() {
   std::map<LifeKey, LifeEvents> lives;
   for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
@@ -338,7 +338,7 @@ Status RealRun::CollectLives() {
 }
 
 void RealRun::LookAround() {
-  // Processes that end with the launcher need a moment to disappear.
+  // Processes that end with the launcher take a moment to disappear.
   const SteadyClock::time_point until =
       SteadyClock::now() + std::chrono::seconds(1);
   do {
@@ -361,7 +361,8 @@ RunLog RealRun::Run() {
   LaunchSequence launches(plan_);
   int first_life = 0;
   for (int start = 1; status.ok(); ++start) {
-    // Also behind one that started nobody: each writes events of its own.
+    // Also after a launcher that started no worker: each launcher needs an
+    // event file of its own.
     first_life = std::max(first_life, LivesSoFar()) + 1;
     const Result<std::optional<LauncherEnd>> end =
         LaunchOnce({.number = start,

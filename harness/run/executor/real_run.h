@@ -17,14 +17,14 @@ namespace gauntlet {
 //   launch-<n>.json                output of the n-th launcher
 //   ckpt/                          checkpoint directory
 struct RealRunPlace {
-  std::string program;    // `gauntlet`, or what behaves like it
+  std::string program;    // `gauntlet`, or a program that behaves like it
   std::string directory;  // exists, empty; an absolute path
 };
 
-// Starts `program launch …`, again where the job stopped on a notice or the
-// launcher itself was killed, until it ends otherwise or a limit of the plan
-// is met or the directory has no room; then everything is killed. Blocks the
-// calling thread, which must live as long as the processes.
+// Starts `program launch …`, again if the job stopped on a notice or the
+// launcher itself was killed, until it ends in another way, a limit of the plan
+// is reached, or the disk is full. Then kills all processes. Blocks the calling
+// thread, which must live as long as the processes.
 RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
 
 }  // namespace gauntlet

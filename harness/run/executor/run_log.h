@@ -13,14 +13,14 @@
 
 namespace gauntlet {
 
-// Messages that were sent until an event.
+// Number of messages sent until an event.
 struct TrafficSample {
   int64_t t_ns = 0;
   uint64_t messages = 0;
 };
 
 struct RunLog {
-  std::vector<LifeEvents> lives;  // by worker, then life
+  std::vector<LifeEvents> lives;  // by worker, then incarnation
   std::vector<LauncherRun> launchers;
   std::vector<RecordEvent> machine;  // simulated runs only
   RunEnding ending = RunEnding::kExited;
@@ -31,7 +31,7 @@ struct RunLog {
   uint64_t oom_kills = 0;
   Leftovers left;
   std::string harness_error;
-  bool disk_full = false;  // a real run had no room in its own folder
+  bool disk_full = false;              // a real run had no room in its folder
   std::vector<TrafficSample> traffic;  // of all processes; by time
   uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
 };
@@ -46,8 +46,8 @@ bool IsStartedAgain(int exit_code);
 // Converts the end of a launcher to the form of a record.
 LauncherRun ToLauncherRun(const LaunchEnd& end);
 
-// Adds the contents of the checkpoint directory: loadable checkpoints, rejected
-// ones, and unfinished files. A missing directory is an empty one; an
+// Adds the contents of the checkpoint directory: loadable and rejected
+// checkpoints, and unfinished files. A missing directory counts as empty; an
 // unreadable one is an error. Changes nothing.
 Status LookAtStore(World& world, const std::string& directory, Leftovers& left);
 

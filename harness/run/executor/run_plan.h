@@ -1,4 +1,4 @@
-// A case made concrete: what an executor of either world runs.
+// A resolved case: the input of an executor of either world.
 #ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_PLAN_H_
 #define GAUNTLET_HARNESS_RUN_EXECUTOR_RUN_PLAN_H_
 
@@ -18,13 +18,13 @@
 namespace gauntlet {
 
 // Undisturbed run before the judged run, in the same world. The judged run
-// starts from the model that it exports.
+// starts from the model that the earlier run exports.
 struct EarlierRun {
   TrainOptions train;
   int workers = 1;
 };
 
-// The reason for which a run that was cut off has no verdict.
+// Reason why an interrupted run has no verdict.
 inline constexpr std::string_view kWasInterrupted =
     "interrupted before it was over";
 
@@ -35,34 +35,34 @@ struct LaunchPlan {
 };
 
 struct RunPlan {
-  // checkpoint.directory, summary.directory, export_directory,
-  // preemption.file, preemption.url, start.weights and the export before are
-  // left to the executor where they are not empty: each run has its own.
+  // The executor replaces these if they are not empty, as each run has its own:
+  // checkpoint.directory, summary.directory, export_directory, preemption.file,
+  // preemption.url, start.weights and the export of `before`.
   TrainOptions train;
   std::optional<EarlierRun> before;
-  // Options for each start of the launcher in place of `train`; the last one
-  // counts for all later starts. Empty: `train`. The reference run uses
-  // `train`.
+  // Options for each start of the launcher in place of `train`. The last one is
+  // used for all later starts. Empty: every start uses `train`. The reference
+  // run always does.
   std::vector<LaunchPlan> launches;
   LauncherOptions launch;
   FaultPlan faults;
   // In the simulated world only; real processes are on one machine.
   HostsChoice hosts = HostsChoice::kOne;
   NetworkLatency link;    // of the simulated world
-  Duration step_time{0};  // a worker computes so long in each step there
+  Duration step_time{0};  // simulated time that a worker computes in a step
   DiskOptions disk;       // of the simulated world
-  // How often a job that stopped on a notice is started again, as a queue
-  // would.
+  // Number of times that a job that stopped on a notice is started again, as a
+  // queue would.
   int max_requeues = 8;
-  // Note RunLog::traffic; in the simulated world only.
+  // Record RunLog::traffic; in the simulated world only.
   bool counts_messages = false;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
-  // Returns true once the run is to be cut off without a verdict, and from then
-  // on. Empty: never.
+  // Returns true from the time on at which the run must be aborted, without a
+  // verdict. Empty: never.
   std::function<bool()> interrupted;
-  // Called before each hit of a fault point, by the worker that reaches it; in
-  // the simulated world only. Empty: no calls.
+  // Called before each occurrence of a fault point, by the worker that reaches
+  // it; in the simulated world only. Empty: not called.
   std::function<void(const ProcessIdentity&, Point, const PointContext&)>
       on_hit;
 };

@@ -28,10 +28,10 @@ namespace {
 constexpr const char* kLauncherHost = "launcher";
 constexpr const char* kInspectorHost = "inspector";
 
-// Room for a life of some forty steps: what needs more grows.
+// Events reserved for an incarnation of about forty steps; more are possible.
 constexpr size_t kEventsOfALife = 64;
 
-// The launcher's end of a worker's progress.
+// Passes a worker's progress to the launcher.
 class ReportToLauncher final : public ProgressReporter {
  public:
   ReportToLauncher(const WorkerReport& report, StepProbe* probe)
@@ -55,13 +55,13 @@ class Unobserved final : public LaunchObserver {
   void Restarting(int, const std::string&, Duration) override {}
 };
 
-// There is no GPU here for auto to be.
+// Resolves `auto` to the CPU: the simulated world has no GPU.
 DeviceKind DeviceHere(const KernelOptions& told, int life) {
   const DeviceKind device = DeviceOfLife(told, life);
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
-// An injector whose hits are observed, and where a step takes its time.
+// An injector with observed occurrences, and with the compute time of steps.
 class ObservedFaultPoints final : public FaultPoints {
  public:
   ObservedFaultPoints(const RunPlan& plan, const ProcessIdentity& self,
@@ -144,7 +144,7 @@ class SimulatedRun {
   TrainOptions train_;  // of the current launch, with its start
   std::string job_json_;
   std::vector<float> weights_;
-  RunMemo* const known_;  // results for the plan's job; null: none
+  RunMemo* const known_;  // results for the plan's job, or null
   TrainMemo* memo_;       // null: the launch has another job
   const ProbeOf probe_of_;
   Simulation simulation_;
@@ -154,11 +154,11 @@ class SimulatedRun {
   std::optional<LaunchEnd> launch_end_;
   std::string last_failure_;  // of any worker, reported before its end
   int last_life_ = 0;
-  std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
-  // Each one's in lives_, by process; null: not a worker's.
+  std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker, incarnation
+  // By process: its entry in lives_; null if it is not a worker.
   std::vector<LifeEvents*> workers_;
   LaunchSequence launches_{plan_};
-  std::optional<ProcessId> launcher_;  // the newest
+  std::optional<ProcessId> launcher_;  // the newest launcher
   int first_life_ = 1;                 // first incarnation of its workers
   bool launcher_is_counted_ = false;   // its end is in the log
   bool power_was_cut_ = false;  // its machine lost power, and it has not ended
@@ -234,7 +234,7 @@ int SimulatedRun::EarlierLauncherMain(World& world,
       .exit_code;
 }
 
-// In the same world, before anything of this run.
+// Runs the earlier run in the same world, before the judged run.
 Status SimulatedRun::RunEarlier() {
   const std::string job_json =
       JobToJson(plan_.before->train.job, data_.content);
@@ -297,7 +297,7 @@ int SimulatedRun::LauncherMain(World& world) {
   options.notices = plan_.train.preemption;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
-  // Workers of a launcher that was killed are not this one's to clear up.
+  // Workers of an earlier launcher that was killed are not left by this one.
   for (auto i = static_cast<size_t>(self); i < workers_.size(); ++i) {
     const auto process = static_cast<ProcessId>(i);
     if (workers_[i] == nullptr || simulation_.exit_status(process)) continue;
@@ -308,7 +308,7 @@ int SimulatedRun::LauncherMain(World& world) {
   return launch_end_->exit_code;
 }
 
-// A queue starts the job again on a machine that may stay.
+// Removes the notices: a queue starts the job again on a machine without one.
 void SimulatedRun::RemoveNotices() {
   simulation_.SetMetadataOfMachine(kLauncherHost, MetadataThatSays("FALSE"));
   const std::string& file = plan_.train.preemption.file;
@@ -332,7 +332,8 @@ void SimulatedRun::AddLauncher() {
   launcher_is_counted_ = true;
 }
 
-// Remembered results of the plan's job do not apply to another job.
+// Takes the options of the launch. The plan's memo does not apply to another
+// job.
 void SimulatedRun::TakeOptions() {
   if (plan_.launches.empty()) return;
   train_ = launches_.options();
@@ -354,8 +355,8 @@ void SimulatedRun::StartLauncher() {
        .on_exit = [this](const ExitStatus& status) { LauncherGone(status); }});
 }
 
-// Whoever started a launcher that was killed alone starts it again at once, as
-// its workers may still run. In a power cut they are gone as well.
+// Starts the launcher again immediately if it alone was killed, as its workers
+// may still run. In a power loss they end as well.
 void SimulatedRun::LauncherGone(const ExitStatus& status) {
   const bool was_killed = status.signal != 0 && !launch_end_;
   if (!was_killed || !log_.harness_error.empty() ||
@@ -368,12 +369,12 @@ void SimulatedRun::LauncherGone(const ExitStatus& status) {
   }
 }
 
-// Returns how the newest launcher ended; nullopt if that is counted already,
-// and no other was to be started.
+// Returns how the newest launcher ended; nullopt if its end is already in the
+// log and no other launcher is due.
 std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
   if (launcher_is_counted_) return std::nullopt;
   AddLauncher();
-  // It died with its machine.
+  // The launcher died with its machine.
   if (!launch_end_) return LauncherEnd::kKilled;
   if (!launch_end_->reason.empty()) {
     log_.why_not_done =
@@ -409,7 +410,7 @@ RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
   return converted;
 }
 
-// Null: it is not a worker's.
+// Returns null if the process is not a worker.
 LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
   const auto number = static_cast<size_t>(process);
   return number < workers_.size() ? workers_[number] : nullptr;
@@ -456,8 +457,8 @@ void SimulatedRun::CollectLives() {
   }
 }
 
-// As a process of its own, without faults, on a host that has no stale view of
-// a file server.
+// Reads the leftovers in a process of its own, without faults, on a host
+// without stale views of a file server.
 void SimulatedRun::InspectStoreAfterwards() {
   const TrainOptions& options = plan_.train;
   if (options.checkpoint.directory.empty() &&
@@ -485,7 +486,7 @@ RunLog SimulatedRun::Run() {
       std::chrono::duration<double>(simulation_.now() - begin_).count();
   log_.event_digest = simulation_.digest();
   InspectStoreAfterwards();
-  // The launcher's end looked for workers that outlive it.
+  // The end of the launcher listed the workers that outlive it.
   log_.left.processes_listed = true;
   return std::move(log_);
 }

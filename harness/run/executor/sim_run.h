@@ -16,7 +16,7 @@
 namespace gauntlet {
 
 // Results that runs of one job on the same data share, so that they are
-// computed once.
+// computed only once.
 struct RunMemo {
   RunMemo(const JobSpec& job, const DataSplit& data);
 
@@ -24,19 +24,19 @@ struct RunMemo {
   TrainMemo passes;
 };
 
-// Starts the launcher, and again if the job stopped on a notice or the launcher
-// itself was lost, until it ends otherwise. Equal plans give equal logs. The
-// plan's checkpoint directory is a path of the simulated disk. With a memo,
-// passes that it has are not computed again. REQUIRES: the memo is of the
-// plan's job and the data.
+// Starts the launcher, again if the job stopped on a notice or the launcher
+// itself was lost, until it ends in another way. Equal plans give equal logs.
+// The plan's checkpoint directory is a path on the simulated disk. Passes that
+// are in the memo are not computed again. REQUIRES: the memo is of the plan's
+// job and the data.
 RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                     RunMemo* memo = nullptr);
 
-// Returns the probe for the steps of a worker's incarnation; null: none. The
-// probe must outlive the run.
+// Returns the probe for the steps of a worker's incarnation; null for no probe.
+// The probe must outlive the run.
 using ProbeOf = std::function<StepProbe*(int worker, int life)>;
 
-// The same run with probes.
+// As RunSimulated, but with probes.
 RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                  const ProbeOf& probe_of);
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Rule {
   std::string_view invariant;
-  // Begins of names of tensors; empty: any difference has the consequence.
+  // Prefixes of tensor names; empty: any difference has the consequence.
   std::string_view tensors;
   std::string_view why;
 };

@@ -1,4 +1,5 @@
-// Why checks fail once a run's state differs from its reference's.
+// Consequences of a state that differs from the reference's: the checks that
+// fail because of it.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_CONSEQUENCES_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_CONSEQUENCES_H_
 
@@ -8,8 +9,8 @@
 
 namespace gauntlet {
 
-// One for each invariant of the verdict whose violations follow from the
-// difference. Others have causes of their own.
+// Returns one consequence for each invariant of the verdict whose violations
+// follow from the difference. Other violations have causes of their own.
 std::vector<Consequence> ConsequencesOf(const StateDifference& difference,
                                         const Verdict& verdict);
 

@@ -21,7 +21,8 @@ struct PlacedEvent {
   }
 };
 
-// Each life keeps its own order; between lives it is time, then worker.
+// Returns all events by time, then worker. Each incarnation keeps its own
+// order.
 std::vector<PlacedEvent> InOrderOfTime(const Record& record) {
   std::vector<PlacedEvent> events;
   for (const LifeEvents& life : record.lives) {

@@ -28,12 +28,12 @@ constexpr std::string_view kFaultFired = "fault-fired";
 constexpr std::array<std::string_view, 4> kOfTraining = {
     "trajectory", "epochs", "samples", "replicas-agree"};
 
-// "step", "steps".
+// Returns "1 step" or "2 steps".
 std::string Steps(uint64_t count) {
   return fmt::format("{} step{}", count, count == 1 ? "" : "s");
 }
 
-// Invariants with violations, but for the occurrence of the faults.
+// Returns the invariants with violations, except for the firing of the faults.
 std::vector<std::string> ViolatedIn(const Verdict& verdict) {
   std::vector<std::string> names;
   for (const InvariantReport& report : verdict.invariants) {
@@ -44,8 +44,8 @@ std::vector<std::string> ViolatedIn(const Verdict& verdict) {
   return names;
 }
 
-// "; host w0.1 lost power, this ended the launcher, workers 0-3", if the fault
-// that fired at that time cut the power.
+// Returns "; host w0.1 loses power, …" with what that ended, if the fault
+// caused a power loss; else "".
 std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
   if (!occurrence.traits.cuts_power) return "";
   for (const RecordEvent& event : record.machine) {
@@ -79,7 +79,7 @@ std::string FaultsText(const Outline& outline) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// The newest step whose save was acknowledged before the first resume.
+// Returns the newest step whose save was acknowledged before the first resume.
 uint64_t NewestSaveBeforeResume(const Record& record) {
   int64_t resumed_ns = INT64_MAX;
   uint64_t newest = 0;
@@ -100,8 +100,8 @@ uint64_t NewestSaveBeforeResume(const Record& record) {
   return newest;
 }
 
-// Returns the first resumption of a worker whose state is not the one that it
-// had read and that had been saved; null: there is none.
+// Returns the first resume of a worker whose state is not the one that had been
+// saved and that the worker read; null if there is none.
 const RecordEvent* ChangedLoad(const Record& record) {
   std::map<std::string_view, std::string_view> saved;  // digests, by name
   for (const LifeEvents& life : record.lives) {
@@ -125,8 +125,8 @@ const RecordEvent* ChangedLoad(const Record& record) {
   return nullptr;
 }
 
-// "…-00003.safetensors of step-000000020-g1 was damaged by fault rot and loaded
-// without being noticed"; "": no damaged checkpoint was loaded.
+// Returns "…-00003.safetensors of step-000000020-g1 was damaged by fault rot
+// and loaded without being noticed"; "" if no damaged checkpoint was loaded.
 std::string DamagedLoadText(const Record& record) {
   const RecordEvent* const resumed = ChangedLoad(record);
   if (resumed == nullptr) return "";
@@ -134,7 +134,8 @@ std::string DamagedLoadText(const Record& record) {
   return damage.empty() ? "" : damage + " and was loaded without being noticed";
 }
 
-// "the checkpoint is intact, but the state changed …"; "": no load changed it.
+// Returns "the checkpoint is intact, but the state changed …"; "" if no load
+// changed the state.
 std::string ChangedLoadText(const Record& record) {
   const RecordEvent* const resumed = ChangedLoad(record);
   if (resumed == nullptr) return "";
@@ -181,14 +182,16 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// "the first loss that differs is that of step 41".
+// Returns "; the first loss that differs is that of step 41"; "" if none
+// differs.
 std::string FirstLossText(const LossDifferences& losses) {
   if (losses.first.empty()) return "";
   return fmt::format("; the first loss that differs is that of {}",
                      losses.first.front().place);
 }
 
-// Compares the result of a run that has one with the reference run.
+// Compares the result of a run with the reference run. REQUIRES: the last
+// launcher has a result.
 std::string FinalText(const Record& record, const CaseResult& result,
                       const std::vector<std::string>& violated) {
   const FinalResult& final = *record.launchers.back().result;
@@ -238,8 +241,8 @@ std::string TrainingText(const Outline& outline, const CaseResult& result) {
       FirstLossText(result.losses));
 }
 
-// The verdict on a planted bug. A mutation test that failed says in its reason
-// which check did not catch it.
+// Returns the verdict on a planted bug. If a mutation test failed, its reason
+// names the check that did not catch the bug.
 std::string PlantedText(const Record& record, const Verdict& verdict) {
   if (record.setup.planted_bugs.empty()) return "";
   if (record.expect.outcome == Outcome::kViolates) return verdict.reason;

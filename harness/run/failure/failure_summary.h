@@ -1,5 +1,5 @@
-// A failed case in sentences: the faults, the recovery, and if the training's
-// result is right.
+// Describes a failed case in sentences: the faults, the recovery, and whether
+// the trained result is right.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_FAILURE_SUMMARY_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_FAILURE_SUMMARY_H_
 
@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Sets the summary of a case that failed, and its losses. A cause that is not
-// known yet, and what follows from it, is looked for in the record.
+// Sets the summary of a failed case, and its losses. Finds a cause that is not
+// known yet, and its consequences, in the record.
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainFailure(const Record& record, CaseResult& result);

@@ -1,4 +1,4 @@
-// The losses of a run beside those of its reference.
+// Compares the losses of a run with those of its reference run.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_LOSS_DIFFERENCES_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_LOSS_DIFFERENCES_H_
 
@@ -8,7 +8,7 @@
 namespace gauntlet {
 
 // Compares the losses of all steps, evaluations and epochs that the record's
-// reference run has too. Workers that report one wrong loss count once.
+// reference run has too. Workers that report the same wrong loss count once.
 LossDifferences CompareLosses(const Record& record);
 
 }  // namespace gauntlet

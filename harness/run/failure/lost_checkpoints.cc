@@ -21,8 +21,8 @@ constexpr std::string_view kDoesNotVerify = "does-not-verify";
 constexpr std::string_view kStaleResume = "stale-resume";
 constexpr std::string_view kNewestLost = "newest-lost";
 
-// Returns the power cut that came between the acknowledgement of the checkpoint
-// and the discovery of its loss; null: none did.
+// Returns the power loss between the acknowledgement of the checkpoint and the
+// discovery that it is lost; null if there was none.
 const RecordEvent* PowerCutOf(const Record& record, const LostCheckpoint& one) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind == RecordKind::kPowerCut && !event.about &&
@@ -42,7 +42,7 @@ void ForEachEvent(const Record& record, const Visitor& visit) {
   }
 }
 
-// Returns the step at which a fault cut the power.
+// Returns the step at which a fault caused the power loss.
 std::optional<uint64_t> StepOf(const Record& record, const RecordEvent& cut) {
   const RecordEvent* newest = nullptr;
   ForEachEvent(record, [&](const RecordEvent& event) {
@@ -63,8 +63,8 @@ bool IsTakenForFenced(const Record& record, const LostCheckpoint& one) {
   return is_fenced;
 }
 
-// Returns the fault that fired before the rename of the checkpoint, though the
-// save had been acknowledged; null: none did.
+// Returns the fault that fired before the rename of the checkpoint although its
+// save had been acknowledged; null if there is none.
 const RecordEvent* FaultBeforeRename(const Record& record,
                                      const LostCheckpoint& one) {
   const RecordEvent* found = nullptr;
@@ -78,8 +78,8 @@ const RecordEvent* FaultBeforeRename(const Record& record,
   return found;
 }
 
-// Returns true iff the text has the name, not as the begin of a longer one:
-// step-000000010-g1 is not in step-000000010-g12.
+// Returns true iff the text has the name, and not only as the start of a longer
+// name: step-000000010-g1 is not in step-000000010-g12.
 bool Mentions(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != text.npos;
        at = text.find(name, at + 1)) {
@@ -93,7 +93,7 @@ bool IsAbout(const Finding& finding, const LostCheckpoint& one) {
   return Mentions(finding.message, one.name);
 }
 
-// Returns true iff each violation of `store` is about one of the checkpoints.
+// Returns true iff every violation of `store` is about one of the checkpoints.
 bool AreAbout(const std::vector<LostCheckpoint>& lost,
               const InvariantReport& report) {
   return report.breaches == report.findings.size() &&
@@ -104,8 +104,8 @@ bool AreAbout(const std::vector<LostCheckpoint>& lost,
          });
 }
 
-// Returns true iff the checkpoint had to be there, as the oracle says. Others
-// have an excuse: a removal had begun, say.
+// Returns true iff the oracle required the checkpoint to be there. Others are
+// excused, for example if their removal had begun.
 bool IsOwed(const LostCheckpoint& one, const Verdict& verdict) {
   for (const InvariantReport& report : verdict.invariants) {
     for (const Finding& finding : report.findings) {
@@ -147,7 +147,7 @@ std::string WhyStore(const Record& record,
   return why;
 }
 
-// "the power cut at step 51".
+// Returns "the power cut at step 51".
 std::string CutText(const Record& record, const RecordEvent& cut) {
   const std::optional<uint64_t> step = StepOf(record, cut);
   return fmt::format("the power cut{}",

@@ -10,15 +10,16 @@
 namespace gauntlet {
 
 struct LossExplanation {
-  // "the power cut at step 51 damaged step-000000040-g1, …"; "": none was lost.
+  // "the power cut at step 51 damaged step-000000040-g1, …"; "" if no
+  // checkpoint was lost.
   std::string cause;
-  // How the other violations of `store` follow; "": they do not, or there is
-  // nothing to add.
+  // Explains how the other violations of `store` follow; "" if they do not, or
+  // if there is nothing to add.
   std::string why_store;
 };
 
-// Looks for acknowledged checkpoints that the run rejected, left behind invalid
-// or no longer has, although no fault had damaged them.
+// Looks for acknowledged checkpoints that the run rejected, left in an invalid
+// state or no longer has, although no fault damaged them.
 LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 
 }  // namespace gauntlet

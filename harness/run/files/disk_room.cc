@@ -24,8 +24,8 @@ uint64_t FreeBytes(const std::filesystem::path& directory) {
   return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
-// The super-user may write where others have no room left, so the number of
-// free bytes is only a hint.
+// The number of free bytes is only a hint: root may write when other users have
+// no room left.
 bool IsFull(const std::filesystem::path& directory) {
   if (FreeBytes(directory) >= kLeastRoom) return false;
   const std::filesystem::path file = directory / ".room";
@@ -40,7 +40,7 @@ bool TellsOfFullDisk(std::string_view text) {
 }
 
 bool FullDiskWatch::Found() {
-  constexpr uint64_t kOverlap = 64;  // for a message that was half written
+  constexpr uint64_t kOverlap = 64;  // for a message that was written in part
   std::error_code error;
   for (const std::filesystem::path& folder : folders_) {
     for (const auto& entry :

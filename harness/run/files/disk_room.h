@@ -11,26 +11,27 @@
 
 namespace gauntlet {
 
-// Bytes that the file system of the folder has for any user; 0: unknown.
+// Returns the bytes that the file system of the folder has free for any user; 0
+// if unknown.
 uint64_t FreeBytes(const std::filesystem::path& directory);
 
-// Returns true iff 64 KiB have no room in the folder. Writes a file there for a
-// moment if the file system has less than that.
+// Returns true iff the folder has no room for 64 KiB. If the file system
+// reports less than that, writes a temporary file to find out.
 bool IsFull(const std::filesystem::path& directory);
 
-// Returns true iff a process has written that the system had no space left. An
-// injected fault is written in other words.
+// Returns true iff the text has the system's message for a full disk. Injected
+// faults use other words.
 bool TellsOfFullDisk(std::string_view text);
 
-// Watches the files of some folders for processes that write that the system
-// had no space left. Such a process may remove its file, so that there is room
-// again by the time that anybody looks.
+// Watches the files of some folders for the system's message for a full disk. A
+// process that fails so may remove its file: the disk may have room again by
+// the time of a check.
 class FullDiskWatch {
  public:
   explicit FullDiskWatch(std::vector<std::filesystem::path> folders)
       : folders_(std::move(folders)) {}
 
-  // Returns true iff a process has written so since the last call.
+  // Returns true iff a process has written the message since the last call.
   bool Found();
 
  private:

@@ -1,4 +1,4 @@
-// Words of commands that people are shown to be run again.
+// Words of commands that are printed for users to run again.
 #ifndef GAUNTLET_HARNESS_RUN_FILES_SHELL_WORD_H_
 #define GAUNTLET_HARNESS_RUN_FILES_SHELL_WORD_H_
 
@@ -7,9 +7,9 @@
 
 namespace gauntlet {
 
-// The text as one word for a POSIX shell, quoted where it has to be. One with
-// control characters, or that is no UTF-8, is one line of printable characters
-// all the same: as $'…', which bash, ksh and zsh know.
+// Returns the text as one word for a POSIX shell, quoted if need be. A text
+// that has control characters or is not UTF-8 becomes one line of printable
+// characters too: in the form $'…', which bash, ksh and zsh accept.
 std::string ShellWord(std::string_view text);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// A directory that this process makes and removes.
+// A directory that this process creates and removes.
 #ifndef GAUNTLET_HARNESS_RUN_FILES_TEMPORARY_DIRECTORY_H_
 #define GAUNTLET_HARNESS_RUN_FILES_TEMPORARY_DIRECTORY_H_
 
@@ -13,13 +13,13 @@ namespace gauntlet {
 
 class TemporaryDirectory {
  public:
-  // A new directory in $TMPDIR: "gauntlet-PURPOSE-x7Yq1z".
+  // Creates a directory in $TMPDIR: "gauntlet-PURPOSE-x7Yq1z".
   static Result<std::unique_ptr<TemporaryDirectory>> Make(
       std::string_view purpose);
-  // A new directory of such a name in `parent`, which exists.
+  // Creates a directory with such a name in `parent`, which must exist.
   static Result<std::unique_ptr<TemporaryDirectory>> MakeIn(
       const std::filesystem::path& parent, std::string_view purpose);
-  // Removes it with all that is in it.
+  // Removes the directory with all its contents.
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

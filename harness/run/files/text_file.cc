@@ -26,7 +26,7 @@ Status CannotBeWritten(const std::filesystem::path& path, int error) {
                                             : IoError(message);
 }
 
-// On failure a partial write remains.
+// On failure the file keeps the part that was written.
 Status WriteAndClose(Descriptor file, const std::filesystem::path& path,
                      std::string_view text) {
   while (!text.empty()) {
@@ -47,7 +47,8 @@ Status WriteInPlace(const std::filesystem::path& path, std::string_view text) {
   return WriteAndClose(std::move(file), path, text);
 }
 
-// A new file beside `path`. Not valid: errno says why.
+// Creates a new file next to `path`. If the result is not valid, errno has the
+// error.
 Descriptor CreateBeside(const std::filesystem::path& path, std::string& name) {
   static std::atomic<uint64_t> count = 0;
   constexpr int kMostTries = 100;
@@ -61,7 +62,8 @@ Descriptor CreateBeside(const std::filesystem::path& path, std::string& name) {
   return Descriptor();
 }
 
-// The folder takes no new file, although the file itself may be writable.
+// Returns true iff the folder accepts no new file; the file itself may be
+// writable.
 bool FolderRefuses(int error) {
   return error == EACCES || error == EPERM || error == EROFS ||
          error == ENAMETOOLONG;
@@ -87,7 +89,7 @@ std::string ReadTextFile(const std::filesystem::path& path) {
   constexpr size_t kMaxFileBytes = size_t{256} << 20;
   constexpr size_t kBlockBytes = 65536;
   std::string text;
-  // A pipe in the place of a file must not hang its reader.
+  // Non-blocking, so that a pipe in place of a file does not block the reader.
   const Descriptor file(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file.valid() || !CheckRegularFile(file, path.string()).ok()) return text;
@@ -127,7 +129,7 @@ Status WriteTextFile(const std::filesystem::path& path,
     return FolderRefuses(errno) ? WriteInPlace(target, text)
                                 : CannotBeWritten(path, errno);
   }
-  // An error leaves the mode of a new file.
+  // If fchmod fails, the file keeps the mode of a new one.
   if (is_there) {
     static_cast<void>(fchmod(file.get(), found.st_mode & ALLPERMS));
   }
