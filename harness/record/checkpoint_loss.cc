@@ -71,8 +71,9 @@ class LossFinder {
          .found_ns = event.t_ns});
   }
 
-  // A claim takes the newest checkpoint that is there: newer ones are gone,
-  // unless it reports them as fenced.
+  // Finds checkpoints that are missing at a claim. A claim takes the newest
+  // checkpoint in the directory, so newer ones are missing, unless the claim
+  // reports them as fenced.
   void FindGone(const RecordEvent& claim) {
     if (claim.kind != RecordKind::kGeneration || is_any_deleted_ ||
         !record_.left.store_listed) {

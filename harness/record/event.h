@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// Kind of an event. The comment beside a kind lists the fields that it sets;
-// all others but the time are zero or empty.
+// Kind of an event. The comment next to a kind lists the fields that it sets;
+// all other fields, except for the time, are zero or empty.
 enum class RecordKind : uint8_t {
   kLifeBegin,         // a worker process starts; count: rank
   kGeneration,        // a claim: generation; path: parent checkpoint, or "";
@@ -35,10 +35,10 @@ enum class RecordKind : uint8_t {
   kRejected,          // path; detail: why
   kFencedFound,       // path: a checkpoint that the lineage fences, not read
   kFencedOut,         // the worker found a claim of a newer generation
-  kNotice,            // a termination notice was received
+  kNotice,            // a preemption notice was received
   kStopAgreed,        // step: all workers stop here
   // A wait for another rank failed, or the launcher's wait for a worker. about:
-  // the rank or worker, nullopt: one of the process's own tasks; reason:
+  // the rank or worker; nullopt: one of the process's own tasks. reason:
   // kClosed, kSilent, kDeadline, kRefused; limit: the longest wait.
   kWorkerLost,
   kFaultFired,     // detail: the fault's id; path: the fault point
@@ -56,7 +56,7 @@ enum class RecordKind : uint8_t {
   kSaveCopied,          // step, phase; count: bytes; detail: time that the save
                         // waited for the previous one
   kResultAcknowledged,  // the launcher has received this worker's result
-  kNotFinite,           // step, epoch, loss; detail: the value not finite
+  kNotFinite,           // step, epoch, loss; detail: the non-finite value
   // Operations of a worker, emitted before each begins.
   kClaimBegin,   // count: generation that the worker tries to claim
   kRetireBegin,  // path
@@ -68,8 +68,8 @@ enum class RecordKind : uint8_t {
   // Events of a launcher. about: a worker; incarnation: the worker's newest.
   kLauncherBegin,
   kStarted,  // about, incarnation; count: rank
-  // about, incarnation: the termination notice is passed on; reason:
-  // kUnreachable if the worker may receive it late or never
+  // about, incarnation: worker to which the preemption notice is sent on;
+  // reason: kUnreachable if the worker may receive it late or never
   kAskedToStop,
   kKillSent,        // about, incarnation; reason
   kExited,          // about, incarnation; count: exit code, or 128 + signal;
@@ -86,7 +86,7 @@ enum class RecordKind : uint8_t {
                   // incarnation: worker, if only its host loses power
   kFrameLate,     // a frame of a worker is late; detail: the fault, if any;
                   // limit: the delay
-  // Durations, for people: the judge concludes nothing from them.
+  // Durations, for people: no verdict depends on them.
   kSaveTimes,   // one try of a save has ended on this worker: step, phase;
                 // count: bytes that it wrote; parts: of the time that training
                 // waited; beside: of background tasks; reason: if it failed
@@ -100,7 +100,7 @@ enum class RecordReason : uint8_t {
   // A wait failed.
   kClosed,    // the other end closed the connection
   kSilent,    // no heartbeat arrived
-  kDeadline,  // the peer did not do what was waited for
+  kDeadline,  // the peer did not act before the deadline
   kRefused,   // the chief no longer accepts the worker
   // A worker exits, leaves its generation, or fails an operation.
   kLostWorker,
@@ -118,24 +118,24 @@ enum class RecordReason : uint8_t {
   // A process ended.
   kExited,
   kSignal,
-  kUnreachable,  // the launcher cannot reach the process any more
+  kUnreachable,  // the launcher can no longer reach the process
   // A launcher ends an attempt or kills a worker.
   kWorkerDone,     // a worker exited in good order
   kWorkerLeft,     // a worker exited with an error
-  kWorkerDied,     // a worker ended without an exit of its own
+  kWorkerDied,     // a worker ended without an exit event
   kResult,         // the result arrived
-  kChiefSilent,    // the chief hangs: no sign of it within its limit
+  kChiefSilent,    // the chief hangs: no report within its limit
   kNotStarted,     // a worker could not be started
   kTooManyLosses,  // the restart budget or the membership is used up
   kInterrupted,    // a second interrupt
   kGraceOver,      // the worker did not end within its grace period
   kAttemptOver,    // the worker outlived its attempt
-  kNoSign,         // after a loss the worker did not report that it rejoins
+  kNoSign,         // after a loss the worker did not report a rejoin
   // A launcher gives up.
   kRestartsUsedUp,
   kNoProgress,
   kTooFewWorkers,
-  // Retention keeps a checkpoint beside the newest ones.
+  // Retention keeps a checkpoint in addition to the newest ones.
   kKeptForGood,
 };
 std::string_view RecordReasonName(RecordReason reason);
@@ -144,12 +144,12 @@ std::optional<RecordReason> FindRecordReason(std::string_view name);
 std::string_view RecordKindName(RecordKind kind);
 std::optional<RecordKind> FindRecordKind(std::string_view name);
 
-// Part of an epoch that comes next for a state.
+// Part of an epoch that follows a state.
 enum class RecordPhase : uint8_t { kInEpoch, kEvaluationDue, kCallbacksDue };
 std::string_view RecordPhaseName(RecordPhase phase);
 std::optional<RecordPhase> FindRecordPhase(std::string_view name);
 
-// Time that went to one part of an operation: "write", "exchange" …
+// Time spent on one part of an operation: "write", "exchange" …
 struct RecordTime {
   std::string part;
   int64_t took_ns = 0;
@@ -176,7 +176,7 @@ struct RecordEvent {
   RecordReason reason = RecordReason::kNone;
   int64_t limit_ns = 0;
   std::vector<RecordTime> parts;
-  std::vector<RecordTime> beside;  // in tasks that training does not wait for
+  std::vector<RecordTime> beside;  // of background tasks
   // Position among all events of the run; 0: events are ordered by time.
   uint64_t order = 0;
 

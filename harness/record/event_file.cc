@@ -41,7 +41,7 @@ std::string ReadHeader(const Json& object, LifeEvents& life) {
   return "";
 }
 
-// Adds what the line says, or returns what is wrong with it.
+// Adds the event of the line, or returns what is wrong with the line.
 std::string ReadLine(std::string_view line, bool first, LifeEvents& life) {
   std::string error;
   const Json object = ParseJsonLine(line, error);
@@ -64,7 +64,7 @@ Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name) {
   size_t line_number = 0;
   while (true) {
     const size_t end = text.find('\n');
-    // A line without a line feed was cut off by a kill and does not count.
+    // A line without a line feed was cut off by a kill and is ignored.
     if (end == std::string_view::npos) break;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);

@@ -3,9 +3,10 @@
 //   {"kind":"header","schema":"gauntlet.events/v2","worker":1,"incarnation":2}
 //   {"kind":"step","t_ns":1834,"step":7,"loss":"3f9d70a4","digest":"…"}
 //
-// A missing field is zero; "loss" is 8 hex digits of a float32's bits, "digest"
-// has 32. A last line without a line feed is ignored: a kill may cut it off.
-// Unknown keys are ignored; anything else unexpected is an error.
+// A missing field is zero; "loss" is the bits of a float32 as 8 hex digits,
+// "digest" has 32 hex digits. A last line without a line feed is ignored, as a
+// kill may have cut it off. Unknown keys are ignored; anything else unexpected
+// is an error.
 #ifndef GAUNTLET_HARNESS_RECORD_EVENT_FILE_H_
 #define GAUNTLET_HARNESS_RECORD_EVENT_FILE_H_
 
@@ -16,8 +17,8 @@
 
 namespace gauntlet {
 
-// Errors call the file `name`. A file that is cut off in its first line is an
-// error, as it does not name its process.
+// Reads an event file. Error messages call it `name`. A file that ends within
+// its first line is an error, as it does not name its process.
 Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet

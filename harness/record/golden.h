@@ -1,4 +1,5 @@
-// The golden trajectory: states and metrics of the undisturbed reference run.
+// The reference trajectory: states and metrics of the undisturbed reference
+// run.
 #ifndef GAUNTLET_HARNESS_RECORD_GOLDEN_H_
 #define GAUNTLET_HARNESS_RECORD_GOLDEN_H_
 
@@ -10,8 +11,8 @@
 
 namespace gauntlet {
 
-// State of the reference run at the start, after a step, after an evaluation,
-// or after the end of an epoch.
+// State of the reference run at its start, or after a step, an evaluation or
+// the end of an epoch.
 struct GoldenEntry {
   RecordKind kind = RecordKind::kStep;
   uint64_t step = 0;
@@ -42,7 +43,7 @@ struct GoldenTrajectory {
   bool operator==(const GoldenTrajectory&) const = default;
 };
 
-// Returns the trajectory of a reference run, given the events of its one
+// Returns the trajectory of a reference run, from the events of its only
 // worker.
 GoldenTrajectory GoldenOf(const LifeEvents& reference);
 

@@ -1,4 +1,5 @@
-// Structs to JSON objects and back, each struct's fields named once.
+// Converts structs to JSON objects and back; each struct's fields are listed
+// once.
 //
 // Private to this library's .cc files (it includes the JSON library). A struct
 // takes part by an overload of Describe that lists its fields:
@@ -8,8 +9,8 @@
 //     a.Field("step", thing.step);
 //   }
 //
-// JsonWriter puts them into an object, JsonReader takes them out of one. A key
-// that is missing leaves the field as it is; a wrong type is an error.
+// JsonWriter writes the fields to an object, JsonReader reads them from one. A
+// missing key leaves its field unchanged; a wrong type is an error.
 #ifndef GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_
 #define GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_
 
@@ -33,8 +34,9 @@ namespace gauntlet {
 
 using Json = nlohmann::ordered_json;
 
-// A reader's answer to a file that it refuses. What the message quotes may hold
-// anything; it stays on one line and leaves a terminal alone.
+// Returns the result for a file that a reader refuses. Text quoted in the
+// message may contain anything, so control characters are replaced: the message
+// stays on one line and cannot control a terminal.
 template <typename T>
 Parsed<T> Refused(std::string message) {
   for (char& c : message) {
@@ -44,8 +46,8 @@ Parsed<T> Refused(std::string message) {
 }
 
 // Returns true iff the text nests brackets more than 32 deep, outside of
-// strings. The JSON library copies and writes values by recursion, so it must
-// not get such a text.
+// strings. The JSON library copies and writes values recursively, so it must
+// not receive such a text.
 inline bool NestsTooDeeply(std::string_view text) {
   constexpr int kMaxDepth = 32;
   int depth = 0;
@@ -66,7 +68,7 @@ inline bool NestsTooDeeply(std::string_view text) {
   return false;
 }
 
-// The enums that fields may have, by name.
+// Names of the enums that fields may have.
 template <typename Enum>
 struct EnumNames;
 template <>
@@ -100,15 +102,16 @@ struct EnumNames<VerdictKind> {
   static constexpr auto kFind = FindVerdictKind;
 };
 
-// Greatest time or duration that a reader takes, 36 years: judges and timelines
-// add a few of them.
+// Greatest time or duration that a reader accepts, 36 years. Judges and
+// timelines add a few of these values, so sums must not overflow.
 inline constexpr int64_t kMaxNs = int64_t{1} << 60;
-inline constexpr double kMaxSeconds = 1e9;  // likewise
+inline constexpr double kMaxSeconds = 1e9;  // the same for times in seconds
 
 template <typename T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
-// Text for JSON: bytes that are not UTF-8 (a torn path, say) become U+FFFD.
+// Returns JSON text. Bytes that are not UTF-8 (of a torn path, for example)
+// become U+FFFD.
 inline std::string DumpJson(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -117,7 +120,7 @@ class JsonWriter {
  public:
   template <typename T>
   using Ref = const T&;
-  // kSkip leaves out what is zero or empty: for the many lines of events.
+  // kSkip omits zero and empty fields, to keep the many event lines short.
   enum class Defaults { kWrite, kSkip };
 
   JsonWriter(Json& object, Defaults defaults)
@@ -143,13 +146,13 @@ class JsonWriter {
     if (defaults_ == Defaults::kSkip && values.empty()) return;
     object_[key] = List(values);
   }
-  // An object of nanoseconds, by part.
+  // Writes an object of nanoseconds by part.
   void Times(const char* key, const std::vector<RecordTime>& times) {
     if (times.empty()) return;
     Json& object = object_[key] = Json::object();
     for (const RecordTime& time : times) object[time.part] = time.took_ns;
   }
-  // The bits of a float32, as 8 hex digits.
+  // Writes the bits of a float32 as 8 hex digits.
   void Bits(const char* key, uint32_t bits) {
     if (defaults_ == Defaults::kSkip && bits == 0) return;
     object_[key] = fmt::format("{:08x}", bits);
@@ -186,7 +189,7 @@ class JsonReader {
   template <typename T>
   using Ref = T&;
 
-  // The first error goes to `error`, with the path of keys before it.
+  // The first error goes to `error`; it begins with the path of keys.
   JsonReader(const Json& object, std::string path, std::string& error)
       : object_(object), path_(std::move(path)), error_(error) {}
 
@@ -335,7 +338,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
   a.Field("order", event.order);
 }
 
-// An event line, its kind first.
+// Returns an event line, with its kind first.
 inline Json EventToJson(const RecordEvent& event) {
   Json object = Json::object();
   object["kind"] = RecordKindName(event.kind);
@@ -344,13 +347,13 @@ inline Json EventToJson(const RecordEvent& event) {
   return object;
 }
 
-// Returns true iff events of the kind are about a worker, always.
+// Returns true iff every event of the kind is about a worker.
 inline bool NamesAWorker(RecordKind kind) {
   return kind == RecordKind::kStarted || kind == RecordKind::kAskedToStop ||
          kind == RecordKind::kKillSent || kind == RecordKind::kExited;
 }
 
-// The event of a line whose kind is known already.
+// Returns the event of a line whose kind is already known.
 inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
                                std::string& error) {
   RecordEvent event;
@@ -371,8 +374,8 @@ inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
   return event;
 }
 
-// One line of a JSON Lines file as an object with a "kind"; otherwise `error`
-// says what is wrong. Never throws, whatever the bytes.
+// Parses one line of a JSON Lines file into an object with a "kind". Sets
+// `error` if the line has none. Never throws, whatever the bytes.
 inline Json ParseJsonLine(std::string_view line, std::string& error) {
   if (NestsTooDeeply(line)) {
     error = "expected JSON of at most 32 levels, found more";

@@ -7,7 +7,7 @@
 namespace gauntlet {
 namespace {
 
-// "0-3, 5".
+// Returns "0-3, 5".
 std::string RangesText(const std::set<int>& numbers) {
   std::string text;
   for (auto at = numbers.begin(); at != numbers.end();) {

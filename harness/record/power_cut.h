@@ -1,4 +1,4 @@
-// Power cuts of a simulated machine.
+// Power losses of a simulated machine.
 #ifndef GAUNTLET_HARNESS_RECORD_POWER_CUT_H_
 #define GAUNTLET_HARNESS_RECORD_POWER_CUT_H_
 
@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Names the processes that the power cut ended: "the launcher, workers 0-3".
-// Empty: it ended none.
+// Names the processes that the power loss ended: "the launcher, workers 0-3";
+// empty if it ended none.
 std::string ProcessesEndedBy(const Record& record, const RecordEvent& cut);
 
 }  // namespace gauntlet

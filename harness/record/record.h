@@ -2,7 +2,7 @@
 //
 // It holds the plan (faults, set-up, the scenario's expectations), the events
 // that workers and launchers emitted, how each launcher ended (exit code,
-// result), the leftovers (files, processes), and the golden trajectory. A
+// result), the leftovers (files, processes), and the reference trajectory. A
 // record is a value that can be stored as a file.
 #ifndef GAUNTLET_HARNESS_RECORD_RECORD_H_
 #define GAUNTLET_HARNESS_RECORD_RECORD_H_
@@ -61,22 +61,22 @@ struct RecordFault {
   std::string id;
   std::string kind;               // "crash", "torn_write", …
   std::string worker;             // "0", "all", "any", "chief"
-  std::string point;              // empty: none
-  std::optional<uint64_t> step;   // step for which the fault is planned
-  std::optional<uint64_t> epoch;  // likewise
+  std::string point;              // "" if the fault names no point
+  std::optional<uint64_t> step;   // planned step
+  std::optional<uint64_t> epoch;  // planned epoch
   std::string summary;   // for people: "crash worker 1 at ckpt.rename, save 2"
   std::string then;      // torn_write: "crash", "power_loss" or "nothing"
   bool in_save = false;  // at a point of a save, the state file or retention
   bool polled = false;   // preempt: the worker polls for the notice
-  bool always = false;   // fires at every occurrence, not once
+  bool always = false;   // fires at every occurrence, not only once
   std::optional<uint64_t> until_step;  // always: until before this step
   uint64_t hits = 1;  // not always: number of consecutive occurrences
   // slow: added time; kill: time until the kill; delay: longest frame delay
   int64_t latency_ns = 0;
-  int64_t duration_ns = 0;  // of a pause, hang or network fault; 0: for ever
+  int64_t duration_ns = 0;  // of a pause, hang or network fault; 0: no end
   bool for_ever = false;    // packet_loss, delay: lasts until its process ends
-  bool parts_others = false;  // partition: it has groups
-  std::vector<int> groups;    // … the workers in any of them
+  bool parts_others = false;  // partition: separates groups
+  std::vector<int> groups;    // … the workers in these groups
   uint64_t byte = 0;          // bit_flip: offset in the file, if one is named
   int64_t grace_ns = 0;       // preempt: from notice to kill; 0: no notice
   std::string disk;           // power loss: profile of the disk
@@ -88,18 +88,18 @@ struct RecordFault {
 // One planned start of the launcher.
 struct PlannedLaunch {
   uint64_t epochs = 0;        // horizon
-  uint64_t max_steps = 0;     // horizon; 0: none
-  uint64_t stop_at_step = 0;  // saves and stops after this step; 0: none
-  bool other_job = false;     // the job is changed: it must be refused
+  uint64_t max_steps = 0;     // horizon; 0: not limited by steps
+  uint64_t stop_at_step = 0;  // saves and stops after this step; 0: never
+  bool other_job = false;     // the job is changed and must be refused
 
   bool operator==(const PlannedLaunch&) const = default;
 };
 
-// Set-up of the run: the options that the oracle needs. 0 means "not known" or
+// Set-up of the run: the options that the oracle needs. 0 means "unknown" or
 // "none" unless a comment says otherwise.
 struct RunSetup {
-  int workers = 1;      // the most that an attempt has
-  int min_workers = 0;  // the fewest after a scale-down; 0: all workers
+  int workers = 1;                   // most workers of any attempt
+  int min_workers = 0;               // fewest after a scale-down; 0: all
   std::vector<int> workers_by_life;  // per attempt; empty: always `workers`
   bool rejoins = false;              // only a lost worker is restarted
   uint64_t epochs = 0;               // horizon
@@ -118,23 +118,24 @@ struct RunSetup {
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
-  // Longest pause before a restart. Pause before the first restart, if all
-  // workers restart together; it doubles per attempt up to the longest one.
+  // Longest pause before a restart, and pause before the first restart. If all
+  // workers restart together, the pause doubles with each attempt up to the
+  // longest one.
   int64_t restart_pause_ns = 0;
   int64_t first_restart_pause_ns = 0;
   int64_t heartbeat_every_ns = 0;
-  // Grace period that the engine is configured with; 0: it stops at once.
+  // Grace period that the engine is configured with; 0: stops immediately.
   int64_t notice_grace_ns = 0;
   uint64_t steps_per_execution = 1;
   int max_restarts = 0;
-  // Shortest time after which a worker without heartbeats is declared lost, and
-  // one that sends heartbeats and nothing else.
+  // Shortest time after which a worker is declared lost: one without
+  // heartbeats, and one that sends nothing but heartbeats.
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
   // Workers of a killed launcher end within this time.
   int64_t orphans_end_ns = 0;
   std::vector<std::string> planted_bugs;
-  // Indexed by LauncherRun::planned; empty: all launches are alike.
+  // Indexed by LauncherRun::planned; empty: all launches have the same plan.
   std::vector<PlannedLaunch> launches;
 
   bool operator==(const RunSetup&) const = default;
@@ -169,7 +170,7 @@ struct StoredCheckpoint {
   bool valid = false;
   std::string reason;  // why it is invalid
   std::string digest;  // digest of its state
-  // First non-finite step of the run that it belongs to; 0: all finite.
+  // First non-finite step of its training; 0: all steps are finite.
   uint64_t not_finite_since = 0;
 
   bool operator==(const StoredCheckpoint&) const = default;
@@ -205,13 +206,13 @@ struct Leftovers {
   bool outputs_listed = false;
   std::string curves_damage;              // first unreadable part of the curves
   std::vector<CurvePoint> curves;         // in the order of the files
-  std::optional<ExportedModel> exported;  // nullopt: there is none
+  std::optional<ExportedModel> exported;  // nullopt: no model was exported
 
   bool operator==(const Leftovers&) const = default;
 };
 
 enum class RunEnding : uint8_t {
-  kExited,    // by itself
+  kExited,    // on its own
   kHung,      // no event from any worker within the hang limit
   kTimedOut,  // workers emitted events, but the run did not end in time
 };
@@ -224,10 +225,10 @@ struct Record {
   std::string file;           // the scenario's file
   uint64_t line = 0;          // line of its name in that file
   std::string world;          // "real" or "sim"
-  std::string skipped;        // reason why the case was not run; empty: it was
-  std::string harness_error;  // error that kept the harness from running it
-  // First difference between two simulated runs of the plan; empty: none, or
-  // the plan was run once.
+  std::string skipped;        // reason why the case was not run; "" if it was
+  std::string harness_error;  // error that kept the case from running
+  // First difference between two simulated runs of the plan; empty if there is
+  // none, or the plan was run once.
   std::string nondeterminism;
   std::string plan_json;
   Expectation expect;

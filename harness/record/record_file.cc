@@ -176,7 +176,7 @@ void Describe(Archive& a, typename Archive::template Ref<EpochMetrics> epoch) {
   a.Field("correct", epoch.correct);
 }
 
-// All of a record but the parts that have lines of their own.
+// Lists all fields of a record except the parts that have lines of their own.
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<Record> record) {
   a.Field("scenario", record.scenario);
@@ -232,7 +232,8 @@ class LineWriter {
 // Takes a record's lines one by one.
 class RecordReader {
  public:
-  // Returns what is wrong with the line, or "". `before` is all text before it.
+  // Returns what is wrong with the line; "" if nothing is. `before`: all text
+  // before the line.
   std::string Line(std::string_view line, std::string_view before) {
     if (ended_) return "expected nothing after the end line";
     std::string error;

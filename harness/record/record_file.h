@@ -23,8 +23,8 @@ namespace gauntlet {
 inline constexpr const char* kRecordFileName = "record.jsonl";
 
 std::string RecordToJsonLines(const Record& record);
-// Errors call the file `name`. A record without its end line was cut off: an
-// error.
+// Reads a record. Error messages call the file `name`. A record without its end
+// line is incomplete: an error.
 Parsed<Record> ReadRecord(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet

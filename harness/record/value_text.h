@@ -1,4 +1,4 @@
-// Values of tensors and losses in words: a decimal with its bits.
+// Text of tensor values and losses: a decimal and its bits.
 #ifndef GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
 #define GAUNTLET_HARNESS_RECORD_VALUE_TEXT_H_
 
@@ -8,14 +8,14 @@
 
 namespace gauntlet {
 
-// The shortest decimal that reads back as the float32: "2.3025851".
+// Returns the shortest decimal that reads back as the float32: "2.3025851".
 std::string DecimalOfFloat(uint32_t bits);
-// 8 hex digits: "40135d8e".
+// Returns 8 hex digits: "40135d8e".
 std::string HexOfFloat(uint32_t bits);
 
-// "1 (0x00000001)", of any type.
+// Returns "1 (0x00000001)", for a value of any type.
 std::string ValueText(std::string_view decimal, std::string_view hex);
-// "2.3025851 (0x40135d8e)".
+// Returns "2.3025851 (0x40135d8e)".
 std::string FloatText(uint32_t bits);
 
 }  // namespace gauntlet

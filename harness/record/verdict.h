@@ -15,13 +15,13 @@ enum class VerdictKind : uint8_t {
   kFail,    // an invariant or an expectation is violated
   kError,   // inconclusive: a fault never fired, or nothing was checked
   kSkip,    // cannot run here; `reason` says why
-  kNotRun,  // the run ended before the case was over; `reason` says why
+  kNotRun,  // the run ended before the case did; `reason` says why
 };
-// "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "NOT RUN".
+// Returns "PASS", "FAIL", "INCONCLUSIVE", "SKIP" or "NOT RUN".
 std::string_view VerdictKindName(VerdictKind kind);
 std::optional<VerdictKind> FindVerdictKind(std::string_view name);
 
-// One violation. The message is a line that says where, what was expected and
+// One violation. The message is one line: where it is, what was expected, and
 // what was found.
 struct Finding {
   std::string invariant;  // "trajectory", or "expectation" of the scenario

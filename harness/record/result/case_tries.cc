@@ -7,7 +7,7 @@
 namespace gauntlet {
 namespace {
 
-// "failed 1 of 2 tries".
+// Returns "failed 1 of 2 tries".
 std::string CountsOf(const std::vector<CaseResult>& tries) {
   const auto count = [&tries](VerdictKind kind) {
     return std::ranges::count_if(tries, [kind](const CaseResult& one) {
@@ -27,7 +27,8 @@ std::string CountsOf(const std::vector<CaseResult>& tries) {
                      inconclusive, tries.size());
 }
 
-// A violation says more than a try that was inconclusive.
+// Returns the first failed try, or else the first one: a violation tells more
+// than an inconclusive try.
 const CaseResult& FirstFailure(const std::vector<CaseResult>& tries) {
   const auto failed = std::ranges::find_if(tries, [](const CaseResult& one) {
     return one.verdict.kind == VerdictKind::kFail;

@@ -11,21 +11,20 @@
 
 namespace gauntlet {
 
-// Verdict on a flaky case: one whose first try did not pass and a later one
-// did.
+// Verdict on a flaky case: its first try did not pass, but a later one did.
 enum class FlakyVerdict : uint8_t { kFails, kPasses };
 
-// Name of the case in a try: "CASE", then "CASE~try-2".
+// Returns the name of the case in a try: "CASE", then "CASE~try-2".
 std::string NameOfTry(std::string_view case_name, int number);
-// Name of the folder of a try: "CASE.real", then "CASE~try-2.real". No case's
-// name has a '~'.
+// Returns the name of a try's folder: "CASE.real", then "CASE~try-2.real". No
+// case name contains '~'.
 std::string FolderOfTry(std::string_view case_name, std::string_view world,
                         int number);
 
-// Joins the tries of a case into one result. With several tries, the reason
+// Joins the tries of a case into one result. If there are several, the reason
 // begins with "failed 1 of 2 tries", and the details are those of the first
-// failure, or of the last try if the case passes.
-// REQUIRES: at least one try; only the last may have passed.
+// failure, or of the last try if the case passes. REQUIRES: at least one try;
+// only the last may have passed.
 CaseResult JoinTries(const std::vector<CaseResult>& tries, FlakyVerdict flaky);
 
 }  // namespace gauntlet

@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// One value of the run beside the reference's. Decimals are text, as JSON has
-// no NaN and no 64-bit integers; bits are hex digits of the value's type.
+// A value of the run and that of the reference run. Decimals are text, as JSON
+// has no NaN and no 64-bit integers; bits are hex digits of the value's type.
 struct DifferingElement {
   std::string index;  // "[3,17]"; "" for a scalar
   std::string found;
@@ -24,7 +24,7 @@ struct DifferingElement {
 };
 
 struct DifferingTensor {
-  std::string name;      // "rng/key"; of an output: that of its operation
+  std::string name;      // "rng/key"; for an output, its operation's name
   std::string mismatch;  // "U32 [2] against F32 [2]": no values are compared
   uint64_t elements = 0;
   uint64_t differing = 0;
@@ -33,15 +33,15 @@ struct DifferingTensor {
   bool operator==(const DifferingTensor&) const = default;
 };
 
-// A StateDifference lists so many tensors, and so many elements of them all.
+// Most tensors, and most elements of all tensors, that a StateDifference lists.
 inline constexpr size_t kListedTensors = 20;
 inline constexpr size_t kListedElements = 20;
 
 // A state, or the output of one operation, that differs from the reference's.
 struct StateDifference {
   std::string place;      // "the state loaded at step 10", "step 11"
-  std::string operation;  // "loss", "optimizer update"; "": a state
-  int replica = -1;       // -1: not of a single replica
+  std::string operation;  // "loss", "optimizer update"; "" for a state
+  int replica = -1;       // -1: of no single replica
   int worker = 0;         // a worker of the run
   // Other workers whose state is bitwise identical to that worker's.
   std::vector<int> alike = {};
@@ -67,8 +67,8 @@ struct LossDifference {
   bool operator==(const LossDifference&) const = default;
 };
 
-// ", the same on workers 1, 2", as it ends a sentence about the difference; "":
-// no other worker has it.
+// Returns ", the same on workers 1, 2", to end a sentence about the difference;
+// "" if no other worker has it.
 std::string AlikeText(const StateDifference& difference);
 
 // Losses of a run that differ from its reference's.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kShardFlag = " --shard ";
 
-// Files of a downloaded copy lie elsewhere.
+// Returns the result without paths, which differ in a downloaded copy.
 RunResult WithoutPlaces(RunResult result) {
   for (CaseResult& one : result.cases) {
     one.directory.clear();
@@ -26,7 +26,7 @@ RunResult WithoutPlaces(RunResult result) {
   return result;
 }
 
-// The parts without copies of earlier ones.
+// Returns the parts without copies of earlier ones.
 std::vector<const ResultPart*> DistinctParts(
     const std::vector<ResultPart>& parts) {
   std::vector<const ResultPart*> distinct;
@@ -47,7 +47,7 @@ std::string SeedText(const std::optional<uint64_t>& seed) {
   return seed ? fmt::format("seed {}", *seed) : "no --seed";
 }
 
-// "": the second may be joined with the first.
+// Returns why the second part cannot be joined with the first; "" if it can.
 std::string Disagreement(const ResultPart& first, const ResultPart& second) {
   if (first.result.build != second.result.build) {
     return fmt::format(
@@ -71,7 +71,7 @@ std::string WithoutShard(std::string command) {
   return command.erase(at, end == std::string::npos ? end : end - at);
 }
 
-// The command that repeats all of them; "": there is not one.
+// Returns the command that repeats all parts; "" if there is no common one.
 std::string CommandOf(const std::vector<const ResultPart*>& parts) {
   const std::string command = WithoutShard(parts.front()->result.command);
   const bool is_common = std::ranges::all_of(parts, [&](const auto* part) {
@@ -82,7 +82,7 @@ std::string CommandOf(const std::vector<const ResultPart*>& parts) {
 
 class Merger {
  public:
-  // "": the part is added.
+  // Adds the part, or returns why it cannot be added; "" on success.
   std::string Add(const ResultPart& part) {
     for (const CaseResult& one : part.result.cases) {
       if (one.world != "real" && one.world != "sim") {
@@ -99,7 +99,7 @@ class Merger {
       scenarios_.emplace(one.file, one.scenario);
       merged_.cases.push_back(one);
     }
-    // A reader refuses more.
+    // Readers refuse greater values.
     merged_.seconds =
         std::min(merged_.seconds + part.result.seconds, kMaxSeconds);
     return "";

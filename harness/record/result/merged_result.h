@@ -1,4 +1,4 @@
-// One result of several runs: the shards of a suite.
+// Merges the results of several runs, such as the shards of a suite.
 #ifndef GAUNTLET_HARNESS_RECORD_RESULT_MERGED_RESULT_H_
 #define GAUNTLET_HARNESS_RECORD_RESULT_MERGED_RESULT_H_
 
@@ -12,7 +12,7 @@ namespace gauntlet {
 
 struct ResultPart {
   RunResult result;
-  std::string name;  // for errors: where it was read
+  std::string name;  // for errors: the file it was read from
 };
 
 // Joins the cases of all parts, in order, into a run named `run`, and adds up

@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// How violations of an invariant follow from the cause: "each later state and
-// loss is computed from what differs".
+// Explanation of how an invariant's violations follow from the cause: "each
+// later state and loss is computed from what differs".
 struct Consequence {
   std::string invariant;
   std::string why;
@@ -21,13 +21,13 @@ struct Consequence {
   bool operator==(const Consequence&) const = default;
 };
 
-// A failed case in sentences, to be read from the first field to the last; the
-// cause comes after the faults. Empty: there is nothing to say.
+// Description of a failed case in sentences, in the order of the fields; the
+// cause comes after the faults. A field without content is empty.
 struct FailureSummary {
-  std::string faults;    // fired faults, and processes ended by a power cut
+  std::string faults;    // fired faults, and processes ended by a power loss
   std::string recovery;  // restarts, resume and recomputed steps
-  std::string training;  // how its result compares with the reference run's
-  std::string planted;   // if checks caught the bug that the scenario plants
+  std::string training;  // comparison of the result with the reference run's
+  std::string planted;   // whether checks caught the planted bug
 
   bool operator==(const FailureSummary&) const = default;
 };
@@ -50,22 +50,23 @@ struct CaseResult {
   std::optional<uint64_t> seed = {};  // seed of faults and simulation
   std::string world;                  // "real" or "sim"
   double seconds = 0;                 // all tries together
-  std::string replay;     // command that repeats the case; empty: none
-  std::string timeline;   // path of a trace file; empty: none
-  std::string directory;  // folder of the case's files; empty: none kept
+  std::string replay;     // command that repeats the case; "" if there is none
+  std::string timeline;   // path of a trace file; "" if there is none
+  std::string directory;  // folder of the case's files; "" if none are kept
   // Cause in one sentence: the first difference of the state from the
   // reference, down to the tensor and the value, or else the acknowledged
-  // checkpoint that was lost. "": neither, or the cause was not looked for.
+  // checkpoint that was lost. "" if neither exists, or the cause was not
+  // determined.
   std::string cause;
   FailureSummary summary = {};                 // only if the case failed
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
-  // Values behind the cause: of the first state or operation that differs and,
-  // if that is a loaded state, of the operation that follows.
+  // Values behind the cause: those of the first state or operation that differs
+  // and, if that is a loaded state, of the operation that follows.
   std::vector<StateDifference> differences;
   std::vector<Consequence> consequences;  // of the cause
   LossDifferences losses;                 // only if the case failed
-  // A first try did not pass and a later one did. The verdict is kFail, or
-  // kPass where the run was told that flaky cases pass.
+  // True if a first try did not pass and a later one did. The verdict is kFail,
+  // or kPass if flaky cases pass (FlakyVerdict::kPasses).
   bool flaky = false;
   std::vector<CaseTry> tries;  // in order; empty: the case ran once
   Verdict verdict;
@@ -77,7 +78,7 @@ struct RunResult {
   std::string run;               // id
   std::optional<uint64_t> seed;  // seed of all cases; nullopt: each has its own
   std::string build;             // build of the program
-  std::string command = {};      // repeats the run; empty: not known
+  std::string command = {};      // repeats the run; "" if unknown
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;
@@ -85,7 +86,7 @@ struct RunResult {
   bool operator==(const RunResult&) const = default;
 };
 
-// Cases by how they ended; each case counts once.
+// Numbers of cases by how they ended; each case counts once.
 struct CaseCounts {
   uint64_t passed = 0;
   uint64_t flaky = 0;  // with either verdict

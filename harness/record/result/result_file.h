@@ -13,9 +13,9 @@
 namespace gauntlet {
 
 std::string ResultToJson(const RunResult& result);
-// A JSON array, as in the result of a case.
+// Returns a JSON array, as in the result of a case.
 std::string DifferencesToJson(const std::vector<StateDifference>& differences);
-// Errors call the file `name`.
+// Reads a result file. Error messages call it `name`.
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet
