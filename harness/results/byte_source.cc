@@ -47,7 +47,7 @@ class TextBytes : public ByteSource {
   const std::string text_;
 };
 
-// Extent in its source of an array that is not empty.
+// Range of elements of `whole` that a non-empty array covers.
 struct Extent {
   uint64_t first = 0;  // elements
   uint64_t count = 0;
@@ -110,7 +110,7 @@ class GatheredBytes : public ByteSource {
   }
 
  private:
-  // In memory, of the element of that row-major index.
+  // Returns the offset in memory of the element with that row-major index.
   uint64_t PlaceOf(uint64_t element) const {
     uint64_t place = 0;
     for (size_t i = array_.shape.size(); i-- > 0;) {

@@ -15,26 +15,26 @@
 
 namespace gauntlet {
 
-// Used by one thread at a time.
+// Not thread-safe: only one thread may use it at a time.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual uint64_t size() const = 0;
-  // Fills `into` with the bytes from `offset` on. kDataLoss: the bytes cannot
-  // be had, as the file is damaged; kIoError: the disk failed.
-  // REQUIRES: offset + into.size() <= size().
+  // Fills `into` with the bytes from `offset` on. kDataLoss: the bytes are
+  // unreadable, as the file is damaged; kIoError: the disk failed. REQUIRES:
+  // offset + into.size() <= size().
   virtual Status Read(uint64_t offset, std::span<std::byte> into) = 0;
 };
 
 using Bytes = std::shared_ptr<ByteSource>;
 
-// `path` is for messages. kDataLoss if the file is shorter than when it was
-// opened.
+// Bytes of a file; `path` is for messages. kDataLoss if the file has become
+// shorter since it was opened.
 class FileBytes : public ByteSource {
  public:
-  // kInvalidArgument: no regular file. Links are not followed.
+  // kInvalidArgument: not a regular file. Links are not followed.
   static Result<std::shared_ptr<FileBytes>> Open(const std::string& path);
-  // An open file, as long as it is now.
+  // Takes an open file, with its current size.
   static Result<std::shared_ptr<FileBytes>> Of(const std::string& path,
                                                Descriptor file);
   FileBytes(std::string path, Descriptor file, uint64_t size)
@@ -51,35 +51,37 @@ class FileBytes : public ByteSource {
   const uint64_t size_;
 };
 
-// REQUIRES: offset + size <= whole->size().
+// Returns a part of the bytes. REQUIRES: offset + size <= whole->size().
 Bytes PartOf(Bytes whole, uint64_t offset, uint64_t size);
 Bytes BytesOfText(std::string text);
 
-// An array that lies in `whole` with steps, counted in elements.
+// An array within `whole`, whose strides are counted in elements.
 struct StridedArray {
   uint64_t element_bytes = 1;
   uint64_t first = 0;  // the element with index 0 in every dimension
   std::vector<uint64_t> shape;
   std::vector<uint64_t> strides;  // as many as the shape has
 };
-// Bytes of the array's elements in row-major order. An array that is not
-// contiguous holds its part of `whole` in memory while it is read from begin to
-// end. kDataLoss: it does not lie in `whole`, or that part is above 256 MiB.
+// Returns the bytes of the array's elements in row-major order. Of an array
+// that is not contiguous, its part of `whole` stays in memory while it is read
+// from begin to end. kDataLoss: the array is not within `whole`, or that part
+// is above 256 MiB.
 Result<Bytes> RowMajor(Bytes whole, const StridedArray& array);
 
-// Product of the shape and of `element_bytes`; kDataLoss above 2^63.
+// Returns the product of the shape and `element_bytes`; kDataLoss above 2^63.
 Result<uint64_t> ByteCount(const std::vector<uint64_t>& shape,
                            uint64_t element_bytes);
-// Strides of a dense array, the last dimension or the first one fastest.
+// Return the strides of a dense array whose last, or first, dimension is
+// contiguous.
 std::vector<uint64_t> RowMajorStrides(const std::vector<uint64_t>& shape);
 std::vector<uint64_t> ColumnMajorStrides(const std::vector<uint64_t>& shape);
 
-// All of it. kDataLoss above `limit`; `what` names it.
+// Reads all bytes. kDataLoss above `limit`; `what` is the name in the message.
 Result<std::string> ReadWhole(ByteSource& bytes, uint64_t limit,
                               std::string_view what);
 
-// Bytes that the tensors of a file of this size may come to. Archives,
-// compressed data sets and views of one storage may claim far more.
+// Returns the bytes that the tensors of a file of this size may have in total.
+// Archives, compressed data sets and views of one storage may claim far more.
 uint64_t UnpackedLimit(uint64_t file_size);
 
 }  // namespace gauntlet

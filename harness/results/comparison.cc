@@ -92,7 +92,7 @@ class FolderComparison {
     return OkStatus();
   }
 
-  // Both are sorted by name.
+  // Compares the values of two files. Both are sorted by name.
   Status CompareValues(const ResultFile& found, const ResultFile& expected,
                        FileComparison& file) const {
     auto a = found.tensors.begin();

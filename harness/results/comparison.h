@@ -1,5 +1,5 @@
 // Compares the result files of two runs of a training program, tensor by
-// tensor, and says what differs first.
+// tensor, and describes the first differences.
 #ifndef GAUNTLET_HARNESS_RESULTS_COMPARISON_H_
 #define GAUNTLET_HARNESS_RESULTS_COMPARISON_H_
 
@@ -15,17 +15,17 @@
 namespace gauntlet {
 
 struct ResultComparison {
-  // Files that only the expected or only the found result has.
+  // Files that only the expected, or only the found, result has.
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
   // The first differences in the order of files and tensors.
   std::vector<ResultDifference> differences;
-  uint64_t differing = 0;  // tensors; at least as many as are described
-  // Compared, of the expected result.
+  uint64_t differing = 0;  // tensors; may be more than are described
+  // Numbers of what was compared, from the expected result.
   uint64_t files = 0;
   uint64_t tensors = 0;
   uint64_t bytes = 0;
-  // One line each: files compared as bytes, and why.
+  // One line each: a file that was compared as bytes, and why.
   std::vector<std::string> notes;
 
   bool IsEqual() const {
@@ -33,24 +33,24 @@ struct ResultComparison {
   }
 };
 
-// Times, modes, owners, links' ends outside, empty directories, and the
-// metadata of archives do not count. Errors are those of reading a disk or of
-// folders that are not there; a damaged file is compared as bytes.
+// Ignores times, modes, owners, files outside the folder that links lead to,
+// empty directories, and the metadata of archives. Errors: the disk cannot be
+// read, or a folder does not exist. A damaged file is compared as bytes.
 Result<ResultComparison> CompareResults(const std::string& found_folder,
                                         const std::string& expected_folder,
                                         const ResultChoice& choice);
 
-// Equal for two folders iff CompareResults finds no difference. It takes in, of
-// each file in the order of names: name, format, and of each value name, type,
-// shape, count of bytes and bytes.
+// Returns equal digests for two folders iff CompareResults finds no difference.
+// The digest is over each file, in the order of names: its name, its format,
+// and for each value the name, type, shape, number of bytes, and bytes.
 Result<Digest> DigestOfResult(const std::string& folder,
                               const ResultChoice& choice);
 
-// The differences for people, one line each:
+// Describes the differences for people, one line each:
 //   final.safetensors: tensor `fc.weight`, element [3,5]: 0.25 (0x3e800000)
 //   instead of 0.5 (0x3f000000); 17 of 640 elements differ, by at most 8388608
 //   ulp
-// The last line counts those that are not described.
+// The last line counts the differences that are not described.
 std::vector<std::string> DescribeDifferences(
     const ResultComparison& comparison);
 

@@ -9,7 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// "final.pt: tensor `fc.weight`"; a file that is one value has no name for it.
+// Returns "final.pt: tensor `fc.weight`"; the file alone if the file is one
+// value, without a name.
 std::string PlaceOf(const ResultDifference& difference) {
   const std::string file = EscapeBytes(difference.file);
   if (difference.tensor.name.empty()) return file;

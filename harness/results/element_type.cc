@@ -76,7 +76,7 @@ bool IsNan(const ElementType& type, uint64_t bits) {
              : mantissa == LowBits(~uint64_t{0}, type.mantissa_bits);
 }
 
-// A float of at most 32 bits is exact in a double.
+// Returns a float of at most 32 bits, which a double holds exactly.
 double SmallFloat(const ElementType& type, uint64_t bits) {
   const unsigned width = type.mantissa_bits + type.exponent_bits;
   const double sign = (bits >> width & 1) != 0 ? -1 : 1;
@@ -96,11 +96,11 @@ double SmallFloat(const ElementType& type, uint64_t bits) {
 std::string FloatDecimal(const ElementType& type, uint64_t bits) {
   if (type.mantissa_bits == 52)
     return fmt::format("{}", std::bit_cast<double>(bits));
-  // Shortest among float32: a short float has few digits anyway.
+  // Shortest decimal of a float32; shorter floats have few digits anyway.
   return fmt::format("{}", static_cast<float>(SmallFloat(type, bits)));
 }
 
-// Float bit patterns on one line, ascending with their values.
+// Maps the bits of floats to integers in the order of their values.
 int64_t OnLine(const ElementType& type, uint64_t bits) {
   const unsigned width = type.mantissa_bits + type.exponent_bits;
   const auto magnitude = static_cast<int64_t>(LowBits(bits, width));
@@ -116,7 +116,7 @@ std::optional<uint64_t> FloatDistance(const ElementType& type, uint64_t first,
   return ascends ? high - low : low - high;
 }
 
-// Half of a complex number.
+// Returns the bits of one part of a complex number.
 uint64_t LoadHalf(const ElementType& type, std::span<const std::byte> element,
                   size_t half) {
   const size_t bytes = type.bytes / 2;
@@ -197,7 +197,7 @@ std::string BitsOf(const ElementType& type,
                    std::span<const std::byte> element) {
   if (type.kind == ElementKind::kOpaque) return HexOfBytes(element);
   if (type.kind == ElementKind::kComplex) {
-    const uint32_t digits = type.bytes;  // hex digits of a half
+    const uint32_t digits = type.bytes;  // hex digits of one part
     return fmt::format("{:0{}x}{:0{}x}", LoadHalf(type, element, 0), digits,
                        LoadHalf(type, element, 1), digits);
   }

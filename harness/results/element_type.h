@@ -1,4 +1,4 @@
-// Types of the elements of a tensor, and their values in words.
+// Types of tensor elements, and text for their values.
 #ifndef GAUNTLET_HARNESS_RESULTS_ELEMENT_TYPE_H_
 #define GAUNTLET_HARNESS_RESULTS_ELEMENT_TYPE_H_
 
@@ -17,7 +17,7 @@ enum class ElementKind : uint8_t {
   kBool,
   kFloat,
   kComplex,  // two floats
-  kOpaque,   // shown by its bits alone
+  kOpaque,   // shown only by its bits
   kText,     // the whole tensor is one text
   kBytes,    // the whole tensor is a sequence of bytes, of any length
 };
@@ -35,26 +35,27 @@ struct ElementType {
   bool operator==(const ElementType&) const = default;
 };
 
-// The type of that name, little-endian: int8 to int64, uint8 to uint64, bool,
-// float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, complex64,
-// complex32, complex128, text, bytes, none, "empty list", "empty dict"; other
-// floats of 8 bits are opaque.
+// Returns the little-endian type of that name: int8 to int64, uint8 to uint64,
+// bool, float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2,
+// complex64, complex32, complex128, text, bytes, none, "empty list", "empty
+// dict". Other 8-bit floats are opaque.
 std::optional<ElementType> FindElementType(std::string_view name);
-// REQUIRES: there is one of that name.
+// As FindElementType. REQUIRES: a type has that name.
 ElementType ElementTypeOf(std::string_view name);
-// Elements of `bytes` each, of which nothing more is known.
+// Returns a type for elements of `bytes` bytes that are otherwise unknown.
 ElementType OpaqueType(std::string name, uint32_t bytes);
-// The same, with its bytes in the other order; its name says so.
+// Returns the same type in big-endian order, with a name that states the order.
 ElementType BigEndian(ElementType type);
 
-// "0.25", "-3", "True", "(1+2j)"; of an opaque one its bits.
+// Returns "0.25", "-3", "True" or "(1+2j)"; for an opaque type the bits.
 std::string DecimalOf(const ElementType& type,
                       std::span<const std::byte> element);
-// Hex digits, the most significant first; of an opaque one in the file's order.
+// Returns hex digits, the most significant first; for an opaque type in the
+// order of the file.
 std::string BitsOf(const ElementType& type, std::span<const std::byte> element);
-// Distance of two floats, counted in floats of their type from one to the other
-// (-0 and +0 are one apart); of complex numbers the larger one of their halves.
-// nullopt for other types and NaN.
+// Returns the distance of two floats, as the number of steps between adjacent
+// floats of their type (-0 and +0 are one step apart); for complex numbers the
+// larger distance of their parts. nullopt for other types and for NaN.
 std::optional<uint64_t> UlpsBetween(const ElementType& type,
                                     std::span<const std::byte> first,
                                     std::span<const std::byte> second);

@@ -49,8 +49,8 @@ Result<Digest> DigestOf(const ResultFile& file) {
   return digest.Finish();
 }
 
-// Like the comparison, which takes a file as bytes once a value of it cannot be
-// read.
+// Returns the digest of the file's values or, if one cannot be read, of the
+// file as bytes, as the comparison does.
 Result<Digest> DigestOfFile(const std::string& folder,
                             const std::string& name) {
   ASSIGN_OR_RETURN(const ResultFile file, OpenResultFile(folder, name));

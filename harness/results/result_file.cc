@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kZipFirst("PK\x03\x04", 4);
 constexpr std::string_view kZipEmpty("PK\x05\x06", 4);
 constexpr std::string_view kHdf5Mark("\x89HDF\r\n\x1a\n", 8);
-// A pickle of torch's magic number, with which its files began before 1.6.
+// Pickle of torch's magic number, the start of torch's files before version
+// 1.6.
 constexpr std::string_view kLegacyTorch(
     "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
 constexpr size_t kFrontBytes = 16;
@@ -31,11 +32,11 @@ bool MatchesAny(const std::vector<std::string>& patterns,
   });
 }
 
-// With a slash at its end.
+// Returns the folder with a trailing slash.
 std::string PrefixOf(const fs::path& folder) { return folder / ""; }
 
-// Formats of which a suffix says that they are expected, where the content does
-// not.
+// Returns the format that the suffix leads users to expect, for files whose
+// content has another one.
 std::string_view ExpectedBySuffix(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8>
       kSuffixes = {{{".npy", "a .npy array"},
@@ -103,8 +104,8 @@ Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
   return OkStatus();
 }
 
-// kDataLoss: it is to be taken as bytes. Without a message there is nothing to
-// say about that.
+// Reads a file by the format of its content. kDataLoss: read the file as bytes;
+// without a message, this needs no note.
 Status ReadByContent(const std::string& name,
                      const std::shared_ptr<FileBytes>& file,
                      ResultFile& result) {

@@ -1,4 +1,4 @@
-// Result files of a training program: which there are, and their values.
+// Result files of a training program: their names, and their values.
 #ifndef GAUNTLET_HARNESS_RESULTS_RESULT_FILE_H_
 #define GAUNTLET_HARNESS_RESULTS_RESULT_FILE_H_
 
@@ -14,16 +14,17 @@
 
 namespace gauntlet {
 
-// Patterns of fnmatch(3) for paths below the folder, in which * takes "/" too.
+// Patterns of fnmatch(3) for paths below the folder; * also matches "/".
 struct ResultChoice {
   std::vector<std::string> files = {"*"};
   std::vector<std::string> left_out;
-  // So many differences are described; all are counted.
+  // Number of differences that are described; all are counted.
   size_t max_differences = 20;
 };
 
-// Paths below the folder of the files and links that are chosen, sorted. Pipes
-// and other special files get a note each. kNotFound: there is no such folder.
+// Returns the sorted paths, below the folder, of the chosen files and links.
+// Adds a note for each pipe or other special file. kNotFound: the folder does
+// not exist.
 Result<std::vector<std::string>> ListResultFiles(
     const std::string& folder, const ResultChoice& choice,
     std::vector<std::string>& notes);
@@ -39,23 +40,23 @@ enum class FileFormat : uint8_t {
   kZip,
   kHdf5,
 };
-// "bytes", "safetensors".
+// Returns "bytes", "safetensors", …
 std::string_view FileFormatName(FileFormat format);
 
 struct ResultFile {
   FileFormat format = FileFormat::kBytes;
   uint64_t size = 0;
   std::vector<ResultTensor> tensors;  // by name
-  std::string note;  // why it is taken as bytes; "": no such reason
+  std::string note;  // reason why it is read as bytes; "" if there is none
 };
 
-// Opens a file by its content, and by its suffix only where the content has no
-// mark. A file that is not readable as its format is taken as bytes, and its
-// note says why. A link has one text: where it leads to, below `folder` if it
-// is there; it is not followed.
+// Opens a file. The content decides on the format, or the suffix if the content
+// has no signature. A file that cannot be read in its format is read as bytes,
+// and its note states the reason. A link is not followed: it has one text, its
+// target, relative to `folder` if it is below it.
 Result<ResultFile> OpenResultFile(const std::string& folder,
                                   const std::string& name);
-// The same file as bytes.
+// Opens the same file as bytes.
 Result<ResultFile> OpenAsBytes(const std::string& folder,
                                const std::string& name);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPiece = uint64_t{1} << 20;
 // Bytes of a differing text that are shown before the first difference, and
-// from there on.
+// from it on.
 constexpr uint64_t kShownBefore = 20;
 constexpr uint64_t kShownFrom = 40;
 
@@ -26,7 +26,7 @@ std::string DescriptionOf(const ResultTensor& tensor) {
   return fmt::format("{} [{}]", tensor.type.name, fmt::join(tensor.shape, ","));
 }
 
-// "[3,5]" of the element with that row-major index; "" of a scalar's.
+// Returns "[3,5]" for the element with that row-major index; "" for a scalar.
 std::string CoordinatesOf(uint64_t element,
                           const std::vector<uint64_t>& shape) {
   if (shape.empty()) return "";
@@ -38,13 +38,13 @@ std::string CoordinatesOf(uint64_t element,
   return fmt::format("[{}]", fmt::join(coordinates, ","));
 }
 
-// Two values of equal type, of which pieces are compared one after another.
+// Compares two values of equal type, piece by piece.
 class ElementComparison {
  public:
   ElementComparison(const ElementType& type, ResultDifference& difference)
       : type_(type), difference_(difference) {}
 
-  // Elements from the one with index `first` on.
+  // Compares elements from index `first` on.
   void Compare(uint64_t first, std::span<const std::byte> found,
                std::span<const std::byte> expected) {
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return;
@@ -82,7 +82,7 @@ class ElementComparison {
   uint64_t first_ = 0;
 };
 
-// Compares as many bytes as both have; returns the first element that differs.
+// Compares as many bytes as both have. Returns the first element that differs.
 Result<uint64_t> CompareBytes(const ResultTensor& found,
                               const ResultTensor& expected,
                               ResultDifference& difference) {
@@ -105,7 +105,7 @@ Result<uint64_t> CompareBytes(const ResultTensor& found,
   return comparison.first();
 }
 
-// "…weights of epoch 3…", in quotes.
+// Returns "…weights of epoch 3…", in quotes.
 Result<std::string> TextAround(ByteSource& text, uint64_t place) {
   const uint64_t begin = place < kShownBefore ? 0 : place - kShownBefore;
   const uint64_t end = std::min(text.size(), place + kShownFrom);
@@ -113,7 +113,7 @@ Result<std::string> TextAround(ByteSource& text, uint64_t place) {
   if (!shown.empty()) {
     RETURN_IF_ERROR(text.Read(begin, std::as_writable_bytes(std::span(shown))));
   }
-  // Only whole characters.
+  // Removes incomplete characters.
   std::string_view whole = shown;
   const auto is_inside = [](char c) { return (c & 0xc0) == 0x80; };
   while (begin > 0 && !whole.empty() && is_inside(whole[0]))
@@ -123,7 +123,8 @@ Result<std::string> TextAround(ByteSource& text, uint64_t place) {
                      end < text.size() ? "…" : "");
 }
 
-// Texts and bytes may differ in length: what one has beyond the other differs.
+// Completes the comparison of texts and bytes, which may differ in length: the
+// excess of the longer one counts as different.
 Status FinishSequence(const ResultTensor& found, const ResultTensor& expected,
                       uint64_t first, ResultDifference& difference) {
   const uint64_t sizes[] = {found.bytes->size(), expected.bytes->size()};

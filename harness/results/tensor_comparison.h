@@ -1,4 +1,4 @@
-// Two values of one name, compared bit for bit.
+// Compares two values of one name bit by bit.
 #ifndef GAUNTLET_HARNESS_RESULTS_TENSOR_COMPARISON_H_
 #define GAUNTLET_HARNESS_RESULTS_TENSOR_COMPARISON_H_
 
@@ -12,20 +12,20 @@
 
 namespace gauntlet {
 
-// A tensor that differs, with its first element that does. Of a text that
-// element has no index, and stands for the part that is shown of it.
+// A tensor that differs, with the first element that differs. For a text, that
+// element has no index and holds the part of the text that is shown.
 struct ResultDifference {
   std::string file;  // its path below the folder
   DifferingTensor tensor;
   // Lengths of texts and bytes, which may differ; else 0.
   uint64_t found_bytes = 0;
   uint64_t expected_bytes = 0;
-  // Largest distance of two elements that are no NaN; none for other types.
+  // Largest distance of two elements that are not NaN; nullopt for other types.
   std::optional<uint64_t> largest_ulps;
 };
 
-// nullopt: type, shape and bits are equal. Reads both in pieces. kDataLoss: the
-// bytes of one cannot be read.
+// Returns nullopt if type, shape and bits are equal. Reads both values in
+// pieces. kDataLoss: the bytes of one value cannot be read.
 Result<std::optional<ResultDifference>> CompareResultTensors(
     const ResultTensor& found, const ResultTensor& expected);
 

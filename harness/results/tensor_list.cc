@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr size_t kMaxKey = 200;  // characters of a key in a name
 constexpr int kMaxJsonDepth = 100;
 constexpr uint64_t kMaxInteger = std::numeric_limits<int64_t>::max();
-// Memory that a value takes beside its name and bytes.
+// Memory of a value in addition to its name and bytes.
 constexpr uint64_t kEachValue = 64;
 constexpr uint64_t kMemoryAlways = uint64_t{4} << 20;
 constexpr uint64_t kMemoryTimes = 16;
@@ -31,7 +31,7 @@ std::string BytesOf(T value) {
   return bytes;
 }
 
-// REQUIRES: it is nested at most kMaxJsonDepth deep.
+// REQUIRES: the value is nested at most kMaxJsonDepth deep.
 Status AddJsonValue(const std::string& name, const Json& json,
                     TensorList& list) {
   switch (json.type()) {

@@ -19,8 +19,8 @@ struct ResultTensor {
   std::string name;  // "fc.weight", "optimizer.state[0].step"
   ElementType type;
   std::vector<uint64_t> shape;  // {}: a scalar, a text, or bytes
-  // The elements in row-major order, as many as the shape says; of a text and
-  // of bytes any number.
+  // Elements in row-major order, as many as the shape has; for text and bytes
+  // any number.
   Bytes bytes;
 
   bool IsSequence() const {
@@ -28,19 +28,19 @@ struct ResultTensor {
   }
 };
 
-// Collects the values of a file, and bounds what they take: a file of a few
-// bytes can refer to one value a million times.
+// Collects the values of a file and limits their memory: a file of a few bytes
+// can refer to one value a million times.
 class TensorList {
  public:
   explicit TensorList(uint64_t file_size);
 
-  // A name that is there already gets "#2", "#3" put behind it. kDataLoss: the
-  // values, or the memory that they take, are out of proportion to the file.
-  // REQUIRES: the bytes are those of type and shape.
+  // Appends "#2", "#3" to a name that is already in use. kDataLoss: the values,
+  // or the memory that they take, are out of proportion to the file. REQUIRES:
+  // the number of bytes matches type and shape.
   Status Add(ResultTensor tensor);
   // Counts bytes that a value keeps in memory.
   Status ClaimMemory(uint64_t bytes);
-  // A value whose bytes are kept in memory.
+  // Adds a value whose bytes are kept in memory.
   Status AddHeld(std::string name, ElementType type,
                  std::vector<uint64_t> shape, std::string bytes);
   Status AddText(std::string name, std::string text);
@@ -48,10 +48,10 @@ class TensorList {
   Status AddInteger(std::string name, int64_t value);
   Status AddFloat(std::string name, double value);
   Status AddBool(std::string name, bool value);
-  // A value without bytes: "none", "empty list", "empty dict".
+  // Adds a value without bytes: "none", "empty list" or "empty dict".
   Status AddEmpty(std::string name, std::string_view type);
 
-  // By name.
+  // Returns the tensors, ordered by name.
   std::vector<ResultTensor> Take();
 
  private:
@@ -61,13 +61,13 @@ class TensorList {
   uint64_t bytes_left_;
 };
 
-// Name of a part: of "model" and "fc.weight" "model.fc.weight". A long key is
-// cut, and gets its digest.
+// Returns the name of a part: "model.fc.weight" for "model" and "fc.weight". A
+// long key is truncated, and its digest appended.
 std::string NameOfKey(const std::string& parent, std::string_view key);
 std::string NameOfItem(const std::string& parent, uint64_t index);
 
-// The values of a JSON text under such names, but for those of ignored keys.
-// kDataLoss: it is no JSON, or nested too deep.
+// Adds the values of a JSON text under such names, except those of ignored
+// keys. kDataLoss: the text is not JSON, or nested too deep.
 Status AddJson(const std::string& name, std::string_view text,
                std::span<const std::string_view> ignored, TensorList& list);
 

@@ -12,7 +12,7 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kMaxJson = uint64_t{256} << 20;
-// Keras' keys for the time of a save and for addresses of objects.
+// Keras keys for the time of a save and the addresses of objects.
 constexpr std::array<std::string_view, 2> kIgnoredKeys = {"date_saved",
                                                           "shared_object_id"};
 constexpr std::string_view kNpySuffix = ".npy";
@@ -21,7 +21,8 @@ bool IsHdf5Name(std::string_view name) {
   return name.ends_with(".h5") || name.ends_with(".hdf5");
 }
 
-// kDataLoss: the entry is not what its name says.
+// Adds an entry in the format of its suffix. kDataLoss: it does not have that
+// format.
 Status AddByName(const std::string& name, const Bytes& bytes,
                  TensorList& list) {
   if (name.ends_with(kNpySuffix)) {

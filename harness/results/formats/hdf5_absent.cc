@@ -1,4 +1,4 @@
-// In place of hdf5_file.cc where libhdf5 was not found.
+// Replaces hdf5_file.cc if libhdf5 was not found.
 #include "harness/results/formats/formats.h"
 
 namespace gauntlet {

@@ -38,8 +38,8 @@ uint64_t AddressSpace() {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// In the child, before it reads: it must end, and without a word. Handlers of
-// this program and its terminal are not for it.
+// Runs in the child before it reads: limits its time, memory and output, and
+// detaches it from this program's signal handlers and terminal.
 void Confine(uint64_t file_size, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -89,8 +89,8 @@ Status RunReader(const FileBytes& file, int values) {
   return OkStatus();
 }
 
-// Reads the records of hdf5_values.h, and trusts none of them: who wrote them
-// may have run wild.
+// Reads the records of hdf5_values.h. Trusts none of them: the process that
+// wrote them may have been corrupted by the file.
 class Records {
  public:
   explicit Records(const Bytes& bytes) : bytes_(bytes) {}

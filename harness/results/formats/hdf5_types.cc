@@ -26,7 +26,7 @@ std::optional<ElementType> FloatOf(hid_t type, size_t size) {
   return std::nullopt;
 }
 
-// Two floats named r and i, as h5py writes them.
+// Returns the complex type of two floats named r and i, as h5py writes them.
 std::optional<ElementType> ComplexOf(hid_t type, size_t size) {
   if (H5Tget_nmembers(type) != 2 || H5Tget_member_index(type, "r") != 0 ||
       H5Tget_member_index(type, "i") != 1 ||

@@ -1,5 +1,5 @@
-// Types and shapes of HDF5's data sets and attributes, for the process that
-// reads them (hdf5_values.h).
+// Types and shapes of HDF5 data sets and attributes, for the process that reads
+// them (hdf5_values.h).
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_HDF5_TYPES_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_HDF5_TYPES_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// Closes what HDF5 opened.
+// Closes an HDF5 object on destruction.
 class Hdf5Handle {
  public:
   Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -30,8 +30,8 @@ class Hdf5Handle {
   herr_t (*const close_)(hid_t);
 };
 
-// Thrown where a file cannot be read; caught before it would pass through
-// HDF5, which is C, and at the end of the walk.
+// Thrown if a file cannot be read. Caught before it can pass through HDF5,
+// which is C, and at the end of the walk.
 struct Hdf5Failure {
   std::string reason;
 };
@@ -44,14 +44,14 @@ struct Hdf5Description {
   uint64_t bytes = 0;
 };
 
-// nullopt: it has no elements at all (H5S_NULL).
+// Returns nullopt if there are no elements at all (H5S_NULL).
 std::optional<Hdf5Description> DescribeHdf5(hid_t space, hid_t type,
                                             const std::string& name);
 
-// Returns true iff it is a text of variable length.
+// Returns true iff the type is text of variable length.
 bool IsHdf5Text(hid_t type);
-// Returns true iff elements hold addresses: of texts, other arrays of variable
-// length, or objects in the file.
+// Returns true iff elements contain addresses: of texts, of other arrays of
+// variable length, or of objects in the file.
 bool HasAddresses(hid_t type);
 
 }  // namespace gauntlet

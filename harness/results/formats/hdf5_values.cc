@@ -34,7 +34,7 @@ class ValueFile {
     Number(text.size());
     Raw(std::as_bytes(std::span(text)));
   }
-  // Begins a record; its size or offset and its bytes follow.
+  // Begins a record. Its size (or offset) and its bytes follow.
   void Begin(Hdf5Tag tag, const std::string& name, const ElementType& type,
              const std::vector<hsize_t>& shape) {
     Number(static_cast<uint64_t>(tag));
@@ -136,7 +136,8 @@ class Hdf5Walk {
     }
   }
 
-  // Links to objects are followed by HDF5's walk, once for each object.
+  // Writes a link that is not a hard one. HDF5's walk follows hard links, once
+  // for each object.
   void WriteLink(hid_t group, const char* name, const H5L_info_t& info) {
     if (info.type == H5L_TYPE_HARD) return;
     constexpr size_t kMaxLink = size_t{64} << 10;
@@ -173,7 +174,8 @@ class Hdf5Walk {
     out_.Raw(bytes);
   }
 
-  // No elements, texts and references; false: it is another value.
+  // Writes missing elements, texts and references; false if it is another
+  // value.
   template <typename Read>
   bool WriteUnusual(const std::string& name, hid_t type, hid_t space,
                     const std::optional<Hdf5Description>& found, Read read) {
@@ -187,7 +189,7 @@ class Hdf5Walk {
       return true;
     }
     if (!HasAddresses(type)) return false;
-    // A reference is an address in the file, and says nothing by its value.
+    // A reference is an address in the file: its value has no meaning.
     if (H5Tdetect_class(type, H5T_REFERENCE) > 0) {
       out_.AddText(name, "reference");
       return true;
@@ -241,8 +243,8 @@ class Hdf5Walk {
     WriteElements(set, type.get(), space.get(), *found, name);
   }
 
-  // By slabs: one index in each of the outer dimensions, some indices in the
-  // next one, all in the rest.
+  // Writes slabs: one index in each outer dimension, some indices in the next
+  // one, and all in the rest.
   void WriteElements(hid_t set, hid_t type, hid_t space,
                      const Hdf5Description& found, const std::string& name) {
     const size_t rank = found.shape.size();

@@ -17,21 +17,21 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr uint64_t kFrontBytes = 12;  // magic, version, length of 32 bits
+constexpr uint64_t kFrontBytes = 12;  // magic, version, and a length of 32 bits
 constexpr uint64_t kMaxHeader = uint64_t{1} << 20;
-constexpr size_t kMaxDimensions = 64;  // NumPy's
-constexpr int kMaxDepth = 32;          // of a structured type
+constexpr size_t kMaxDimensions = 64;  // limit of NumPy
+constexpr int kMaxDepth = 32;          // nesting of a structured type
 constexpr uint32_t kMaxElement = uint32_t{64} << 10;
 
 struct NpyDescription {
-  std::string type;  // "<f4"; of a structured type the text of its list
+  std::string type;  // "<f4"; for a structured type the text of its list
   bool is_structured = false;
   bool is_column_major = false;
   std::vector<uint64_t> shape;
   uint64_t data_offset = 0;
 };
 
-// Reads the few Python literals that a header is made of.
+// Reads the few kinds of Python literals that a header consists of.
 class Literals {
  public:
   explicit Literals(std::string_view text) : text_(text) {}
@@ -46,7 +46,7 @@ class Literals {
     SkipSpaces();
     return at_ == text_.size();
   }
-  // Without escapes, which no key and no plain type has.
+  // Takes a string without escapes: keys and plain types have none.
   std::optional<std::string_view> TakeString() {
     SkipSpaces();
     if (at_ == text_.size()) return std::nullopt;
@@ -71,7 +71,7 @@ class Literals {
     }
     return shape;
   }
-  // A list with all that is nested in it, as text.
+  // Takes a list, with everything nested in it, as text.
   std::optional<std::string_view> TakeList() {
     SkipSpaces();
     const size_t begin = at_;
@@ -130,7 +130,7 @@ bool TakeShape(Literals& literals, NpyDescription& array) {
   return true;
 }
 
-// The three keys, each once, in any order.
+// Takes the three keys, each once, in any order.
 bool TakeHeader(std::string_view text, NpyDescription& array) {
   Literals literals(text);
   std::array<bool, 3> seen{};
@@ -182,11 +182,12 @@ Result<NpyDescription> ReadDescription(ByteSource& file) {
   return DataLoss("expected a header with descr, fortran_order and shape");
 }
 
-// A structured element's size is what the data come to.
+// Returns the element type. The size of a structured element follows from the
+// size of the data.
 std::optional<ElementType> TypeOf(const NpyDescription& array,
                                   uint64_t data_bytes) {
   if (!array.is_structured) return FindNumpyType(array.type);
-  // An object in it is a number of a pickle that follows.
+  // An object in it is an index into a pickle that follows.
   if (array.type.find("O'") != std::string::npos) return std::nullopt;
   const Result<uint64_t> elements = ByteCount(array.shape, 1);
   if (!elements.ok() || *elements == 0 || data_bytes % *elements != 0)

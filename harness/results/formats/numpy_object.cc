@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kMaxElement = uint32_t{64} << 10;
 
-// An array as its pickle describes it.
+// An array, as described by its pickle.
 struct PickledArray {
   ElementType type;
   std::vector<uint64_t> shape;
@@ -41,7 +41,8 @@ class NumpyPickle {
     return pickle_[id].items;
   }
 
-  // Its state: version, shape, type, True for column-major order, bytes.
+  // Reads an array's state: version, shape, type, True for column-major order,
+  // bytes.
   std::optional<PickledArray> ArrayOf(const PickleValue& object) const {
     if (object.states.size() != 1) return std::nullopt;
     const std::vector<PickleId>& state = ItemsOf(object.states[0]);
@@ -70,7 +71,7 @@ class NumpyPickle {
     return PickledArray{.type = *type, .shape = {}, .bytes = *std::move(bytes)};
   }
 
-  // numpy.dtype("f8", …), and "<" in its state.
+  // Reads numpy.dtype("f8", …), with "<" in its state.
   std::optional<ElementType> TypeOf(const PickleValue& object) const {
     if (object.kind != PickleKind::kCall ||
         pickle_[object.items[0]].text != "numpy dtype" ||
@@ -80,7 +81,7 @@ class NumpyPickle {
     const std::vector<PickleId>& arguments = ItemsOf(object.items[1]);
     const std::vector<PickleId>& state = ItemsOf(object.states[0]);
     if (arguments.empty() || state.size() < 5) return std::nullopt;
-    // Names of fields, and so of a structured type.
+    // A structured type has names of fields here.
     if (pickle_[state[3]].kind != PickleKind::kNone) return std::nullopt;
     return FindNumpyType(pickle_[state[1]].text + pickle_[arguments[0]].text);
   }
@@ -103,7 +104,7 @@ std::optional<ElementType> FindNumpyType(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + 2, end, bytes);
   if (error != std::errc() || bytes > kMaxElement) return std::nullopt;
-  // Behind the size, dates have their unit.
+  // For dates, the unit follows the size.
   const bool has_unit =
       stop != end && (letter == 'M' || letter == 'm') && *stop == '[';
   if (stop != end && !has_unit) return std::nullopt;

@@ -1,4 +1,4 @@
-// NumPy's types, and its arrays in pickles.
+// NumPy's element types, and NumPy arrays in pickles.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_NUMPY_OBJECT_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_NUMPY_OBJECT_H_
 
@@ -13,11 +13,11 @@
 
 namespace gauntlet {
 
-// Type of the elements of "<f4", "|u1", ">i8", "<U10", "<M8[ns]"; nullopt for
-// objects, structured types and anything else.
+// Returns the element type of "<f4", "|u1", ">i8", "<U10" or "<M8[ns]"; nullopt
+// for objects, structured types and anything else.
 std::optional<ElementType> FindNumpyType(std::string_view text);
 
-// Adds a pickled array or scalar of NumPy; false: the object is another one.
+// Adds a pickled array or scalar of NumPy; false if the object is neither.
 Result<bool> AddNumpyObject(const std::string& name, const Pickle& pickle,
                             const PickleValue& object, TensorList& list);
 

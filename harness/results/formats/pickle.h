@@ -1,5 +1,5 @@
-// Reads a pickle of Python, protocols 2 to 5, and executes nothing of it: what
-// Python would import and call stays a name with its arguments.
+// Reads a Python pickle, protocols 2 to 5, without executing anything: a name
+// that Python would import and call stays a name with its arguments.
 //
 // https://docs.python.org/3/library/pickletools.html describes the opcodes.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_H_
@@ -14,14 +14,14 @@
 
 namespace gauntlet {
 
-// Index of a value. Values may refer to each other in circles.
+// Index of a value. Values may refer to each other in cycles.
 using PickleId = uint32_t;
 
 enum class PickleKind : uint8_t {
   kNone,
   kBool,
   kInteger,     // at most 64 bits
-  kBigInteger,  // `text` has it, "0x1f…", two's complement
+  kBigInteger,  // in `text`: "0x1f…", two's complement
   kFloat,
   kText,
   kBytes,
@@ -36,12 +36,12 @@ enum class PickleKind : uint8_t {
 
 struct PickleValue {
   PickleKind kind = PickleKind::kNone;
-  int64_t integer = 0;  // also of a bool
+  int64_t integer = 0;  // also the value of a bool
   double number = 0;
   std::string text;
   std::vector<PickleId> items;
-  // States of BUILD. Of a call also a list or dict of the items that were added
-  // to the object.
+  // States set by BUILD. For a call also a list or dict of the items that were
+  // added to the object.
   std::vector<PickleId> states = {};
 };
 
@@ -52,7 +52,7 @@ struct Pickle {
   const PickleValue& operator[](PickleId id) const { return values[id]; }
 };
 
-// kDataLoss names the offset. At most two million values.
+// kDataLoss names the offset of the error. Reads at most two million values.
 Result<Pickle> ParsePickle(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -15,7 +15,8 @@ constexpr size_t kMaxName = 1000;
 constexpr size_t kMaxCopied = size_t{64} << 20;
 constexpr const char* kTooShort = "the stack is too short";
 
-// UTF-8 of U+0000 to U+00FF is one byte, or 0xc2 or 0xc3 and another.
+// Decodes U+0000 to U+00FF: one byte of UTF-8, or two that begin with 0xc2 or
+// 0xc3.
 std::optional<std::string> Latin1Of(std::string_view utf8) {
   std::string bytes;
   for (size_t i = 0; i < utf8.size(); ++i) {
@@ -194,7 +195,7 @@ bool PickleStack::PushLong(std::optional<std::string_view> digits) {
 bool PickleStack::PushGlobal(std::optional<std::string_view> module,
                              std::optional<std::string_view> name) {
   if (!module || !name) return Fail(kBytesEnd);
-  // The memo can give a text again and again.
+  // Limits the length: the memo can supply one text many times.
   if (module->size() > kMaxName || name->size() > kMaxName)
     return Fail("a global of a long name");
   return PushText(PickleKind::kGlobal, fmt::format("{} {}", *module, *name));

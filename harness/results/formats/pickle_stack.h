@@ -1,5 +1,5 @@
-// The bytes, stack and memo of a pickle that is read; the opcodes are in
-// pickle.cc.
+// The bytes, stack and memo of a pickle while it is read. pickle.cc has the
+// opcodes.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_STACK_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_STACK_H_
 
@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// Operations return false if they cannot be done; error() then says why.
+// Operations return false on failure; error() then has the reason.
 class PickleStack {
  public:
   explicit PickleStack(std::string_view bytes) : bytes_(bytes) {}
@@ -24,13 +24,14 @@ class PickleStack {
   size_t values() const { return pickle_.values.size(); }
   const char* error() const { return error_; }
   bool Fail(const char* reason);
-  // Checks that one value is left, which is the pickle's.
+  // Checks that exactly one value is left: the result of the pickle.
   bool Finish();
   Pickle Take();
 
-  // Next bytes of the pickle; nullopt: they end. A number is little-endian.
+  // Takes the next bytes of the pickle; nullopt if there are too few. Numbers
+  // are little-endian.
   std::optional<uint64_t> TakeNumber(size_t bytes);
-  // Bytes behind their count, which takes so many bytes itself.
+  // Takes bytes that follow their count, which has `count_bytes` bytes.
   std::optional<std::string_view> TakeCounted(size_t count_bytes);
   std::optional<std::string_view> TakeLine();
 
@@ -40,12 +41,13 @@ class PickleStack {
   bool PushUnsigned(size_t bytes);
   bool PushBool(bool value);
   bool PushFloat();
-  // Digits of an integer in two's complement, little-endian.
+  // Pushes an integer: its digits in two's complement, little-endian.
   bool PushLong(std::optional<std::string_view> digits);
   bool PushGlobal(std::optional<std::string_view> module,
                   std::optional<std::string_view> name);
   bool PushStackGlobal();
-  // A container of the last values, or of those above the mark.
+  // Replace the last `count` values, or those above the mark, by a container of
+  // them.
   bool PushItems(PickleKind kind, size_t count);
   bool PushToMark(PickleKind kind);
 
@@ -53,39 +55,39 @@ class PickleStack {
   bool Drop();
   bool Duplicate();
   std::optional<std::vector<PickleId>> PopToMark();
-  // The last values; nullopt: there is none below them.
+  // Pops the last values; nullopt if there are too few above the mark.
   std::optional<std::vector<PickleId>> PopItems(size_t count);
 
   bool Put(std::optional<uint64_t> key);
   bool Memoize();
   bool Get(std::optional<uint64_t> key);
 
-  // Replaces a callee and its arguments by the call. An OrderedDict becomes a
-  // dict, and bytes become bytes, which protocol 2 encodes as Latin-1; all
-  // other callees stay names.
+  // Replaces a callee and its arguments by the call. A call for an OrderedDict
+  // becomes a dict, and a call that encodes Latin-1, protocol 2's form of
+  // bytes, becomes bytes. All other callees stay names.
   bool Call();
   bool CallWithKeywords();
   bool Build();
-  // Puts items into the container on top of the stack. An object, whose class
-  // is not known, gets them as a state of that kind.
+  // Puts items into the container on top of the stack. An object of an unknown
+  // class gets them as a state of that kind.
   bool Extend(PickleKind kind, std::optional<std::vector<PickleId>> items);
 
  private:
   PickleId Add(PickleValue value);
   PickleId Pop();
-  // Bytes of _codecs.encode(text, "latin1").
+  // Returns the bytes of _codecs.encode(text, "latin1").
   std::optional<std::string> BytesOfCall(PickleId callee,
                                          PickleId arguments) const;
-  // Values above the last mark.
+  // Returns the number of values above the last mark.
   size_t Above() const;
 
   const std::string_view bytes_;
   size_t at_ = 0;
   Pickle pickle_;
   std::vector<PickleId> stack_;
-  std::vector<size_t> marks_;  // heights of the stack
+  std::vector<size_t> marks_;  // height of the stack at each mark
   std::map<uint64_t, PickleId> memo_;
-  size_t copied_ = 0;  // bytes, by calls
+  size_t copied_ = 0;  // bytes that calls have copied
   const char* error_ = "";
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxDepth = 200;
 constexpr size_t kMaxKey = 1000;
 
-// Protocol 2 has no opcode for sets: they are calls with a list.
+// Protocol 2 has no opcode for sets: a set is a call with a list.
 bool IsSet(std::string_view callee) {
   return callee == "__builtin__ set" || callee == "builtins set" ||
          callee == "__builtin__ frozenset" || callee == "builtins frozenset";

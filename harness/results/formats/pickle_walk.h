@@ -1,4 +1,4 @@
-// Values of a pickled object, under the names of their places in it.
+// Values of a pickled object, named by their places in the object.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_WALK_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_PICKLE_WALK_H_
 
@@ -14,26 +14,27 @@ namespace gauntlet {
 
 class PickleWalk;
 
-// Objects that a framework's pickles have beside those of Python and NumPy.
+// Objects that a framework's pickles have in addition to those of Python and
+// NumPy.
 class PickledObjects {
  public:
   virtual ~PickledObjects() = default;
-  // Adds the values of an object; false if it is not known.
+  // Adds the values of an object; false if the object is unknown.
   virtual Result<bool> Add(const std::string& name, const PickleValue& object,
                            PickleWalk& walk) = 0;
 };
 
-// Numbers of one type in a list are one array. Of an unknown object the callee,
-// the arguments and the state are added.
+// Numbers of one type in a list become one array. For an unknown object, the
+// callee, the arguments and the state are added.
 class PickleWalk {
  public:
-  // All must outlive this. At most `visits` values are visited: a few bytes can
+  // All must outlive this. Visits at most `visits` values, as a few bytes can
   // refer to one value along 2^30 paths.
   PickleWalk(const Pickle& pickle, uint64_t visits, PickledObjects& objects,
              TensorList& list)
       : pickle_(pickle), visits_left_(visits), objects_(objects), list_(list) {}
 
-  // kDataLoss: too many visits, or nested too deep.
+  // kDataLoss: too many visits, or too deep nesting.
   Status AddValue(const std::string& name, PickleId id);
 
  private:
@@ -41,10 +42,11 @@ class PickleWalk {
   Status AddItems(const std::string& name, const PickleValue& value);
   Status AddNumbers(const std::string& name, const std::vector<PickleId>& items,
                     PickleKind kind);
-  // In an order of values: that in a pickle depends on hashes.
+  // Adds a set in the order of its values: the order in a pickle depends on
+  // hashes.
   Status AddSet(const std::string& name, const PickleValue& value);
   Status AddDict(const std::string& name, const PickleValue& value);
-  // Attributes and items that an object was given after it was made.
+  // Adds the attributes and items that an object received after it was created.
   Status AddStates(const std::string& name, const PickleValue& value);
   Status AddObject(const std::string& name, const PickleValue& object);
   std::string NameOfPair(const std::string& name, const PickleValue& key) const;

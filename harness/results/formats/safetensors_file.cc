@@ -21,7 +21,7 @@ constexpr uint64_t kMaxHeader = 100'000'000;  // limit of the format
 constexpr int kMaxDepth = 3;
 constexpr std::string_view kMetadata = "__metadata__";
 
-// Names of the format and ours.
+// Type names of the format, and our names.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kTypes =
     {{{"F64", "float64"},
       {"F32", "float32"},
@@ -91,7 +91,7 @@ std::optional<std::vector<uint64_t>> Numbers(const Json& object,
   return numbers;
 }
 
-// A sub-byte or unknown type is opaque, as bytes.
+// Returns nullopt for a sub-byte or unknown type: its values stay bytes.
 std::optional<ElementType> TypeOf(const Json& entry) {
   const auto found = entry.find("dtype");
   if (found == entry.end() || !found->is_string()) return std::nullopt;

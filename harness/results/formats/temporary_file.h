@@ -11,12 +11,12 @@
 
 namespace gauntlet {
 
-// An empty file to read and write. No name leads to it, so nothing is left of
-// it.
+// Returns an empty file to read and write. It has no name, so nothing remains
+// once it is closed.
 Result<Descriptor> OpenUnnamedFile();
 
-// A copy of the bytes, for readers that need the name of a file. The caller
-// removes it by its path.
+// Copies the bytes to a file, for readers that need a file name. The caller
+// removes the file by its path.
 Result<std::shared_ptr<FileBytes>> CopyToFile(ByteSource& bytes);
 
 }  // namespace gauntlet

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kMaxPickle = uint64_t{256} << 20;
 constexpr uint64_t kVisitsAlways = uint64_t{1} << 20;
-constexpr uint64_t kVisitsTimes = 64;  // the pickle's bytes
+constexpr uint64_t kVisitsTimes = 64;  // per byte of the pickle
 constexpr std::string_view kPickleName = "data.pkl";
 
 // Element types of the storage classes that torch's pickles name.
@@ -39,7 +39,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14>
                   {"torch UntypedStorage", "uint8"},
                   {"torch.storage UntypedStorage", "uint8"}}};
 
-// Entries that torch.save writes about the archive itself.
+// Entries in which torch.save describes the archive itself.
 constexpr std::array<std::string_view, 6> kAboutArchive = {
     kPickleName,          "version",
     "byteorder",          ".format_version",
@@ -102,7 +102,8 @@ class TorchValues : public PickledObjects {
     return list_.AddBytes(NameOfKey("", name), OpenEntry(archive_, entry));
   }
 
-  // Calls that make tensors, and storages by themselves.
+  // Adds the calls that create tensors and parameters, and storages on their
+  // own.
   Result<bool> Add(const std::string& name, const PickleValue& object,
                    PickleWalk& walk) override {
     if (object.kind == PickleKind::kPersistent) return AddStorage(name, object);
@@ -134,7 +135,8 @@ class TorchValues : public PickledObjects {
   }
 
   // Arguments: storage, offset, size, stride, requires_grad, hooks, and then
-  // the element type in version 3, else metadata. False: they are others.
+  // the element type in version 3, else metadata. Returns false if the
+  // arguments are different.
   Result<bool> AddTensor(const std::string& name, const PickleValue& call,
                          PickleWalk& walk) {
     const std::vector<PickleId>& arguments = pickle_[call.items[1]].items;
@@ -171,7 +173,7 @@ class TorchValues : public PickledObjects {
     return true;
   }
 
-  // Type of a name such as "torch float8_e4m3fn".
+  // Returns the type of a name such as "torch float8_e4m3fn".
   std::optional<ElementType> TorchType(const PickleValue& value) const {
     constexpr std::string_view kModule = "torch ";
     if (value.kind != PickleKind::kGlobal || !value.text.starts_with(kModule))
@@ -220,7 +222,7 @@ class TorchValues : public PickledObjects {
   const std::shared_ptr<ZipArchive> archive_;
   TensorList& list_;
   std::map<std::string, const ZipEntry*, std::less<>> entries_;
-  std::vector<const ZipEntry*> others_;  // beside the directory, or repeated
+  std::vector<const ZipEntry*> others_;  // outside the directory, or repeated
   std::set<std::string, std::less<>> used_;
   Pickle pickle_;
   bool is_big_endian_ = false;

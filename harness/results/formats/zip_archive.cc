@@ -13,7 +13,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kPiece = size_t{256} << 10;
-// Deflate's best ratio is a little under this many bytes out for one in.
+// Upper bound of deflate's ratio: bytes out for one byte in.
 constexpr uint64_t kMaxInflateRatio = 1032;
 
 std::string Reason(int code) {
@@ -37,7 +37,7 @@ class EntryBytes : public ByteSource {
   Status Read(uint64_t offset, std::span<std::byte> into) override {
     RETURN_IF_ERROR(Seek(offset));
     RETURN_IF_ERROR(Take(into));
-    // The checksum is due behind the last byte.
+    // libzip verifies the checksum when it reads past the last byte.
     if (!entry_.is_stored && at_ == entry_.size) {
       std::byte beyond{};
       if (zip_fread(open_, &beyond, 1) != 0) return Damaged();
@@ -59,8 +59,9 @@ class EntryBytes : public ByteSource {
   Status Seek(uint64_t offset) {
     if (open_ == nullptr || (!entry_.is_stored && offset < at_)) {
       Close();
-      // A stored entry as it stands: it can be sought in, and its checksum,
-      // which torch.save may leave out, does not matter to a comparison.
+      // Reads a stored entry as it is in the file: then it is seekable, and its
+      // checksum, which torch.save may omit, is not verified. A comparison does
+      // not need it.
       open_ = zip_fopen_index(archive_->handle(), entry_.index,
                               entry_.is_stored ? ZIP_FL_COMPRESSED : 0);
       if (open_ == nullptr) return Damaged();
@@ -101,7 +102,7 @@ class EntryBytes : public ByteSource {
 
 Result<std::shared_ptr<ZipArchive>> ZipArchive::Open(
     const std::shared_ptr<FileBytes>& file) {
-  // Opened anew: libzip moves the offset of the descriptor that it takes.
+  // Opens the file again, as libzip moves the offset of its descriptor.
   Descriptor own(RetryOnInterrupt([&] {
     return open(fmt::format("/proc/self/fd/{}", file->descriptor()).c_str(),
                 O_RDONLY | O_CLOEXEC);

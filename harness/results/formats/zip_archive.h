@@ -1,4 +1,4 @@
-// A zip archive, read by libzip; its entries are read in pieces.
+// A zip archive, read by libzip, one piece of an entry at a time.
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_ZIP_ARCHIVE_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_ZIP_ARCHIVE_H_
 
@@ -20,21 +20,22 @@ struct ZipEntry {
   std::string name;
   uint64_t index = 0;
   uint64_t size = 0;       // bytes of its content
-  bool is_stored = false;  // else deflated
+  bool is_stored = false;  // false: deflated
 };
 
 class ZipArchive {
  public:
-  // kDataLoss: no sound archive; an entry is encrypted, compressed otherwise
-  // than by deflate, or claims more bytes than deflate can hold; or entries
-  // together claim more than the file, or more than UnpackedLimit.
+  // kDataLoss: the archive is damaged; an entry is encrypted, compressed by a
+  // method other than deflate, or claims more bytes than deflate can hold; or
+  // the entries together claim more than the file has, or more than
+  // UnpackedLimit.
   static Result<std::shared_ptr<ZipArchive>> Open(
       const std::shared_ptr<FileBytes>& file);
   ~ZipArchive();
   ZipArchive(const ZipArchive&) = delete;
   ZipArchive& operator=(const ZipArchive&) = delete;
 
-  // Without directories.
+  // Returns all entries except directories.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   uint64_t file_size() const { return file_size_; }
   zip* handle() const { return handle_; }
@@ -49,8 +50,8 @@ class ZipArchive {
   std::vector<ZipEntry> entries_;
 };
 
-// Bytes of an entry. Reading a deflated one backwards inflates it anew; its
-// checksum is verified at its end.
+// Returns the bytes of an entry. Reading a deflated entry backwards inflates it
+// again from the start. Its checksum is verified at its end.
 Bytes OpenEntry(const std::shared_ptr<ZipArchive>& archive,
                 const ZipEntry& entry);
 
