@@ -33,7 +33,7 @@ struct BenchTrainingEnd {
   std::vector<LifeEvents> lives;
 };
 
-// A running training. Its destructor kills the workers.
+// A training run in progress. Its destructor kills the workers.
 class BenchTraining {
  public:
   // Starts the launcher. Call it from a thread that lives as long as the run

@@ -37,7 +37,7 @@ constexpr Duration kNoLimit = std::chrono::hours(24 * 365);
 // range of most jobs that are worth a checkpoint.
 constexpr double kCheckedGoodput = 0.8;
 
-// Returns the case that a scenario would describe.
+// Returns the case for a cluster of that size, as a scenario would describe it.
 Case CaseOf(const ScaleSetup& setup, int workers, uint64_t steps) {
   Case one;
   one.name = fmt::format("scale-{}", workers);
@@ -343,8 +343,7 @@ Result<ScaleResult> ScaleBench::Run() {
   ScaleResult result = {.setup = plan_.setup};
   constexpr uint64_t kRunsOfASize = 3;
   runs_ = kRunsOfASize * plan_.workers.size();
-  // The goodput run uses the greatest of the numbers of workers that are small
-  // enough.
+  // Goodput is measured with the largest cluster that is small enough.
   const auto behind =
       std::ranges::upper_bound(plan_.workers, kMostGoodputWorkers);
   const bool measures = plan_.crashes > 0 && behind != plan_.workers.begin();

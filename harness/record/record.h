@@ -46,7 +46,7 @@ struct Expectation {
   std::optional<int64_t> exit_code;       // of the last launcher
   std::optional<uint64_t> ends_at_epoch;  // epochs in the last result
   std::optional<uint64_t> ends_at_step;   // steps in the last result
-  std::optional<uint64_t> saves_exactly;  // acknowledged ones
+  std::optional<uint64_t> saves_exactly;  // number of acknowledged saves
   std::optional<std::vector<uint64_t>> checkpoints_left;  // their steps
   std::optional<uint64_t> epochs_after_restart_exactly;
   // Compare the last epoch with the first one.
@@ -69,7 +69,7 @@ struct RecordFault {
   bool in_save = false;  // at a point of a save, the state file or retention
   bool polled = false;   // preempt: the worker polls for the notice
   bool always = false;   // fires at every occurrence, not only once
-  std::optional<uint64_t> until_step;  // always: until before this step
+  std::optional<uint64_t> until_step;  // always: ends at this step
   uint64_t hits = 1;  // not always: number of consecutive occurrences
   // slow: added time; kill: time until the kill; delay: longest frame delay
   int64_t latency_ns = 0;

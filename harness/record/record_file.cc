@@ -206,7 +206,7 @@ namespace {
 
 constexpr std::string_view kSchema = "gauntlet.record/v2";
 
-// XXH3-128, seed 0, as 32 hexadecimal digits, high half first.
+// Returns the XXH3-128 digest, seed 0, as 32 hex digits, high half first.
 std::string DigestOf(std::string_view text) {
   const XXH128_hash_t digest = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);

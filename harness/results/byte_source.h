@@ -55,17 +55,17 @@ class FileBytes : public ByteSource {
 Bytes PartOf(Bytes whole, uint64_t offset, uint64_t size);
 Bytes BytesOfText(std::string text);
 
-// An array within `whole`, whose strides are counted in elements.
+// An array within a source of bytes. Its positions are counted in elements.
 struct StridedArray {
   uint64_t element_bytes = 1;
   uint64_t first = 0;  // the element with index 0 in every dimension
   std::vector<uint64_t> shape;
   std::vector<uint64_t> strides;  // as many as the shape has
 };
-// Returns the bytes of the array's elements in row-major order. Of an array
-// that is not contiguous, its part of `whole` stays in memory while it is read
-// from begin to end. kDataLoss: the array is not within `whole`, or that part
-// is above 256 MiB.
+// Returns the bytes of the array's elements in row-major order. If the array is
+// not contiguous, the part of `whole` that it spans stays in memory while it is
+// read from start to end. kDataLoss: the array is not within `whole`, or that
+// part is above 256 MiB.
 Result<Bytes> RowMajor(Bytes whole, const StridedArray& array);
 
 // Returns the product of the shape and `element_bytes`; kDataLoss above 2^63.

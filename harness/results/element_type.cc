@@ -76,7 +76,8 @@ bool IsNan(const ElementType& type, uint64_t bits) {
              : mantissa == LowBits(~uint64_t{0}, type.mantissa_bits);
 }
 
-// Returns a float of at most 32 bits, which a double holds exactly.
+// Returns the value of a float of at most 32 bits, which a double holds
+// exactly.
 double SmallFloat(const ElementType& type, uint64_t bits) {
   const unsigned width = type.mantissa_bits + type.exponent_bits;
   const double sign = (bits >> width & 1) != 0 ? -1 : 1;

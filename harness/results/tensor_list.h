@@ -66,8 +66,8 @@ class TensorList {
 std::string NameOfKey(const std::string& parent, std::string_view key);
 std::string NameOfItem(const std::string& parent, uint64_t index);
 
-// Adds the values of a JSON text under such names, except those of ignored
-// keys. kDataLoss: the text is not JSON, or nested too deep.
+// Adds the values of a JSON text, named by their keys and indices, except those
+// of ignored keys. kDataLoss: the text is not JSON, or nested too deep.
 Status AddJson(const std::string& name, std::string_view text,
                std::span<const std::string_view> ignored, TensorList& list);
 

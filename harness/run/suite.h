@@ -42,7 +42,7 @@ struct SuiteOptions {
   // The case is left out of the results, and its files are removed. Other
   // running items continue as long as they find room.
   std::function<void()> disk_full = [] {};
-  // CasePlace::explain, which runs a case again.
+  // As CasePlace::explain. Runs the case again.
   std::function<Explanation(const Case&, const Record&, References&)> explain;
   // Runs a case with a trainer; null: such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;

@@ -28,7 +28,7 @@ double ExpectedGoodput(const FailureModel& model, double interval);
 // 1974).
 double YoungInterval(const FailureModel& model);
 
-// Returns the interval with the greatest ExpectedGoodput, at least `least`.
+// Returns the interval, not below `least`, with the greatest ExpectedGoodput.
 double BestInterval(const FailureModel& model, double least);
 
 }  // namespace gauntlet

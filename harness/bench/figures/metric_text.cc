@@ -44,8 +44,8 @@ ScalesOfUnit ScalesOf(MetricUnit unit) {
   return {};
 }
 
-// Returns the greatest scale in which the value is at least 1. The factor makes
-// a value that would be written as 1000 use the next greater scale.
+// Returns the greatest scale in which the value is at least 1. A value that
+// would be rounded to 1000 uses the next greater scale.
 const Scale& ScaleFor(double value, std::span<const Scale> scales) {
   for (const Scale& scale : scales) {
     if (std::abs(value) >= scale.size * 0.9995) return scale;

@@ -55,7 +55,7 @@ std::vector<Recommendation> RecommendationsOf(
       continue;
     }
     const FailureModel model = ModelOf(figures, between_failures);
-    // Saving more often than a save becomes durable is impossible.
+    // The interval must not be shorter than the time until a save is durable.
     const double least = std::max(step, MedianOf(figures.of(Metric::kDurable)));
     const double best = BestInterval(model, least);
     const uint64_t steps = RoundedSteps(best / step);

@@ -24,8 +24,8 @@ struct Recommendation {
 std::span<const CheckpointFigures> GroupAt(
     std::span<const CheckpointFigures> figures, size_t begin);
 
-// Returns one for each mode with a measured recovery. REQUIRES: the figures
-// differ only in the mode, and those without saves come first.
+// Returns a recommendation for each mode with a measured recovery. REQUIRES:
+// the figures differ only in the mode, and those without saves come first.
 // `between_failures`: mean time between failures of the whole job, in seconds.
 std::vector<Recommendation> RecommendationsOf(
     std::span<const CheckpointFigures> group, double between_failures);

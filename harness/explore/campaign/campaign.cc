@@ -227,7 +227,7 @@ class Campaign {
     }
   }
 
-  // Searches on this thread, between the cases of the pool.
+  // Searches for a turn, on this thread, while the pool may run cases.
   void TakeCrashStateTurn() {
     if (ended_ || crash_states_ == nullptr || crash_states_->ended()) return;
     const size_t known = crash_states_->report().findings.size();

@@ -36,7 +36,7 @@ struct CampaignOptions {
   CampaignMode mode = CampaignMode::kRandom;
   uint64_t seed = 1;
   std::optional<uint64_t> only_case;  // random: runs only this case
-  bool keep_record = false;           // the record of only_case
+  bool keep_record = false;           // keeps the record of only_case
   uint64_t first_case = 0;            // random: number of the first case
   // All shards together run each case of the whole exploration once, unless a
   // time limit ends one of them. Ignored with only_case.
@@ -80,7 +80,7 @@ struct CampaignReport {
   uint64_t fired_nothing = 0;
   // Cases that were not run, as this world cannot do them, by the reason.
   std::map<std::string, uint64_t> skipped;
-  double seconds = 0;  // real
+  double seconds = 0;  // real time
   double virtual_seconds = 0;
   uint64_t restarts = 0;
   std::map<size_t, uint64_t> by_faults_fired;
@@ -100,7 +100,7 @@ struct CampaignReport {
   std::string why_no_crash_states;  // "" if they were searched or not requested
 };
 
-// Number of coverage goals that a case reached.
+// Returns the number of coverage goals that at least one case reached.
 uint64_t GoalsReached(const CampaignReport& report);
 
 class CampaignObserver {

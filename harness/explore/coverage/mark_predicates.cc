@@ -44,8 +44,8 @@ bool DiedRetiring(const FaultOccurrence& occurrence) {
   });
 }
 
-// Returns true iff the incarnation ended between the begin of a save and its
-// end.
+// Returns true iff the incarnation ended between the start and the end of a
+// save.
 bool LeftASaveUnsaid(const LifeEvents& life) {
   RecordKind last = RecordKind::kLifeBegin;
   for (const RecordEvent& event : life.events) {
@@ -199,7 +199,7 @@ bool FaultInTheThirdLife(const MarkScene& scene) {
 }
 
 bool ChiefAndAnotherDied(const MarkScene& scene) {
-  std::map<int, std::set<int>> dead;  // by life
+  std::map<int, std::set<int>> dead;  // by incarnation
   for (const FaultOccurrence& occurrence : scene.outline.occurrences) {
     if (DiedThere(occurrence)) {
       dead[occurrence.life->life].insert(occurrence.life->worker);

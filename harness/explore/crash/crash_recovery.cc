@@ -66,7 +66,7 @@ class OnlyDefects final : public FaultPoints {
   std::vector<PlantedBug> bugs_;
 };
 
-// A recovery draws nothing.
+// A recovery draws no random numbers.
 class NoEntropy final : public Entropy {
  public:
   void Fill(std::span<std::byte>) override {

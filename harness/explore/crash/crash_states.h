@@ -51,7 +51,7 @@
 namespace gauntlet {
 
 enum class CrashWindow : uint8_t {
-  kSave,       // from the begin of a save to the begin of the next
+  kSave,       // from the start of a save to the start of the next
   kRecovery,   // from a second generation's first write to its first save's end
   kClaim,      // as kRecovery, after an interrupted claim
   kRejection,  // as kRecovery, where the newest checkpoint is damaged

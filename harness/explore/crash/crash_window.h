@@ -31,7 +31,7 @@ class Trajectory {
 
  private:
   std::map<Digest, int> indices_;
-  std::vector<std::pair<uint64_t, uint64_t>> steps_;  // and epochs
+  std::vector<std::pair<uint64_t, uint64_t>> steps_;  // steps and epochs
 };
 
 struct Acknowledgement {
@@ -46,8 +46,9 @@ struct CrashWindowLog {
   size_t end = 0;
   std::vector<Acknowledgement> acknowledged;  // in order
 
-  // The following return the newest such save that was acknowledged before a
-  // cut after operation `i`, as an index of the trajectory; 0 if there is none.
+  // Return the newest save, the newest with a finite state, and the second
+  // newest that was acknowledged before a cut after operation `i`, as an index
+  // of the trajectory; 0 if there is none.
   int NewestBefore(size_t i) const;
   int NewestFiniteBefore(size_t i) const;
   int SecondNewestBefore(size_t i) const;

@@ -98,7 +98,8 @@ class Shrinker {
     return Try(std::move(candidate));
   }
 
-  // Takes the first of the smaller numbers that still shows it, repeatedly.
+  // Lowers a number: takes the first smaller one with which the plan still
+  // shows the violation, and repeats.
   template <typename Set>
   void Lower(size_t index, uint64_t value, uint64_t low, const Set& set) {
     for (bool lower = true; lower;) {
@@ -196,7 +197,7 @@ void Shrinker::DropBugs() {
   }
 }
 
-// Moves a device fault to the begin of a step. It acts at the next device call,
+// Moves a device fault to the start of a step. It acts at the next device call,
 // wherever it is due.
 void Shrinker::MoveToAStep(size_t index) {
   if (!IsOfDevice(result_.plan.faults[index].kind)) return;

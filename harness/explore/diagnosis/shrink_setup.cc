@@ -73,7 +73,7 @@ class SetupShrinker {
     ++result_.tries;
     Result<PlanRunner> runner = PlanRunner::Make(candidate, references_);
     if (!runner.ok()) {
-      // An interruption may have ended its reference run.
+      // An interruption may have ended the candidate's reference run.
       if (options_.stop()) result_.finished = false;
       return false;
     }

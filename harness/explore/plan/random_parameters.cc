@@ -57,7 +57,8 @@ int RandomParameters::Error(Point point) {
   return draw_.Of(errors);
 }
 
-// Returns two groups that include every worker; none if one would be empty.
+// Returns two groups that together have every worker; no groups if one would be
+// empty.
 std::vector<std::vector<int>> RandomParameters::Groups() {
   std::vector<std::vector<int>> groups(2);
   for (int worker = 0; worker < space_.workers; ++worker) {

@@ -55,8 +55,8 @@ class SweepPlans {
   // Takes the report of each case of the last round once, in their order.
   void Learn(const CaseReport& report);
 
-  // Progress of the sweep: "single faults in set-up 1 of 6, occurrence 3: 212
-  // of 640 series still fire".
+  // Returns the progress of the sweep: "single faults in set-up 1 of 6,
+  // occurrence 3: 212 of 640 series still fire".
   std::string Progress() const;
   // Returns the remaining parts and their size; "" if the sweep is done.
   std::string Left() const;

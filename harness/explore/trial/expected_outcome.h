@@ -1,8 +1,8 @@
 // Expected outcome of an explored run, whose faults no scenario describes.
 //
-// It follows from the faults that fired (chaos/inject/plan/plan.h says what may
-// be expected afterwards) and from how the launchers ended. The judge checks
-// whether the run had to end so.
+// It follows from the faults that fired (chaos/inject/plan/plan.h lists what
+// may be expected afterwards) and from how the launchers ended. The judge
+// checks whether the run had to end that way.
 #ifndef GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_
 #define GAUNTLET_HARNESS_EXPLORE_TRIAL_EXPECTED_OUTCOME_H_
 
@@ -23,17 +23,18 @@ inline constexpr int kFewRestarts = 1;
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
 Outcome ExpectedOutcome(const Record& record);
 
-// Returns true iff the run ended by itself with an error and may have had no
+// Returns true iff the run ended on its own with an error and may have had no
 // way to recover:
-// - workers that died three times or more of a fault at every occurrence leave
-//   fewer than the least number of workers;
+// - workers that died three times or more, by a fault at every occurrence,
+//   leave fewer than the least number of workers;
 // - a process exited with an error after an older, finished one had deleted the
 //   checkpoints under it;
-// - a finished process met as many disk errors as one operation is tried;
-// - it had at most kFewRestarts, and its launcher has used them up;
+// - a finished process met as many disk errors as an operation has attempts;
+// - the restart budget was at most kFewRestarts, and is used up;
 // - workers rejoin, and a packet loss or delay lasts as long as its process; or
-// - a disk or device error at every occurrence, or at as many in a row as one
-//   operation is tried, fired in the last process of a worker and is not over.
+// - a disk or device error at every occurrence, or at as many in a row as an
+//   operation has attempts, fired in the last process of a worker and is not
+//   over.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

@@ -53,11 +53,11 @@ struct PlanSpace {
   int workers = 1;
   HostsChoice hosts = HostsChoice::kOne;
   AtSuccess at_success = AtSuccess::kKeepCheckpoints;
-  uint64_t steps = 1;   // of the horizon
-  uint64_t epochs = 1;  // likewise
+  uint64_t steps = 1;   // steps of the horizon
+  uint64_t epochs = 1;  // epochs of the horizon
   int max_faults = 3;
   std::vector<FaultKind> kinds;  // in ascending order, at least one
-  std::vector<Point> points;     // likewise
+  std::vector<Point> points;     // in ascending order, at least one
   // Points that the set-up reaches without faults; null: not known.
   std::shared_ptr<const Reach> reach;
 };

@@ -62,8 +62,8 @@ class PlanRunner {
   // in addition to the base's. REQUIRES: Validate(plan).ok().
   PlanRun Try(const FaultPlan& plan);
 
-  // `cut` returns true from the time on at which a run in progress must be
-  // aborted. It is called on the thread of Try.
+  // `cut` returns true once a run in progress must be aborted, and stays true.
+  // It is called on the thread of Try.
   void CutBy(std::function<bool()> cut) { cut_ = std::move(cut); }
 
   // Returns the base with the plan in it.

@@ -33,7 +33,8 @@ class Reach {
     occurrences_[{point, worker}].push_back(occurrence);
   }
 
-  // Returns them in order; empty if the worker does not reach the point.
+  // Returns the occurrences in order; empty if the worker does not reach the
+  // point.
   const std::vector<Occurrence>& Of(int worker, Point point) const;
   // Returns the workers that reach the point, ascending.
   std::vector<int> WorkersAt(Point point) const;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr TrainingPosition kEndOfTime = {.step = UINT64_MAX};
 
-// Returns true iff the name has the form "step-000000150-g3", here for step 150
-// of generation 3, and has this step and generation.
+// Returns true iff the name has this step and generation: "step-000000150-g3"
+// has step 150 and generation 3.
 bool NamesMoment(std::string_view name, const TrainingPosition& moment,
                  uint64_t generation) {
   return StepOfPath(name) == moment.step &&

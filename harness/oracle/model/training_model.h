@@ -56,12 +56,12 @@ class TrainingModel {
     bool saves = false;         // its save is in progress
     bool copied = false;        // has copied its part of the save
     bool met_error = false;
-    bool says_leaving = false;      // has emitted that it leaves the generation
-    bool said_not_finite = false;   // has reported a non-finite value
-    uint64_t not_finite_since = 0;  // first such step known to it
-    uint32_t loss_bits = 0;         // last loss that it emitted
-    bool owes_not_finite = false;   // must report a non-finite state
-    uint64_t left = 0;              // newest generation that it left
+    bool says_leaving = false;               // has reported that it leaves
+    bool said_not_finite = false;            // has reported a non-finite value
+    uint64_t not_finite_since = 0;           // first such step known to it
+    uint32_t loss_bits = 0;                  // last loss that it emitted
+    bool owes_not_finite = false;            // must report a non-finite state
+    uint64_t left = 0;                       // newest generation that it left
     std::vector<const RecordEvent*> losses;  // in this generation
 
     void NoteNotFinite(uint64_t step) {

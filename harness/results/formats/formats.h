@@ -18,8 +18,8 @@
 
 namespace gauntlet {
 
-// Reads https://huggingface.co/docs/safetensors: u64 length of the header, the
-// header as JSON, data. Ignores `__metadata__`.
+// Reads the safetensors format (https://huggingface.co/docs/safetensors): u64
+// length of the header, the header as JSON, data. Ignores `__metadata__`.
 Status AddSafetensorsFile(const Bytes& file, TensorList& list);
 
 // Reads versions 1 to 3 of NumPy's format

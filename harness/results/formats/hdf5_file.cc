@@ -31,7 +31,7 @@ void Limit(int resource, uint64_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// Size of this process' address space, in bytes.
+// Returns the size of this process's address space, in bytes.
 uint64_t AddressSpace() {
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

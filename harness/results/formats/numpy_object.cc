@@ -71,7 +71,7 @@ class NumpyPickle {
     return PickledArray{.type = *type, .shape = {}, .bytes = *std::move(bytes)};
   }
 
-  // Reads numpy.dtype("f8", …), with "<" in its state.
+  // Reads a type: numpy.dtype("f8", …), with "<" in its state.
   std::optional<ElementType> TypeOf(const PickleValue& object) const {
     if (object.kind != PickleKind::kCall ||
         pickle_[object.items[0]].text != "numpy dtype" ||

@@ -102,8 +102,8 @@ class TorchValues : public PickledObjects {
     return list_.AddBytes(NameOfKey("", name), OpenEntry(archive_, entry));
   }
 
-  // Adds the calls that create tensors and parameters, and storages on their
-  // own.
+  // Adds tensors and parameters, from the calls that create them, and storages
+  // that stand alone.
   Result<bool> Add(const std::string& name, const PickleValue& object,
                    PickleWalk& walk) override {
     if (object.kind == PickleKind::kPersistent) return AddStorage(name, object);

@@ -21,8 +21,8 @@ uint64_t OomKillsIn(std::string_view vmstat);
 // get memory or start a thread.
 inline constexpr std::string_view kRanOut = "gauntlet: out of ";
 
-// Text after the source location in the allocator's message. It is the only
-// message if a library requested the memory and crashes on a failed allocation.
+// Text after the source location in the allocator's message. There is no other
+// message if a library requested the memory, as the library may then crash.
 inline constexpr std::string_view kAllocatorRanOut =
     "] tcmalloc: allocation failed ";
 

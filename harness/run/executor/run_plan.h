@@ -58,8 +58,8 @@ struct RunPlan {
   bool counts_messages = false;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
-  // Returns true from the time on at which the run must be aborted, without a
-  // verdict. Empty: never.
+  // Returns true once the run must be aborted, without a verdict, and stays
+  // true. Empty: never.
   std::function<bool()> interrupted;
   // Called before each occurrence of a fault point, by the worker that reaches
   // it; in the simulated world only. Empty: not called.

@@ -141,7 +141,7 @@ class SimulatedRun {
 
   const RunPlan& plan_;
   const DataSplit& data_;
-  TrainOptions train_;  // of the current launch, with its start
+  TrainOptions train_;  // of the current launch, with its warm start
   std::string job_json_;
   std::vector<float> weights_;
   RunMemo* const known_;  // results for the plan's job, or null

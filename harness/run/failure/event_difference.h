@@ -14,11 +14,11 @@ namespace gauntlet {
 // First event that differs, in the order of time over all workers.
 struct EventDifference {
   uint64_t index = 0;  // in that order, from 0
-  int worker = 0;      // worker and place of the event
+  int worker = 0;      // worker, incarnation and step of the event
   int life = 0;
   uint64_t step = 0;
   std::string recorded;  // "step 11, epoch 1, digest 6a01…"; "" if missing
-  std::string now;       // likewise
+  std::string now;       // the same for the repeated run
 };
 
 // Returns nullopt if all events are equal. For simulated runs only, as times
