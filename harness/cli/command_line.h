@@ -1,4 +1,5 @@
-// From arguments to a command, or to one line that says what is wrong.
+// Parses the arguments into a command, or into one line that states the
+// mistake.
 #ifndef GAUNTLET_HARNESS_CLI_COMMAND_LINE_H_
 #define GAUNTLET_HARNESS_CLI_COMMAND_LINE_H_
 
@@ -16,12 +17,12 @@ namespace gauntlet {
 struct CommandLine {
   ColorChoice color = ColorChoice::kAuto;
   Command command;
-  std::vector<std::string> notes;  // about deprecated options
+  std::vector<std::string> notes;  // on deprecated options
 };
 
-// `arguments` without the program's own name. kInvalidArgument for a mistake;
-// the message begins with the command it was made in ("train: …"). `commit` is
-// that of VersionText.
+// `arguments` are without the program's own name. kInvalidArgument: a mistake;
+// the message begins with the command ("train: …"). `commit` is that of
+// VersionText.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
                                      std::string_view commit = "");
 
@@ -36,8 +37,8 @@ std::vector<std::string> CommandNames();
 // Returns the list of commands, with examples, for a call without arguments.
 std::string OverviewText();
 
-// "gauntlet 0.1.0 (commit 9a232bc8; numerics contract 1)". Without a commit it
-// names the build, as results of runs do.
+// Returns "gauntlet 0.1.0 (commit 9a232bc8; numerics contract 1)". Without a
+// commit, the text has the build's digest instead, as results of runs do.
 std::string VersionText(std::string_view commit);
 
 }  // namespace gauntlet

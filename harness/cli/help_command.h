@@ -1,4 +1,4 @@
-// `gauntlet help`: on a command, or on a topic.
+// `gauntlet help`, for a command or a topic.
 #ifndef GAUNTLET_HARNESS_CLI_HELP_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_HELP_COMMAND_H_
 

@@ -1,4 +1,4 @@
-// Readers and texts that the options of both benchmarks use.
+// Option readers and texts that both benchmarks use.
 #ifndef GAUNTLET_HARNESS_CLI_BENCH_BENCH_OPTIONS_H_
 #define GAUNTLET_HARNESS_CLI_BENCH_BENCH_OPTIONS_H_
 
@@ -20,7 +20,7 @@ inline constexpr std::string_view kBenchScaleSummary =
 
 std::vector<std::string> SplitAtCommas(const std::string& text);
 
-// Values of a comma-separated list, without repetitions.
+// Returns a reader of a comma-separated list of distinct values.
 template <typename T, typename ReadOne>
 FlagReader ReadList(std::vector<T>& target, ReadOne read_one) {
   return [&target, read_one](const std::string& text) -> Status {
@@ -35,7 +35,7 @@ FlagReader ReadList(std::vector<T>& target, ReadOne read_one) {
   };
 }
 
-// A time above 0, such as 3h, 200ms or 30d.
+// Returns a reader of a time above 0, such as 3h, 200ms or 30d.
 FlagReader ReadLongTime(Duration& target);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// The line that shows how far a benchmark is.
+// Progress line of a benchmark.
 #ifndef GAUNTLET_HARNESS_CLI_BENCH_BENCH_PROGRESS_H_
 #define GAUNTLET_HARNESS_CLI_BENCH_BENCH_PROGRESS_H_
 

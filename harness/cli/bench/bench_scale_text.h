@@ -8,9 +8,9 @@
 
 namespace gauntlet {
 
-// A row for each figure and a column for each number of workers, then the
-// growth between the two largest clusters, the goodput, and what was measured
-// beside the formula.
+// Returns a table with a row for each figure and a column for each number of
+// workers, then the growth between the two largest clusters, and the goodput,
+// as measured and by Daly's formula.
 std::string ScaleResultToText(const ScaleResult& result);
 
 }  // namespace gauntlet

@@ -9,12 +9,11 @@
 
 namespace gauntlet {
 
-// Costs, recovery and recommended intervals of each size, interval and number
-// of workers, then the machine's limits.
+// Returns costs, recovery and recommended intervals for each size, interval and
+// number of workers, then the machine's limits.
 std::string CheckpointResultToText(const CheckpointResult& result);
 
-// A line for each figure of which the trials differ significantly from the
-// baseline's.
+// Returns a line for each figure that differs significantly from the baseline.
 std::string ComparisonText(const CheckpointResult& result,
                            const BenchFigures& baseline);
 

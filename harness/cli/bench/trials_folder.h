@@ -12,15 +12,17 @@
 
 namespace gauntlet {
 
-// Deleted with its contents. Holds a lock while the benchmark runs; the next
-// benchmark in the same parent deletes folders without a lock.
+// A folder that is deleted with its contents by the destructor. It is locked
+// while the benchmark runs; the next benchmark in the same parent deletes
+// folders without a lock.
 class TrialsFolder {
  public:
-  // Makes the parent if need be. kInvalidArgument: it cannot be made.
+  // Creates the parent if it is missing. kInvalidArgument: the parent cannot be
+  // created.
   static Result<std::unique_ptr<TrialsFolder>> Make(
       const std::filesystem::path& parent);
 
-  // Deletes the trials folders in `parent` that killed benchmarks left.
+  // Deletes the trials folders that killed benchmarks left in `parent`.
   static void RemoveLeftBehind(const std::filesystem::path& parent);
 
   std::filesystem::path path() const { return folder_->path(); }

@@ -1,4 +1,5 @@
-// `gauntlet ckpt ls`, `verify` and `diff`: looks at checkpoints, changes none.
+// `gauntlet ckpt ls`, `verify` and `diff`: inspect checkpoints without changing
+// them.
 #ifndef GAUNTLET_HARNESS_CLI_CKPT_CKPT_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_CKPT_CKPT_COMMAND_H_
 
@@ -12,19 +13,23 @@
 
 namespace gauntlet {
 
-// A line a checkpoint, oldest first: name, "good", "bad" or "not verified",
-// lineage, size, age and what is wrong with it.
+// Returns a line for each checkpoint, oldest first: name, "good", "bad" or "not
+// verified", lineage, size and age, or why it is bad.
 std::string RenderReports(const std::vector<CheckpointReport>& reports,
                           const TerminalStyle& style);
-// A JSON array of the same.
+// Returns the reports as a JSON array.
 std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
 
-// Each returns the exit code. ls and verify say what a run does that starts
-// here now; where it would be refused, they list what there is and return 7 if
-// no checkpoint can be loaded, else 2. Both return 2 if there is no such
-// directory. verify returns besides 1 if a checkpoint of the current lineage is
-// bad, and 7 if none is good. diff: 0 if both are equal, 1 if not, 2 if one is
-// not there, 7 if one is damaged.
+// Each function returns the exit code.
+//
+// ls and verify print what a run that starts here now would do. If such a run
+// would be refused, they still list the checkpoints, and return 7 if no
+// checkpoint can be loaded, else 2. Both return 2 if there is no such
+// directory. verify also returns 1 if a checkpoint of the current lineage is
+// bad, and 7 if no checkpoint is good.
+//
+// diff returns 0 if both checkpoints are equal, 1 if they differ, 2 if one does
+// not exist, 7 if one is damaged.
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console);
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,

@@ -1,4 +1,4 @@
-// `gauntlet ckpt export` and `predict`: what a checkpoint's model is good for.
+// `gauntlet ckpt export` and `predict`: use the model of a checkpoint.
 #ifndef GAUNTLET_HARNESS_CLI_CKPT_MODEL_COMMANDS_H_
 #define GAUNTLET_HARNESS_CLI_CKPT_MODEL_COMMANDS_H_
 
@@ -8,12 +8,12 @@
 
 namespace gauntlet {
 
-// Each returns the exit code: 0, or 2 where something cannot be read or
+// Each function returns the exit code: 0, or 2 if something cannot be read or
 // written.
 int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                         Console& console);
-// A class a line, of each validation row; or one JSON object with how many of
-// them are right.
+// Prints the predicted class of each validation row, one per line; or one JSON
+// object with the classes and how many are correct.
 int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
                          Console& console);
 

@@ -1,5 +1,4 @@
-// A checkpoint with all that its parameters are of use for: the job's model and
-// the data that it was trained on.
+// A checkpoint together with its job's model and the data it was trained on.
 #ifndef GAUNTLET_HARNESS_CLI_CKPT_TRAINED_CHECKPOINT_H_
 #define GAUNTLET_HARNESS_CLI_CKPT_TRAINED_CHECKPOINT_H_
 
@@ -27,35 +26,37 @@ struct TrainedCheckpoint {
 };
 
 // Purpose of loading a checkpoint. kModel needs no samples: if the job states
-// their shape, no data file is read and `data` is empty.
+// their shape, no data file is read and `data` has no rows.
 enum class LoadFor : uint8_t { kModel, kPredictions };
 
-// Loads a checkpoint; from a checkpoint directory, the one that a run would
-// resume from. Errors name what cannot be read, or how the data differ from the
-// job's.
+// Loads a checkpoint. If `path` is a checkpoint directory, loads the checkpoint
+// that a run would resume from. Errors name what cannot be read, or how the
+// data differ from the job's.
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
                                                 const DataPlace& place,
                                                 LoadFor use);
 
-// Returns the job of a checkpoint. kInvalidArgument: the text is no job, or the
-// job's checkpoints hold only some of the parameters.
+// Returns the job of a checkpoint. kInvalidArgument: the text is not a job, or
+// the job's checkpoints hold only some of the parameters.
 Result<JobSpec> WholeJobOf(const std::string& job_json);
 
-// The data that a checkpoint's job was trained on; the job's paths follow the
-// place. kInvalidArgument says how they differ.
+// Loads the data that a checkpoint's job was trained on, from `place`, and sets
+// the paths in `job` accordingly. kOtherJob: the data differ from the job's;
+// the message states how.
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
                                                     JobSpec& job,
                                                     const std::string& job_json,
                                                     const DataPlace& place);
 
-// A store, and the name of the one checkpoint in it that is asked for.
+// A checkpoint directory, and the name of one checkpoint in it.
 struct StorePath {
   std::string directory;
-  std::string name;  // empty: all
+  std::string name;  // empty: all checkpoints
 };
 
-// Checkpoints are told from stores by their names.
+// Splits a path. The name of its last part tells a checkpoint from a checkpoint
+// directory.
 StorePath SplitStorePath(std::string path);
 
 }  // namespace gauntlet

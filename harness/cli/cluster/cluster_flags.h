@@ -1,5 +1,5 @@
-// The options of `gauntlet train` about its place in a cluster, and about who
-// may join.
+// The options of `gauntlet train` for the worker's place in a cluster and for
+// security.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_FLAGS_H_
 
@@ -10,10 +10,11 @@
 namespace gauntlet {
 
 void AddClusterFlags(Flags& flags, TrainCommand& command);
-// The options that say who may join.
+// Adds the options on who may join the job.
 void AddSecurityFlags(Flags& flags, TrainCommand& command);
 
-// Puts them into the options. kInvalidArgument: they contradict each other.
+// Copies the parsed flags into the command's options. kInvalidArgument: the
+// flags contradict each other.
 Status TakeCluster(TrainCommand& command);
 
 }  // namespace gauntlet

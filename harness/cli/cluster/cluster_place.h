@@ -1,4 +1,5 @@
-// From a resolved cluster to the place of a worker that can be reached there.
+// Chooses the addresses at which a worker of a resolved cluster listens and is
+// reached.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_PLACE_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_PLACE_H_
 
@@ -15,17 +16,17 @@ namespace gauntlet {
 
 struct ReachablePlace {
   WorkerSpec spec;
-  // The port of a worker that chose its own, set aside until it listens.
+  // Port of a worker that chose its own, reserved until the worker listens.
   std::optional<ReservedPort> port;
 };
 
-// A worker listens where the others were told to find it, and nowhere else. A
-// worker whose address nobody knows takes a free port of the address that leads
-// to the chief. --listen (ResolvedCluster::listen) comes before both.
+// A worker listens only at the address that the other workers have for it. If
+// they have none, it takes a free port of the local address that routes to the
+// chief. --listen (ResolvedCluster::listen) overrides both.
 //
-// kInvalidArgument, with the remedy (--listen): the address is another
-// machine's, as that of a load balancer is; or its name stands for loopback
-// here and the workers may be on several hosts. Waits for names to be known
+// kInvalidArgument, with the remedy (--listen): the address belongs to another
+// machine, such as a load balancer; or its name resolves to loopback here and
+// the workers may be on several hosts. Retries names that do not resolve yet
 // until the deadline (kDeadlineExceeded).
 Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
                                      const Host& host, Clock& clock,

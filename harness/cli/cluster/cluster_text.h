@@ -12,13 +12,13 @@ namespace gauntlet {
 // "RANK=1, WORLD_SIZE=2".
 std::string SourcesText(const ResolvedCluster& cluster);
 
-// Token source and TLS, which --explain-cluster prints; never the token itself.
+// Token source and TLS for --explain-cluster; never contains the token.
 struct TrustText {
   std::string token;  // its source
   std::string tls;
 };
 
-// One fact a line:
+// Returns one fact per line:
 //   rule      torchrun
 //   from      RANK=1, WORLD_SIZE=2, MASTER_ADDR=10.0.0.1, MASTER_PORT=29500
 //   task      worker 1, life 1
@@ -31,8 +31,8 @@ struct TrustText {
 std::string ClusterToText(const ResolvedCluster& cluster,
                           const TrustText& trust);
 
-// One object in one line with the same facts, and the addresses by rank (null:
-// not known before the workers meet).
+// Returns the same facts as a JSON object on one line, with the addresses by
+// rank (null: not known before the workers meet).
 std::string ClusterToJson(const ResolvedCluster& cluster,
                           const TrustText& trust);
 

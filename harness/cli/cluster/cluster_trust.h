@@ -1,5 +1,5 @@
-// How the workers of a cluster recognise each other: where their token comes
-// from, and whether connections are encrypted.
+// Authentication of a cluster's workers: source of the job token, and
+// encryption of connections.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_TRUST_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_TRUST_H_
 
@@ -24,26 +24,27 @@ enum class TokenSource : uint8_t {
   kInsecure,             // --insecure: anybody may join
 };
 
-// kInvalidArgument: --insecure beside a token.
+// kInvalidArgument: --insecure together with a token.
 Result<TokenSource> TokenSourceOf(const Environment& environment,
                                   const TrainCommand& command);
 
-// "GAUNTLET_JOB_TOKEN", "ckpt/job-token", …: for --explain-cluster.
+// Returns "GAUNTLET_JOB_TOKEN", "ckpt/job-token", …, for --explain-cluster.
 std::string TokenText(TokenSource source, const TrainCommand& command);
-// "mutual, by worker.pem", or "none".
+// Returns "mutual, by worker.pem", or "none".
 std::string TlsText(const TlsFiles& tls);
 
 struct TokenSearch {
   const Environment& environment;
   const TrainCommand& command;
   Time deadline;  // end of the wait for the chief's token file
-  std::function<void(std::string_view)> say;  // takes a line before that wait
+  std::function<void(std::string_view)> say;  // prints a line before that wait
 };
 
-// Puts the job's token into the worker's place. The chief makes the token file
-// if it is missing (REQUIRES: it holds the store's lock); the others wait for
-// it until the deadline (kDeadlineExceeded). kInvalidArgument: a token that
-// cannot be used; none, where the worker would listen beyond loopback.
+// Sets the job's token in the worker's place. The chief creates the token file
+// if it is missing (REQUIRES: it holds the lock on the checkpoint directory);
+// the other workers wait for the file until the deadline (kDeadlineExceeded).
+// kInvalidArgument: the token is malformed, or there is none and the worker
+// would listen beyond loopback.
 Status FindToken(World& world, const TokenSearch& search, WorkerSpec& place);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Resolves --device and --collective by what this machine has.
+// Resolves --device and --collective by the devices of this machine.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_
 
@@ -15,13 +15,13 @@ namespace gauntlet {
 // device does not support --math.
 Status SettleDevice(KernelOptions& options, Console& console);
 
-// kInvalidArgument: NCCL was requested, and `workers_here` workers of this
-// machine cannot use it. REQUIRES: the device is settled.
+// kInvalidArgument: NCCL was requested, and `workers_here` workers on this
+// machine cannot use it. REQUIRES: SettleDevice succeeded.
 Status CheckCollective(const TrainOptions& options, int workers_here);
 
-// Returns the device of a worker; workers take the devices of the machine in
-// turn. If the device is gone since it was settled, or NCCL is missing, the
-// place holds the reason.
+// Returns the device of a worker; workers are assigned to the machine's devices
+// round-robin. If the device has disappeared since SettleDevice, or NCCL is
+// missing, the place holds the reason.
 gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// The options that say who takes part in a job, and what a loss leads to.
+// The options on the number of workers and on the reaction to a lost worker.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_MEMBERSHIP_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_MEMBERSHIP_FLAGS_H_
 
@@ -10,13 +10,13 @@
 
 namespace gauntlet {
 
-// --min-workers, --restart and --start-timeout.
+// Adds --min-workers, --restart and --start-timeout.
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher);
 
-// "4,2,1".
+// Returns a reader of lists such as "4,2,1".
 FlagReader ReadWorkersByLife(std::vector<int>& target);
 
-// kInvalidArgument: the numbers contradict each other.
+// kInvalidArgument: the numbers of workers contradict each other.
 Status CheckMembership(const LauncherOptions& launcher);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// The options that say where termination notices come from.
+// The options on the sources of preemption notices.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_NOTICE_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_NOTICE_FLAGS_H_
 
@@ -7,7 +7,7 @@
 
 namespace gauntlet {
 
-// `told` outlives the parsing.
+// REQUIRES: `told` outlives the parsing.
 void AddNoticeFlags(Flags& flags, PreemptionOptions& told);
 
 }  // namespace gauntlet

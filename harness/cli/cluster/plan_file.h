@@ -13,13 +13,14 @@
 
 namespace gauntlet {
 
-// For workers that look for notices as `told`. kInvalidArgument for a notice
-// that none of them looks for, and for what real processes cannot do; errors
-// name the file.
+// Reads the plan for workers that poll for notices as `told` states.
+// kInvalidArgument: the plan has a notice from a source that no worker polls,
+// or a fault that real processes cannot have. Errors name the file.
 Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,
                                const PreemptionOptions& told);
 
-// The ids of the plan's faults of which nothing is noted in this directory.
+// Returns the ids of the plan's faults that the state directory does not record
+// as fired.
 std::vector<std::string> NeverFired(const FaultPlan& plan,
                                     const std::string& state_directory);
 

@@ -1,4 +1,4 @@
-// `gauntlet worker`: one worker process, as its launcher started it.
+// `gauntlet worker`: one worker process, started by a launcher.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_COMMAND_H_
 
@@ -7,8 +7,7 @@
 
 namespace gauntlet {
 
-// Returns the exit code if the worker could not begin; ends the process
-// otherwise.
+// Ends the process; returns the exit code only if the worker could not start.
 int RunWorkerProcess(const WorkerCommand& command, Console& console);
 
 }  // namespace gauntlet

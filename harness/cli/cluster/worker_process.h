@@ -1,5 +1,5 @@
-// A worker in this process, with its files: the step from options and a place
-// to the engine.
+// Runs a worker in this process: opens its files, builds its world from options
+// and place, and calls the engine.
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_PROCESS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_PROCESS_H_
 
@@ -17,8 +17,9 @@
 
 namespace gauntlet {
 
-// A fault plan of a run. What fired is noted in a directory that all processes
-// of the run share, and no other run: it is made where it is missing.
+// Location of a run's fault plan. Fired faults are recorded in a directory that
+// all processes of the run share, and no other run uses; it is created if it is
+// missing.
 struct PlanPlace {
   std::string file;  // empty: no faults
   std::string state;
@@ -30,21 +31,21 @@ struct WorkerRun {
   const WorkerSpec& place;
   ProgressReporter& reporter;
   std::string events_file;     // empty: no events
-  EventLog* events = nullptr;  // gets the events too; null: none does
+  EventLog* events = nullptr;  // receives the events too; may be null
   PlanPlace plan;
-  // Once the cluster stands and the state is there; may be empty.
+  // Called once the cluster has formed and the state is loaded; may be empty.
   std::function<void()> on_formed;
   std::function<void(const WorkerEnd&)> on_end;
 };
 
-// kInvalidArgument for an evaluator.
+// kInvalidArgument: the place is that of an evaluator.
 Status CheckIsWorker(const ClusterPlace& place);
 
-// Returns only with what kept the worker from beginning; ends the process
-// otherwise.
+// Ends the process; returns only the error that kept the worker from starting.
 Status RunRealWorker(RealWorld& real, const WorkerRun& run);
 
-// How a process ends that such an error kept from being a worker.
+// Returns the exit of a process whose worker could not start because of such an
+// error.
 WorkerExit ExitForStart(Code code);
 
 }  // namespace gauntlet

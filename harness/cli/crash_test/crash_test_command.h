@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// Crash-tests a training program and prints what was found. Returns the exit
+// Crash-tests a training program and prints the findings. Returns the exit
 // code.
 int RunCrashTest(const CrashTestCommand& command, Console& console);
 

@@ -1,4 +1,5 @@
-// Files that a crash test leaves in its folder, and a crash test as a case.
+// Writes the files that a crash test leaves in its folder, and runs a crash
+// test as a case.
 #ifndef GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_FILES_H_
 #define GAUNTLET_HARNESS_CLI_CRASH_TEST_CRASH_TEST_FILES_H_
 
@@ -11,12 +12,12 @@
 
 namespace gauntlet {
 
-// result.json, report.html and junit.xml. Errors: those of the disk.
+// Writes result.json, report.html and junit.xml. Errors: those of the disk.
 Status WriteCrashTestFiles(const CrashTestResult& result,
                            const std::filesystem::path& folder);
 
-// Runs the case's trainer and judges what came of it. Its report and findings
-// stay in the folder crash-test of the case's directory.
+// Runs the case's trainer and judges the outcome. Its report and findings stay
+// in the folder crash-test of the case's directory.
 CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place);
 
 }  // namespace gauntlet

@@ -15,8 +15,8 @@ std::string_view ExploreModeName(ExploreMode mode);
 // Returns a shell command that repeats the exploration with `seed`, without
 // its output options.
 std::string CommandForExploration(const ExploreCommand& command, uint64_t seed);
-// Returns a shell command that repeats one case; `seed` is the one that was
-// used. "": this mode has no such command.
+// Returns a shell command that repeats one case; `seed` is the seed that was
+// used. Returns "" if the mode has no such command.
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
                            uint64_t number);
 // Returns a shell command that repeats the crash state `id`.

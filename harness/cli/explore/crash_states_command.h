@@ -1,5 +1,5 @@
-// `gauntlet explore --mode crash-states`: the disks that a power cut in a save
-// or in a recovery can leave, within the bound.
+// `gauntlet explore --mode crash-states`: every on-disk state, within the
+// bound, that a power loss during a save or a recovery can leave.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_
 
@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// The part of the command that chooses crash states.
+// Returns the options that choose crash states.
 CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command);
 
 struct CrashStatePlace {
@@ -34,7 +34,7 @@ struct CrashStatesTask {
   std::optional<Duration> time;  // time left; nullopt: no limit
   const std::filesystem::path& directory;
 };
-// Leaves what it finds in the directory. REQUIRES: InstallSignalHandlers was
+// Leaves its findings in the directory. REQUIRES: InstallSignalHandlers was
 // called. Returns the exit code.
 int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
                          Console& console);

@@ -1,4 +1,4 @@
-// Crash states and what recovery got wrong in them, for people and programs.
+// Crash states and the failures to recover from them, as text and as JSON.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_TEXT_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_TEXT_H_
 
@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// Over all windows and disks.
+// Totals over all windows and disks.
 struct CrashStateTotals {
   uint64_t points = 0;
   uint64_t enumerated = 0;
@@ -21,10 +21,10 @@ struct CrashStateTotals {
 };
 CrashStateTotals TotalsOf(const CrashStateReport& report);
 
-// "save on weak", "rot".
+// Returns names such as "save on weak" and "rot".
 std::vector<std::string> UnfinishedParts(const CrashStateReport& report);
 
-// A finding and the file that it was left in, or why there is none.
+// A finding and its file, or the reason why it has no file.
 struct WrittenCrashFinding {
   CrashStateFinding finding;
   std::string file = {};
@@ -32,9 +32,9 @@ struct WrittenCrashFinding {
   Status write_status = {};
 };
 
-// "FOUND  weak-save-17-3-0.2: power lost after …", several lines.
+// Returns several lines: "FOUND  weak-save-17-3-0.2: power lost after …".
 std::string RenderCrashFinding(const WrittenCrashFinding& written);
-// A line for each window on each disk.
+// Returns a line for each window on each disk.
 std::string RenderCrashStateParts(const CrashStateReport& report);
 
 nlohmann::ordered_json CrashFindingsToJson(

@@ -1,4 +1,5 @@
-// The base of an exploration: read from its file, and fit to be explored.
+// The base case of an exploration: reads it from its file and checks that it
+// can be explored.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_BASE_CASE_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_BASE_CASE_H_
 
@@ -16,32 +17,32 @@
 
 namespace gauntlet {
 
-// The one case to explore, or why there is none.
+// The one case to explore, or the reason why there is none.
 struct LoadedBase {
   std::optional<Case> one;
-  std::string problem;  // lines
+  std::string problem;  // several lines
   ExitCode code = ExitCode::kUsage;
 };
 
-// Prints warnings about the file.
+// Loads the base and prints warnings about its file.
 LoadedBase LoadBase(const ExploreCommand& command, Console& console);
 
-// Stops the fault-free runs of the base and its set-ups on an interrupt or at
-// the end of `time`, and prints progress. Not thread-safe.
+// Stops the fault-free runs of the base and its set-ups on an interrupt or once
+// `time` is over, and prints progress. Not thread-safe.
 class BaseWatch {
  public:
   // `time` limits the whole exploration.
   BaseWatch(std::optional<Duration> time, Console& console)
       : time_(time), console_(console) {}
 
-  // Returns true iff the exploration must stop: it was interrupted, or the time
+  // Returns true iff the exploration must stop: it was interrupted, or `time`
   // was over before the first case. Prints a progress line every 10 s.
   bool Interrupted();
-  // Returns true iff the time was over before the first case.
+  // Returns true iff `time` was over before the first case.
   bool late() const { return late_; }
-  // To be called before the first case.
+  // Must be called before the first case.
   void Done() { done_ = true; }
-  // Returns the rest of `time`; nullopt: no limit.
+  // Returns the rest of `time`; nullopt if there is no limit.
   std::optional<Duration> TimeLeft() const {
     if (!time_) return std::nullopt;
     return std::max(Duration(0), *time_ - (clock_.Now() - begin_));
@@ -61,17 +62,17 @@ class BaseWatch {
   bool done_ = false;
 };
 
-// Runs the base without faults. Returns nullopt if it passes; else prints why
-// not and returns the exit code.
+// Runs the base without faults. Returns nullopt if it passes; else prints the
+// reason and returns the exit code.
 std::optional<ExitCode> Unfit(const Case& base, References& references,
                               const BaseWatch& watch, Console& console);
 
-// Returns true iff the command names kinds, and none of them can happen to the
-// base. Prints why.
+// Returns true iff the command names fault kinds, none of which can happen to
+// the base; then prints the reason.
 bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
                    Console& console);
-// Returns true iff the command names points, and no set-up made of the base
-// reaches any. Prints why.
+// Returns true iff the command names fault points, none of which any set-up of
+// the base reaches; then prints the reason.
 bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
                     Console& console);
 

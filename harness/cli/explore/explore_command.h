@@ -1,4 +1,4 @@
-// `gauntlet explore`: looks for faults that break recovery.
+// `gauntlet explore`: searches for faults that break recovery.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_COMMAND_H_
 
@@ -7,8 +7,9 @@
 
 namespace gauntlet {
 
-// Explores the base case in the simulated world until a limit of the command is
-// met, and leaves what it found as scenario files. Returns the exit code.
+// Explores the base case in the simulated world until one of the command's
+// limits is reached, and leaves the findings as scenario files. Returns the
+// exit code.
 int RunExplore(const ExploreCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -12,13 +12,14 @@
 
 namespace gauntlet {
 
-// Return names in the order of the catalogues: points at which no fault fired,
-// kinds of which none fired, invariants that had nothing to check.
+// Each function returns names in the order of the catalogue: the points at
+// which no fault fired, the kinds of which no fault fired, and the invariants
+// that had nothing to check.
 std::vector<std::string_view> MissedPoints(const CampaignReport& report);
 std::vector<std::string_view> MissedKinds(const CampaignReport& report);
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report);
 
-// Kinds that never fired at a place, though another kind did.
+// Kinds that never fired at a place where another kind did.
 struct PlaceGap {
   Point point = {};
   FaultPhase phase = {};
@@ -26,7 +27,7 @@ struct PlaceGap {
 };
 std::vector<PlaceGap> GapsOf(const CampaignReport& report);
 
-// Marks of this rarity that no case came to.
+// Returns the coverage goals of this rarity that no case reached.
 std::vector<std::string_view> MissedMarks(const CampaignReport& report,
                                           MarkRarity rarity);
 

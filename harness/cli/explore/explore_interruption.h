@@ -1,5 +1,5 @@
-// The end of an exploration that was interrupted: what is stored, and the
-// command that resumes it.
+// The end of an interrupted exploration: states what is stored, and the command
+// that resumes it.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_INTERRUPTION_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_INTERRUPTION_H_
 
@@ -13,20 +13,20 @@
 
 namespace gauntlet {
 
-// Returns a shell command. mixed, random: it resumes at the first case that has
-// not run, with the rest of --cases and, after an interruption, of --time.
-// Other modes: it runs the exploration from the start.
+// Returns a shell command. In modes mixed and random, it resumes at the first
+// case that has not run, with the rest of --cases and, after an interruption,
+// of --time. In other modes, it restarts the exploration.
 std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
                             const CampaignReport& report);
 
 struct StoredExploration {
-  size_t findings = 0;  // with a file in the directory
+  size_t findings = 0;  // those with a file in the directory
   std::filesystem::path directory;
-  std::filesystem::path report;  // empty: it was not written
+  std::filesystem::path report;  // empty: not written
 };
 
-// "interrupted after 1,204 cases: 1 finding stored in …; resume with: gauntlet
-// explore … --first-case 1204". `cases` is "1,204 cases".
+// Returns "interrupted after 1,204 cases: 1 finding stored in …; resume with:
+// gauntlet explore … --first-case 1204". `cases` is "1,204 cases".
 std::string RenderInterruption(const std::string& cases,
                                const StoredExploration& stored,
                                const std::string& how_to_go_on);

@@ -14,15 +14,15 @@
 
 namespace gauntlet {
 
-// Schema of the object, in every mode.
+// Schema of the JSON object in every mode.
 inline constexpr std::string_view kExploreSchema = "gauntlet.explore/v2";
 
-// The files of a report's findings, in their order.
+// The files of a report's findings, in the order of the findings.
 struct CampaignFiles {
   const std::vector<FindingFiles>& plans;
   const std::vector<WrittenCrashFinding>& crash_states;
 };
-// One line of JSON.
+// Returns one line of JSON.
 std::string CampaignToJson(const Case& base, const CampaignReport& report,
                            const CampaignFiles& files,
                            const ExploreCommand& command, uint64_t seed);

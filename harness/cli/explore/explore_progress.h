@@ -22,16 +22,16 @@ struct ExploreLimits {
   std::optional<uint64_t> cases;
 };
 
-// "1,204 of 5,000 cases", "2 failed", "0:41 left", "points 38/40" …: the most
-// important part first. The words are those of the summary.
+// Returns "1,204 of 5,000 cases", "2 failed", "0:41 left", "points 38/40" …,
+// the most important part first, in the words of the summary.
 std::vector<std::string> StatusOf(const CampaignReport& report,
                                   const ExploreLimits& limits);
-// The same of mode crash-states, after so many seconds.
+// Returns such parts for mode crash-states, after `seconds` seconds.
 std::vector<std::string> StatusOf(const CrashStateReport& report,
                                   double seconds, const ExploreLimits& limits);
 
-// As many of the parts as fit into `width` columns, without a line feed; at
-// least a piece of the first one.
+// Returns as many of the parts as fit into `width` columns, without a line
+// feed; at least the beginning of the first part.
 std::string FitStatus(const std::vector<std::string>& parts, size_t width);
 
 class ExploreProgress {
@@ -40,11 +40,11 @@ class ExploreProgress {
                   const TerminalStyle& style);
 
   // Returns true iff the next line is due: ten times a second on a terminal,
-  // where the line is rewritten in place; else a line of its own each ten
-  // seconds. The first call starts the time.
+  // where the line is rewritten in place, otherwise every ten seconds. The
+  // first call starts the clock.
   bool IsDue();
   void Show(const std::vector<std::string>& parts);
-  // Removes a rewritten line.
+  // Removes the line if it is rewritten in place.
   void Clear();
 
  private:

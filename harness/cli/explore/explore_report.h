@@ -25,27 +25,28 @@ struct Exploration {
   uint64_t seed = 0;
 };
 
-// Keeps pointers to the records of the report's findings.
+// Returns the contents of the report. It points to records in `report`.
 ExplorationReport ReportOf(const Exploration& exploration,
                            const CampaignReport& report,
                            const CampaignFiles& files);
 
-// Why a search for crash states ended, and after how long.
+// Reason and time of the end of a search for crash states.
 struct CrashStatesEnd {
   std::string_view name;
   double seconds = 0;
 };
 
-// The same of mode crash-states.
+// Returns the contents of the report for mode crash-states.
 ExplorationReport ReportOf(const Exploration& exploration,
                            const CrashStateReport& report,
                            const std::vector<WrittenCrashFinding>& findings,
                            const CrashStatesEnd& end);
 
-// report.html beside the findings' folder of a run, or in the folder of --out.
+// Returns the path of report.html: next to the run's folder of findings, or in
+// the folder of --out.
 std::filesystem::path ReportFile(const ExploreCommand& command,
                                  const std::filesystem::path& findings);
-// Creates the folder if need be.
+// Writes the report; creates the folder if it is missing.
 Status WriteReport(const ExplorationReport& report,
                    const std::filesystem::path& file);
 

@@ -1,4 +1,4 @@
-// The course and the result of an exploration as text.
+// Text on the progress and the result of an exploration.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_TEXT_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_TEXT_H_
 
@@ -15,21 +15,21 @@
 
 namespace gauntlet {
 
-// "done", "stopped: time budget", "interrupted".
+// Returns "done", "stopped: time budget" or "interrupted".
 std::string_view CampaignEndName(const CampaignReport& report);
 
-// "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a plan,
-// …", and what is in place of the base's own limits.
+// Returns "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a
+// plan, …", and the limits that replace the base's own.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
-// The same of --mode crash-states.
+// Returns such a head for --mode crash-states.
 std::string RenderCrashStatesHead(const Case& base,
                                   const ExploreCommand& command);
-// "FOUND  case 1377: …", several lines; the cause is the second one.
+// Returns several lines: "FOUND  case 1377: …"; the second one is the cause.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
-// Returns how the exploration ended, statistics, and gaps: the first few, or
-// all with --show-uncovered. For a single case: its plan.
+// Returns how the exploration ended, statistics and gaps: the first few, or all
+// with --show-uncovered. For a single case, returns its plan.
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
 

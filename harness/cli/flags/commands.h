@@ -35,26 +35,26 @@ struct TrainCommand {
   TrainOptions options;
   std::string preset = "tiny";
   LauncherOptions launcher;
-  // As given by flags or the job file. No `workers`: the size of the cluster,
-  // or 1.
+  // As given by flags or the job file. `workers` nullopt: the size of the
+  // cluster, or 1.
   std::optional<int> workers;
   std::optional<int> replicas;
   ClusterFlags cluster;   // used if `workers` is nullopt
-  bool insecure = false;  // likewise: no token is required
+  bool insecure = false;  // used if `workers` is nullopt; no token required
   std::optional<Duration> rendezvous_timeout;
   RequeueCodes requeue;
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
   std::string trace_file;        // Chrome trace to write; empty: none
   std::string plan_file;         // empty: no faults
-  // Directory in which the run notes fired faults; empty: a temporary one.
+  // Directory in which the run records fired faults; empty: a temporary one.
   std::string plan_state_directory;
   ProgressChoice progress = ProgressChoice::kAuto;
   OutputFormat output = OutputFormat::kText;
 };
 
-// Training for a harness. Its options are in a file; `train.options` is set
-// when the command runs.
+// Training started by the harness. The file has its options; `train.options` is
+// set when the command runs.
 struct LaunchCommand {
   TrainCommand train;
   std::string options_file;  // TrainOptions as JSON
@@ -64,14 +64,14 @@ struct LaunchCommand {
 // A worker of a cluster; its place comes from TF_CONFIG.
 struct WorkerCommand {
   std::string options_file;   // TrainOptions as JSON
-  std::optional<int> worker;  // identity across lives; else its rank
+  std::optional<int> worker;  // identity across incarnations; nullopt: its rank
   int life = 1;
   std::string events_file;
   std::string plan_file;
   std::string plan_state_directory;  // required with plan_file
   int launcher_fd = -1;              // receives progress; -1: none
-  std::string launch;                // LaunchHold
-  uint64_t claimed = 0;              // LaunchHold
+  std::string launch;                // LaunchHold::launch
+  uint64_t claimed = 0;              // LaunchHold::claimed
 };
 
 struct CheckpointListCommand {
@@ -94,14 +94,15 @@ struct CheckpointExportCommand {
   DataPlace data;
 };
 struct CheckpointPredictCommand {
-  std::string path;  // likewise
+  std::string path;  // checkpoint directory or one checkpoint
   DataPlace data;
   OutputFormat output = OutputFormat::kText;
 };
 
-// The side-car evaluator of a store; its job is the checkpoints' own.
+// The side-car evaluator of a checkpoint directory; it takes the job from the
+// checkpoints.
 struct EvaluateCommand {
-  std::string directory;  // the store
+  std::string directory;  // the checkpoint directory
   DataPlace data;
   std::string summary_directory;  // empty: no curves
   EvaluatorLoop loop;
@@ -120,7 +121,7 @@ enum class Catalog : uint8_t {
 
 struct ListCommand {
   Catalog catalog = Catalog::kPresets;
-  // kScenarios: files and folders; none: the folder `scenarios`.
+  // kScenarios: files and folders; empty: the folder `scenarios`.
   std::vector<std::string> paths;
 };
 
@@ -145,32 +146,33 @@ enum class NothingSelected : uint8_t { kFails, kPasses };
 struct RunCommand {
   std::vector<std::string> paths;  // scenario files and folders
   std::string name_filter;         // part of a case's name; empty: all
-  // Label expressions (label_expression.h), any of them; empty: all cases.
+  // Label expressions (label_expression.h) of which a case must match one;
+  // empty: all cases.
   std::vector<std::string> labels;
   WorldChoice world = WorldChoice::kBoth;
-  std::optional<uint64_t> seed;      // instead of the scenario's own
-  std::optional<DeviceKind> device;  // likewise
+  std::optional<uint64_t> seed;      // overrides the scenario's own
+  std::optional<DeviceKind> device;  // overrides the scenario's own
   int jobs = 1;                      // real runs at a time
-  int max_failures = 0;              // stop after so many; 0: never
-  int repeat = 1;                    // each case so many times
-  int retries = 0;                   // for a real case that does not pass
+  int max_failures = 0;              // stop after this many; 0: never
+  int repeat = 1;                    // runs of each case
+  int retries = 0;                   // of a real case that does not pass
   FlakyVerdict flaky = FlakyVerdict::kFails;
-  bool last_failed = false;  // only what did not hold in the last run
+  bool last_failed = false;  // only cases that did not pass in the last run
   ShardChoice shard;
   std::string runs_directory = ".gauntlet/runs";
   std::optional<uint64_t> keep_runs = 100;  // nullopt: all
   std::optional<uint64_t> durations;        // slowest cases to list; 0: all
-  std::string junit_file;                   // a copy, beside the run's own
-  bool github = false;  // summary and annotations for GitHub Actions
+  std::string junit_file;  // a copy, in addition to the run's own
+  bool github = false;     // summary and annotations for GitHub Actions
   bool demo = false;
-  bool strict = false;  // a skip is not good enough
-  bool lists = false;   // the cases, and runs none
+  bool strict = false;  // a skipped case counts as a failure
+  bool lists = false;   // list the cases without running any
   NothingSelected nothing_selected = NothingSelected::kFails;
   OutputFormat output = OutputFormat::kText;
 };
 
 enum class ExploreMode : uint8_t {
-  kMixed,  // random plans and crash states in turns
+  kMixed,  // random plans and crash states by turns
   kRandom,
   kNth,
   kCrashStates,
@@ -178,12 +180,12 @@ enum class ExploreMode : uint8_t {
 
 // Selection among the crash states of a run.
 struct CrashStateChoice {
-  // Empty: all; kLyingFsync only for a save and a plain recovery.
+  // Empty: all; kLyingFsync applies only to a save and a plain recovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
-  uint64_t save = 0;  // 0: the first at which retention has something to do
+  uint64_t save = 0;  // 0: the first at which retention removes a checkpoint
   std::optional<uint64_t> bound;  // on choices of names, and of files
-  std::string id;                 // a finding's: only this one
+  std::string id;                 // of the only state to try; empty: all
 };
 
 struct ExploreCommand {
@@ -191,16 +193,16 @@ struct ExploreCommand {
   std::string name_filter;  // selects the base's one case
   ExploreMode mode = ExploreMode::kMixed;
   std::vector<FaultKind> kinds;  // ascending; empty: all
-  std::vector<Point> points;     // likewise
+  std::vector<Point> points;     // ascending; empty: all
   int max_faults = 3;
   std::optional<Duration> time;
-  bool time_given = false;  // then the base's undisturbed runs count too
+  bool time_given = false;  // then `time` also limits the fault-free runs
   std::optional<uint64_t> cases;
   std::optional<uint64_t> only_case;  // kMixed, kRandom
-  uint64_t first_case = 0;            // likewise: number to begin with
+  uint64_t first_case = 0;  // kMixed, kRandom: number of the first case
   ShardChoice shard;
   bool trace = false;                // print the timeline of only_case
-  std::optional<uint64_t> seed = 1;  // nullopt: any
+  std::optional<uint64_t> seed = 1;  // nullopt: a random one
   int jobs = 1;                      // threads
   uint64_t twice_every = 16;         // 0: no case is run twice
   size_t stop_after = 10;            // findings; 0: never
@@ -214,7 +216,7 @@ struct ExploreCommand {
 
 struct ReplayCommand {
   std::string target;  // a file, a case's folder, RUN or RUN/CASE
-  // kBoth: the one that was recorded; the simulated one for a scenario.
+  // kBoth: the recorded world; for a scenario, the simulated one.
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
 };
@@ -230,7 +232,7 @@ struct JudgeCommand {
 // Prints the timeline of a stored record.
 struct ShowCommand {
   std::string target;  // a record.jsonl, a case's folder or RUN/CASE
-  // kBoth: either, the simulated one first.
+  // kBoth: either world, the simulated one if it has both.
   WorldChoice world = WorldChoice::kBoth;
   std::string runs_directory = ".gauntlet/runs";
   TimelineFilter filter;
@@ -241,15 +243,15 @@ struct ShowCommand {
 
 enum class ReportTask : uint8_t { kRender, kList, kMerge, kCompare };
 
-// Renders results of runs that are over.
+// Renders results of finished runs.
 struct ReportCommand {
   ReportTask task = ReportTask::kRender;
-  // A result.json, a run's folder or the beginning of its name: one for
-  // kRender, any number for kMerge, two for kCompare, none for kList.
+  // Each is a result.json, a run's folder or a prefix of a run's name. kRender
+  // takes one, kMerge any number, kCompare two, kList none.
   std::vector<std::string> runs;
   std::string runs_directory = ".gauntlet/runs";
   std::string out_directory;  // kMerge
-  // Outputs of kRender and kMerge; empty: none.
+  // Outputs of kRender and kMerge; empty: not written.
   std::string html_file;
   std::string junit_file;
   std::string summary_file;
@@ -257,13 +259,13 @@ struct ReportCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-// Measures what checkpoints cost.
+// Measures the cost of checkpoints.
 struct BenchCheckpointCommand {
-  std::vector<SaveMode> modes;  // beside runs without checkpoints
+  std::vector<SaveMode> modes;  // in addition to runs without checkpoints
   std::vector<uint64_t> state_bytes = {10'000'000};
   std::vector<uint64_t> every = {10};
   std::vector<int> workers = {1};
-  std::vector<int> shards = {0};  // 0: all workers write one
+  std::vector<int> shards = {0};  // workers that write a shard; 0: all
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int trials = 6;
   uint64_t saves = 10;
@@ -278,13 +280,13 @@ struct BenchCheckpointCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-// Measures how a simulated cluster behaves as it grows.
+// Measures how the figures of a simulated cluster grow with its size.
 struct BenchScaleCommand {
   ScaleBenchPlan plan = {.setup = {}, .workers = {4, 16, 64, 256, 1024}};
   OutputFormat output = OutputFormat::kText;
 };
 
-// Crashes a training program of anybody's.
+// Crash-tests any training program.
 struct CrashTestPlan;  // harness/trainer/run/crash_test_plan.h
 struct CrashTestCommand {
   std::shared_ptr<const CrashTestPlan> plan;
@@ -292,13 +294,13 @@ struct CrashTestCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-// "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
-// topic.
+// `topic` is "", a command's name, the names of a command and its subcommand
+// ("ckpt ls"), or a topic.
 struct HelpCommand {
   std::string topic;
 };
 
-// Text that was asked for, such as a command's --help.
+// Text that was requested, such as a command's --help.
 struct PrintTextCommand {
   std::string text;
 };

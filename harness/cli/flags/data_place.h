@@ -1,4 +1,4 @@
-// Present place of the data files of a job that was trained earlier.
+// Current location of the data files of a job that was trained earlier.
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
 
@@ -9,7 +9,7 @@ namespace gauntlet {
 // Empty paths: the files are where they were during training.
 struct DataPlace {
   std::string directory;
-  std::string validation_directory;  // if the validation files lie apart
+  std::string validation_directory;  // if it is another one
 };
 
 }  // namespace gauntlet

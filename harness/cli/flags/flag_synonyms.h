@@ -1,7 +1,7 @@
-// Words of other tools for our options: `--learning-rate` for `--lr`.
+// Other tools' names for our options, such as `--learning-rate` for `--lr`.
 //
-// A synonym applies to a command that has `option` and has no option with the
-// name of the synonym.
+// A synonym applies to a command that has `option` and has no option of the
+// synonym's name.
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
 
@@ -13,8 +13,8 @@ namespace gauntlet {
 
 enum class SynonymUse : uint8_t {
   kReplaced,  // read as `option`, with a note
-  kDropped,   // `option` does the same without it: left out, with a note
-  kRefused,   // has several meanings: the error gives the advice
+  kDropped,   // ignored, with a note: `option` alone does the same
+  kRefused,   // an error, which gives the advice
 };
 
 struct FlagSynonym {

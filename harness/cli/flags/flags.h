@@ -1,7 +1,7 @@
-// The options of one command: strict, with messages that say what was expected.
+// The options of one command. Parsing is strict; messages state what was
+// expected.
 //
-// A front to CLI11 that keeps its types, exceptions and wording inside one
-// file.
+// Wraps CLI11, so that its types, exceptions and wording stay inside one file.
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
 
@@ -45,7 +45,7 @@ struct FlagText {
 struct VerbArguments {
   std::span<const std::string> arguments;
   ColorChoice& color;               // written by --color
-  std::vector<std::string>& notes;  // on old names and synonyms
+  std::vector<std::string>& notes;  // on deprecated names and synonyms
 };
 
 struct PositionalCount {
@@ -53,7 +53,7 @@ struct PositionalCount {
   size_t most = 1;
 };
 
-// Takes a value's text; kInvalidArgument says what was expected.
+// Reads a value's text; kInvalidArgument states what was expected.
 using FlagReader = std::function<Status(const std::string&)>;
 
 enum class FlagsOutcome : uint8_t { kParsed, kHelpWanted };
@@ -66,22 +66,22 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
-  // Options added from now on are in this group of the help page.
+  // Starts a group of the help page. Options added from now on belong to it.
   void Section(std::string title, GroupPage page = GroupPage::kFirst);
-  // `--name VALUE`, at most once.
+  // Adds `--name VALUE`, allowed once.
   void Value(const FlagText& text, FlagReader read);
-  // `--name VALUE`, any number of times.
+  // Adds `--name VALUE`, allowed any number of times.
   void Values(const FlagText& text, std::vector<std::string>& values);
   void Switch(const FlagText& text, std::function<void()> set);
-  // Arguments without a dash. Parse refuses more than `most`; the command
-  // itself checks that there are `least`.
+  // Adds arguments without a dash. Parse refuses more than `most`; the command
+  // itself checks for at least `least`.
   void Positionals(const FlagText& text, const PositionalCount& count,
                    std::vector<std::string>& values);
 
-  // kInvalidArgument, one line: "unknown option '--worker'; did you mean
+  // kInvalidArgument, as one line: "unknown option '--worker'; did you mean
   // --workers?", "--workers: expected …, found …".
   Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
-  // Returns true iff the option, named by its long name, was given.
+  // Returns true iff the option with this long name was given.
   bool Given(const std::string& name) const;
   // Returns the help page, or only the group that --help=GROUP requests.
   std::string Help() const;
@@ -94,8 +94,9 @@ class Flags {
   bool HasOption(std::string_view name) const;
   const FlagSynonym* FindSynonym(std::string_view said) const;
   void Note(std::string note) const;
-  // Replaces an old name or a synonym in one argument, with a note; nullopt: it
-  // is left out. `value` is the argument behind it, "" if that is an option.
+  // Replaces a deprecated name or a synonym in one argument, with a note.
+  // Returns nullopt if the argument is dropped. `value` is the next argument,
+  // or "" if that is an option.
   Result<std::optional<std::string>> WithOwnName(const std::string& argument,
                                                  std::string_view value) const;
   Result<std::vector<std::string>> WithOwnNames(
@@ -105,24 +106,24 @@ class Flags {
   std::vector<std::string>* notes_;
 };
 
-// "; did you mean --workers?", or nothing where no name is near. Names that are
-// equally near are all given.
+// Returns "; did you mean --workers?", with all the names that are equally
+// near; "" if no name is near.
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);
 
-// Text from outside in quotes, with control characters and bytes that are not
+// Returns text from outside in quotes, with control characters and invalid
 // UTF-8 escaped, and cut to a sensible length.
 std::string Quoted(std::string_view text);
 
-// "expected …, found 'text'".
+// Returns the error "expected …, found 'text'".
 Status ExpectedValue(std::string_view expected, std::string_view found);
 
-// Anything but nothing, or what must be another option.
+// Accepts any text that is not empty and does not look like an option.
 Status CheckText(std::string_view text);
 FlagReader ReadText(std::string& target);
 FlagReader ReadText(std::optional<std::string>& target);
 
-// A whole number in decimal digits, in [low, high].
+// Parses a whole number in decimal digits, in [low, high].
 template <std::integral T>
 Result<T> ParseWhole(const std::string& text, T low, T high) {
   T value{};
@@ -145,7 +146,7 @@ FlagReader ReadWhole(Target& target, T low, T high) {
   };
 }
 
-// A time above 0, such as 60s.
+// Returns a reader of a time above 0, such as 60s.
 FlagReader ReadTime(std::optional<Duration>& target);
 
 template <typename T>

@@ -1,7 +1,7 @@
-// The help page of one command: its usage, its options in groups, examples.
+// The help page of one command: usage, options in groups, examples.
 //
-// A command with many options has its rare groups on pages of their own; the
-// first page lists their options by name.
+// A command with many options has its rarely used groups on pages of their own;
+// the first page lists those options by name.
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
 
@@ -14,12 +14,12 @@
 
 namespace gauntlet {
 
-// Columns of a help page.
+// Width of a help page, in columns.
 inline constexpr size_t kHelpWidth = 80;
 
 struct HelpEntry {
   std::string name;  // "-j, --jobs N"
-  std::string text;  // wrapped to the page
+  std::string text;  // will be wrapped to the page
 };
 
 enum class GroupPage : uint8_t { kFirst, kOwn };
@@ -38,15 +38,16 @@ struct HelpPage {
   std::string examples;
 };
 
-// The page that `gauntlet COMMAND --help` prints.
+// Returns the page that `gauntlet COMMAND --help` prints.
 std::string RenderHelpPage(const HelpPage& page);
 
-// The groups of that name ("checkpoints"), or all of them ("all").
-// kInvalidArgument names the groups that there are.
+// Returns the groups of that name ("checkpoints"), or all of them ("all").
+// kInvalidArgument lists the existing groups.
 Result<std::string> RenderHelpGroup(const HelpPage& page,
                                     std::string_view name);
 
-// Entries below each other, names on the left, texts wrapped at kHelpWidth.
+// Returns the entries one below the other: names on the left, texts wrapped at
+// kHelpWidth.
 std::string RenderHelpEntries(const std::vector<HelpEntry>& entries);
 
 }  // namespace gauntlet

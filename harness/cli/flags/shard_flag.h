@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// "2/4".
+// Returns a reader of shards such as "2/4".
 FlagReader ReadShard(ShardChoice& target);
 
 // Returns the shard that Bazel's or GoogleTest's variables select, or all cases

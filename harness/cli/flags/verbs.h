@@ -1,4 +1,4 @@
-// The parsers of the single commands, each in a file of its own.
+// The parsers of the commands, each in a file of its own.
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 
@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// Each gives its own command, or a PrintTextCommand for --help.
+// Each returns its command, or a PrintTextCommand for --help.
 Result<Command> ParseTrain(const VerbArguments& verb);
 Result<Command> ParseLaunch(const VerbArguments& verb);
 Result<Command> ParseWorker(const VerbArguments& verb);

@@ -14,11 +14,11 @@ struct CatalogEntry {
   std::string description;  // one line
 };
 
-// Everything in a catalog that the program itself holds. REQUIRES: the catalog
-// is not kScenarios, which are files.
+// Returns the built-in entries of a catalog. REQUIRES: the catalog is not
+// kScenarios, which are files.
 std::vector<CatalogEntry> EntriesOf(Catalog catalog);
 
-// A line an entry, the descriptions below each other.
+// Returns a line for each entry, with the descriptions aligned.
 std::string RenderEntries(const std::vector<CatalogEntry>& entries);
 
 }  // namespace gauntlet

@@ -1,4 +1,5 @@
-// `gauntlet doctor`: what this machine has, and what is skipped without it.
+// `gauntlet doctor`: features of this machine, and what is skipped without
+// them.
 #ifndef GAUNTLET_HARNESS_CLI_HELP_DOCTOR_H_
 #define GAUNTLET_HARNESS_CLI_HELP_DOCTOR_H_
 
@@ -11,7 +12,7 @@
 
 namespace gauntlet {
 
-// kMissing: something is skipped without it; kBroken: nothing works without it.
+// kMissing: something is skipped; kBroken: nothing works.
 enum class Health : uint8_t { kGood, kMissing, kBroken };
 
 struct Probe {
@@ -24,11 +25,11 @@ struct Probe {
 Probe ProbeCpu();
 // Creates, syncs and removes small files in the current directory.
 Probe ProbeDisk();
-// Connects to itself over 127.0.0.1.
+// Connects to this process over 127.0.0.1.
 Probe ProbeLoopback();
 Probe ProbeFaultLibrary();
-// The driver, the library beside the program, NCCL, and the devices that they
-// give.
+// Probes the driver, the library next to the program, NCCL, and the devices
+// that they provide.
 std::vector<Probe> ProbeCuda();
 
 std::string RenderProbes(const std::vector<Probe>& probes,

@@ -1,4 +1,4 @@
-// The topics of `gauntlet help`, and the names that it describes.
+// The topics of `gauntlet help`, and the names that it explains.
 #ifndef GAUNTLET_HARNESS_CLI_HELP_HELP_TOPICS_H_
 #define GAUNTLET_HARNESS_CLI_HELP_HELP_TOPICS_H_
 
@@ -9,18 +9,19 @@
 
 namespace gauntlet {
 
-// "scenarios", "points", …
+// Returns "scenarios", "points", …
 std::vector<std::string> HelpTopics();
 
-// The page of a topic; nullopt: there is none of that name.
+// Returns the page of a topic; nullopt if there is no such topic.
 std::optional<std::string> HelpOnTopic(std::string_view topic);
 
-// Names that have an entry of their own: fault kinds, fault points, invariants,
-// presets, planted bugs, and the outcomes and keys of scenarios.
+// Returns the names with an entry of their own: fault kinds, fault points,
+// invariants, presets, planted bugs, and the outcomes and keys of scenarios.
 std::vector<std::string> DescribedNames();
 
-// The entry of such a name, of a synonym of a fault kind, or of all keys that
-// end in the name ("keep" for "checkpoint.keep"); nullopt: none.
+// Returns the entry of such a name, of a synonym of a fault kind, or of all
+// keys that end in the name ("keep" for "checkpoint.keep"); nullopt if there is
+// no entry.
 std::optional<std::string> HelpOnName(std::string_view name);
 
 }  // namespace gauntlet

@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// Returns the exit code: 2 for a scenario with mistakes, which are told, 4 if
+// Returns the exit code: 2 if a scenario has mistakes, which are printed; 4 if
 // there are no scenarios.
 int RunList(const ListCommand& command, Storage& storage, Console& console);
 

@@ -1,4 +1,4 @@
-// Stacks that are large enough under a small `ulimit -s`.
+// Large enough stacks under a small `ulimit -s`.
 #ifndef GAUNTLET_HARNESS_CLI_PROGRAM_AMPLE_STACK_H_
 #define GAUNTLET_HARNESS_CLI_PROGRAM_AMPLE_STACK_H_
 
@@ -6,10 +6,9 @@
 
 namespace gauntlet {
 
-// Runs `body`, on a thread of its own where the stack limit is below 8 MiB, and
-// returns its result. Threads that are started from then on have 8 MiB too:
-// without this, each takes the limit as its size. REQUIRES: no other thread
-// runs.
+// Runs `body` and returns its result; uses a new thread if the stack limit is
+// below 8 MiB. Threads started from then on also get 8 MiB instead of the
+// limit. REQUIRES: no other thread runs.
 int RunWithAmpleStack(const std::function<int()>& body);
 
 }  // namespace gauntlet

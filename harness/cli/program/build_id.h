@@ -1,4 +1,4 @@
-// The build of this program: results of another one may differ.
+// Identity of this program's build: another build may produce other results.
 #ifndef GAUNTLET_HARNESS_CLI_PROGRAM_BUILD_ID_H_
 #define GAUNTLET_HARNESS_CLI_PROGRAM_BUILD_ID_H_
 
@@ -9,7 +9,8 @@ namespace gauntlet {
 // The file of the running program.
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
-// Returns the digest of the program, 8 digits: "af16ec0a". Reads all of it.
+// Returns the digest of the program, 8 digits: "af16ec0a". Reads the whole
+// file.
 std::string BuildId();
 
 }  // namespace gauntlet

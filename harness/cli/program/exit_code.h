@@ -1,4 +1,4 @@
-// How the program ends: one list for all commands.
+// Exit codes of the program: one list for all commands.
 #ifndef GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
 #define GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
 
@@ -31,8 +31,8 @@ struct ExitCodeInfo {
 };
 
 // Returns the exit code of a command that failed to read checkpoints:
-// kNoCheckpoint for damage, kOtherJob for those of another job, kUsage for a
-// wrong or missing path.
+// kNoCheckpoint for damaged ones, kOtherJob for those of another job, kUsage
+// for a wrong or missing path.
 ExitCode ExitForInspect(const Status& status);
 
 // All exit codes, in ascending order.

@@ -1,4 +1,4 @@
-// Training's exit codes, as the scheduler that starts it again is to see them.
+// Exit codes of training as reported to a scheduler that may restart it.
 #ifndef GAUNTLET_HARNESS_CLI_PROGRAM_REQUEUE_CODES_H_
 #define GAUNTLET_HARNESS_CLI_PROGRAM_REQUEUE_CODES_H_
 
@@ -12,23 +12,24 @@
 namespace gauntlet {
 
 struct RequeueCodes {
-  // Told to stop, and saved: start it again.
+  // The run was told to stop and saved its state: restart it.
   int preempted = static_cast<int>(ExitCode::kStopped);
-  // Failed in a way that no other start mends (1, 2, 7, 8, 9); nullopt: as it
-  // is.
+  // Replaces codes of failures that a restart cannot fix (1, 2, 7, 8, 9);
+  // nullopt: the codes stay as they are.
   std::optional<int> no_requeue;
 };
 
-// kInvalidArgument where one code would say both.
+// kInvalidArgument: one code would mean both restart and do not restart.
 Status CheckRequeueCodes(const RequeueCodes& codes);
 
-// Returns the code to end with if training's own exit code is `exit_code`.
+// Returns the code to exit with if training's own exit code is `exit_code`.
 int RequeueCode(const RequeueCodes& codes, int exit_code);
 
-// A process that ends with these codes; everything else is `host`'s.
+// A Host whose process ends with these codes; forwards everything else to
+// `host`.
 class RequeueHost final : public Host {
  public:
-  // Both outlive it.
+  // REQUIRES: both arguments outlive the RequeueHost.
   RequeueHost(Host& host, const RequeueCodes& codes)
       : host_(host), codes_(codes) {}
 

@@ -1,4 +1,4 @@
-// The source that the program was built from.
+// The git commit that the program was built from.
 #ifndef GAUNTLET_HARNESS_CLI_PROGRAM_SOURCE_COMMIT_H_
 #define GAUNTLET_HARNESS_CLI_PROGRAM_SOURCE_COMMIT_H_
 
@@ -6,9 +6,9 @@
 
 namespace gauntlet {
 
-// Returns "commit 9a232bc8", or "commit 9a232bc8, with local changes"; "": the
-// program was not built from a git checkout. Only the program has it, not the
-// library, so that a new commit links nothing else again.
+// Returns "commit 9a232bc8" or "commit 9a232bc8, with local changes"; "" if the
+// program was not built from a git checkout. Linked into the program only, not
+// the library, so that a new commit relinks nothing else.
 std::string_view SourceCommit();
 
 }  // namespace gauntlet

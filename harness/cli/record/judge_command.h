@@ -7,10 +7,10 @@
 
 namespace gauntlet {
 
-// Prints the verdict of each record as `gauntlet run` does, and one line for
-// each file that is no record of this version. Returns 2 if there is one, else
-// the exit code of `gauntlet run` for these verdicts; 4 if a path does not
-// exist or holds no record.
+// Prints the verdict of each record as `gauntlet run` does, and a line for each
+// file that is not a record of this version. Returns 2 if there is such a file;
+// 4 if a path does not exist or holds no record; else the exit code of
+// `gauntlet run` for these verdicts.
 int RunJudge(const JudgeCommand& command, Console& console);
 
 }  // namespace gauntlet

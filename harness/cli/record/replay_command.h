@@ -1,4 +1,4 @@
-// `gauntlet replay`: makes a run again and holds it against the record.
+// `gauntlet replay`: repeats a run and compares it with its record.
 #ifndef GAUNTLET_HARNESS_CLI_RECORD_REPLAY_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_RECORD_REPLAY_COMMAND_H_
 
@@ -7,8 +7,8 @@
 
 namespace gauntlet {
 
-// Returns the exit code: 0 all reproduced, 3 one went another way or could not
-// be run, 2 there is no such run or its files make no sense.
+// Returns the exit code: 0 if every run was reproduced, 3 if one differs or
+// could not be run, 2 if there is no such run or its files are invalid.
 int RunReplay(const ReplayCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -15,23 +15,27 @@ namespace gauntlet {
 
 struct ReplayTarget {
   SuiteItem item;
-  std::optional<Record> recorded;  // nullopt: only the scenario is there
+  std::optional<Record> recorded;  // nullopt: there is only the scenario
   std::string build;               // of the recording program; "": not known
 };
 
-// In the order of names. A file is a scenario (each of its cases) or a
-// record.jsonl; a folder is a case's in a run. Any other text is RUN or
-// RUN/CASE: `latest`, or enough of a run's name to tell it from the others;
-// likewise of a case's. kNotFound lists what is near; kInvalidArgument: the
-// files there make no sense. An exploration's run is its findings. Where a
-// scenario does not load, `errors` are all its errors, in lines.
+// Returns the targets in the order of their names. The command's target is one
+// of:
+//   - a scenario file: each of its cases;
+//   - a record.jsonl, or the folder of a case in a run;
+//   - RUN or RUN/CASE: `latest` or a unique prefix of a run's name, and a
+//   unique
+//     prefix of a case's name. The run of an exploration yields its findings.
+// kNotFound lists similar names; kInvalidArgument: the files are invalid. If a
+// scenario does not load, `errors` has all its errors, one per line.
 Result<std::vector<ReplayTarget>> FindReplayTargets(
     const ReplayCommand& command, std::string& errors);
 
-// The file of a finding that is named by its id ("weak-save-17-3-0.2") or by
-// the beginning of its file's name ("finding-002"): of the newest run that has
-// one, or of RUN for "RUN/finding-002". "" where the text is no such name, or
-// no run has it. kInvalidArgument: the names of several of that run begin so.
+// Returns the file of a finding that is named by its id ("weak-save-17-3-0.2")
+// or by a prefix of its file's name ("finding-002"): from the newest run that
+// has one, or from RUN for "RUN/finding-002". Returns "" if the text is not
+// such a name, or no run has the finding. kInvalidArgument: several findings of
+// the run have this prefix.
 Result<std::string> FindFindingFile(const ReplayCommand& command);
 
 }  // namespace gauntlet

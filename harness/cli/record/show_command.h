@@ -8,10 +8,11 @@
 
 namespace gauntlet {
 
-// As wide as the terminal; line art where it has UTF-8 and colour is wanted.
+// Returns a style as wide as the terminal, with line art if the terminal has
+// UTF-8 and colour is on.
 TableStyle TableStyleOf(const TerminalStyle& style);
 
-// Returns 0; 2 if there is no such record, or it cannot be read, or has no such
+// Returns 0; 2 if the record does not exist, cannot be read, or has no such
 // worker; 4 if no event is in the range.
 int RunShow(const ShowCommand& command, Console& console);
 

@@ -9,8 +9,9 @@
 
 namespace gauntlet {
 
-// Ends of the logs of launchers, then of workers by number and incarnation.
-// Empty: the case was simulated, or its folder is not kept.
+// Returns the ends of the logs: those of launchers, then those of workers,
+// ordered by number and incarnation. Empty if the case was simulated, or its
+// folder was not kept.
 std::vector<LogTail> LogsOf(const CaseResult& result);
 
 }  // namespace gauntlet

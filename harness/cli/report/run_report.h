@@ -15,11 +15,12 @@ namespace gauntlet {
 // Returns the command that runs the same cases again.
 std::string CommandOf(const RunCommand& command);
 
-// Writes timeline.json.gz into the folder of a case that failed and names it in
-// the result. A trace that cannot be written is left out.
+// Writes timeline.json.gz into the folder of a failed case and stores its path
+// in the result. Leaves out a trace that cannot be written.
 void AddTrace(CaseResult& one);
 
-// report.html of a result whose cases have their records in their directories.
+// Returns the contents of report.html. The cases have their records in their
+// directories.
 std::string RenderReport(const RunResult& result);
 
 // Writes result.json, junit.xml, report.html and summary.md of a run.

@@ -1,4 +1,4 @@
-// The cases that a run would run, for `gauntlet run --list`.
+// The cases that `gauntlet run --list` prints.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_CASE_LIST_H_
 #define GAUNTLET_HARNESS_CLI_RUN_CASE_LIST_H_
 
@@ -13,9 +13,10 @@ namespace gauntlet {
 // Returns the width of the column of names, at most 48 characters.
 size_t NameWidth(const std::vector<SuiteItem>& items);
 
-// A line each: world, name, place in its file and labels; then their number.
+// Returns a line for each case with world, name, place in its file and labels;
+// then the number of cases.
 std::string RenderCaseList(const std::vector<SuiteItem>& items);
-// Schema gauntlet.cases/v1, one line.
+// Returns one line of schema gauntlet.cases/v1.
 std::string CaseListToJson(const std::vector<SuiteItem>& items);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// `gauntlet run`: scenarios in, verdicts out.
+// `gauntlet run`: runs scenarios and judges them.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_RUN_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_RUN_RUN_COMMAND_H_
 
@@ -7,10 +7,10 @@
 
 namespace gauntlet {
 
-// Loads and selects cases, runs each in the worlds that were asked for, and
-// leaves result.json, junit.xml and a folder for each case in a folder of its
-// own below command.runs_directory, which `latest` there links to. Nothing runs
-// if any file has an error. Returns the exit code.
+// Loads and selects cases, and runs each in the requested worlds. Leaves
+// result.json, junit.xml and a folder for each case in a new folder below
+// command.runs_directory; the link `latest` there names the new folder. Nothing
+// runs if any file has an error. Returns the exit code.
 int RunScenarios(const RunCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// Output of a run while its cases run: their lines, and on a terminal a status
-// line below them.
+// Output of a run in progress: a line for each finished case, and on a terminal
+// a status line below them.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_RUN_PROGRESS_H_
 #define GAUNTLET_HARNESS_CLI_RUN_RUN_PROGRESS_H_
 
@@ -19,20 +19,20 @@
 
 namespace gauntlet {
 
-// Status line of a run: "[ 34/260] 2 failed  running: crash-in-a-shard, …
-// 0:41 left". Passed cases are not counted apart.
+// Contents of the status line: "[ 34/260] 2 failed  running: crash-in-a-shard,
+// … 0:41 left". Passed cases have no count of their own.
 struct RunStatus {
   size_t cases = 0;
   CaseCounts counts;
-  std::vector<std::string> running;  // names, the first to begin comes first
+  std::vector<std::string> running;  // names, in the order in which they began
   std::optional<double> seconds_left;
 };
-// Case names get the columns that remain. The counter and the counts are never
+// Shortens the names of cases to fit. The counter and the counts are never
 // shortened, so the line may be longer than `columns`.
 std::string RenderRunStatus(const RunStatus& status, size_t columns,
                             const TerminalStyle& style);
 
-// Safe from any thread.
+// Thread-safe.
 class RunProgress {
  public:
   // kOff: no status line. The line goes to standard error if that is a
@@ -42,27 +42,27 @@ class RunProgress {
               size_t cases, RunTimeLeft time_left);
 
   void Begin(const SuiteItem& item);
-  // The case begins its reference run, or its own.
+  // The case begins its reference run, or the run to be judged.
   void SetPhase(const SuiteItem& item, CasePhase phase);
-  // The line of the case follows; the status line is drawn after it.
+  // Prints the line of a finished case, with the status line below it.
   void End(const CaseResult& one);
   // Writes to standard output, in whole lines.
   void Print(std::string_view text);
   // Writes to standard error, in whole lines.
   void PrintMessage(std::string_view text);
-  // Redraws the status line if that is due.
+  // Redraws the status line if it is due.
   void Redraw();
-  // Removes the status line for good.
+  // Removes the status line; it is not drawn again.
   void Stop();
-  // Counts of the cases that are over.
+  // Returns the counts of finished cases.
   CaseCounts counts() const;
 
  private:
-  // REQUIRES for all: mutex_ is held.
+  // REQUIRES for both: mutex_ is held.
   void DrawLine();
   bool HasOneScreen() const;
 
-  // A case that runs now.
+  // A case in progress.
   struct RunningCase {
     std::string name;
     CasePhase phase = CasePhase::kRun;
@@ -71,7 +71,7 @@ class RunProgress {
   const Clock& clock_;
   Console& console_;
   const size_t cases_;
-  mutable std::mutex mutex_;  // guards all below, and the console
+  mutable std::mutex mutex_;  // guards all members below, and the console
   bool draws_;
   StatusLine line_;
   RunTimeLeft time_left_;

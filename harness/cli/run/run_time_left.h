@@ -1,4 +1,4 @@
-// Estimate of how long a run of cases still takes.
+// Estimates the remaining time of a run of cases.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_RUN_TIME_LEFT_H_
 #define GAUNTLET_HARNESS_CLI_RUN_RUN_TIME_LEFT_H_
 
@@ -15,18 +15,18 @@
 
 namespace gauntlet {
 
-// Estimate for a case: its time in the earlier run; if it is new, the median
-// time of its world in the earlier run; without an earlier run, the mean time
-// of its world so far.
+// The estimate for a case is its time in the earlier run. For a new case, it is
+// the median time of the case's world in the earlier run. Without an earlier
+// run, it is the mean time of that world so far.
 class RunTimeLeft {
  public:
-  // `jobs` cases run at a time.
+  // `jobs`: number of cases that run at a time.
   RunTimeLeft(const std::vector<SuiteItem>& items, int jobs,
               const RunResult& earlier);
 
   void Begin(const SuiteItem& item, Time now);
   void End(const CaseResult& one);
-  // nullopt: nothing is known of a case that is left.
+  // Returns nullopt if there is no estimate for one of the remaining cases.
   std::optional<double> Seconds(Time now) const;
 
  private:

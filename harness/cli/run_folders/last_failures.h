@@ -1,4 +1,5 @@
-// The cases that did not pass in the last run: gauntlet run --last-failed.
+// The cases that did not pass in the last run, for `gauntlet run
+// --last-failed`.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_FOLDERS_LAST_FAILURES_H_
 #define GAUNTLET_HARNESS_CLI_RUN_FOLDERS_LAST_FAILURES_H_
 
@@ -12,18 +13,20 @@
 
 namespace gauntlet {
 
-// Returns the name of the case that a repetition is of: "a" for "a(2of3)".
+// Returns the case's name without the number of a repetition: "a" for
+// "a(2of3)".
 std::string_view WithoutTime(std::string_view name);
 
 struct LastFailures {
-  // By name and world; of a repetition, its case too.
+  // Name and world of each case; for a repetition, also those of the case
+  // without its number.
   std::set<std::pair<std::string, std::string>> cases;
   std::string note;  // one line about a run that was killed; empty: none
 };
 
-// The cases of the last run in `runs` that failed, are inconclusive or were not
-// run. A newer run that was killed has no result: its cases have the verdicts
-// of their records, and those without a record were not run.
+// Returns the cases of the last run in `runs` that failed, are inconclusive or
+// were not run. If a newer run was killed, it has no result: its cases have the
+// verdicts of their records, and count as not run if they have no record.
 // kInvalidArgument: there is no earlier run, or its result cannot be read.
 Result<LastFailures> FindLastFailures(const std::filesystem::path& runs);
 

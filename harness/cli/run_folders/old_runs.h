@@ -1,4 +1,4 @@
-// Removal of old runs: gauntlet run --keep-runs.
+// Removal of old runs, for `gauntlet run --keep-runs`.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_FOLDERS_OLD_RUNS_H_
 #define GAUNTLET_HARNESS_CLI_RUN_FOLDERS_OLD_RUNS_H_
 
@@ -11,7 +11,8 @@
 
 namespace gauntlet {
 
-// Returns true iff MakeRunDirectory makes such names: "20261121T104300-77".
+// Returns true iff the name has the form that MakeRunDirectory gives:
+// "20261121T104300-77".
 bool IsRunId(std::string_view name);
 
 // Holds a lock on the folder of a run while the run writes to it. The lock ends
@@ -28,8 +29,8 @@ class RunLock {
 // Returns true iff a run holds its RunLock on the folder.
 bool IsBeingWritten(const std::filesystem::path& run);
 
-// Orders names of runs by time; of those of one second, ID.2 comes before
-// ID.10.
+// Orders the names of runs by time. Of runs started in the same second, ID.2
+// comes before ID.10.
 bool IsOlderRun(const std::string& a, const std::string& b);
 
 struct RunsRemoved {
@@ -43,7 +44,7 @@ struct RunsRemoved {
 // like a run and has a result.json. An exploration without a finding has a
 // report.html and no other file. Never removes a locked run, a finding or
 // anything else in `runs`. The target of `latest` counts as the newest run; it
-// cannot change meanwhile (RunsFolderLock). REQUIRES: keep > 0.
+// cannot change during the removal (RunsFolderLock). REQUIRES: keep > 0.
 RunsRemoved RemoveOldRuns(const std::filesystem::path& runs, size_t keep);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// The folders that runs and explorations leave their files in. None is ever
-// used twice.
+// Folders for the files of runs and explorations. Each run or exploration gets
+// a new one.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_FOLDERS_RUN_DIRECTORY_H_
 #define GAUNTLET_HARNESS_CLI_RUN_FOLDERS_RUN_DIRECTORY_H_
 
@@ -14,7 +14,7 @@ namespace gauntlet {
 
 // Names of files and folders in the folder of a run or an exploration.
 inline constexpr std::string_view kResultFileName = "result.json";
-// The cases of a run that is not over, in the form of its result.
+// The cases of a run in progress, in the format of its result.
 inline constexpr std::string_view kUnfinishedFileName = "unfinished.json";
 inline constexpr std::string_view kJunitFileName = "junit.xml";
 inline constexpr std::string_view kReportFileName = "report.html";
@@ -22,19 +22,22 @@ inline constexpr std::string_view kFindingsFolderName = "findings";
 
 // Returns the absolute path of a folder for runs, which need not exist.
 // kInvalidArgument: the path is not UTF-8, so records, which are JSON, could
-// not name what is below it.
+// not name files below it.
 Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);
 
-// Makes a new folder below `runs`, named by the time: "20261121T104300-77".
+// Creates a new folder below `runs`, named after the time:
+// "20261121T104300-77".
 Result<std::filesystem::path> MakeRunDirectory(
     const std::filesystem::path& runs);
 
-// Opens a folder, to lock it; not valid: it cannot be.
+// Opens a folder so that it can be locked. Returns an invalid descriptor if it
+// cannot be opened.
 Descriptor OpenFolder(const std::filesystem::path& path);
 
-// Locks the folder of runs while `latest` is set or old runs are removed, so
-// that no run is removed that another program makes the latest. Waits for the
-// other one. If the file system has no locks, nothing is protected.
+// Lock on the folder of runs while `latest` is set or old runs are removed, so
+// that no process removes the run that another process is making the latest.
+// The constructor waits for other holders. If the file system has no locks,
+// nothing is protected.
 class RunsFolderLock {
  public:
   explicit RunsFolderLock(const std::filesystem::path& runs);
@@ -43,8 +46,8 @@ class RunsFolderLock {
   Descriptor folder_;
 };
 
-// Makes the link `latest` in the folder of runs name the run. There is one at
-// every moment: of runs that overlap, the one that ended last.
+// Points the link `latest` in the folder of runs to the run. The link exists at
+// every moment; of overlapping runs, it names the one that ended last.
 Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
 // Creates the folder for the findings of an exploration: `out`, or, if that is

@@ -1,4 +1,4 @@
-// Results that runs have left, found by path or by name.
+// Results of earlier runs, found by path or by name.
 #ifndef GAUNTLET_HARNESS_CLI_RUN_FOLDERS_STORED_RUNS_H_
 #define GAUNTLET_HARNESS_CLI_RUN_FOLDERS_STORED_RUNS_H_
 
@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// Name of the file with the case alone that `gauntlet run` leaves in its
-// folder.
+// File in a case's folder to which `gauntlet run` writes the scenario of this
+// case alone.
 inline constexpr const char* kScenarioFileName = "scenario.yaml";
 
 struct StoredRun {
@@ -24,22 +24,22 @@ struct StoredRun {
   RunResult result;
 };
 
-// `target`: a result.json, the folder of a run, or a unique prefix of a run's
-// name in `runs`. Paths in the result never lead out of the folder of the run.
-// The error is one line: the run does not exist, or its result has another
-// version.
+// Loads the result of an earlier run. `target` is a result.json, the folder of
+// a run, or a unique prefix of a run's name in `runs`. Paths in the result
+// never lead out of the folder of the run. The error is one line: the run does
+// not exist, or its result has another version.
 Result<StoredRun> LoadStoredRun(const std::string& target,
                                 const std::filesystem::path& runs);
 
-// The record of a case of a stored run; nullopt: there is none, or it cannot be
-// read.
+// Returns the record of a case of a stored run; nullopt if the record does not
+// exist or cannot be read.
 std::optional<Record> StoredRecordOf(const CaseResult& one);
 
-// The scenario of the case alone, as YAML; "": it is not kept.
+// Returns the scenario of the case alone, as YAML; "" if it was not kept.
 std::string StoredScenarioOf(const CaseResult& one);
 
-// Changes directory, trace and replay command of the case to `directory`, which
-// now has its files. Does not change its tries.
+// Changes the case's directory, trace and replay command to `directory`, which
+// now has its files. The directories of its tries stay.
 void MoveCase(const std::filesystem::path& directory, CaseResult& one);
 
 }  // namespace gauntlet

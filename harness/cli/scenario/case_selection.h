@@ -1,4 +1,4 @@
-// Scenario files into the cases that `gauntlet run` was asked for.
+// Selects the cases of scenario files that `gauntlet run` runs.
 #ifndef GAUNTLET_HARNESS_CLI_SCENARIO_CASE_SELECTION_H_
 #define GAUNTLET_HARNESS_CLI_SCENARIO_CASE_SELECTION_H_
 
@@ -18,27 +18,27 @@ struct LoadedScenarios {
   std::vector<Case> cases;
   uint64_t scenarios = 0;
   std::string errors;  // rendered; empty: none
-  std::string notes;   // old spellings and warnings, likewise
+  std::string notes;   // deprecated spellings and warnings, rendered
 };
 
-// All files in and below the paths, in order; mistakes in them are in `errors`.
-// Errors: those of reading a path.
+// Loads all files in and below the paths, in order. Mistakes in the files are
+// reported in `errors`; the Status is an error only if a path cannot be read.
 Result<LoadedScenarios> LoadScenarioFiles(
     const std::vector<std::string>& paths);
 LoadedScenarios LoadDemo();
 
-// Cases in each of their worlds.
+// Cases, each once for each of its worlds.
 struct Selection {
   std::vector<SuiteItem> items;  // selected
-  size_t of = 0;                 // before names, labels and shards select
-  std::string note;              // about --last-failed; empty: none
+  size_t of = 0;     // number before names, labels and shards select
+  std::string note;  // about --last-failed; empty: none
 };
 
-// The cases that the command selects, each in each of its worlds. `variable`
-// returns the value of an environment variable, or null: without --shard, those
-// of GoogleTest and Bazel count.
-// kInvalidArgument: --last-failed without an earlier run, shard variables that
-// make no sense, or two selected cases of one name.
+// Returns the cases that the command selects, each in each of its worlds.
+// `variable` returns the value of an environment variable, or null. Without
+// --shard, the shard variables of GoogleTest and Bazel apply. kInvalidArgument:
+// --last-failed without an earlier run, invalid shard variables, or two
+// selected cases with the same name.
 Result<Selection> SelectCases(
     const RunCommand& command, const std::vector<Case>& cases,
     const std::function<const char*(const char*)>& variable);

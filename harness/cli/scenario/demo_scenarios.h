@@ -1,4 +1,4 @@
-// The scenarios of `gauntlet run --demo`: files of scenarios/, built in.
+// The scenarios of `gauntlet run --demo`: files of scenarios/, compiled in.
 #ifndef GAUNTLET_HARNESS_CLI_SCENARIO_DEMO_SCENARIOS_H_
 #define GAUNTLET_HARNESS_CLI_SCENARIO_DEMO_SCENARIOS_H_
 

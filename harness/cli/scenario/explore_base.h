@@ -1,5 +1,5 @@
-// The base case of `gauntlet explore` where none is given: a file of
-// scenarios/, built in.
+// The default base case of `gauntlet explore`: a file of scenarios/, compiled
+// in.
 #ifndef GAUNTLET_HARNESS_CLI_SCENARIO_EXPLORE_BASE_H_
 #define GAUNTLET_HARNESS_CLI_SCENARIO_EXPLORE_BASE_H_
 

@@ -14,10 +14,11 @@ namespace gauntlet {
 // Returns true iff the labels of a case match.
 using LabelMatcher = std::function<bool(const std::vector<std::string>&)>;
 
-// Grammar, `not` binding closest and `or` least:
+// Parses an expression; `not` binds closest and `or` least:
 //   expression = term {"or" term}; term = factor {"and" factor};
 //   factor = "not" factor | "(" expression ")" | label
-// kInvalidArgument: another text; the message has the position.
+// kInvalidArgument: the text is not an expression; the message has the
+// position.
 Result<LabelMatcher> ParseLabelExpression(std::string_view text);
 
 }  // namespace gauntlet

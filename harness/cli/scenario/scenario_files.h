@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// The files themselves, and every *.yaml in and below the folders, in order of
-// path and each once. kNotFound for a path that is not there.
+// Returns the given files, and every *.yaml in and below the given folders,
+// sorted by path and without duplicates. kNotFound: a path does not exist.
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths);
 

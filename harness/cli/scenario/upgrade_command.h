@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Prints the upgraded file; a file of this schema is printed as it is. Returns
-// the exit code: 2 for a file that cannot be read or upgraded.
+// Prints the upgraded file; prints a gauntlet/v2 file as it is. Returns the
+// exit code: 2 if the file cannot be read or upgraded.
 int RunUpgrade(const UpgradeCommand& command, Storage& storage,
                Console& console);
 

@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// Reads scenario files and says what is wrong with them; runs nothing. Returns
+// Reads scenario files and prints their mistakes without running them. Returns
 // the exit code: 0, or 2 if there is a mistake.
 int RunValidate(const ValidateCommand& command, Console& console);
 

@@ -9,14 +9,14 @@
 
 namespace gauntlet {
 
-// Results go to `out`, everything that is said meanwhile to `err`.
+// Results go to `out`, all other messages to `err`.
 struct Console {
   std::ostream& out;
   std::ostream& err;
   TerminalStyle out_style;
   TerminalStyle err_style;
-  // Waits a short time until text written so far has reached its readers.
-  // Empty: the streams write at once.
+  // Briefly waits for readers to take the text written so far. Empty: the
+  // streams write synchronously.
   std::function<void()> settle = {};
 
   void Flush() const {

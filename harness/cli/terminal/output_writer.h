@@ -1,6 +1,6 @@
-// Writes to standard output or error without ever waiting for the reader: a
-// launcher whose terminal is stopped, or whose log collector is stuck, goes on
-// to pass on notices, restart workers and end.
+// Writes to standard output or error without ever waiting for the reader. A
+// launcher whose terminal is stopped, or whose log collector hangs, still
+// forwards notices, restarts workers and exits.
 #ifndef GAUNTLET_HARNESS_CLI_TERMINAL_OUTPUT_WRITER_H_
 #define GAUNTLET_HARNESS_CLI_TERMINAL_OUTPUT_WRITER_H_
 
@@ -20,40 +20,40 @@
 namespace gauntlet {
 
 enum class OutputKind : uint8_t {
-  // For people: at most kMaxHeldBytes wait to be written. Beyond that the
-  // oldest lines are dropped, and a line in their place says how many.
+  // For people: buffers at most kMaxHeldBytes. Beyond that, drops the oldest
+  // lines and writes their number in their place.
   kMessages,
-  // For programs: everything waits to be written, nothing is added.
+  // For programs: buffers everything and adds nothing.
   kResults,
 };
 
 inline constexpr size_t kMaxHeldBytes = size_t{1} << 18;
 
-// How long the end of a program waits for a reader: since the reader last took
-// something, and in all.
+// Limits on the wait for a reader when the program ends: since the reader last
+// took something, and in total.
 struct FlushTimeouts {
   Duration idle = std::chrono::seconds(1);
   Duration total = std::chrono::seconds(5);
 };
 
-// Writes text in a thread of its own. Text that cannot be written (a full disk,
-// a pipe that nobody has open) is dropped; later text is still tried.
+// Writes text on a thread of its own. Text that cannot be written (full disk,
+// closed pipe) is dropped; later text is still tried.
 class OutputWriter {
  public:
-  // The descriptor stays open as long as the process lives.
+  // REQUIRES: the descriptor stays open until the process ends.
   OutputWriter(int fd, OutputKind kind);
-  // Does not wait: see Flush.
+  // Does not wait for unwritten text; see Flush.
   ~OutputWriter();
   OutputWriter(const OutputWriter&) = delete;
   OutputWriter& operator=(const OutputWriter&) = delete;
 
-  // Never blocks. Safe from any thread.
+  // Never blocks. Thread-safe.
   void Write(std::string text);
-  // Waits until all is written, at most so long. The first error of a write;
-  // kDeadlineExceeded if something is left.
+  // Waits within the timeouts until everything is written. Returns the first
+  // error of a write; kDeadlineExceeded if some text is left.
   Status Flush(const FlushTimeouts& timeouts);
-  // The same without a limit, until `must_end` returns true (it is asked ten
-  // times a second): from then on with one.
+  // As Flush above, but the timeouts apply only once `must_end` returns true;
+  // until then waits without a limit. Calls `must_end` ten times a second.
   Status Flush(const FlushTimeouts& timeouts,
                const std::function<bool()>& must_end);
 
@@ -66,8 +66,8 @@ class OutputWriter {
   const std::shared_ptr<Shared> shared_;
 };
 
-// Stream buffer that passes whole lines to the writer, and at a flush also an
-// incomplete one. Safe from several threads.
+// Stream buffer that passes whole lines to the writer, and on flush also an
+// incomplete line. Thread-safe.
 class OutputBuffer final : public std::streambuf {
  public:
   explicit OutputBuffer(OutputWriter& writer) : writer_(writer) {}
@@ -82,18 +82,18 @@ class OutputBuffer final : public std::streambuf {
   std::string line_;  // incomplete line
 };
 
-// Both standard streams, to writers of their own.
+// Standard output and standard error, each with a writer of its own.
 class NonblockingStreams {
  public:
   // `messages`: kind of standard error. `must_end` returns true once the
-  // program was told to end; null: Flush always has its limit, whether the
-  // output is read or not.
+  // program was told to end. Null: Flush always has its limit, even if the
+  // output is being read.
   NonblockingStreams(OutputKind messages, std::function<bool()> must_end);
 
   std::ostream& out() { return out_; }
   std::ostream& err() { return err_; }
-  // Calls OutputWriter::Flush for both streams, with one limit for all calls
-  // together. Returns the status of standard output.
+  // Flushes both streams. One limit covers all calls together. Returns the
+  // status of standard output.
   Status Flush();
 
  private:

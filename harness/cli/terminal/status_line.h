@@ -18,24 +18,23 @@ namespace gauntlet {
 std::string CutToColumns(std::string_view text, size_t columns,
                          const TerminalStyle& style);
 
-// "0:41", "1:02:03": rounded up.
+// Returns "0:41" or "1:02:03", rounded up to seconds.
 std::string ClockText(double seconds);
 
-// Writes nothing where `style` does not animate. Not safe from two threads at
-// once.
+// Writes nothing if `style` does not animate. Not thread-safe.
 class StatusLine {
  public:
   StatusLine(const Clock& clock, std::ostream& out, const TerminalStyle& style)
       : clock_(clock), out_(out), style_(style) {}
 
-  // Returns true iff a Draw would be seen: at most ten times a second.
+  // Returns true iff Draw would write: at most ten times a second.
   bool IsDue() const;
   // Replaces the line with `text`, cut to the width of the terminal. Does
-  // nothing if no line is due or the text is there already.
+  // nothing if no line is due or the text is already shown.
   void Draw(std::string_view text);
   // Removes the line. Call it before anything else is written.
   void Clear();
-  // Number of columns that a text may have.
+  // Returns the maximum number of columns of a text.
   size_t columns() const;
 
  private:
@@ -43,7 +42,7 @@ class StatusLine {
   std::ostream& out_;
   const TerminalStyle style_;
   std::optional<Time> drawn_at_;
-  std::string shown_;  // empty: the line is not there
+  std::string shown_;  // empty: no line is shown
 };
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Colour where a person looks at it, and nowhere else.
+// Colour and animation on terminals, and plain text elsewhere.
 #ifndef GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
 #define GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
 
@@ -10,15 +10,15 @@
 
 namespace gauntlet {
 
-// --color. kAuto: if the stream is a terminal, TERM is not "dumb" and NO_COLOR
-// is unset or empty (no-color.org).
+// --color. kAuto: on if the stream is a terminal, TERM is not "dumb" and
+// NO_COLOR is unset or empty (no-color.org).
 enum class ColorChoice : uint8_t { kAuto, kOn, kOff };
 std::optional<ColorChoice> FindColorChoice(std::string_view name);
 
 // Properties of the target of one output stream.
 struct TerminalFacts {
   bool is_terminal = false;
-  bool no_color = false;  // NO_COLOR is set to something
+  bool no_color = false;  // NO_COLOR is set and not empty
   bool is_dumb = false;   // TERM is "dumb" or unset
   bool utf8 = false;      // the locale's encoding
   int columns = 80;
@@ -29,16 +29,16 @@ enum class Ink : uint8_t { kGood, kBad, kWarning, kFaint, kStrong };
 class TerminalStyle {
  public:
   TerminalStyle(ColorChoice choice, const TerminalFacts& facts);
-  // The text in that ink, or as it is where there is no colour.
+  // Returns the text in that ink, or unchanged if colour is off.
   std::string Paint(Ink ink, std::string_view text) const;
   // Returns true iff Paint adds colour.
   bool colored() const { return colored_; }
-  // Returns true iff a line may be rewritten in place.
+  // Returns true iff lines may be rewritten in place.
   bool animates() const { return animates_; }
   bool utf8() const { return utf8_; }
   int columns() const { return columns_; }
-  // Returns the columns to wrap sentences to; 0: the stream is no terminal, so
-  // lines may have any length.
+  // Returns the column at which to wrap sentences; 0 if the stream is not a
+  // terminal, so that lines may have any length.
   size_t wrap_columns() const {
     return is_terminal_ ? static_cast<size_t>(columns_) : 0;
   }

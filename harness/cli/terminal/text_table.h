@@ -1,4 +1,4 @@
-// Cells in rows, for a terminal.
+// A table of text cells for a terminal.
 #ifndef GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
 #define GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
 
@@ -14,7 +14,7 @@ class TextTable {
   void AddRow(std::vector<std::string> cells) {
     rows_.push_back(std::move(cells));
   }
-  // Each row a line, two spaces before it.
+  // Returns a line for each row, indented by two spaces.
   std::string Render() const;
 
  private:

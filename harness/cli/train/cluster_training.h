@@ -1,4 +1,4 @@
-// `gauntlet train` where its flags and the environment say that it runs.
+// `gauntlet train` as configured by its flags and the environment.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_CLUSTER_TRAINING_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_CLUSTER_TRAINING_H_
 
@@ -7,10 +7,11 @@
 
 namespace gauntlet {
 
-// As one worker of the cluster whose launcher started this process, which then
-// ends here with the worker's exit code, or as its evaluator; else with workers
-// of its own. With TrainTask::kPrintCluster, says which it would be. To be
-// called from the main thread, before there are others. Returns the exit code.
+// Runs as one worker of the cluster whose launcher started this process, and
+// then ends the process with the worker's exit code; or runs as the cluster's
+// evaluator; or trains with workers of its own. With TrainTask::kPrintCluster,
+// only prints the resolved cluster. Must be called from the main thread before
+// any other thread starts. Returns the exit code.
 int TrainInCluster(const TrainCommand& command, Console& console);
 
 }  // namespace gauntlet

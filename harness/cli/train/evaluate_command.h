@@ -12,20 +12,23 @@
 
 namespace gauntlet {
 
-// "epoch 2  step 12  val_loss 0.5312  val_accuracy 0.9062  step-000000012-g1".
+// Returns "epoch 2  step 12  val_loss 0.5312  val_accuracy 0.9062
+// step-000000012-g1".
 std::string EvaluationToText(const Evaluation& evaluation);
-// The same as one line of JSON; a loss that is no number is null.
+// Returns the evaluation as one line of JSON; a loss that is not finite is
+// null.
 std::string EvaluationToJson(const Evaluation& evaluation);
 
-// Says a line of each checkpoint. Returns the exit code: 0, 2 for a job that
-// cannot be evaluated, 7 where --once found nothing to load, 143 for a notice.
+// Prints a line for each checkpoint. Returns the exit code: 0, 2 if the job
+// cannot be evaluated, 7 if --once found no loadable checkpoint, 143 after a
+// notice.
 int RunEvaluate(const EvaluateCommand& command, World& world, Console& console);
 
-// In a process of this machine.
+// Runs RunEvaluate with signal handlers in the real world of this process.
 int EvaluateLocally(const EvaluateCommand& command, Console& console);
 
-// As the evaluator of a cluster whose workers this command trains, until its
-// horizon. The checkpoints have to be of its job.
+// Runs as the evaluator of the cluster that trains this command, until its
+// horizon. REQUIRES: the checkpoints are of the command's job.
 int RunSidecar(const TrainCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-// Keeps the first event and the newest ones. May be called from any thread.
+// Keeps the first event and the newest ones. Thread-safe.
 class EventMemory final : public EventLog {
  public:
   EventMemory(const Clock& clock, size_t most_events)

@@ -1,4 +1,4 @@
-// The options of `gauntlet train` that say what is trained.
+// The options of `gauntlet train` that define the job.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_
 
@@ -16,7 +16,7 @@ struct JobFlags {
   std::optional<JobSpec> file;  // content of --job, with its own preset
   std::optional<std::string> preset;
   std::optional<std::string> data;
-  std::string validation;  // empty: beside the training data
+  std::string validation;  // empty: with the training data
   std::optional<int> replicas;
   std::optional<int> batch;
   std::optional<int> accumulate;
@@ -32,14 +32,15 @@ struct JobFlags {
   std::optional<int> validation_steps;
 };
 
-// The options that most runs need, those of the optimizer and those that say
-// how the data is read.
+// Each adds a group of options: those that most runs need, those of the
+// optimizer, and those on reading the data.
 void AddJobFlags(Flags& flags, JobFlags& told);
 void AddOptimizerFlags(Flags& flags, JobFlags& told);
 void AddDataFlags(Flags& flags, JobFlags& told);
 
-// A job that Validate accepts. As many replicas as `workers` if nothing else
-// was said; kInvalidArgument also for more workers than replicas.
+// Returns a job that Validate accepts. The number of replicas defaults to
+// `workers`. kInvalidArgument: Validate refuses the job, or there are more
+// workers than replicas.
 Result<JobSpec> JobOf(const JobFlags& told, int workers);
 
 }  // namespace gauntlet

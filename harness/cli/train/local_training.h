@@ -1,4 +1,4 @@
-// `gauntlet train` in real processes of this machine.
+// `gauntlet train` with worker processes on this machine.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_LOCAL_TRAINING_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_LOCAL_TRAINING_H_
 
@@ -7,11 +7,12 @@
 
 namespace gauntlet {
 
-// RunTrain with workers that are processes of this program. To be called from
-// the main thread, before there are others. Returns the exit code.
+// Calls RunTrain with workers that are processes of this program. Must be
+// called from the main thread before any other thread starts. Returns the exit
+// code.
 int TrainOnThisMachine(const TrainCommand& command, Console& console);
 
-// The same for the options in a file.
+// As TrainOnThisMachine, with the TrainOptions of a file.
 int RunLaunch(const LaunchCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Directories that a training run writes to, checked before it starts.
+// Output directories and files of a training run, checked before it starts.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_OUTPUT_PLACES_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_OUTPUT_PLACES_H_
 
@@ -10,38 +10,39 @@
 
 namespace gauntlet {
 
-// It is missing, not asked for (""), or a directory that can be written to;
-// else kInvalidArgument says what stands there.
+// Returns OK if the directory is missing or writable, or if `directory` is ""
+// (not requested). kInvalidArgument: anything else; the message names the
+// obstacle.
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
-// kInvalidArgument: the name is "-", which is standard output elsewhere, and
-// here would be a file.
+// kInvalidArgument: the name is "-". Elsewhere that is standard output; here it
+// would be a file.
 Status CheckFileName(const std::string& file);
 
-// kIoError names the file's folder if it is missing.
+// kIoError: the file's folder does not exist; the message names it.
 Status CheckFolderOf(const std::string& file);
 
 // Returns OK if the file can be written, created or replaced, or if `file` is
-// "". kIoError names the obstacle;
-// kInvalidArgument: CheckFileName.
+// "". kIoError: the message names the obstacle. kInvalidArgument:
+// CheckFileName.
 Status CheckOutputFile(const std::string& file);
 
-// All of the command's, likewise, with the flag in front: "--ckpt: run:
-// opendir: it is a link to /mnt/run, which does not exist". --export is not
-// among them (MakeChiefPlaces).
+// Checks all output directories and files of the command except --export
+// (MakeChiefPlaces). Errors begin with the flag: "--ckpt: run: opendir: it is a
+// link to /mnt/run, which does not exist".
 Status CheckOutputPlaces(Storage& storage, const TrainCommand& command);
 
-// Makes --tensorboard's directory, so that one that can never be made is
-// refused before training. A full disk is no error: it may have room later, and
-// curves that cannot be written never stop training.
+// Creates --tensorboard's directory, so that a directory that cannot be created
+// is reported before training. A full disk is not an error: there may be space
+// later, and curves that cannot be written never stop training.
 Status MakeSummaryPlace(Storage& storage, const std::string& directory);
 
-// The directories that the chief alone writes to: makes --tensorboard, and
-// checks --export as PrepareExport does.
+// Prepares the directories that only the chief writes to: creates
+// --tensorboard, and checks --export as PrepareExport does.
 Status MakeChiefPlaces(Storage& storage, const TrainCommand& command);
 
-// Makes --events, --logs and --ckpt, and the chief's. REQUIRES: CheckPlaces
-// (train_command.h) found nothing wrong with them.
+// Creates --events, --logs and --ckpt, and the chief's directories. REQUIRES:
+// CheckPlaces (train_command.h) returned OK.
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command);
 
 }  // namespace gauntlet

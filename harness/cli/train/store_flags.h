@@ -1,4 +1,4 @@
-// The options of `gauntlet train` about its checkpoints.
+// The checkpoint options of `gauntlet train`.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_STORE_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_STORE_FLAGS_H_
 
@@ -24,8 +24,8 @@ struct StoreFlags {
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                    StoreFlags& told);
 
-// Puts the flags into the options. kInvalidArgument names a flag that requires
-// a checkpoint directory.
+// Copies the flags into the options. kInvalidArgument names a flag that
+// requires a checkpoint directory.
 Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// `gauntlet train`: launches the workers and says what comes of them.
+// `gauntlet train`: launches the workers and reports the outcome.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_COMMAND_H_
 
@@ -14,16 +14,17 @@
 
 namespace gauntlet {
 
-// "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
+// Returns "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch
+// to ckpt".
 std::string TrainHeader(const TrainCommand& command);
 
-// Checks all outputs of the command: CheckOutputPlaces (output_places.h), and
-// that no two that have to differ are one place (output_overlap.h).
+// Checks all outputs of the command (CheckOutputPlaces, output_places.h), and
+// that no two outputs that must differ are the same place (output_overlap.h).
 // kInvalidArgument names the flags.
 Status CheckPlaces(Storage& storage, const TrainCommand& command);
 
-// The worker processes are those of the command: they train command.options.
-// Returns the exit code.
+// Trains command.options. REQUIRES: `processes` starts workers of the same
+// command. Returns the exit code.
 int RunTrain(const TrainCommand& command, World& world,
              WorkerProcesses& processes, Console& console);
 

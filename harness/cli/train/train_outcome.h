@@ -15,23 +15,23 @@ struct TrainOutcome {
   double seconds = 0.0;
 };
 
-// One line: {"status", "epochs", "steps", "digest", "loss", "accuracy",
-// "val_accuracy", "restarts", "resumed_from", "seconds"}, with "reason" where
-// there is one. What is not known (or not finite) is null; the status is then
-// "failed".
+// Returns one line: {"status", "epochs", "steps", "digest", "loss", "accuracy",
+// "val_accuracy", "restarts", "resumed_from", "seconds"}, with "reason" if
+// there is one. Unknown and non-finite values are null. Without a result, the
+// status is "failed".
 std::string TrainOutcomeToJson(const TrainOutcome& outcome);
 
-// One line: "done     4 epochs, 256 steps, loss 0.4127, …". REQUIRES:
+// Returns one line: "done     4 epochs, 256 steps, loss 0.4127, …". REQUIRES:
 // outcome.end.result.
 std::string TrainOutcomeToText(const TrainOutcome& outcome);
 
-// "step 10 is saved in ckpt; the same command resumes there" where a notice or
-// --stop-at-step stopped the run; else "".
+// Returns "step 10 is saved in ckpt; the same command resumes there" if a
+// notice or --stop-at-step stopped the run; else "".
 std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options);
 
-// Prints the outcome in one of these forms, if there is anything to print:
-// the result on console.out, then the line on resuming on console.err.
+// Prints the outcome, if there is one, in the given format: the result on
+// console.out, then the line on resuming on console.err.
 void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
                        const TrainOptions& options, Console& console);
 

@@ -1,5 +1,5 @@
 // Progress of training for people: a line rewritten in place on a terminal,
-// otherwise a plain line from time to time.
+// otherwise plain lines at intervals.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_PROGRESS_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_PROGRESS_H_
 
@@ -17,34 +17,34 @@
 namespace gauntlet {
 
 struct ProgressFacts {
-  uint64_t epoch = 0;  // complete ones
+  uint64_t epoch = 0;  // completed
   uint64_t epochs = 1;
-  uint64_t step = 0;             // taken
-  uint64_t steps = 0;            // in all; 0: not known
-  std::optional<float> loss;     // none: no step was reported yet
+  uint64_t step = 0;             // completed
+  uint64_t steps = 0;            // in total; 0: not known
+  std::optional<float> loss;     // nullopt: no step was reported yet
   double rows_per_second = 0.0;  // 0: not known
   double rows_per_step = 1.0;
 };
 
-// Without a line feed and at most style.columns() - 1 characters wide: "epoch
-// 3/4  step 151/256  ██▎   59%  loss 0.4127  1912 samples/s  eta 0:08". The bar
-// is left out where lines are not rewritten.
+// Returns a line without a line feed, at most style.columns() - 1 characters
+// wide: "epoch 3/4  step 151/256  ██▎   59%  loss 0.4127  1912 samples/s  eta
+// 0:08". The bar is left out if lines are not rewritten.
 std::string RenderProgress(const ProgressFacts& facts,
                            const TerminalStyle& style);
 
-// Not safe from two tasks at once.
+// Not safe for concurrent use by two tasks.
 class TrainProgress final : public LaunchObserver {
  public:
-  // Steps, epochs and rows a step are those of the command.
+  // Takes steps, epochs and rows per step from the command.
   TrainProgress(const Clock& clock, const TrainCommand& command,
                 std::ostream& out, const TerminalStyle& style);
 
-  // At most ten times a second on a terminal; otherwise when an epoch is
-  // complete, and each ten seconds. Its `line` is always written.
+  // Shows progress at most ten times a second on a terminal; otherwise after
+  // each epoch and every ten seconds. Always writes the report's `line`.
   void Progress(const WorkerProgress& progress) override;
   void Restarting(int restart, const std::string& reason,
                   Duration pause) override;
-  // Takes the rewritten line away.
+  // Removes the rewritten line.
   void Clear();
 
  private:
@@ -61,7 +61,7 @@ class TrainProgress final : public LaunchObserver {
   // Step and time of the first report since the last restart: start of the
   // speed measurement.
   std::optional<std::pair<uint64_t, Time>> measured_from_;
-  std::optional<float> last_loss_;  // reported since the last restart
+  std::optional<float> last_loss_;  // since the last restart; nullopt: none yet
   std::optional<Time> last_drawn_;
   uint64_t last_epoch_ = 0;
   bool line_shown_ = false;

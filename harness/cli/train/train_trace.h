@@ -19,9 +19,9 @@ namespace gauntlet {
 // Trace of the launcher and the workers of this machine, from event files.
 class LocalTrace {
  public:
-  // The files are those of --events, or in a temporary directory. REQUIRES: the
-  // command has a trace file, and CheckPlaces (train_command.h) found nothing
-  // wrong with it.
+  // Uses the event files of --events, or of a temporary directory. REQUIRES:
+  // the command has a trace file, and CheckPlaces (train_command.h) returned
+  // OK.
   static Result<std::unique_ptr<LocalTrace>> Prepare(
       const TrainCommand& command);
 
@@ -35,7 +35,7 @@ class LocalTrace {
  private:
   LocalTrace() = default;
 
-  std::unique_ptr<TemporaryDirectory> own_;  // null: --events
+  std::unique_ptr<TemporaryDirectory> own_;  // null: events are in --events
   std::string events_directory_;
   FileLengths before_;  // of the files of earlier runs
 };
@@ -47,8 +47,9 @@ class WorkerTrace {
 
   EventLog& events() { return events_; }
 
-  // Writes it beside the traces of the other workers. Only prints an error: a
-  // cluster's launcher would start a worker that fails again, to train nothing.
+  // Writes the trace next to those of the other workers. Only prints errors:
+  // with a failure exit code, the cluster's launcher would restart a worker
+  // whose training is complete.
   void Write(const TrainCommand& command, const WorkerSpec& place,
              Console& console) const;
 
@@ -56,7 +57,7 @@ class WorkerTrace {
   EventMemory events_;
 };
 
-// "trace-worker-1-life-2.json.gz" for "trace.json.gz".
+// Returns "trace-worker-1-life-2.json.gz" for "trace.json.gz".
 std::string TraceFileOfWorker(const std::string& file, int worker, int life);
 
 // Returns the bytes to write: compressed if the name ends in ".gz".
