@@ -24,7 +24,7 @@ struct Verb {
 
 using enum VerbGroup;
 
-// The order within a group is that of the overview.
+// Commands in the order of the overview within each group.
 constexpr std::array kVerbs = {
     Verb{"run", "Run scenarios and judge the results.", kRunAndSearch,
          ParseRun},
@@ -70,7 +70,7 @@ constexpr std::array kVerbGroups = {
     VerbGroupInfo{kSetUp, "Set up"},
 };
 
-// Words of other tools for our commands.
+// Other tools' names for our commands.
 struct VerbSynonym {
   std::string_view name;
   std::string_view meant;
@@ -109,7 +109,7 @@ const Verb* FindVerb(std::string_view name) {
   return nullptr;
 }
 
-// "; did you mean run?", or the commands that there are.
+// Returns "; did you mean run?", or the list of all commands.
 std::string HintOnCommand(const std::string& word) {
   for (const VerbSynonym& synonym : kVerbSynonyms) {
     if (synonym.name != word) continue;
@@ -134,8 +134,8 @@ Status UnknownWord(const std::string& word) {
                   DidYouMean(word, {"--help", "--version", "--color"})));
 }
 
-// Takes --color from the front, where it may stand before the command;
-// returns what is left.
+// Removes --color from the front of the arguments, where it may stand before
+// the command, and returns the rest.
 Result<std::span<const std::string>> TakeColor(
     std::span<const std::string> arguments, ColorChoice& color) {
   constexpr std::string_view kName = "--color";
@@ -183,7 +183,7 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
   Result<Command> command =
       verb->parse({arguments.subspan(1), line.color, line.notes});
   if (!command.ok()) {
-    // A subcommand has said so much.
+    // The message of a subcommand already begins with the command's name.
     const bool said =
         command.status().message().starts_with(fmt::format("{} ", verb->name));
     return said ? command.status() : Annotate(command.status(), verb->name);

@@ -19,7 +19,8 @@
 namespace gauntlet {
 namespace {
 
-// The text that the command prints for --help, or a group of its options.
+// Returns the text that the command prints for --help, or for one group of its
+// options.
 Result<std::optional<std::string>> CommandHelp(const std::string& topic) {
   const size_t space = topic.find(' ');
   const std::string name = topic.substr(0, space);
@@ -43,7 +44,7 @@ Result<std::optional<std::string>> CommandHelp(const std::string& topic) {
   return std::optional(shown->text);
 }
 
-// Two lines: the nearest names, and all topics and commands.
+// Returns the error text: the nearest names, all topics and all commands.
 std::string UnknownTopic(const std::string& topic) {
   std::vector<std::string> names = HelpTopics();
   std::ranges::move(CommandNames(), std::back_inserter(names));

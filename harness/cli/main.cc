@@ -1,4 +1,4 @@
-// The program: from arguments and environment to one command.
+// The program: parses the arguments and executes one command.
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -74,7 +74,7 @@ TerminalFacts FactsOf(int fd) {
   return facts;
 }
 
-// One call for each command.
+// Executes a command of any type.
 struct Execute {
   Console& console;
 
@@ -173,15 +173,16 @@ bool AwaitsNotices(const Command& command) {
          std::holds_alternative<WorkerCommand>(command);
 }
 
-// Returns true iff `fd` is a pipe that nobody reads any more.
+// Returns true iff `fd` is a pipe whose reader has closed it.
 bool ReaderIsGone(int fd) {
   pollfd state = {.fd = fd, .events = POLLOUT, .revents = 0};
   return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
 }
 
-// Whoever opens a file next would be given the number of a standard stream that
-// is closed, and get what is written there. Reading and writing fail as they
-// would without: errors go nowhere, which is no error.
+// Opens /dev/null in place of closed standard streams. Otherwise the next file
+// that is opened gets the number of a closed stream, and with it everything
+// written to that stream. Writes to standard output still fail; writes to
+// standard error are discarded.
 void FillStandardStreams() {
   const auto fill = [](int fd, int how) {
     if (fcntl(fd, F_GETFD) < 0) static_cast<void>(open("/dev/null", how));
@@ -191,10 +192,11 @@ void FillStandardStreams() {
   fill(STDERR_FILENO, O_RDWR);
 }
 
-// No file of this program is writable by everybody, whatever the umask is.
+// Makes all files of this program unwritable for others, whatever the umask is.
 void KeepOthersFromWriting() { umask(umask(0) | S_IWOTH); }
 
-// The exit code where the output is lost: kNoVerdict, unless `code` is worse.
+// Returns the exit code of a command whose output was lost: kNoVerdict, unless
+// `code` is worse.
 ExitCode WithoutOutput(ExitCode code) {
   const bool is_better = code == ExitCode::kOk ||
                          code == ExitCode::kLimitBroken ||
@@ -202,10 +204,11 @@ ExitCode WithoutOutput(ExitCode code) {
   return is_better ? ExitCode::kNoVerdict : code;
 }
 
-// Whoever reads what a command prints never keeps it from acting on signals.
-// Training ends whether its output is read or not: its exit code and its
-// checkpoints hold the result, and a scheduler must not start it again for want
-// of a line. Every other command waits for its readers until a signal comes.
+// Executes the command. A blocked reader of its output never keeps it from
+// acting on signals. Training exits even if its output is not read: its exit
+// code and its checkpoints hold the result, and a scheduler must not restart it
+// because of a missing line. All other commands wait for their readers until a
+// signal arrives.
 int ExecuteCommand(const CommandLine& line) {
   const bool trains = AwaitsNotices(line.command);
   const RealHost host;
@@ -222,7 +225,7 @@ int ExecuteCommand(const CommandLine& line) {
   }
   const int exit_code = std::visit(Execute{console}, line.command);
   const Status written = streams.Flush();
-  // A reader that has enough, such as `head`, needs no message.
+  // A reader that closed the pipe early, such as `head`, is no error.
   if (written.ok() || ReaderIsGone(STDOUT_FILENO)) return exit_code;
   fmt::print(streams.err(), "gauntlet: cannot write to standard output: {}\n",
              written.message());
@@ -251,8 +254,9 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace gauntlet
 
-// The process of a trial enters namespaces, which takes a single thread, and
-// its program gets the signals of this process.
+// Returns true iff this is the process of a crash-test trial. It runs before
+// any thread starts, as entering namespaces requires a single thread, and
+// without signal handlers, as its program receives the signals of this process.
 bool IsTrial(int argc, char** argv) {
   return argc == 3 && std::string_view(argv[1]) == "trial";
 }

@@ -82,7 +82,8 @@ Result<fs::path> MakeOutput(const std::string& out) {
                          "; choose another folder with --out DIR");
 }
 
-// A folder of .gauntlet/bench is never used again, so trials are beside it.
+// A folder of .gauntlet/bench is never reused, so the trials go next to it;
+// then the next benchmark finds and deletes those of a killed one.
 fs::path TrialsParent(const BenchCheckpointCommand& command,
                       const fs::path& out) {
   if (!command.trial_directory.empty()) return command.trial_directory;
@@ -110,7 +111,7 @@ class CheckpointBenchRun {
   CheckpointBenchRun(const BenchCheckpointCommand& command, Console& console)
       : command_(command), console_(console) {}
 
-  // kInvalidArgument: the call is wrong, and nothing was measured.
+  // kInvalidArgument: the command line is wrong, and nothing was measured.
   Result<ExitCode> Run();
 
  private:
@@ -134,7 +135,7 @@ Result<ExitCode> CheckpointBenchRun::Run() {
   RETURN_IF_ERROR(CheckMemory(plan));
   ASSIGN_OR_RETURN(const fs::path out, MakeOutput(command_.out_directory));
   Result<ExitCode> code = Measure(out);
-  // Stays if there is something in it.
+  // Removes the folder only if it is empty.
   std::error_code error;
   fs::remove(out, error);
   return code;

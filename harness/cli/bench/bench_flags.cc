@@ -60,7 +60,7 @@ Result<uint64_t> ReadState(const std::string& text) {
       text);
 }
 
-// 0: never.
+// Returns 0 for "never".
 Result<uint64_t> ReadEvery(const std::string& text) {
   if (text == "never") return uint64_t{0};
   const Result<uint64_t> steps = ParseWhole<uint64_t>(text, 1, kMostEvery);
@@ -70,7 +70,7 @@ Result<uint64_t> ReadEvery(const std::string& text) {
       text);
 }
 
-// 0: all.
+// Returns 0 for "all".
 Result<int> ReadShards(const std::string& text) {
   if (text == "all") return 0;
   const Result<int> shards = ParseWhole(text, 1, kMostWorkers);
@@ -80,7 +80,7 @@ Result<int> ReadShards(const std::string& text) {
       text);
 }
 
-// nullopt: "none", which is measured in any case.
+// Returns nullopt for "none", which is measured in any case.
 Result<std::optional<SaveMode>> ReadMode(const std::string& text) {
   if (text == "none") return std::optional<SaveMode>();
   for (const SaveMode mode : AllSaveModes()) {
@@ -104,13 +104,14 @@ Status ReadLimits(const std::vector<std::string>& texts,
   return OkStatus();
 }
 
-// A multiple of a difference, which may be below 0, is no bound, and one run
-// differs significantly from none.
+// Returns true iff a multiple of the baseline is no limit for the metric: a
+// difference may be below 0, and the goodput comes from a single run.
 bool HasNoMultiple(Metric metric) {
   return IsDifference(metric) || metric == Metric::kGoodput;
 }
 
-// A limit on what the run does not measure would never be broken.
+// Refuses limits that could never be broken because the run does not measure
+// their metric.
 Status CheckLimits(const BenchCheckpointCommand& told) {
   for (const BenchLimit& limit : told.limits) {
     const auto refuse = [&limit](std::string_view why) {
@@ -241,7 +242,7 @@ Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
     return Command(PrintTextCommand{flags.Help()});
   }
   std::erase(told.every, uint64_t{0});
-  // "never" alone.
+  // The list was "never" alone.
   if (told.every.empty()) {
     told.every = {10};
     modes.clear();

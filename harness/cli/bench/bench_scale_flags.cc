@@ -36,7 +36,7 @@ Exit code 0: done; 1: a figure is void, or a run failed; 2: the call is wrong;
 constexpr uint64_t kMostCrashes = 10'000;
 constexpr int kMostFailureWorkers = 100'000'000;
 
-// A time of 0 too.
+// Returns a reader of a time, which may be 0.
 FlagReader ReadLatency(Duration& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<Duration> time = ParseDuration(text);
@@ -46,7 +46,8 @@ FlagReader ReadLatency(Duration& target) {
   };
 }
 
-// Shorter steps would need millions of simulated steps.
+// Returns a reader of a time of at least 1 ms: shorter steps would need
+// millions of simulated steps.
 FlagReader ReadStepTime(Duration& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<Duration> time = ParseDuration(text);

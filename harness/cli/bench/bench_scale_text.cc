@@ -22,7 +22,8 @@ std::string SetupText(const ScaleSetup& setup) {
       setup.seed);
 }
 
-// "N^0.98" between the two largest clusters with figures.
+// Returns the growth between the two largest clusters with figures, as
+// "N^0.98".
 std::string GrowthCell(const std::vector<const ScaleFigures*>& measured,
                        ScaleMetric metric) {
   if (measured.size() < 2) return "";

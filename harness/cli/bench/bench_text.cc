@@ -26,7 +26,7 @@ std::string MedianCell(const CheckpointFigures& figures, Metric metric) {
   return MetricText(InfoOf(metric).unit, MedianOf(values));
 }
 
-// The 95 % interval.
+// Returns the 95 % interval.
 std::string IntervalCell(const CheckpointFigures& figures, Metric metric) {
   const TrialValues& values = figures.of(metric);
   if (values.size() < kLeastTrials) return "";
@@ -57,7 +57,7 @@ std::string MetricsTable(std::span<const CheckpointFigures> group,
   return table.Render();
 }
 
-// A line for each mode with saves.
+// Returns a line for each mode with saves.
 std::string RecommendationsText(std::span<const CheckpointFigures> group,
                                 double between_failures) {
   std::string text;
@@ -84,7 +84,7 @@ std::string GoodputText(const CheckpointFigures& figures) {
       MetricText(MetricUnit::kSeconds, goodput.model.downtime));
 }
 
-// Empty: there are as many as an interval needs.
+// Returns "" if there are enough trials for an interval.
 std::string TrialsText(const CheckpointFigures& figures) {
   const size_t trials = figures.of(Metric::kStep).size();
   if (trials >= kLeastTrials || !figures.voided.empty()) return "";

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPurpose = "trials";
-// TemporaryDirectory::MakeIn begins a name so.
+// TemporaryDirectory::MakeIn gives names with this prefix.
 constexpr std::string_view kNamePrefix = "gauntlet-trials-";
 
 bool Lock(const Descriptor& folder) {
@@ -45,12 +45,14 @@ Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) return InvalidArgument(parent.string() + ": " + error.message());
-  // No other benchmark sees a new folder before it is locked.
+  // The lock on `parent` keeps other benchmarks from deleting the new folder
+  // before it is locked.
   const RunsFolderLock one_at_a_time(parent);
   RemoveUnlocked(parent);
   ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
   Descriptor lock = OpenFolder(folder->path());
-  // A file system without locks: what a killed benchmark leaves there stays.
+  // If the file system has no locks, the folder of a killed benchmark is never
+  // deleted.
   if (!Lock(lock)) lock.Reset();
   return std::unique_ptr<TrialsFolder>(
       new TrialsFolder(std::move(folder), std::move(lock)));

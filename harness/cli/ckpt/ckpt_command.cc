@@ -48,7 +48,7 @@ bool IsGood(const CheckpointReport& report) {
 // For one checkpoint, the output does not state where a run would resume.
 enum class Scope : uint8_t { kStore, kOneCheckpoint };
 
-// Returns the line on how a run started now would begin.
+// Returns a line that states how a run started now would begin.
 std::string StartText(const StoreReport& store) {
   if (!store.start.ok()) {
     return fmt::format("a run stops: {}\n", store.start.message());
@@ -101,8 +101,8 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
   return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kOk;
 }
 
-// Inspects a checkpoint directory. kNotFound: the folder has none of the
-// entries of one.
+// Inspects a checkpoint directory. kNotFound: the folder has no entry that a
+// checkpoint directory has.
 Result<StoreReport> Inspect(World& world, const std::string& directory,
                             InspectDepth depth) {
   ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));
@@ -118,7 +118,8 @@ Result<StoreReport> Inspect(World& world, const std::string& directory,
   return InspectStore(world, directory, depth);
 }
 
-// A store is not one of its checkpoints.
+// kInvalidArgument: the path is a checkpoint directory instead of one
+// checkpoint.
 Status CheckIsNoStore(World& world, const std::string& path) {
   const auto entries = world.storage.List(path);
   if (!entries.ok()) return OkStatus();
@@ -133,7 +134,8 @@ Status CheckIsNoStore(World& world, const std::string& path) {
                   path, WithoutLastSlashes(path), checkpoint->name));
 }
 
-// As wide for each that one depth of looking may give.
+// Returns the verdict, padded to the same width for all values that one depth
+// of inspection can give.
 std::string PaintedVerdict(const CheckpointReport& report,
                            const TerminalStyle& style) {
   if (!report.verdict.ok()) return style.Paint(Ink::kBad, "bad         ");
@@ -153,7 +155,7 @@ std::string DifferenceText(const TensorDifference& difference) {
                      difference.second_hex, ulps);
 }
 
-// Null: valid as far as the manifest says, but its bytes were not read.
+// Returns null if the manifest is valid but the bytes were not read.
 Json GoodToJson(const CheckpointReport& report) {
   if (!report.verdict.ok()) return false;
   return report.verified ? Json(true) : Json(nullptr);
@@ -221,7 +223,7 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
 
 namespace {
 
-// kNotFound: there is nothing at the path, not even a link.
+// kNotFound: nothing exists at the path, not even a link.
 Status CheckIsThere(World& world, const std::string& path) {
   const Status listed = world.storage.List(path).status();
   std::error_code ignored;
@@ -262,7 +264,7 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
       return report.name != path.name;
     });
     if (reports.empty()) {
-      // A link in a checkpoint's place is no checkpoint of the store.
+      // A link with the name of a checkpoint is not a checkpoint.
       return Fail(console, "verify",
                   store->obstacle_name == path.name
                       ? store->start

@@ -36,14 +36,14 @@ Command MakePredict(const PathFlags& told) {
       .path = told.paths[0], .data = told.data, .output = told.output};
 }
 
-// Options of a subcommand beside its paths.
+// Options of a subcommand in addition to its paths.
 enum class Takes : uint8_t { kJson, kData, kJsonAndData };
 
 struct Subcommand {
   std::string name;
   std::string summary;
-  std::vector<std::string> paths;  // names of its arguments
-  std::string about;               // the arguments
+  std::vector<std::string> paths;  // names of the arguments
+  std::string about;               // describes the arguments
   std::string example;
   Takes takes = Takes::kJson;
   Command (*make)(const PathFlags&);

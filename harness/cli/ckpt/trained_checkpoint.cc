@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// The directory of the one checkpoint that is meant.
+// Returns the directory of the one checkpoint that the path selects.
 Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   const StorePath split = SplitStorePath(path);
   if (!split.name.empty()) return split.directory + "/" + split.name;

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// "[::1]" → "::1".
+// Returns "::1" for "[::1]".
 std::string WithoutBrackets(const std::string& host) {
   return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
 }

@@ -16,7 +16,8 @@ constexpr Duration kLookEvery = std::chrono::milliseconds(200);
 constexpr std::string_view kSayListen =
     "use --listen ADDRESS (0.0.0.0 for all interfaces)";
 
-// Asks until a name is known, or the deadline comes (kDeadlineExceeded).
+// Retries `ask` until the name is known or the deadline passes
+// (kDeadlineExceeded).
 Result<std::string> Await(const std::function<Result<std::string>()>& ask,
                           std::string_view what, Clock& clock, Time deadline) {
   while (true) {
@@ -33,7 +34,7 @@ Result<std::string> Await(const std::function<Result<std::string>()>& ask,
   }
 }
 
-// Chooses where one worker listens, and where the others find it.
+// Chooses where one worker listens, and at which address the others reach it.
 class Chooser {
  public:
   Chooser(const ResolvedCluster& cluster, const Host& host, Clock& clock,
@@ -59,7 +60,7 @@ class Chooser {
     return AddressOf(*own, parsed.port);
   }
 
-  // For a worker whose address nobody knows: a free port.
+  // Chooses a free port for a worker whose address the others do not have.
   Status ChooseAddress(ReachablePlace& place) const {
     WorkerSpec& spec = place.spec;
     const std::string& chief = spec.addresses.front();
@@ -75,7 +76,7 @@ class Chooser {
     } else if (!IsAnyHost(listen_host)) {
       own = listen_host;
     } else if (IsLoopbackHost(own) && !IsLoopbackHost(HostOf(chief))) {
-      // The chief is on this host: others know it by that name too.
+      // The chief is on this host, which other hosts reach by its name.
       own = host_.Name();
     }
     ASSIGN_OR_RETURN(place.port, ReservePort(listen_host));
@@ -92,8 +93,8 @@ class Chooser {
     return {status.code(), status.message() + remedy};
   }
 
-  // Some hosts give their own name a loopback address, where no other host
-  // finds them.
+  // kInvalidArgument: the name resolves to loopback on this host, as the host's
+  // own name sometimes does, so that other hosts cannot reach this worker.
   Status CheckReached(const std::string& own,
                       const std::string& address) const {
     const std::string name(HostOf(address));
@@ -124,7 +125,7 @@ Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
                                 .rank = told.rank,
                                 .addresses = told.addresses}};
   WorkerSpec& spec = place.spec;
-  // By itself it is reached by nobody, on any port.
+  // No other worker connects to a worker that is alone, so any port will do.
   if (spec.addresses.empty()) spec.addresses = {"127.0.0.1:0"};
   if (spec.addresses.size() == 1) return place;
   if (cluster.rule != ClusterRule::kTfConfig) {

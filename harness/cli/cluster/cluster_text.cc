@@ -7,7 +7,8 @@
 namespace gauntlet {
 namespace {
 
-// Values from the environment may hold anything; a line is a line.
+// Replaces control characters, as values from the environment may contain line
+// breaks.
 std::string OnOneLine(std::string text) {
   for (char& c : text) {
     const bool control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';

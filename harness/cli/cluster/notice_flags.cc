@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// "SIGUSR1" or "USR1".
+// Returns a reader of names such as "SIGUSR1" or "USR1".
 FlagReader ReadSignal(std::string& target) {
   return [&target](const std::string& text) -> Status {
     for (const std::string_view name : NoticeSignals()) {

@@ -22,7 +22,8 @@ Status CheckReal(const FaultPlan& plan) {
   return OkStatus();
 }
 
-// A notice that nobody looks for would be none.
+// Refuses notices from a source that no worker polls: they would have no
+// effect.
 Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
   for (const Fault& fault : plan.faults) {
     if (fault.kind != FaultKind::kPreempt) continue;

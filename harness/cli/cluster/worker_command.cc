@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
-// The launcher's; nullopt: a worker that was started by hand.
+// Returns the launcher's token; nullopt if the worker was started by hand.
 Result<std::optional<JobToken>> TokenOfEnvironment() {
   const char* const text = std::getenv(std::string(kTokenVariable).c_str());
   if (text == nullptr) return std::optional<JobToken>();
@@ -29,7 +29,7 @@ Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
   ASSIGN_OR_RETURN(ClusterPlace place,
                    ParseTfConfig(tf_config == nullptr ? "" : tf_config));
   RETURN_IF_ERROR(CheckIsWorker(place));
-  // By itself it is reached by nobody, on any port.
+  // No other worker connects to a worker that is alone, so any port will do.
   if (place.addresses.empty()) place.addresses = {"127.0.0.1:0"};
   ASSIGN_OR_RETURN(std::optional<JobToken> token, TokenOfEnvironment());
   return WorkerSpec{
@@ -58,7 +58,7 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
   return std::unique_ptr<ProgressReporter>(std::move(socket));
 }
 
-// Returns only with what kept the worker from beginning.
+// Returns only the error that kept the worker from starting.
 Status Work(const WorkerCommand& command, RealWorld& real,
             ProgressReporter& reporter, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,

@@ -24,11 +24,11 @@ namespace gauntlet {
 namespace {
 
 struct PlanStatePlaces {
-  std::string state;        // PlanPlace's
+  std::string state;        // PlanPlace::state
   std::string notice_file;  // announces a preemption; the worker polls it
 };
 
-// A fault plan brought to this process: what stands between engine and world.
+// The fault plan of this process: the decorators between engine and world.
 struct PlannedFaults {
   PlannedFaults(FaultPlan told, const PlanStatePlaces& places,
                 const ProcessIdentity& self, RealWorld& real, EventLog& events)
@@ -94,7 +94,7 @@ Status ProtectNetwork(RealWorld& real, const TlsFiles& files) {
   return OkStatus();
 }
 
-// Passes events on, and says when the first state is there.
+// Forwards events, and calls `on_formed` once the worker has its first state.
 class FormedSignal final : public EventLog {
  public:
   FormedSignal(EventLog& events, const WorkerRun& run)

@@ -62,7 +62,7 @@ Result<fs::path> MakeOutput(const std::string& out) {
                          "; choose another folder with --out DIR");
 }
 
-// As short as it can be from here.
+// Returns the path relative to the current directory if the folder is below it.
 fs::path ShownPath(const fs::path& folder) {
   std::error_code error;
   const fs::path relative = fs::proximate(folder, error);
@@ -113,7 +113,8 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
       *folder, progress);
   progress.Clear();
   if (!result.ok()) {
-    // Nothing was tried.
+    // The crash test failed before any crash was tried, so the folder is
+    // removed.
     std::error_code ignored;
     fs::remove_all(*folder, ignored);
     return refuse(result.status());

@@ -25,7 +25,7 @@ class NoProgress final : public CrashTestProgress {
   void OnTrial(const CrashTrial&, uint64_t) override {}
 };
 
-// The findings of another program have no record.
+// Crash-tests the case's trainer and writes the result to the folder.
 Result<CrashTestResult> RunTrainer(const Case& one, const CasePlace& place,
                                    const fs::path& folder) {
   ASSIGN_OR_RETURN(CrashTestPlan plan, PlanOfTrainer(*one.trainer));

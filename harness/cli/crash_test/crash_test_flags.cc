@@ -47,7 +47,7 @@ Result<CrashFault> ParseFault(const std::string& name) {
       fmt::format("some of {}", fmt::join(kCrashFaultNames, ", ")), name);
 }
 
-// The pattern of a file below {out}, which may stand before it.
+// Accepts patterns of files below {out}, and removes a leading "{out}/".
 Status CheckPatterns(std::string_view flag,
                      std::vector<std::string>& patterns) {
   for (std::string& pattern : patterns) {
@@ -69,7 +69,8 @@ FlagReader ReadStepPattern(std::optional<StepPattern>& target) {
   };
 }
 
-// Without those that say where results go and how much is tried.
+// Returns the arguments without the options on output and on the number of
+// trials.
 std::vector<std::string> OptionsForScripts(
     std::span<const std::string> arguments) {
   const std::set<std::string_view> dropped = {"--out", "--time", "--trials",
@@ -82,7 +83,7 @@ std::vector<std::string> OptionsForScripts(
     if (!dropped.contains(name)) {
       kept.push_back(argument);
     } else if (name == argument) {
-      ++i;  // its value
+      ++i;  // skips its value
     }
   }
   return kept;

@@ -35,7 +35,8 @@ std::string RecordingText(const CrashTestResult& result) {
   return text;
 }
 
-// A row for each fault, a column for each verdict that there is.
+// Returns a table with a row for each fault and a column for each verdict that
+// occurs.
 std::string VerdictTable(const CrashTestResult& result) {
   constexpr size_t kVerdicts = kRecoveryVerdictNames.size();
   std::map<CrashFault, std::array<uint64_t, kVerdicts>> counts;

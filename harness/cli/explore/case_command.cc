@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// The beginning, which says what is explored.
+// Returns the first words of the command: those that select the base.
 std::string CommandForBase(const ExploreCommand& command) {
   std::string text = "gauntlet explore";
   if (!command.base_file.empty()) text += " " + ShellWord(command.base_file);

@@ -75,7 +75,7 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
       {"failed_outcomes", report.outcomes_failed},
       {"ran_twice", report.ran_twice},
       {"nondeterministic", report.nondeterministic},
-      // Cuts come behind operations of the disk, not at fault points.
+      // Crash points follow disk operations; they are not fault points.
       {"points_hit", nullptr},
       {"points_total", nullptr},
       {"crash_points", totals.points},
@@ -86,7 +86,7 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Shows progress, and says when to stop.
+// Shows progress and decides when the search stops.
 class Watch {
  public:
   Watch(const CrashStatesTask& task, Console& console)
@@ -130,9 +130,9 @@ class Watch {
   bool late_ = false;
 };
 
-// Under kLyingFsync no acknowledgement is worth anything; what it can show is
-// that a save is never loaded torn, and that no start is cold where a
-// checkpoint was.
+// Returns the parts that are searched by default. Under kLyingFsync no
+// acknowledgement counts, so the search there covers only two things: no torn
+// save is ever loaded, and no run starts cold although a checkpoint existed.
 std::vector<CrashStatePart> UsualParts(
     const std::vector<CrashWindow>& windows) {
   std::vector<CrashStatePart> parts;
@@ -211,7 +211,7 @@ int ExitWithout(const Status& status, const Watch& watch, const Case& base,
     fmt::print(console.err, "gauntlet explore: interrupted\n");
     return static_cast<int>(ExitCode::kInterrupted);
   }
-  // Without it the base held.
+  // The base passed without faults, so a planted bug is the likely cause.
   const bool by_the_bug =
       !base.plan.bugs.empty() && status.code() != Code::kInvalidArgument;
   fmt::print(console.err, "gauntlet explore: {}{}\n", status.message(),
@@ -221,8 +221,8 @@ int ExitWithout(const Status& status, const Watch& watch, const Case& base,
                               : ExitCode::kNoVerdict);
 }
 
-// Writes report.html. Returns its path; empty: it cannot be written, which is
-// said.
+// Writes report.html and returns its path. On an error, prints it and returns
+// "".
 fs::path WritePage(const CrashStatesTask& task, const CrashStateReport& report,
                    const std::vector<WrittenCrashFinding>& written,
                    const CrashStatesEnd& end, Console& console) {

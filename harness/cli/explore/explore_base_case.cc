@@ -24,7 +24,8 @@ LoadedBase NoBase(std::string_view problem, ExitCode code) {
           .code = code};
 }
 
-// The cases that the filter takes; one that has just this name is meant alone.
+// Returns the cases whose names contain the filter; if a name equals it, only
+// that case.
 std::vector<Case> Fitting(const std::vector<Case>& cases,
                           const std::string& filter) {
   std::vector<Case> fitting;

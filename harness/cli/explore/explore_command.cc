@@ -42,12 +42,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// States at each crash point in a mixed exploration, so that a turn is short
-// and all crash points have their turn within a minute.
+// Bound on the states at each crash point in a mixed exploration, so that turns
+// are short and the search gets through all crash points within a minute.
 constexpr uint64_t kMixedBound = 16;
 
-// Returns the command for the crash states of a mixed exploration; nullopt: the
-// mode is another one, or the command chooses faults.
+// Returns the command for the crash states of a mixed exploration; nullopt if
+// the mode is another one, or the command chooses faults.
 std::optional<ExploreCommand> CrashStatesBeside(const ExploreCommand& command) {
   const bool chooses_faults = command.only_case || !command.kinds.empty() ||
                               !command.points.empty() ||
@@ -92,7 +92,7 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
   return options;
 }
 
-// The limits of this shard alone.
+// Returns the limits of this shard.
 ExploreLimits LimitsOf(const CampaignOptions& options) {
   ExploreLimits limits = {.time = options.time, .cases = options.max_cases};
   if (options.only_case) limits.cases = 1;
@@ -184,7 +184,7 @@ class Explorer final : public CampaignObserver {
  private:
   std::ostream& talk() { return text_ ? console_.out : console_.err; }
 
-  // Writes the report, and says where everything is.
+  // Writes the report and prints where the files are.
   void Close(const CampaignReport& report, const CampaignFiles& files) {
     fs::path page = ReportFile(command_, task_.directory);
     const Status written = WriteReport(
@@ -268,7 +268,7 @@ class Explorer final : public CampaignObserver {
   SystemClock clock_;
   RealHost host_;
   ExploreProgress progress_;
-  std::vector<FindingFiles> files_;  // by the findings' order
+  std::vector<FindingFiles> files_;  // in the order of the findings
   std::vector<WrittenCrashFinding> crash_states_;
   Status write_status_;
 };
@@ -311,8 +311,8 @@ int Explore(const Case& base, const ExploreCommand& command,
 
 namespace {
 
-// The command in the shard that it or a test runner's variables choose. One
-// case alone is in every shard.
+// Sets the command's shard from a test runner's variables if the command has
+// none. A single case is in every shard.
 Result<ExploreCommand> InItsShard(ExploreCommand command) {
   const bool one_case = command.only_case || !command.crash_states.id.empty();
   if (command.shard.count > 1 || one_case) return command;

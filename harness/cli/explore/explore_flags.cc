@@ -47,7 +47,7 @@ struct NamedProfile {
   std::string_view name;
   DurabilityProfile profile;
 };
-// Returns all names, separated by commas. For short lists.
+// Returns all names, separated by commas. For short lists only.
 template <typename Info>
 std::string NamesOf(std::span<const Info> all) {
   std::vector<std::string_view> names;
@@ -55,8 +55,8 @@ std::string NamesOf(std::span<const Info> all) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Names of `all` that a comma-separated list of patterns (* and ?) takes.
-// `listing` says which there are.
+// Returns a reader of a comma-separated list of patterns (* and ?) of names in
+// `all`. Errors refer to `listing` for the names.
 template <typename Info, typename Value>
 FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
                         Value Info::*value, const std::string& listing,
@@ -96,8 +96,8 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
   };
 }
 
-// The fault kinds in the list, with each synonym replaced by our word.
-// kInvalidArgument: a word with several meanings, and the advice on it.
+// Returns the list of fault kinds with synonyms replaced by our names.
+// kInvalidArgument: an ambiguous name; the message has the advice on it.
 Result<std::string> WithOwnKinds(const std::string& text,
                                  std::vector<std::string>& notes) {
   std::vector<std::string> names;
@@ -285,7 +285,7 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
               ReadText(choice.id));
 }
 
-// kInvalidArgument: an option was given that this mode would ignore.
+// kInvalidArgument: an option was given that the mode would ignore.
 Status CheckMode(const Flags& flags, ExploreMode mode) {
   struct Belongs {
     std::string name;
@@ -322,7 +322,9 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
   return OkStatus();
 }
 
-// An image's name has both; bits rot on one disk as on another.
+// Refuses --profiles and --windows with --id, as a crash state's id contains
+// both; and other profiles than ext4 for bit rot, which is the same on each
+// disk.
 Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   if (!choice.id.empty() &&
       (flags.Given("--profiles") || flags.Given("--windows"))) {
@@ -344,7 +346,7 @@ Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   return OkStatus();
 }
 
-// Shards divide the cases of one exploration.
+// Refuses --shard for a single case, and without a common seed.
 Status CheckShard(const ExploreCommand& command) {
   if (command.only_case && command.first_case > 0) {
     return InvalidArgument("--case cannot be combined with --first-case");
@@ -406,7 +408,8 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
     return Command(PrintTextCommand{flags.Help()});
   if (!bases.empty()) {
     command.base_file = bases.front();
-    // A variable that is not set, say: not the built-in one.
+    // The argument is probably an unset shell variable: do not fall back to the
+    // built-in base.
     if (command.base_file.empty()) {
       return InvalidArgument("BASE: expected a scenario file, found \"\"");
     }

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// The names of those of `all` that were not met.
+// Returns the names of the elements of `all` that are not in `met`.
 template <typename T>
 std::vector<std::string_view> Missed(const std::vector<T>& all,
                                      const std::set<T>& met,

@@ -22,7 +22,7 @@ std::string MinutesText(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-// Progress of one exploration in the unit that its limit counts.
+// Progress of one exploration, in the unit of its limit.
 struct Pace {
   uint64_t done = 0;
   double seconds = 0;
@@ -39,7 +39,7 @@ std::string CountOf(const Pace& pace, std::string_view noun,
                      GroupedCount(*limits.cases, noun));
 }
 
-// "": there is no limit, or nothing to tell from.
+// Returns "" if there is no limit, or not enough progress for an estimate.
 std::string TimeLeft(const Pace& pace, const ExploreLimits& limits) {
   std::optional<double> left;
   if (limits.time) {

@@ -166,7 +166,7 @@ CoverageMatrix MatrixOf(const CampaignReport& report) {
   return matrix;
 }
 
-// As a case of `gauntlet run` that failed by just this.
+// Returns the finding as a failed case of `gauntlet run`.
 CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
   CaseResult result = {.name = FindingName(finding),
                        .scenario = finding.setup.scenario,

@@ -21,14 +21,14 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kSweptWorkers = "the chief and the last worker";
-// Names in a line of what was never met.
+// Maximum number of names on a line of uncovered items.
 constexpr size_t kShownNames = 4;
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
 }
 
-// "recovers 90%, completes 10%".
+// Returns text such as "recovers 90%, completes 10%".
 template <typename Key>
 std::string Shares(const std::map<Key, uint64_t>& counts, uint64_t all) {
   std::string text;
@@ -40,7 +40,7 @@ std::string Shares(const std::map<Key, uint64_t>& counts, uint64_t all) {
   return text;
 }
 
-// "38 of 40; never: a, b and 12 more".
+// Returns text such as "38 of 40; never: a, b and 12 more".
 std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                     const ExploreCommand& command) {
   if (missed.empty()) return fmt::format("all {}", all);
@@ -134,7 +134,7 @@ std::string RenderSweep(const CampaignReport& report) {
       kSweptWorkers, report.progress, report.left);
 }
 
-// Returns the lines on the crash states of a mixed exploration; "": none were
+// Returns the lines on the crash states of a mixed exploration; "" if none were
 // requested.
 std::string RenderCrashStates(const CampaignReport& report) {
   if (!report.why_no_crash_states.empty()) {
@@ -157,7 +157,7 @@ std::string RenderCrashStates(const CampaignReport& report) {
                             fmt::join(UnfinishedParts(states), ", "));
 }
 
-// The one case, and what it came to, instead of statistics.
+// Returns set-up, faults and outcome of the only case, instead of statistics.
 std::string RenderOnly(const Case& base, const CampaignReport& report) {
   const ExploreCase& only = *report.only;
   const std::vector<Case> setups = SetupsOf(base);
@@ -178,7 +178,7 @@ std::string RenderOnly(const Case& base, const CampaignReport& report) {
   return text;
 }
 
-// ", shard 2 of 4"; "": it is not divided.
+// Returns text such as ", shard 2 of 4"; "" without shards.
 std::string ShardText(const ShardChoice& shard) {
   if (shard.count == 1) return "";
   return fmt::format(", shard {} of {}", shard.index, shard.count);
@@ -246,7 +246,8 @@ std::string RenderCrashStatesHead(const Case& base,
   return HeadOf(base, what);
 }
 
-// Returns the line on what the plan breaks besides; "": nothing.
+// Returns a line on the other invariants that the plan breaks; "" if there are
+// none.
 std::string RenderSymptoms(const CampaignFinding& finding) {
   std::vector<std::string> others;
   for (const Violation& breach : finding.symptoms) {
@@ -268,7 +269,8 @@ std::string RenderFound(const CampaignFinding& finding,
   if (!finding.cause.empty()) {
     text += fmt::format("       cause: {}\n", finding.cause);
   }
-  // A hang's message goes on with what each task waits for.
+  // Prints the first line only: the message of a hang continues with a line for
+  // each waiting task.
   text += fmt::format("       {}\n", finding.what.message.substr(
                                          0, finding.what.message.find('\n')));
   text += fmt::format("       shrunk {} to {} in {} tries{}{}\n",

@@ -16,7 +16,8 @@ namespace {
 
 class List {
  public:
-  // "kind crash", "kinds crash, hang"; none: no row.
+  // Adds a row such as "kind crash" or "kinds crash, hang"; no row without
+  // names.
   void AddNames(std::string_view noun,
                 const std::vector<std::string_view>& names,
                 const std::string& why) {

@@ -15,9 +15,10 @@ constexpr std::string_view kOptimizer =
     "the preset has an optimizer; job: {optimizer: {name: adam}} in a file for "
     "--job replaces it";
 
-// The first entry whose option a command has counts.
+// If entries have the same name, the first one whose option the command has
+// applies.
 constexpr std::array kSynonyms = {
-    // Options of the job.
+    // Job options.
     FlagSynonym{"--learning-rate", "--lr"},
     FlagSynonym{"--learning_rate", "--lr"},
     FlagSynonym{"--batch-size", "--batch"},

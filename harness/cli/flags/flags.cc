@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMaxShown = 60;
 constexpr std::string_view kGeneral = "General";
 
-// "--jobs" of "-j,--jobs".
+// Returns "--jobs" for "-j,--jobs".
 std::string LongName(const std::string& name) {
   return name.substr(name.find(',') + 1);
 }
@@ -41,11 +41,11 @@ struct Flags::Parser {
   HelpGroup& Group(const std::string& title, GroupPage on);
 
   CLI::App app;
-  HelpPage page;  // without positionals and the general options
+  HelpPage page;  // without positionals and the options of all commands
   std::string section = "Options";
   GroupPage section_page = GroupPage::kFirst;
   std::string help_group;          // GROUP of --help=GROUP
-  std::vector<std::string> names;  // long ones, with their dashes
+  std::vector<std::string> names;  // long names, with their dashes
   std::map<std::string, std::string, std::less<>> new_names;  // by old name
   FlagText positional;
   PositionalCount positional_count;
@@ -191,8 +191,8 @@ void Flags::Positionals(const FlagText& text, const PositionalCount& count,
   parser_->positionals = &values;
 }
 
-// CLI11 reports both with one type of exception, whose text begins with the
-// option's name.
+// Distinguishes two errors that CLI11 reports with one type of exception. Its
+// text begins with the option's name.
 Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
   const std::string name(cli_message.substr(0, cli_message.find(':')));
   for (const CLI::Option* option : app.get_options()) {
@@ -203,7 +203,7 @@ Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
   return InvalidArgument(name + ": expected a value after it");
 }
 
-// CLI11 says "Could not convert: --json = foo".
+// Parses CLI11's message "Could not convert: --json = foo".
 Status Flags::Parser::ValueOfSwitch(std::string_view cli_message) const {
   const size_t name = cli_message.find('-');
   const size_t equals = cli_message.find(" = ");
@@ -229,7 +229,8 @@ Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
                                      DidYouMean(name, names)));
 }
 
-// Any value may be a path, or end in one: all are held to the paths' rule.
+// Applies the rules for paths to all values, as any value may be a path or end
+// in one.
 Status Flags::Parser::CheckTexts() const {
   for (const CLI::Option* option : app.get_options()) {
     const bool is_positional = option->get_positional();
@@ -245,13 +246,14 @@ Status Flags::Parser::CheckTexts() const {
 Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   Result<FlagsOutcome> outcome = ParseAll(arguments);
   if (outcome.ok() || notes_->empty()) return outcome;
-  // The message has the new names.
+  // The message has only the new names: the notes add the names that were
+  // given.
   return InvalidArgument(fmt::format("{} ({})", outcome.status().message(),
                                      fmt::join(*notes_, "; ")));
 }
 
 Result<FlagsOutcome> Flags::ParseAll(std::span<const std::string> arguments) {
-  // CLI11 takes them from the end.
+  // CLI11 takes the arguments in reverse order.
   ASSIGN_OR_RETURN(const std::vector<std::string> renamed,
                    WithOwnNames(arguments));
   std::vector<std::string> reversed(renamed.rbegin(), renamed.rend());
@@ -292,7 +294,7 @@ Status Flags::CheckHelpGroup() {
   return RenderHelpGroup(parser_->Page(), parser_->help_group).status();
 }
 
-// The general options come last.
+// Returns the page with the options of all commands at its end.
 HelpPage Flags::Parser::Page() const {
   HelpPage full = page;
   const auto general =

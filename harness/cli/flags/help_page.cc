@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostNameColumns = 26;
 
 // Appends the words of `text`, with line feeds instead of spaces where a line
-// gets too long; each line after the first one begins with `indent` spaces.
+// would get too long; lines after the first begin with `indent` spaces.
 void AppendWrapped(std::string_view text, size_t indent, std::string& out) {
   size_t column = indent;
   while (!text.empty()) {
@@ -34,7 +34,7 @@ void AppendWrapped(std::string_view text, size_t indent, std::string& out) {
   out += '\n';
 }
 
-// The text with its lines wrapped, each with the indent that it has.
+// Returns the text with long lines wrapped; each keeps its indentation.
 std::string WrapLines(std::string_view text) {
   std::string wrapped;
   while (!text.empty()) {
@@ -53,7 +53,7 @@ std::string WrapLines(std::string_view text) {
   return wrapped;
 }
 
-// "preemption-notices".
+// Returns the group's name for --help=GROUP, such as "preemption-notices".
 std::string NameOf(const HelpGroup& group) {
   std::string name = group.title;
   std::ranges::transform(name, name.begin(), [](char c) {
@@ -66,7 +66,7 @@ std::string RenderGroup(const HelpGroup& group) {
   return fmt::format("\n{}:\n", group.title) + RenderHelpEntries(group.entries);
 }
 
-// "--warmup" of "--warmup N".
+// Returns "--warmup" for "--warmup N".
 std::string LongOption(const HelpEntry& entry) {
   const size_t begin = entry.name.find("--");
   if (begin == std::string::npos) return entry.name;

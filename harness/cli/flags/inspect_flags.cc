@@ -1,5 +1,5 @@
-// The options of the commands that only read: list, judge,
-// upgrade, doctor, help.
+// The options of the commands that only read: list, judge, upgrade, doctor,
+// help.
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kCatalogNames =
     "presets, points, faults, invariants, planted-bugs or scenarios";
 
-constexpr size_t kLeastPart = 3;  // characters of a name that is told in part
+constexpr size_t kLeastPart = 3;  // characters of a name that is given in part
 
 NamedChoices<Catalog> AllCatalogs() {
   return {{"presets", Catalog::kPresets},

@@ -9,8 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Variables by which a test runner divides tests. The index counts from 0; the
-// program creates the status file to say that it takes part.
+// Variables of a test runner that select a shard. The index counts from 0. The
+// program creates the status file to confirm that it supports shards.
 struct ShardVariables {
   const char* total;
   const char* index;

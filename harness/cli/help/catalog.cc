@@ -22,7 +22,7 @@ std::vector<CatalogEntry> Named(const Infos& infos) {
   return entries;
 }
 
-// With what the description alone does not tell: parameters and worlds.
+// Returns the fault kinds, with their parameters and worlds.
 std::vector<CatalogEntry> Faults() {
   std::vector<CatalogEntry> entries;
   for (const FaultKindInfo& info : AllFaultKinds()) {
@@ -38,7 +38,7 @@ std::vector<CatalogEntry> Faults() {
   return entries;
 }
 
-// With the data, the length and the result of the run.
+// Returns the presets, with the data, the length and the result of the run.
 std::vector<CatalogEntry> Presets() {
   std::vector<CatalogEntry> entries;
   for (const PresetInfo& info : AllPresets()) {

@@ -40,7 +40,7 @@ std::string RenderProbes(const std::vector<Probe>& probes,
                          const TerminalStyle& style) {
   std::string text;
   for (const Probe& probe : probes) {
-    // Padded before it is painted: escape codes take no columns.
+    // Pads before painting, as escape codes occupy no columns.
     const std::string health = fmt::format("{:<7}", HealthName(probe.health));
     text += fmt::format("{:<9} {}  {}", probe.name,
                         style.Paint(InkOf(probe.health), health), probe.found);

@@ -1,4 +1,4 @@
-// The probes of `gauntlet doctor`: they ask the operating system directly.
+// The probes of `gauntlet doctor`: they query the operating system directly.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kSyncs = 9;
 
-// Number of CPUs that this process may use.
+// Returns the number of CPUs that this process may use.
 int UsableCpus() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
@@ -43,7 +43,8 @@ Probe DiskError(std::string found) {
           .consequence = "checkpoints cannot be written here"};
 }
 
-// Milliseconds of each of some syncs of a small file; empty after an error.
+// Returns the times of several syncs of a small file, in milliseconds; empty
+// after an error.
 std::vector<double> SyncTimes(int file) {
   std::vector<double> times;
   const std::array<char, 4096> block{};
@@ -71,7 +72,7 @@ sockaddr_in LoopbackAddress() {
   return address;
 }
 
-// Empty, or what failed.
+// Returns "" on success, else the error.
 std::string TryLoopback() {
   const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const Descriptor client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -76,7 +76,7 @@ std::string PlantedBugsText() {
          Entries(Catalog::kPlantedBugs);
 }
 
-// Values of the key, if they fit into a line.
+// Returns the values of the key if they fit into a line.
 std::string ValuesOf(const KeySpec& key) {
   if (!key.listed.empty()) return fmt::format(": {}", key.listed);
   const bool bounded = key.type == KeyType::kCount && key.high < KeySpec().high;
@@ -89,7 +89,7 @@ std::string TextOf(const KeySpec& key) {
   return text;
 }
 
-// From the table that the loader uses.
+// Builds the topic from the table that the loader uses.
 std::string ScenariosText() {
   std::string text =
       "Scenarios: YAML files. One scenario is one claim; a file may hold "
@@ -145,7 +145,7 @@ std::string SynonymsText() {
          RenderHelpEntries(faults) + "\nOptions:\n" + RenderHelpEntries(flags);
 }
 
-// Indexed by TimePart.
+// Meanings, indexed by TimePart.
 constexpr std::array<std::string_view, kTimeParts> kPartMeanings = {
     "step: forward and backward pass",
     "step: sum of the gradients over the workers; save: their messages",
@@ -222,7 +222,8 @@ bool IsOfFiles(FaultKind kind) {
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 
-// A fault of the kind as a scenario has it, with what the kind requires.
+// Returns a fault of this kind as written in a scenario, with required
+// parameters.
 std::string ExampleOf(FaultKind kind) {
   std::string_view with;
   if (kind == FaultKind::kSlow || kind == FaultKind::kDelay) {
@@ -238,7 +239,7 @@ std::string ExampleOf(FaultKind kind) {
                      FaultKindName(kind), with);
 }
 
-// "a, b, c" for "a|b|c", so that lines can be wrapped.
+// Returns "a, b, c" for "a|b|c", so that lines can be wrapped.
 std::string WithCommas(std::string_view listed) {
   std::string text;
   for (const char c : listed) {

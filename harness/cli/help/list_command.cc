@@ -11,7 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// "kill-w1  crash checkpoint  scenarios/smoke/kill-w1.yaml:7".
+// Returns an entry such as "kill-w1  crash checkpoint
+// scenarios/smoke/kill-w1.yaml:7".
 CatalogEntry EntryOf(const Case& one) {
   return {one.name, fmt::format("[{}] {}:{}", fmt::join(one.labels, " "),
                                 one.file, one.line)};

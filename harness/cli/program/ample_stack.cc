@@ -21,7 +21,7 @@ void* MakeCall(void* argument) {
   return nullptr;
 }
 
-// Returns true iff threads have ample stacks from now on.
+// Returns true iff new threads get ample stacks from now on.
 bool SetDefaultStackSize() {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
@@ -40,7 +40,7 @@ int RunWithAmpleStack(const std::function<int()>& body) {
   }
   Call call{.body = body};
   pthread_t thread;
-  // Without a thread to spare, the small stack has to do.
+  // If no thread can be started, runs on the small stack.
   if (!SetDefaultStackSize() ||
       pthread_create(&thread, nullptr, MakeCall, &call) != 0) {
     return body();

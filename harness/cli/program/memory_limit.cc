@@ -21,7 +21,7 @@ constexpr std::string_view kNoThread =
     "cgroup's pids.max)\n";
 static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
 
-// Says it once, whichever thread is the first.
+// Prints the line, once for all threads, and ends the process.
 [[noreturn]] void Say(std::string_view line, int exit) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();

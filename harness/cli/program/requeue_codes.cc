@@ -16,7 +16,7 @@ constexpr std::array kFailures = {static_cast<int>(ExitCode::kViolated),
                                   static_cast<int>(ExitCode::kNoCheckpoint),
                                   static_cast<int>(ExitCode::kOtherJob),
                                   static_cast<int>(ExitCode::kNotFinite)};
-constexpr int kKilled = 137;  // 128 + SIGKILL: what shells make of it
+constexpr int kKilled = 137;  // 128 + SIGKILL: the code that shells report
 
 bool IsFailure(int code) {
   return std::find(kFailures.begin(), kFailures.end(), code) != kFailures.end();
@@ -57,7 +57,7 @@ int RequeueCode(const RequeueCodes& codes, int exit_code) {
 
 void RequeueHost::Exit(int code) {
   host_.Exit(RequeueCode(codes_, code));
-  // g++ does not see that a virtual call never returns.
+  // g++ does not detect that a virtual call never returns.
   CheckFailed(__FILE__, __LINE__, "Exit", "returned");
 }
 

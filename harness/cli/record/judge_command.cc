@@ -23,13 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The records in and below some paths.
+// Finds the records in and below the given paths.
 class RecordFinder {
  public:
   explicit RecordFinder(fs::path runs) : runs_(std::move(runs)) {}
 
-  // `what`: a file, a folder, RUN or RUN/CASE. kInvalidArgument: there is no
-  // such path; kNotFound: no such run or case, or a folder without any record.
+  // `what` is a file, a folder, RUN or RUN/CASE. kInvalidArgument: the path
+  // does not exist; kNotFound: there is no such run or case, or the folder has
+  // no record.
   Status Add(const std::string& what) {
     std::error_code error;
     if (fs::exists(what, error)) return AddPath(what);
@@ -40,7 +41,7 @@ class RecordFinder {
     }
     ASSIGN_OR_RETURN(const RunTarget run, PickRunTarget(what, runs_));
     if (run.case_name.empty()) return AddPath(run.folder);
-    // The case in each world in which it ran.
+    // Adds the case in each world in which it ran.
     for (const WorldChoice world :
          {WorldChoice::kSimulated, WorldChoice::kReal}) {
       ASSIGN_OR_RETURN(const std::vector<std::string> folders,
@@ -50,7 +51,7 @@ class RecordFinder {
     return OkStatus();
   }
 
-  // By their real paths, so that each is judged once.
+  // Records by their real paths, so that each one is judged once.
   const std::map<std::string, std::string>& files() const { return files_; }
   const std::vector<std::string>& cases_without() const {
     return cases_without_;
@@ -83,7 +84,8 @@ class RecordFinder {
     const fs::path real = fs::canonical(file, error);
     files_.emplace(error ? file.string() : real.string(), file.string());
   }
-  // Returns true iff the folder is a case's, or has a record.
+  // Adds the folder's record. Returns true iff the folder has one, or is a
+  // case's.
   bool LookInto(const fs::path& folder) {
     const fs::path file = folder / kRecordFileName;
     std::error_code error;
@@ -151,7 +153,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  // The errors say all.
+  // The errors printed above suffice.
   if (any_bad && result.cases.empty()) {
     return static_cast<int>(ExitCode::kUsage);
   }

@@ -55,8 +55,9 @@ size_t EventsIn(const Record& record) {
   return events;
 }
 
-// A finding's scenario says what is owed; it was written because something is
-// broken, and that has to be broken again.
+// Returns true unless the case is a finding that does not occur again. The
+// scenario of a finding states the correct outcome, so here the run must break
+// it.
 bool IsBrokenAsFound(const Case& one, const Record& now,
                      const Verdict& verdict) {
   if (!IsFinding(one.labels)) return true;
@@ -69,7 +70,7 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
 }
 
 // Returns the finding as the labels of its scenario name it; "what was found"
-// if they do not.
+// if there are no such labels.
 std::string FoundName(const Case& one) {
   const std::optional<Violation> breach = FoundViolation(one.labels);
   return breach ? fmt::format("what was found, {} ({}),", breach->invariant,
@@ -78,7 +79,7 @@ std::string FoundName(const Case& one) {
 }
 
 // Returns the verdict of a reproduced run as text. For an exploration's
-// finding, the invariant that it is about comes first.
+// finding, the invariant of the finding comes first.
 std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
   const std::optional<Violation> breach =
       FoundViolation(target.item.one.labels);
@@ -86,7 +87,7 @@ std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
   if (const std::optional<Finding> found = FindingOf(verdict, *breach)) {
     return VerdictLine(verdict, *found);
   }
-  // The record shows the breach, the verdict does not.
+  // The record shows the violation, but the verdict does not contain it.
   return fmt::format("{} happens again: {}", FoundName(target.item.one),
                      VerdictLine(verdict));
 }
@@ -103,17 +104,16 @@ class Replayer {
 
   // Creates an empty folder for the runs and returns its absolute path.
   Result<fs::path> Prepare() const;
-  // Returns true iff the run came out as recorded.
+  // Returns true iff the run matches its record.
   Result<bool> Replay(const ReplayTarget& target);
-  // The same for the file of a crash state.
+  // As Replay, for the file of a crash state.
   Result<bool> ReplayCrashState(const std::string& file);
 
   bool interrupted() const { return host_.TerminationNotices() > 0; }
 
  private:
   Result<Record> Run(const SuiteItem& item);
-  // Returns the record to compare with: the stored one, or that of a run made
-  // now.
+  // Returns the record to compare with: the stored one, or that of a new run.
   Result<Record> RecordOf(const ReplayTarget& target);
   void Announce(const ReplayTarget& target);
   void Show(Ink ink, std::string_view word, std::string_view text);
@@ -216,7 +216,7 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   } else {
     Show(Ink::kGood, "reproduced", AsBefore(target, verdict));
   }
-  // It takes nothing from the verdict.
+  // An error in the explanation does not change the verdict.
   const Status explained = Explain(target.item, now);
   if (!explained.ok()) {
     fmt::print(console_.out,

@@ -50,7 +50,7 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
     return InvalidArgument("expected a file, a run, or RUN/CASE");
   }
   command.target = words.front();
-  // A variable that is not set, say: not whatever there is.
+  // The argument is probably an unset shell variable: do not replay a default.
   if (command.target.empty()) {
     return InvalidArgument(
         "WHAT: expected a file, a run, or RUN/CASE, found \"\"");

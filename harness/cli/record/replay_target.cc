@@ -43,8 +43,8 @@ WorldKind WorldOf(WorldChoice choice, const std::string& recorded) {
   return recorded == "real" ? WorldKind::kReal : WorldKind::kSimulated;
 }
 
-// The case of a record: as it was written down beside it, else by the name that
-// it has in its scenario file.
+// Returns the case of a record: from the scenario stored next to the record, or
+// else from the record's scenario file, by name.
 Result<Case> CaseOf(const Record& record, const fs::path& folder,
                     std::string& errors) {
   const bool beside = IsFile(folder / kScenarioFileName);
@@ -58,14 +58,14 @@ Result<Case> CaseOf(const Record& record, const fs::path& folder,
     return NotFound(fmt::format("{}: there is no case {} in it any more",
                                 file.string(), record.case_name));
   }
-  // Its folder has that name.
+  // The name is also the name of the case's folder.
   if (record.case_name.find('/') != std::string::npos) {
     return Annotate(
         ExpectedValue("the name of a case, without a slash", record.case_name),
         (folder / kRecordFileName).string() + ": case_name");
   }
   Case one = std::move(*found);
-  // `gauntlet run --seed` may have said another one than the file.
+  // `gauntlet run --seed` may have replaced the seed of the file.
   if (const auto recorded = PlanFromJson(record.plan_json); recorded.ok()) {
     one.seed = one.plan.seed = recorded->seed;
   }
@@ -89,7 +89,7 @@ std::string BuildOf(const fs::path& run) {
   return result.ok() ? result.value->build : "";
 }
 
-// `build` made the record; "": nobody knows.
+// `build` made the record; "" if it is not known.
 Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world,
                                     const std::string& build,
                                     std::string& errors) {
@@ -120,7 +120,7 @@ bool IsOfAFinding(const std::string& text) {
          ParseId(text).has_value();
 }
 
-// Why this path is nothing to replay.
+// Returns the error for a path that cannot be replayed.
 Status NotToBeReplayed(const fs::path& path) {
   std::error_code error;
   const fs::file_status found = fs::status(path, error);
@@ -141,7 +141,7 @@ Status NotToBeReplayed(const fs::path& path) {
           : "what is no regular file"));
 }
 
-// Findings whose files' names say that they are meant.
+// Returns the files of the findings that `text` names.
 std::vector<std::string> FittingFindings(const fs::path& folder,
                                          const std::string& text) {
   const bool is_image = ParseId(text).has_value();
@@ -157,7 +157,7 @@ std::vector<std::string> FittingFindings(const fs::path& folder,
   return fitting;
 }
 
-// A plan says what goes wrong, and not in what.
+// Returns the error for a plan, which states faults but not the job.
 Status PlanIsNoScenario(const fs::path& plan) {
   std::string name = plan.filename().string();
   name = name.substr(0, name.find('.')) + ".yaml";
@@ -169,7 +169,7 @@ Status PlanIsNoScenario(const fs::path& plan) {
       IsFile(beside) ? fmt::format(", such as {}", beside.string()) : ""));
 }
 
-// The result of a run is about all of its cases.
+// Returns the error for the result of a run, which covers all its cases.
 Status ResultIsNoCase(const fs::path& file) {
   const fs::path run = file.has_parent_path() ? file.parent_path() : ".";
   const std::vector<std::string> folders = FoldersIn(run);
@@ -186,7 +186,7 @@ Status ResultIsNoCase(const fs::path& file) {
           : fmt::format(", such as {}", (run / *recorded).string())));
 }
 
-// "": the file has none.
+// Returns "" if the file states no schema.
 std::string SchemaOf(const fs::path& file) {
   const std::string text = ReadTextFile(file);
   if (NestsTooDeeply(text)) return "";
@@ -236,7 +236,7 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(run.folder, case_name, command.world));
-  // Its result lists all cases, and is long where there are many.
+  // Reads the result once for all cases, as it may be long.
   const std::string build = BuildOf(run.folder);
   std::vector<ReplayTarget> targets;
   for (const std::string& folder : folders) {
@@ -264,13 +264,13 @@ Result<std::string> FindFindingFile(const ReplayCommand& command) {
     if (!run.ok()) return std::string();
     ids = {*run};
   }
-  // Runs are named by their times.
+  // Newest first: runs are named after their start times.
   std::ranges::sort(ids, std::greater());
   for (const std::string& id : ids) {
     const fs::path folder = runs / id / kFindingsFolder;
     const std::vector<std::string> fitting = FittingFindings(folder, text);
     if (fitting.empty()) continue;
-    // An image's id says all; of two files of one the first is as good.
+    // An id names one crash state; if several files have it, the first will do.
     ASSIGN_OR_RETURN(const std::string name,
                      ParseId(text) ? Result<std::string>(fitting.front())
                                    : PickName("finding", text, fitting));

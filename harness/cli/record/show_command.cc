@@ -22,7 +22,7 @@
 namespace gauntlet {
 namespace {
 
-// Every worker that is asked for has events in the record.
+// kInvalidArgument: a requested worker has no events in the record.
 Status CheckWorkers(const ShowCommand& command, const Record& record) {
   std::set<int> recorded;
   for (const LifeEvents& life : record.lives) recorded.insert(life.worker);

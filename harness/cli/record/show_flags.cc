@@ -65,7 +65,7 @@ FlagReader ReadBound(std::optional<TimelineBound>& target) {
   };
 }
 
-// A range that no event can be in.
+// Refuses a range that is empty.
 Status CheckRange(const TimelineFilter& filter) {
   if (filter.from && filter.to && filter.from->unit == filter.to->unit &&
       filter.from->value > filter.to->value) {

@@ -31,10 +31,10 @@ LogTail ReadLog(const fs::path& file, std::string name) {
   return log;
 }
 
-// Files of the folder whose names have up to two numbers in them, by these.
+// Files of a folder, by the one or two numbers in their names.
 using NumberedFiles = std::map<std::pair<int, int>, fs::path>;
 
-// `name` returns the name of the file with two numbers.
+// `name` returns the file name for two numbers.
 template <typename Name>
 NumberedFiles FilesLike(const fs::path& folder, const char* pattern,
                         const Name& name) {

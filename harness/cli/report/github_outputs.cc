@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit of the summary of one step, below GitHub's of 1 MiB.
+// Limit on the summary of one step, below GitHub's 1 MiB.
 constexpr size_t kMaxStepSummaryBytes = 1000 * 1024;
 // A shorter summary is not worth writing.
 constexpr size_t kLeastSummaryBytes = 32 * 1024;

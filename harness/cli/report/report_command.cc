@@ -41,7 +41,7 @@ Colour ColourOf(const Console& console) {
   return console.out_style.colored() ? Colour::kOn : Colour::kOff;
 }
 
-// One file that a command may ask for.
+// A file that the command may write.
 struct Output {
   std::string_view option;
   std::string file;
@@ -77,8 +77,8 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
   return PostToGithub(result, GithubStepOfEnvironment(), console);
 }
 
-// The failures and the summary, and for a stored run the line of each case;
-// with other outputs the summary alone.
+// Returns the failures and the summary, and for a stored run the line of each
+// case. With other outputs, returns only the summary.
 std::string TextOf(const ReportCommand& command, const StoredRun& run,
                    const Console& console) {
   const Colour colour = ColourOf(console);
@@ -138,7 +138,8 @@ Result<int> Compare(const ReportCommand& command, Console& console) {
   return static_cast<int>(all_held ? ExitCode::kOk : ExitCode::kViolated);
 }
 
-// "2026-11-21T10:43:00Z" of "20261121T104300-77"; "-": the name has no time.
+// Returns "2026-11-21T10:43:00Z" for "20261121T104300-77"; "-" if the name has
+// no time.
 std::string TimeOf(const std::string& id) {
   constexpr size_t kLength = 15;
   const std::string digits = id.substr(0, kLength);
@@ -155,15 +156,15 @@ std::string TimeOf(const std::string& id) {
                      digits.substr(13, 2));
 }
 
-// A run in the list: its result, or the reason why that cannot be read.
+// A run in the list: its result, or the reason why it cannot be read.
 struct ListedRun {
   std::string id;
   std::optional<RunResult> result;
   std::string error;
 };
 
-// The newest first. Links, such as `latest`, and folders without a result are
-// no runs.
+// Returns the runs, newest first. Skips links, such as `latest`, and folders
+// without a result.
 Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
   if (!IsFolder(runs)) {
     return NotFound(

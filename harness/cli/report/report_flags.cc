@@ -63,10 +63,11 @@ void AddOutputs(Flags& flags, ReportCommand& command) {
                [&command] { command.output = OutputFormat::kJson; });
 }
 
-// How many RUNs each task takes.
+// kInvalidArgument: the number of RUNs does not fit the task.
 Status CheckRuns(ReportCommand& command) {
   for (const std::string& run : command.runs) {
-    // A variable that is not set, say: not whatever there is.
+    // The argument is probably an unset shell variable: do not fall back to a
+    // default.
     if (run.empty()) return ExpectedValue("RUN: a run or its folder", run);
   }
   const size_t count = command.runs.size();
@@ -93,7 +94,7 @@ Status CheckRuns(ReportCommand& command) {
   return OkStatus();
 }
 
-// Options that say nothing to this task.
+// kInvalidArgument: an option has no effect on this task.
 Status CheckOptions(const Flags& flags, const ReportCommand& command) {
   const int tasks = static_cast<int>(flags.Given("--list")) +
                     static_cast<int>(flags.Given("--merge")) +

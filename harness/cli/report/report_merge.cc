@@ -32,8 +32,8 @@ Result<RunResult> LoadAndMerge(const ReportCommand& command,
   return *std::move(merged.value);
 }
 
-// A new folder in `out` for that of a case, under its own name where that is
-// free.
+// Returns the path of a new folder in `out` for a case's folder, with the same
+// name if that is free.
 fs::path PlaceIn(const fs::path& out, const std::string& directory) {
   const fs::path name(BaseName(directory));
   fs::path place = out / name;
@@ -45,7 +45,7 @@ fs::path PlaceIn(const fs::path& out, const std::string& directory) {
   return place;
 }
 
-// Links are left out: they lead out of the folder.
+// Copies a folder without its links, which lead out of the folder.
 Status CopyFolder(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy(from, to,
@@ -56,7 +56,7 @@ Status CopyFolder(const fs::path& from, const fs::path& to) {
                              to.string(), error.message()));
 }
 
-// The folder of a case is that of one of its tries, if it has several.
+// If a case has several tries, its folder is that of one of them.
 Status CopyFilesOf(CaseResult& one, const fs::path& out) {
   std::set<std::string> directories = {one.directory};
   for (const CaseTry& each : one.tries) directories.insert(each.directory);

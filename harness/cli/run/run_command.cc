@@ -58,15 +58,15 @@ int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   return code;
 }
 
-// Operations are looked into by another run; where that is impossible, the
-// findings have to do.
+// Explains a failed trajectory by another run; if that is impossible, returns
+// no explanation, and the report has only the findings.
 Explanation Explain(const Case& one, const Record& record,
                     References& references) {
   Result<Explanation> found = ExplainTrajectory(one, record, references);
   return found.ok() ? *std::move(found) : Explanation();
 }
 
-// The result of the run before this one; empty where there is none.
+// Returns the result of the run before this one; empty if there is none.
 RunResult EarlierResult(const fs::path& runs) {
   const fs::path file = runs / "latest" / kResultFileName;
   Parsed<RunResult> earlier = ReadResult(ReadTextFile(file), file.string());
@@ -92,12 +92,12 @@ class Ticker {
   }
 
   const std::function<void()> tick_;
-  std::jthread thread_;  // last: it is stopped first
+  std::jthread thread_;  // last member, so that it stops first
 };
 
 class Runner {
  public:
-  // `directory` is the run's own.
+  // `directory` is the folder of this run.
   Runner(const RunCommand& command, const std::vector<SuiteItem>& items,
          const fs::path& directory, Console& console)
       : command_(command),
@@ -136,7 +136,7 @@ class Runner {
     const Status written = WriteRunFiles(result, directory_);
     if (!written.ok() && !disk_full_) return written;
     if (!IsFolderOfRun(directory_)) {
-      // Without its result the run counts as killed.
+      // Without its result, the run counts as killed.
       SayDiskFull(ran);
       return ExitCodeFor(result, command_);
     }
@@ -148,7 +148,7 @@ class Runner {
     if (!interrupted) RemoveOld();
     const int code = interrupted ? static_cast<int>(ExitCode::kInterrupted)
                                  : ExitCodeFor(result, command_);
-    // A case that failed is worse news than a file that is not there.
+    // The code of a failed case takes precedence over the error of a file.
     if (code == static_cast<int>(ExitCode::kOk)) RETURN_IF_ERROR(published);
     if (!published.ok()) {
       fmt::print(console_.err, "gauntlet run: {}\n", published.message());
@@ -157,8 +157,8 @@ class Runner {
   }
 
  private:
-  // The link `latest` and the copies for others; the run has all its own files.
-  // Returns the first error.
+  // Sets the link `latest` and writes the copies of results for other tools.
+  // Returns the first error. The files of the run are already written.
   Status Publish(const RunResult& result) const {
     Status first = LinkLatest(directory_.parent_path(), result.run);
     if (command_.github && first.ok()) {
@@ -170,8 +170,8 @@ class Runner {
     return first.ok() ? junit : first;
   }
 
-  // Names the cases for --last-failed, should this process be killed. Errors
-  // are ignored: the run works without this file.
+  // Writes the names of the cases, for --last-failed after this process is
+  // killed. Errors are ignored: the run works without this file.
   void WriteUnfinished(RunResult result) const {
     AddThoseLeft("the run was killed", result.cases);
     static_cast<void>(
@@ -221,7 +221,7 @@ class Runner {
     }
   }
 
-  // The command that repeats the item of this run.
+  // Returns the command that repeats the item of this run.
   std::string ReplayOf(const SuiteItem& item, const std::string& run) const {
     const bool real = item.world == WorldKind::kReal;
     const bool elsewhere =
@@ -239,8 +239,8 @@ class Runner {
                       : "enough cases had failed";
   }
 
-  // Adds the items that did not run, without a verdict; --last-failed runs
-  // them.
+  // Adds the items that did not run, without a verdict, so that --last-failed
+  // runs them.
   void AddThoseLeft(const std::string& why,
                     std::vector<CaseResult>& cases) const {
     std::set<std::pair<std::string, std::string>> ran;
@@ -271,7 +271,7 @@ class Runner {
                        limit, NameWidth(items_)));
   }
 
-  // Prints the results. Only the first `ran` cases have a timeline.
+  // Prints the results. Only the first `ran` cases ran and can be explained.
   void Conclude(const RunResult& result, size_t ran) {
     if (!text_) {
       console_.out << ResultToJson(result);
@@ -295,7 +295,8 @@ class Runner {
                                   most == 0 ? result.cases.size() : most);
   }
 
-  // --last-failed takes up the cases that were not run and those that failed.
+  // Prints that --last-failed runs the cases that were not run and those that
+  // failed.
   void SayInterrupted(size_t ran) {
     const CaseCounts counts = progress_.counts();
     const std::string came_to = RenderCounts(counts, Colour::kOff);
@@ -346,7 +347,7 @@ class Runner {
   const Colour colour_;
   const bool draws_;
   RunProgress progress_;
-  bool said_notice_ = false;  // of the ticker's thread
+  bool said_notice_ = false;  // used by the ticker's thread only
   std::atomic<bool> disk_full_{false};
 };
 
@@ -370,7 +371,8 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   if (items.empty()) {
     fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
                Counted(selected.of, "case"));
-    // A shard without a case leaves a result too: nobody takes an earlier one.
+    // An empty shard still leaves a result, so that no earlier one is taken for
+    // it.
     if (command.nothing_selected == NothingSelected::kFails) {
       return static_cast<int>(ExitCode::kNothingSelected);
     }

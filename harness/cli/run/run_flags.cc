@@ -21,7 +21,7 @@ The first 20 cases that fail run again in the simulation to find the cause. Each
 further failure names the command that finds its cause.
 Reference runs are cached in .gauntlet/runs/.cache, which may be deleted.)";
 
-// "100", or "all".
+// Returns a reader of "100" or "all".
 FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {
   return [&target](const std::string& text) -> Status {
     target.reset();

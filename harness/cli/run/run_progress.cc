@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// Names in fewer columns than this say nothing.
+// Below this number of columns, names are not shown.
 constexpr size_t kLeastNames = 12;
 
 uint64_t Ended(const CaseCounts& counts) {

@@ -7,7 +7,7 @@
 namespace gauntlet {
 namespace {
 
-// REQUIRES: there are some.
+// REQUIRES: `values` is not empty.
 double MedianOf(std::vector<double>& values) {
   const auto middle =
       values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -26,7 +26,7 @@ RunTimeLeft::RunTimeLeft(const std::vector<SuiteItem>& items, int jobs,
     : jobs_(jobs) {
   std::map<std::string, std::vector<double>> by_world;
   for (const CaseResult& one : earlier.cases) {
-    // A case that was not run took no time.
+    // A case that was not run has no time.
     if (one.seconds <= 0) continue;
     earlier_[{one.name, one.world}] = one.seconds;
     by_world[one.world].push_back(one.seconds);

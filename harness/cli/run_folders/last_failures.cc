@@ -23,8 +23,8 @@ Result<RunResult> ReadResultFile(const fs::path& file) {
   return InvalidArgument("--last-failed: " + result.error);
 }
 
-// Returns the newest killed run that began after the one that `latest` names;
-// "": there is none.
+// Returns the newest killed run that began after the run that `latest` names;
+// "" if there is none.
 std::string FindKilledRun(const fs::path& runs) {
   std::error_code none;
   const std::string latest =
@@ -40,7 +40,7 @@ std::string FindKilledRun(const fs::path& runs) {
   return newest;
 }
 
-// Returns the verdict of the case's first try; not run if it has no record.
+// Returns the verdict of the case's first try; kNotRun if it has no record.
 VerdictKind VerdictOfRecord(const fs::path& run, const CaseResult& one) {
   const fs::path folder = run / FolderOfTry(one.name, one.world, 1);
   const Result<Record> record = LoadRecord(folder / kRecordFileName);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removes the digits that the text begins with; returns their number.
+// Removes the leading digits of the text and returns their number.
 size_t TakeDigits(std::string_view& text) {
   const size_t count =
       std::min(text.find_first_not_of("0123456789"), text.size());
@@ -46,7 +46,8 @@ bool IsFinishedRun(const fs::path& folder) {
   return IsRegularFile(folder / kResultFileName);
 }
 
-// Returns true iff the folder holds the page of an exploration and no finding.
+// Returns true iff the folder holds the report of an exploration and no
+// finding.
 bool IsEmptyExploration(const fs::path& folder) {
   if (!IsRegularFile(folder / kReportFileName)) return false;
   std::error_code error;
@@ -60,8 +61,7 @@ bool IsEmptyExploration(const fs::path& folder) {
   return !error;
 }
 
-// Removes result.json last, so that the next call finds a run that was removed
-// in part.
+// Removes result.json last, so that the next call finds a partly removed run.
 std::error_code RemoveRun(const fs::path& run) {
   std::error_code error;
   std::vector<fs::path> entries;
@@ -78,7 +78,8 @@ std::error_code RemoveRun(const fs::path& run) {
   return error;
 }
 
-// Removes only what IsEmptyExploration allows: a finding stays.
+// Removes only the entries that IsEmptyExploration allows, so that no finding
+// is lost.
 std::error_code RemoveExploration(const fs::path& folder) {
   std::error_code error;
   fs::remove(folder / kFindingsFolderName, error);
@@ -87,7 +88,7 @@ std::error_code RemoveExploration(const fs::path& folder) {
   return error;
 }
 
-// A kind of folder, of which the newest are kept.
+// A kind of folder of which only the newest are kept.
 struct FolderKind {
   bool (*is_one)(const fs::path&);
   std::error_code (*remove)(const fs::path&);
@@ -95,8 +96,9 @@ struct FolderKind {
 constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
 constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
 
-// Names of folders of runs, the oldest first. The target of `latest` is the
-// newest: a name that a removal freed is given again within its second.
+// Returns the names of run folders, oldest first. The target of `latest` counts
+// as the newest: its name may be one that a removal freed within the same
+// second.
 std::vector<std::string> FoldersOf(const fs::path& runs,
                                    const FolderKind& kind) {
   std::vector<std::string> names;

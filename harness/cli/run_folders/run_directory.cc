@@ -24,7 +24,7 @@ Status Failed(const fs::path& path, const std::error_code& error) {
   return IoError(fmt::format("{}: {}", path.string(), error.message()));
 }
 
-// Ready to be written to, with nothing in it.
+// Makes sure that the folder exists, is empty and is writable.
 Status MakeEmpty(const fs::path& path) {
   RETURN_IF_ERROR(AbsoluteFolder(path).status());
   std::error_code error;
@@ -110,7 +110,7 @@ Result<fs::path> MakeFindingsDirectory(const std::string& out,
 
 void RemoveIfUnused(const fs::path& findings, const fs::path& runs) {
   if (findings.parent_path().parent_path() != runs) return;
-  // Whatever has something in it stays.
+  // Removes only empty folders.
   std::error_code error;
   fs::remove(findings, error);
   fs::remove(findings.parent_path(), error);

@@ -22,10 +22,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = size_t{1} << 30;
 constexpr size_t kShownNames = 5;
-// The last run of `gauntlet run`.
+// Link to the last run of `gauntlet run`.
 constexpr std::string_view kLatest = "latest";
 
-// Names in this folder that are `wanted`, without hidden ones, ascending.
+// Returns the visible names in this folder for which `wanted` is true,
+// ascending.
 std::vector<std::string> NamesIn(const fs::path& path,
                                  bool (*wanted)(const fs::path&)) {
   std::vector<std::string> names;
@@ -39,8 +40,8 @@ std::vector<std::string> NamesIn(const fs::path& path,
   return names;
 }
 
-// A case's folder is its name and its world.
-// Endings of the folders of cases; the simulated world comes first.
+// Endings of the folders of cases, which are named CASE.WORLD. The simulated
+// world comes first.
 constexpr std::array<const char*, 2> kWorldEndings = {".sim", ".real"};
 
 std::string NameOfFolder(const std::string& folder) {
@@ -80,7 +81,7 @@ std::string ExampleOf(const fs::path& run,
   return folders.front();
 }
 
-// Why this path is no record.
+// Returns the error for a path that is not a record.
 Status NoRecordAt(const fs::path& path) {
   std::error_code error;
   const fs::file_status found = fs::status(path, error);

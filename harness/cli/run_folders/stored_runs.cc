@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxResultBytes = size_t{1} << 30;
 
-// Why this path is no run.
+// Returns the error for a path that is not a run.
 Status NoRunAt(const fs::path& path) {
   if (!IsFolder(path)) {
     std::error_code error;
@@ -58,8 +58,8 @@ Result<fs::path> FindResultFile(const std::string& target,
   return NoRunAt(runs / run);
 }
 
-// The folder of the case in that of its run, by the last part of its path; "":
-// there is none.
+// Returns the case's folder in `run`, found by the last part of `directory`; ""
+// if there is no such folder.
 fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
   std::string_view name = directory;
   while (name.ends_with('/')) name.remove_suffix(1);
@@ -69,8 +69,8 @@ fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
   return IsFolder(folder) ? folder : "";
 }
 
-// The folder that the path means in that of its run. The path stays as it was
-// written where it still leads there.
+// Returns the folder in `run` that `directory` refers to. Keeps the path as it
+// was written if it still leads to that folder.
 fs::path PlaceOf(const fs::path& run, const std::string& directory) {
   const fs::path folder = FolderOfCase(run, directory);
   std::error_code error;

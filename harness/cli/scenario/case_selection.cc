@@ -31,7 +31,8 @@ void LoadText(std::string_view text, const std::string& name,
             std::back_inserter(loaded.cases));
 }
 
-// Each has a folder of its name. kInvalidArgument: two have one name.
+// kInvalidArgument: two cases have the same name, which also names their
+// folders.
 Status CheckNames(const std::vector<SuiteItem>& items) {
   std::map<std::pair<std::string_view, WorldKind>, const Case*> by_name;
   for (const SuiteItem& item : items) {
@@ -46,7 +47,7 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
   return OkStatus();
 }
 
-// A life of the job on the CPU stays there.
+// Sets the device of the job, except in attempts that the case runs on the CPU.
 void ComputeOn(DeviceKind device, Case& one) {
   KernelOptions& kernels = one.train.kernels;
   kernels.device = device;
@@ -85,13 +86,15 @@ class Selector {
     for (const Case& one : cases) {
       if (!Wanted(one)) continue;
       for (const WorldKind world : worlds) {
-        // Its one world is the real one, unless the other alone is asked for.
+        // A case with a trainer runs in the real world only, unless the command
+        // requests only the simulated one.
         const bool is_elsewhere =
             one.trainer && worlds.size() > 1 && world == WorldKind::kSimulated;
         if (!is_elsewhere) Add(one, world, items);
       }
     }
-    // A shard's own run says what failed there: the filter comes second.
+    // Filters after dividing into shards, as the earlier run was of the same
+    // shard.
     items = Shard(items);
     if (command_.last_failed) {
       std::erase_if(
@@ -112,7 +115,7 @@ class Selector {
            });
   }
 
-  // A repetition did if any of its case did.
+  // A repetition counts as failed if any repetition of its case failed.
   bool FailedBefore(const SuiteItem& item) const {
     const std::string_view name = command_.repeat > 1
                                       ? WithoutTime(item.one.name)
@@ -145,7 +148,7 @@ class Selector {
   }
 
   const RunCommand& command_;
-  std::vector<LabelMatcher> labels_;  // any of them; empty: all cases
+  std::vector<LabelMatcher> labels_;  // a case must match one; empty: all cases
   ShardChoice shard_;
   LastFailures last_;
 };

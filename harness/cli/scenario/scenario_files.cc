@@ -17,8 +17,8 @@ bool IsScenarioName(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-// Adds what is in and below the folder, but for what is hidden (the runs that
-// are kept are); kNotFound if it is none.
+// Adds the scenario files in and below the folder, except hidden ones, such as
+// those of stored runs. kNotFound: there is no such folder.
 Status AddFolder(Storage& storage, const std::string& folder, int depth,
                  std::set<std::string>& files) {
   if (depth > kDeepest) {
@@ -38,7 +38,7 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
   return OkStatus();
 }
 
-// Returns true iff not even a link that leads nowhere is there.
+// Returns true iff nothing exists at the path, not even a dangling link.
 bool IsFree(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::symlink_status(path, ignored).type() ==
@@ -69,7 +69,7 @@ Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths) {
   std::set<std::string> files;
   for (const std::string& told : paths) {
-    // So that one file is one name.
+    // Normalises the path, so that each file is listed once.
     const std::string path = std::filesystem::path(told).lexically_normal();
     std::error_code ignored;
     const bool is_other = std::filesystem::exists(path, ignored) &&

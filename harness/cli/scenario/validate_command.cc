@@ -26,7 +26,7 @@ int RunValidate(const ValidateCommand& command, Console& console) {
                EscapeBytes(fmt::format("{}", fmt::join(command.paths, ", "))));
     return static_cast<int>(ExitCode::kNothingSelected);
   }
-  // As gauntlet run counts them: each in both worlds.
+  // Counts each case in both worlds, as `gauntlet run` does.
   fmt::print(console.out, "{}, {}: valid\n",
              Counted(loaded->scenarios, "scenario"),
              Counted(2 * loaded->cases.size(), "case"));

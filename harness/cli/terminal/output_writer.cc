@@ -26,7 +26,7 @@ size_t LinesIn(std::string_view text) {
   return static_cast<size_t>(std::ranges::count(text, '\n'));
 }
 
-// Signals are for the threads that act on them.
+// Blocks all signals, so that the new thread handles none.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -47,7 +47,8 @@ class SignalsBlocked {
 struct OutputWriter::Shared {
   Shared(int to, OutputKind what) : fd(to), kind(what) {}
 
-  // Blocks, and notes what the reader takes. 0, or the errno of what failed.
+  // Blocks until all text is written, and records when the reader takes some of
+  // it. Returns 0, or the errno of a failed write.
   int WriteAll(std::string_view text);
   void DropTheOldest();
 
@@ -59,9 +60,9 @@ struct OutputWriter::Shared {
   size_t held_bytes = 0;     // in `texts`
   size_t dropped_lines = 0;  // not yet reported by a line
   bool writing = false;
-  // When the reader last took something, or was first given something to take.
+  // Time at which the reader last took some text, or was first offered some.
   Steady::time_point taken_at;
-  int error = 0;  // the first of all writes
+  int error = 0;  // the first error of all writes
 };
 
 int OutputWriter::Shared::WriteAll(std::string_view text) {
@@ -152,7 +153,7 @@ Status OutputWriter::Flush(const FlushTimeouts& timeouts,
     if (!end && must_end()) end = now + timeouts.total;
     Steady::time_point until = now + kAskEvery;
     if (end) {
-      // The thread may not have begun yet.
+      // The writer thread may not have started yet.
       const Steady::time_point moved = state.writing ? state.taken_at : now;
       until = std::min(*end, moved + timeouts.idle);
       if (now >= until) break;
@@ -169,7 +170,7 @@ Status OutputWriter::Flush(const FlushTimeouts& timeouts,
 std::streamsize OutputBuffer::xsputn(const char* text, std::streamsize size) {
   const std::lock_guard lock(mutex_);
   line_.append(text, static_cast<size_t>(size));
-  const size_t end = line_.rfind('\n') + 1;  // 0 where there is none
+  const size_t end = line_.rfind('\n') + 1;  // 0 if there is none
   if (end > 0) {
     writer_.Write(line_.substr(0, end));
     line_.erase(0, end);

@@ -70,7 +70,7 @@ void StatusLine::Clear() {
 }
 
 size_t StatusLine::columns() const {
-  // A character in the last column moves the cursor on.
+  // A character in the last column would move the cursor to the next line.
   return static_cast<size_t>(std::max(style_.columns() - 1, 0));
 }
 

@@ -33,7 +33,8 @@
 namespace gauntlet {
 namespace {
 
-// Pods and tasks do not start together as processes of one machine do.
+// Pods and cluster tasks start less simultaneously than processes of one
+// machine.
 constexpr Duration kRendezvousTimeout = std::chrono::seconds(300);
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
 
@@ -47,8 +48,8 @@ Environment EnvironmentOfThisProcess() {
   return environment;
 }
 
-// Prints the progress and the end of a cluster's worker. The chief prints what
-// a launcher would print.
+// Prints the progress and the end of a cluster's worker. On the chief, prints
+// what a launcher would print.
 class ClusterReporter final : public ProgressReporter {
  public:
   ClusterReporter(const Clock& clock, const TrainCommand& command, int rank,
@@ -70,7 +71,7 @@ class ClusterReporter final : public ProgressReporter {
     outcome_.end.result = result;
   }
 
-  // The last words. The chief alone writes to standard output.
+  // Prints the end of the run. Only the chief writes to standard output.
   void End(WorkerExit exit, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     progress_.Clear();
@@ -99,8 +100,8 @@ class ClusterReporter final : public ProgressReporter {
   TrainOutcome outcome_;
 };
 
-// Until training begins there is nothing to save: a notice, by whatever way,
-// ends the process, whatever it waits for.
+// Ends the process on any preemption notice until training begins, whatever the
+// worker is waiting for: there is nothing to save yet.
 class FormingWatch {
  public:
   FormingWatch(World& world, const PreemptionOptions& preemption,
@@ -116,7 +117,7 @@ class FormingWatch {
             }
             world.clock.SleepUntil(world.clock.Now() + kLookEvery);
           }
-          // The worker has a look-out of its own.
+          // From here on the worker watches for notices.
           notices_.Stop();
         })) {}
   ~FormingWatch() {
@@ -134,7 +135,7 @@ class FormingWatch {
   const std::unique_ptr<Task> task_;
 };
 
-// The command as it holds in this cluster.
+// Returns the command adapted to this cluster.
 Result<TrainCommand> Adapt(const TrainCommand& told,
                            const ResolvedCluster& cluster) {
   TrainCommand command = told;
@@ -189,7 +190,8 @@ Result<std::string> EventsFile(Storage& storage, const std::string& directory,
                      place.life);
 }
 
-// The chief's alone: what others write is under its claim.
+// Locks the checkpoint directory. Only the chief does so: the other workers
+// write under the chief's claim.
 Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
                                               const TrainOptions& options,
                                               Console& console) {
@@ -197,17 +199,17 @@ Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
   Result<std::unique_ptr<FileLock>> lock =
       LockStore(world, directory, Duration::zero());
   if (lock.status().code() != Code::kFailedPrecondition) return lock;
-  // A predecessor may be on another host, and still on its way out.
+  // The previous chief may be on another host and still shutting down.
   fmt::print(console.err, "worker 0 waits: {}\n", lock.status().message());
   console.err << std::flush;
   lock = LockStore(world, directory, options.cluster.rendezvous_timeout);
-  // Another start finds it gone.
+  // After a restart, the other chief may be gone.
   if (lock.status().code() != Code::kFailedPrecondition) return lock;
   return Unavailable(lock.status().message());
 }
 
-// Returns the chief's launch of the checkpoint directory, under a new
-// launch name; empty without a directory. REQUIRES: the lock is held.
+// Returns the chief's hold on the checkpoint directory, under a new launch
+// name; empty without a directory. REQUIRES: the lock is held.
 Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
   LaunchHold launch_hold;
   if (directory.empty()) return launch_hold;
@@ -216,7 +218,7 @@ Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
 }
 
 // Runs the worker of this process, with the lock, token and trace that it
-// needs. Returns only if the worker could not begin.
+// needs. Returns only if the worker could not start.
 Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                    RealWorld& real, ClusterReporter& reporter,
                    Console& console) {
@@ -327,8 +329,8 @@ int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
   return static_cast<int>(ExitCode::kOk);
 }
 
-// --workers has been said: whoever started this process, the workers are its
-// own.
+// Trains with workers of this process, as --workers was given, even if the
+// environment describes a cluster.
 int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});

@@ -71,7 +71,7 @@ class EvaluationPrinter final : public EvaluationReporter {
       ASSIGN_OR_RETURN(writer_,
                        SummaryWriter::Open(world_, directory, evaluation.step));
     }
-    // As TensorFlow's side-car evaluator calls them.
+    // The tags are those of TensorFlow's side-car evaluator.
     const Scalar scalars[] = {
         {.tag = "evaluation_loss_vs_iterations", .value = evaluation.loss},
         {.tag = "evaluation_accuracy_vs_iterations",
@@ -125,7 +125,7 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
   return ExitCode::kViolated;
 }
 
-// The job that is trained, whatever the checkpoints say.
+// Returns the command's job, whatever job the checkpoints state.
 Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
   Result<std::shared_ptr<const DataSplit>> data =
       LoadData(world.storage, options.job.data);
@@ -138,7 +138,7 @@ Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
                       .data = *std::move(data)};
 }
 
-// It has no state that would have to be anywhere else.
+// Runs on the CPU, as the evaluator keeps no state on a device.
 KernelOptions OnTheCpu(KernelOptions kernels) {
   kernels.device = DeviceKind::kCpu;
   return kernels;
@@ -155,7 +155,8 @@ std::string EvaluationToText(const Evaluation& evaluation) {
 
 namespace {
 
-// A store may come later; what is no directory never is one.
+// Checks and creates the directories. The checkpoint directory may be missing,
+// as training may create it later; it must not be something else.
 Status PreparePlaces(Storage& storage, const std::string& store,
                      const std::string& summary) {
   const Status listed = storage.List(store).status();

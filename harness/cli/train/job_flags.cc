@@ -45,7 +45,7 @@ FlagReader ReadReal(std::optional<float>& target) {
   };
 }
 
-// Fields of a schedule behind its kind.
+// Fields of a schedule after its kind.
 using Parts = std::span<const std::string>;
 
 Status TakeExponential(Parts parts, ScheduleSpec& schedule) {
@@ -92,7 +92,7 @@ constexpr ScheduleForm kScheduleForms[] = {
     {"piecewise", 2, 2, TakePiecewise},
 };
 
-// "cosine_decay:1000:0.1".
+// Returns a reader of schedules such as "cosine_decay:1000:0.1".
 FlagReader ReadSchedule(std::optional<ScheduleSpec>& target) {
   return [&target](const std::string& text) -> Status {
     const std::vector<std::string> parts = Split(text, ':');
@@ -110,7 +110,7 @@ FlagReader ReadSchedule(std::optional<ScheduleSpec>& target) {
   };
 }
 
-// "global_norm:1.5".
+// Returns a reader of clipping such as "global_norm:1.5".
 FlagReader ReadClip(std::optional<ClipSpec>& target) {
   return [&target](const std::string& text) -> Status {
     const std::vector<std::string> parts = Split(text, ':');
@@ -139,7 +139,7 @@ Result<JobSpec> TakePreset(const JobFlags& told) {
   return PresetJob(name);
 }
 
-// "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
+// Reads "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
 Status TakeFiles(std::string_view path, DataSpec& data) {
   data.kind = DataKind::kDigits;
   data.path.clear();
@@ -176,7 +176,7 @@ void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {
   optimizer.clip = told.clip.value_or(optimizer.clip);
 }
 
-// Adds to an error of the job the flag that sets the field: "--lr
+// Adds the flag that sets the field to an error of the job: "--lr
 // (optimizer.learning_rate): expected …".
 Status NameFlags(const Status& status) {
   constexpr std::array kFlagsOf = {

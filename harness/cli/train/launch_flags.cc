@@ -1,4 +1,4 @@
-// The options of `gauntlet launch`, which only harnesses call.
+// The options of `gauntlet launch`, which only the harness calls.
 #include "harness/cli/cluster/membership_flags.h"
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"

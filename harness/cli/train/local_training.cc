@@ -32,11 +32,11 @@
 namespace gauntlet {
 namespace {
 
-// Whatever was built or installed under this name: the same program.
+// The running program, even if the file at its path was replaced since.
 constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
 
-// A text in memory that workers inherit as an open file: it leaves nothing
+// Text in memory that workers inherit as an open file, so that nothing is left
 // behind however this process ends.
 class Handout {
  public:
@@ -54,8 +54,8 @@ class Handout {
     return std::unique_ptr<Handout>(new Handout(std::move(fd)));
   }
 
-  // Names the file in the process that opens it. A path by this process's id
-  // would be another process's under the /proc of another PID namespace.
+  // Returns a path for the process that opens the file. A path with this
+  // process's id would name another process in another PID namespace.
   std::string path() const {
     return fmt::format("/proc/self/fd/{}", fd_.get());
   }
@@ -73,8 +73,8 @@ Status CheckData(Storage& storage, const DataSpec& data) {
   return Annotate(storage.List(data.path).status(), "the job's data");
 }
 
-// Returns the workers' options. They hold the digest of the start weights, so
-// that no worker starts from weights that were changed since.
+// Returns the workers' options, with the digest of the start weights, so that
+// no worker starts from weights that were changed since.
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
@@ -83,10 +83,10 @@ Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   return options;
 }
 
-// Faults for the workers, and where they note which have fired.
+// Faults for the workers, and the directory in which they record fired faults.
 struct PlanForWorkers {
   FaultPlan plan;
-  std::unique_ptr<TemporaryDirectory> own_state;  // null: one that was told
+  std::unique_ptr<TemporaryDirectory> own_state;  // null: a given one
   std::string state;
 };
 
@@ -105,7 +105,7 @@ Result<PlanForWorkers> PreparePlan(Storage& storage,
   return prepared;
 }
 
-// Warns that bugs are planted: the results are not those of the real engine.
+// Warns that bugs are planted, so the results are not those of the real engine.
 void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
   for (const PlantedBug bug : plan.bugs) {
     fmt::print(console.err, "gauntlet train: --plan: with planted bug {}\n",
@@ -113,9 +113,8 @@ void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
   }
 }
 
-// Prints the faults that never fired, once the run is over. Prints nothing if
-// the plan's state directory was given: other runs may share it and still fire
-// them.
+// Prints the faults that never fired, after the run. Prints nothing if the
+// state directory was given: other runs may share it and still fire them.
 void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
   if (plan.own_state == nullptr) return;
   for (const std::string& id : NeverFired(plan.plan, plan.state)) {
@@ -124,8 +123,8 @@ void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
   }
 }
 
-// Opens the file of the launcher's own events, beside those of the workers.
-// After a failed write, the log ends.
+// Opens the file of the launcher's own events, next to those of the workers.
+// The log ends at the first failed write.
 Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
     const TrainCommand& command, const Clock& clock, Console& console) {
   if (command.events_directory.empty()) {
@@ -208,7 +207,7 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
   if (exit_code.ok()) return *exit_code;
   const Status& status = exit_code.status();
   fmt::print(console.err, "gauntlet train: {}\n", status.message());
-  // A later start may find room.
+  // A later start may find enough resources.
   return static_cast<int>(status.code() == Code::kResourceExhausted
                               ? ExitCode::kLostWorker
                               : ExitCode::kUsage);

@@ -24,7 +24,8 @@ Status MakePlace(Storage& storage, const std::string& directory) {
   return made.code() == Code::kAlreadyExists ? OkStatus() : made;
 }
 
-// A directory may be no store still.
+// Creates the checkpoint directory if it is missing, and checks that all paths
+// in it will fit the limits of the file system.
 Status MakeStore(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   if (!storage.List(directory).ok()) {
@@ -89,7 +90,8 @@ Status CheckOutputFile(const std::string& file) {
   if (std::filesystem::is_directory(found)) {
     return IoError(fmt::format("{}: expected a file, found a folder", file));
   }
-  // /dev/null and a terminal take all text; a pipe waits for its reader.
+  // /dev/null and terminals accept all text, but a pipe would wait for its
+  // reader.
   if (!is_there || std::filesystem::is_regular_file(found) ||
       std::filesystem::is_character_file(found)) {
     return OkStatus();

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// "50", "30s", "epoch", "never".
+// Returns a reader of "50", "30s", "epoch" or "never".
 FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
   return [&target](const std::string& text) -> Status {
     if (text == "epoch") {

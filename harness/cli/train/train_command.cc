@@ -75,7 +75,8 @@ int RunTrain(const TrainCommand& command, World& world,
   outcome.seconds =
       std::chrono::duration<double>(world.clock.Now() - begin).count();
   progress.Clear();
-  // The line that was cleared may be on the terminal that the result goes to.
+  // Progress and result may go to the same terminal: the line must be cleared
+  // first.
   console.Flush();
   PrintTrainOutcome(outcome, command.output, command.options, console);
   if (!outcome.end.reason.empty()) {

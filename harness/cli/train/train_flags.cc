@@ -49,7 +49,7 @@ struct HorizonFlags {
 
 struct TrainFlags {
   std::string job_file;              // "": none
-  std::optional<JobFile> from_file;  // its settings
+  std::optional<JobFile> from_file;  // settings of --job
   JobFlags job;
   HorizonFlags horizon;
   StoreFlags store;
@@ -218,7 +218,7 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
                [&command] { command.output = OutputFormat::kJson; });
 }
 
-// The interface to a harness.
+// Adds the options for use by the harness.
 void AddHarnessFlags(Flags& flags, TrainCommand& command) {
   flags.Value({"--plan", "FILE",
                "Inject the faults of a plan (gauntlet explore writes plans)."},
@@ -246,8 +246,9 @@ Status CheckStart(const StartOptions& start) {
   return InvalidArgument("--init-allow-missing requires --init-from PATH");
 }
 
-// An epoch has at least one step, so a number of steps bounds the epochs too.
-// Without either the preset is trained to its end.
+// Sets the limits on steps and epochs. An epoch has at least one step, so a
+// number of steps bounds the epochs as well. Without either limit, the preset's
+// own number of epochs applies.
 void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
   if (told.horizon.steps) horizon.max_steps = told.horizon.steps;
   std::optional<uint64_t> epochs = told.horizon.epochs;
@@ -281,7 +282,7 @@ Status TakeSummary(TrainFlags& told) {
   return InvalidArgument("--tensorboard-every requires --tensorboard DIR");
 }
 
-// Found before the training rather than behind it.
+// Checks the export directory before training rather than after it.
 Status CheckExport(const TrainCommand& command) {
   const TrainOptions& options = command.options;
   if (options.export_directory.empty()) return OkStatus();
@@ -310,7 +311,8 @@ Status TakeRestarts(const std::optional<int>& max_restarts,
   return OkStatus();
 }
 
-// Settings that hold if neither the job file nor a flag gives them.
+// Returns the settings that apply if neither the job file nor a flag gives
+// them.
 JobFile Defaults() {
   const LauncherOptions launcher;
   JobFile defaults;
@@ -335,8 +337,8 @@ Result<JobFile> ReadJobFile(const TrainFlags& told) {
   return file;
 }
 
-// The flags as the file would have said them: those of the command line are
-// read over them.
+// Returns the job file's settings as flags. The flags of the command line are
+// then read over them.
 TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   TrainFlags told;
   told.from_file = file;

@@ -19,12 +19,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinities and no NaN. None: it was not measured.
+// Returns null for infinity and NaN, which JSON does not have, and for nullopt,
+// which means not measured.
 Json Number(std::optional<double> value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-// The double that prints as the float does.
+// Returns the double that prints like the float.
 double Printed(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
 }
@@ -122,7 +123,7 @@ std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options) {
   const std::string& directory = options.checkpoint.directory;
   const std::optional<TrainResult>& result = outcome.end.result;
-  // A save that failed has another exit code.
+  // A run whose save failed has another exit code.
   if (directory.empty() || !result || result->steps == 0 ||
       outcome.end.exit_code != static_cast<int>(WorkerExit::kStopped)) {
     return "";
@@ -144,7 +145,7 @@ void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
   fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
   const std::string resume = ResumeText(outcome, options);
   if (resume.empty()) return;
-  console.Flush();  // the result comes first
+  console.Flush();  // so that the result comes first
   fmt::print(console.err, "{}\n", resume);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
 constexpr Duration kPlainLineEvery = std::chrono::seconds(10);
-// A rate over less time than this says nothing.
+// Seconds below which a rate is too inaccurate to show.
 constexpr double kMeasurable = 0.2;
 constexpr size_t kBarCells = 20;
 constexpr std::string_view kEraseLine = "\r\x1b[K";
@@ -24,7 +24,7 @@ double Share(const ProgressFacts& facts) {
       1.0, static_cast<double>(facts.step) / static_cast<double>(facts.steps));
 }
 
-// Eighths of a cell where the encoding has them, whole cells of '#' otherwise.
+// Draws eighths of a cell if the encoding has them, else whole cells of '#'.
 std::string Bar(double share, const TerminalStyle& style) {
   constexpr std::array<std::string_view, 8> kEighths = {"",  "▏", "▎", "▍",
                                                         "▌", "▋", "▊", "▉"};
@@ -49,13 +49,13 @@ std::string Remaining(const ProgressFacts& facts, double rows_per_step) {
                                     whole / 60 % 60, whole % 60);
 }
 
-// A part of the line, and the columns that it takes.
+// A part of the line and its width in columns.
 struct Part {
   std::string text;
   size_t columns = 0;
 };
 
-// As many of the parts as fit, with two spaces between them.
+// Returns as many of the parts as fit, with two spaces between them.
 std::string Fit(const std::vector<Part>& parts, size_t columns) {
   std::string line;
   size_t used = 0;
@@ -136,7 +136,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
                       .rows_per_step = rows_per_step_};
   if (horizon_.max_steps && facts.steps > 0) {
     facts.steps = std::min(facts.steps, *horizon_.max_steps);
-    // Epochs that the steps do not reach are nobody's goal.
+    // Counts only the epochs that the steps reach.
     facts.epochs =
         std::min(facts.epochs, (facts.steps + progress.steps_per_epoch - 1) /
                                    progress.steps_per_epoch);
@@ -152,7 +152,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
 
 void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!progress.line.empty()) WriteLine(progress.line);
-  // One that knows nothing of an epoch is there for its line alone.
+  // A report without an epoch only carries a line.
   if (progress.steps_per_epoch == 0) return;
   if (progress.loss) last_loss_ = progress.loss;
   const Time now = clock_.Now();

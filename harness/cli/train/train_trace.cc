@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// More would take more memory than a training run may find beside its workers.
+// Limits on memory: training may have no more to spare.
 constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // in event files
 constexpr size_t kMostEvents = 200'000;                   // in memory
 
