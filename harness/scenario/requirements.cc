@@ -30,7 +30,8 @@ bool LacksDeviceForNccl(const Case& one) {
 
 namespace {
 
-// Returns the reason to skip the case for want of a device; empty: none.
+// Returns the reason to skip the case because a device is missing; "" if there
+// is none.
 std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
   const bool cuda = ComputesOn(one.train.kernels, DeviceKind::kCuda);
   if (cuda && here.world == WorldKind::kSimulated) {

@@ -1,4 +1,4 @@
-// Requirements of a case, held against the machine and the world.
+// Checks a case's requirements against the machine and the world.
 #ifndef GAUNTLET_HARNESS_SCENARIO_REQUIREMENTS_H_
 #define GAUNTLET_HARNESS_SCENARIO_REQUIREMENTS_H_
 
@@ -13,7 +13,7 @@ namespace gauntlet {
 
 enum class WorldKind : uint8_t { kReal, kSimulated };
 
-// "real" or "sim", as commands and records write it.
+// Returns "real" or "sim", as in commands and records.
 std::string_view WorldKindName(WorldKind world);
 
 // Resources of the machine, and features of the world.
@@ -24,15 +24,15 @@ struct Capabilities {
   std::vector<std::string> features;  // of AllFeatures()
 };
 
-// Returns the features of the world. The caller fills in the machine's
-// resources.
+// Returns the features of the world, without the machine's resources, which the
+// caller adds.
 Capabilities CapabilitiesOf(WorldKind world);
 
-// Returns true if the case asks for NCCL and some life of its workers has no
-// device.
+// Returns true iff the case requests NCCL and its workers have no device in
+// some attempt.
 bool LacksDeviceForNccl(const Case& one);
 
-// Returns the reason to skip the case here, one line; empty: it can run.
+// Returns the reason to skip the case here, one line; "" if it can run.
 std::string WhyNotHere(const Case& one, const Capabilities& here);
 
 }  // namespace gauntlet

@@ -11,7 +11,8 @@ namespace gauntlet {
 
 namespace {
 
-// Before a process has met anybody, its launcher alone waits for it.
+// Returns true iff a process may hang before it meets the others. Until then
+// only its launcher detects a hang.
 bool HangsBeforeItMeets(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
     const bool hangs = fault.kind == FaultKind::kDeviceHang ||

@@ -1,4 +1,4 @@
-// A case, as the record of its run tells the oracle of it.
+// Describes a case for the oracle, in the record of its run.
 #ifndef GAUNTLET_HARNESS_SCENARIO_RUN_SETUP_H_
 #define GAUNTLET_HARNESS_SCENARIO_RUN_SETUP_H_
 
@@ -9,17 +9,17 @@
 
 namespace gauntlet {
 
-// Sets the deadlines that the engine states
-// (engine/train/launcher/deadlines.h); that of the first restart only if
+// Sets the deadlines that the engine guarantees
+// (engine/train/launcher/deadlines.h). Sets that of the first restart only if
 // setup.rejoins is false.
 void SetDeadlines(const Case& one, RunSetup& setup);
 
-// The head of the record of a run of the case: everything that is known before
-// it runs. Who runs it adds the rest, and the plan's text where the record is
-// to be written: nothing is judged by that.
+// Returns the head of the record of a run: all that is known before the run.
+// The caller adds the rest, and the text of the plan if the record is to be
+// written; no verdict depends on that text.
 Record RecordHead(const Case& one);
 
-// "crash worker 1 at ckpt.rename, hit 2": a fault, for people.
+// Returns a fault as text for people: "crash worker 1 at ckpt.rename, step 4".
 std::string FaultSummary(const Fault& fault);
 
 }  // namespace gauntlet

@@ -6,8 +6,8 @@
 namespace gauntlet {
 namespace {
 
-// Executions in so many steps: they end at multiples of their length, with each
-// epoch and with the run.
+// Returns the number of executions in `steps` steps. An execution ends at each
+// multiple of its length, at the end of each epoch and at the end of the run.
 uint64_t ExecutionsIn(uint64_t steps, uint64_t length, uint64_t epoch) {
   uint64_t ends = steps / length;
   if (epoch != 0) ends += steps / epoch - steps / std::lcm(length, epoch);
@@ -16,7 +16,8 @@ uint64_t ExecutionsIn(uint64_t steps, uint64_t length, uint64_t epoch) {
   return ends + (run_ends_one ? 1 : 0);
 }
 
-// Saves of several multiples of `every` that fall into one execution are one.
+// Returns the number of saves. Several multiples of `every` within one
+// execution cause a single save.
 uint64_t SavesBySteps(const Case& one, uint64_t steps) {
   const uint64_t every = one.train.checkpoint.trigger.every;
   const uint64_t length = one.train.steps_per_execution;
@@ -26,10 +27,11 @@ uint64_t SavesBySteps(const Case& one, uint64_t steps) {
   return std::min(steps / every, executions);
 }
 
-// Steps after which a run of known length saves by its trigger and at its end.
+// The steps after which a run of known length saves, by its trigger and at its
+// end.
 class SaveSteps {
  public:
-  // `every`: steps from one due save to the next; 0: none is due.
+  // `every`: steps between two due saves; 0: no save is due.
   SaveSteps(const Case& one, uint64_t every, uint64_t total)
       : every_(every),
         length_(one.train.steps_per_execution),
@@ -59,8 +61,8 @@ class SaveSteps {
   }
 
  private:
-  // Returns the step after which the N-th due save is made: the end of the
-  // execution that it falls into.
+  // Returns the step after which due save number `due` is made: the end of the
+  // execution that contains it.
   uint64_t SavedAt(uint64_t due) const {
     const uint64_t step = due * every_;
     const auto next_multiple = [step](uint64_t of) {
@@ -93,7 +95,8 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
   const bool known = steps && an_epoch != 0;
   if (one.store == StoreChoice::kNone) return 0;
-  // Adds the save at the end of the run, unless the trigger made it already.
+  // Adds the save at the end of the run, unless the trigger has already saved
+  // there.
   const auto with_end = [&](uint64_t saves, bool saved) {
     const bool saves_it =
         checkpoint.at_success == AtSuccess::kKeepCheckpoints && !saved;
@@ -104,7 +107,8 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
       return with_end(0, false);
     case SaveUnit::kSteps:
       if (!steps) return std::nullopt;
-      // Behind an epoch's last step come its evaluation and its end.
+      // At the end of an epoch, evaluation and the epoch's end follow the last
+      // step, so the final save differs from the trigger's.
       return with_end(
           SavesBySteps(one, *steps),
           known && *steps % an_epoch != 0 && *steps % trigger.every == 0);

@@ -1,8 +1,8 @@
-// Scenarios: files that say what is trained, what goes wrong and what must come
-// of it; and cases, each a scenario made concrete with no choice left.
+// Scenarios: files that state what is trained, which faults occur and which
+// outcome is expected; and cases: concrete scenarios with no choice left.
 //
-// The format is the table in keys.h. Loading is pure: text in, scenarios and
-// diagnostics out. Whatever is wrong is found here, before anything runs.
+// The format is the table in keys.h. Loading is pure: it turns text into
+// scenarios and diagnostics. All errors are found here, before anything runs.
 #ifndef GAUNTLET_HARNESS_SCENARIO_SCENARIO_H_
 #define GAUNTLET_HARNESS_SCENARIO_SCENARIO_H_
 
@@ -35,37 +35,38 @@ struct Requirements {
 
 struct Timeouts {
   Duration slow = std::chrono::seconds(30);
-  // As they were told; see time_limits.h.
+  // Values given in the file; nullopt: those of time_limits.h apply.
   std::optional<Duration> hang;
   std::optional<Duration> total;
 };
 
 enum class TransportChoice : uint8_t { kAuto, kGrpc };
 
-// Hosts of the workers: the launcher's, or one for each worker, with the store
-// on shared storage.
+// Hosts of the workers: all on the launcher's, or one for each worker with the
+// checkpoint directory on shared storage.
 enum class HostsChoice : uint8_t { kOne, kSeparate };
 
-// A job stores its checkpoints in a directory of the run, or nowhere.
+// Location of the job's checkpoints: a directory of the run, or nowhere.
 enum class StoreChoice : uint8_t { kOwn, kNone };
 
-// Outputs that a job writes beside its checkpoints.
+// Outputs of a job in addition to its checkpoints.
 struct OutputSetup {
   uint64_t curve_every = 0;  // steps between points of the loss; 0: no curves
-  bool exports = false;      // its model, once it is trained
+  bool exports = false;      // the model, after training
 
   bool operator==(const OutputSetup&) const = default;
 };
 
-// Returns true if a power loss stops one host only: hosts are separate, and the
-// disk is a file server's. Otherwise it stops the machine that all run on.
+// Returns true iff a power loss stops one host only: hosts are separate, and
+// the disk is a file server's. Otherwise it stops the machine that all workers
+// run on.
 constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
   return hosts == HostsChoice::kSeparate && disk == DurabilityProfile::kShared;
 }
 
-// Returns true if a network fault of that kind has somebody to separate a
-// worker from: another worker, or a launcher on another host. The link to the
-// launcher can be cut, but not slowed down, and it loses no frames.
+// Returns true iff a network fault of this kind has a peer to cut a worker off
+// from: another worker, or a launcher on another host. The link to the launcher
+// can be partitioned, but not delayed, and it loses no frames.
 constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
                                    HostsChoice hosts) {
   const bool cuts =
@@ -73,7 +74,7 @@ constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
   return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
 }
 
-// Most worker processes that one launcher starts on its machine.
+// Maximum number of worker processes that one launcher starts on its machine.
 inline constexpr int kMaxRealWorkers = 256;
 
 struct ClusterSetup {
@@ -83,7 +84,7 @@ struct ClusterSetup {
   TransportChoice transport = TransportChoice::kAuto;
   HostsChoice hosts = HostsChoice::kOne;
   NetworkLatency link;    // between two hosts; simulated only
-  Duration step_time{0};  // of a worker computing a step; simulated only
+  Duration step_time{0};  // of one worker for one step; simulated only
   RestartPolicy policy = RestartPolicy::kWholeJob;
   int max_restarts = 3;
   Duration backoff = std::chrono::milliseconds(100);
@@ -91,25 +92,25 @@ struct ClusterSetup {
   int max_requeues = 8;  // of a job that stopped on a notice
 };
 
-// How many there are in that life of the job; kAnyLife: in the one that has the
-// most.
+// Returns the number of workers in this attempt of the job; for kAnyLife, the
+// largest number in any attempt.
 int MostWorkersIn(const ClusterSetup& cluster, int life);
 
-// A run before the case's own, of the same job on so many workers and replicas:
-// the case begins with the model that it exports.
+// A run of the same job before the case's own, with a replica on each of
+// `workers` workers. The case starts from the model that this run exports.
 struct EarlierSetup {
   int workers = 1;
   uint64_t epochs = 1;
-  int steps_per_epoch = 0;  // 0: as many as the rows give
+  int steps_per_epoch = 0;  // 0: as many as the samples give
 };
 
-// How one start of the launcher differs from the case's job and horizon; null:
-// not at all.
+// Differences of one start of the launcher from the case's job and horizon;
+// nullopt: no difference.
 struct LaunchSetup {
   std::optional<uint64_t> epochs;
   std::optional<uint64_t> max_steps;
   std::optional<uint64_t> stop_at_step;
-  // These two make it another job, which the engine must refuse.
+  // These two turn it into another job, which the engine must refuse.
   std::optional<float> learning_rate;
   std::optional<int> batch;
 
@@ -118,13 +119,13 @@ struct LaunchSetup {
   bool operator==(const LaunchSetup&) const = default;
 };
 
-// The options of that launch.
+// Returns the options of that launch.
 TrainOptions OptionsOfLaunch(const TrainOptions& train,
                              const LaunchSetup& launch);
 
-// One run. `train` lacks only the directories of checkpoints and outputs: who
-// runs it fills those in. Of a case with a trainer, only what comes before the
-// cluster counts, and runs.
+// One concrete run. `train` lacks only the directories of checkpoints and
+// outputs, which the executor sets. For a case with a trainer, only the fields
+// before `cluster` apply.
 struct Case {
   std::string name;      // "kill[workers=2,mode=sync]"
   std::string scenario;  // "kill"
@@ -134,7 +135,7 @@ struct Case {
   uint64_t seed = 1;
   Requirements needs;
   Timeouts timeouts;
-  // Crashed in place of a job of ours, in real processes.
+  // Program to crash-test, in real processes, instead of a job of ours.
   std::optional<TrainerSetup> trainer;
   std::optional<EarlierSetup> before;
   ClusterSetup cluster;
@@ -143,14 +144,15 @@ struct Case {
       UINT64_MAX;  // bytes of file contents; simulated only
   StoreChoice store = StoreChoice::kOwn;
   OutputSetup outputs;
-  TrainOptions train;  // of the job and its horizon, which launches may change
-  // In their order; the last counts for all later ones. Empty: all are alike.
+  TrainOptions train;  // job and horizon, which launches may change
+  // In order; the last one applies to all later starts. Empty: all starts are
+  // alike.
   std::vector<LaunchSetup> launches;
   FaultPlan plan;
   Expectation expect;
 };
 
-// A scenario as it stands in a file; its cases come out of Resolve.
+// A scenario as written in a file; Resolve turns it into cases.
 struct Scenario {
   std::string name;
   std::string file;
@@ -159,39 +161,39 @@ struct Scenario {
 };
 
 // Returns the cases of a scenario: one, or one for each combination of its
-// matrix. Errors go to `diagnostics`; the cases are valid only if there are
-// none.
+// matrix. Errors go to `diagnostics`; the cases are valid only if there are no
+// errors.
 std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics);
 
 struct LoadedFile {
   std::vector<Scenario> scenarios;
-  std::vector<Case> cases;           // of all of them; empty after an error
+  std::vector<Case> cases;           // of all scenarios; empty after an error
   std::vector<Diagnostic> errors;    // in the order of the file
-  std::vector<Diagnostic> warnings;  // likewise
-  // Names of gauntlet/v1 that the file uses.
+  std::vector<Diagnostic> warnings;  // in the order of the file
+  // Spellings of gauntlet/v1 in the file.
   std::vector<OldSpelling> old_spellings;
 };
 
 // Loads and resolves a file's text; `file` is its name for messages.
 LoadedFile LoadScenarios(std::string_view text, std::string_view file);
 
-// All errors, as RenderDiagnostic says them, at most 20.
+// Returns at most 20 errors, rendered by RenderDiagnostic.
 std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
                          std::string_view text);
 
-// Likewise the warnings, all of them.
+// Returns all warnings, rendered by RenderDiagnostic.
 std::string RenderWarnings(const LoadedFile& loaded, std::string_view file,
                            std::string_view text);
 
-// One line that names the old spellings of a file and the command that replaces
-// them; "" if it has none.
+// Returns a line that names the old spellings of a file and the command that
+// replaces them; "" if there are none.
 std::string RenderOldSpellings(const LoadedFile& loaded, std::string_view file);
 
-// Returns true if the case's workers compute on a device in some life. `auto`
-// does not count, as its choice is not known yet.
+// Returns true iff the case's workers compute on a device in some attempt.
+// `auto` does not count, as its choice is not known yet.
 bool HasDevice(const Case& one);
 
-// How many steps an epoch has and how many rows these use; 0: not known before
+// Number of steps in an epoch, and of rows that they use; 0: not known before
 // the data is read.
 struct EpochShape {
   uint64_t steps = 0;

@@ -23,16 +23,16 @@ bool CanHang(FaultKind kind) {
          IsNetworkFault(kind);
 }
 
-// Returns false while workers meet, claim, save or load: then nobody waits for
-// a step.
+// Returns false for points at which workers meet, claim, save or load: no
+// worker waits for a step then.
 bool IsOfAStep(Point point) {
   const RunPart part = InfoOf(point).part;
   return part == RunPart::kTraining || part == RunPart::kExchange ||
          part == RunPart::kHeartbeat;
 }
 
-// Returns the longest silence that the engine itself tolerates: of a step,
-// which may take that long on a busy machine, and of the planned faults.
+// Returns the longest time without an event that the engine tolerates: for a
+// step, which may take that long on a busy machine, and for the planned faults.
 Duration LongestSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);
@@ -50,8 +50,8 @@ Duration LongestSilence(const Case& one) {
   return Duration(longest);
 }
 
-// Returns the silence of a worker that hangs for good, or longer than the
-// engine waits at least; 0: no fault makes one.
+// Returns the minimum time without an event if the plan has a hang that lasts
+// forever or longer than the engine waits; 0 if it has none.
 Duration SureSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);

@@ -1,8 +1,8 @@
-// How long a case may take, and how long nothing may be heard of it.
+// Time limits of a case: on its duration, and on the time without any event.
 //
-// A worker that hangs is found by the engine once the limit of what is under
-// way is over, and until then nobody says a word: a harness that waits for less
-// than the engine does calls each such run a hang of its own.
+// The engine detects a hanging worker once the time limit of the current
+// operation is over, and emits no event until then. A harness that waits for
+// less time than the engine would report each such run as a hang.
 #ifndef GAUNTLET_HARNESS_SCENARIO_TIME_LIMITS_H_
 #define GAUNTLET_HARNESS_SCENARIO_TIME_LIMITS_H_
 
@@ -12,15 +12,16 @@
 
 namespace gauntlet {
 
-// No event from any worker for so long is a hang: timeout.hang, else 15 s or
-// what the engine may take to find that a step, or what the plan brings to a
-// stand, does not end, and a little.
+// Returns the time without an event from any worker that counts as a hang:
+// timeout.hang; else the time that the engine may take to detect that a step or
+// a planned fault hangs, plus a margin, but at least 15 s.
 Duration HangLimitOf(const Case& one);
-// timeout.total, else 120 s, or a minute above the hang limit.
+// Returns timeout.total; else a minute above the hang limit, but at least 120
+// s.
 Duration TotalLimitOf(const Case& one);
 
-// Reports limits, as they were told, that a hang of the plan is sure to
-// outlast. `place` is the hang limit's, or where else to point at.
+// Reports limits of the file that a hang in the plan certainly exceeds.
+// `place`: that of the hang limit, or another one for the error.
 void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// The `trainer` of a scenario: somebody else's training program, which is
-// crashed in place of a job of ours.
+// The `trainer` of a scenario: another training program, crash-tested instead
+// of a job of ours.
 #ifndef GAUNTLET_HARNESS_SCENARIO_TRAINER_SETUP_H_
 #define GAUNTLET_HARNESS_SCENARIO_TRAINER_SETUP_H_
 
@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// A crash, at an operation of the program on its files.
+// A crash at a file operation of the program.
 struct TrainerFault {
   std::string kind;  // "kill": a name of crash-test --faults
   // Pattern of fnmatch(3) for the path below {out}; * takes "/" too.
@@ -25,8 +25,8 @@ struct TrainerFault {
 
 struct TrainerSetup {
   std::vector<std::string> command;  // with "{out}"
-  std::vector<std::string> resume;   // empty: the same
-  // Patterns as those of `file`.
+  std::vector<std::string> resume;   // empty: same as `command`
+  // Patterns in the format of TrainerFault::file.
   std::vector<std::string> results;      // empty: all files
   std::vector<std::string> checkpoints;  // empty: files that a resume reads
   std::string result_command;
@@ -34,7 +34,7 @@ struct TrainerSetup {
   bool has_shared_network = false;
   Duration grace = std::chrono::seconds(5);
   Duration pause = std::chrono::seconds(1);
-  Duration trial_limit{};  // zero: by the recorded run
+  Duration trial_limit{};  // zero: based on the recorded run
   std::vector<TrainerFault> faults;
 };
 

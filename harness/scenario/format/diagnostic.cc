@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kMaxShownLine = 160;
 constexpr size_t kMaxListedNames = 8;
 
-// Levenshtein's distance (Wagner and Fischer's table, one row of it at a time).
+// Returns the Levenshtein distance (Wagner and Fischer's table, one row at a
+// time).
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -40,8 +41,8 @@ std::string_view LineOf(std::string_view text, size_t line) {
   return found;
 }
 
-// Control characters would move the caret, or the reader's terminal; likewise
-// the bytes of what is no text.
+// Replaces control characters, which would move the caret or affect the
+// terminal, and bytes that are not UTF-8.
 std::string Printable(std::string_view text) {
   std::string printable(text);
   const bool is_text = IsUtf8(text);
@@ -59,8 +60,8 @@ void AddOnce(std::vector<Diagnostic>& list, Diagnostic one) {
   }
 }
 
-// Returns true iff both have several parts between dots, and the name has those
-// of the other one in their order.
+// Returns true iff `other` has several parts between dots, and `name` has all
+// of them in the same order.
 bool HasPartsOf(std::string_view other, std::string_view name) {
   if (other.find('.') == other.npos) return false;
   while (!other.empty()) {
@@ -92,19 +93,20 @@ std::vector<std::string> NearestNames(std::string_view mistyped,
   const auto begins = [mistyped](const std::string& name) {
     return name.starts_with(mistyped);
   };
-  // Cut short.
+  // An abbreviation: the beginning of exactly one name.
   constexpr size_t kTelling = 3;
   if (mistyped.size() >= kTelling &&
       std::ranges::count_if(names, begins) == 1) {
     return {*std::ranges::find_if(names, begins)};
   }
-  // Parts of it left out: "ckpt.write" for "ckpt.shard.write".
+  // Parts left out: "ckpt.write" for "ckpt.shard.write".
   for (const std::string& name : names) {
     if (HasPartsOf(mistyped, name)) return {name};
   }
   constexpr size_t kMost = 3;
   std::vector<std::string> nearest;
-  // Two edits turn a word of three letters into any other.
+  // Allows one edit for short words, as two edits turn three letters into any
+  // other word.
   size_t best = mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
   for (const std::string& name : names) {
     const size_t distance = EditDistance(mistyped, name);

@@ -1,4 +1,4 @@
-// Errors and warnings about a scenario file, with their places.
+// Errors and warnings about a scenario file, with their positions.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_DIAGNOSTIC_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_DIAGNOSTIC_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// A place in a file, both counted from 1.
+// A position in a file; line and column count from 1.
 struct Place {
   size_t line = 1;
   size_t column = 1;
@@ -29,15 +29,16 @@ struct Diagnostic {
   auto operator<=>(const Diagnostic&) const = default;
 };
 
-// The name that a mistyped one is most likely to stand for; "" if none is
-// near (an edit distance above a third of its length).
+// Returns the name that a mistyped one most likely stands for; "" if none is
+// near (at an edit distance of up to a third of its length).
 std::string NearestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
-// "did you mean x?", or "one of a, b, c" where none is near and they are few.
+// Returns "did you mean x?"; or "one of a, b, c" if no name is near and there
+// are few names; or "".
 std::string SuggestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
 
-// As a compiler would say it, three lines:
+// Rendered as three lines, like a compiler's diagnostic:
 //
 //   scenarios/new.yaml:14:14: error: unknown fault point 'ckpt.renam'
 //     14 |       point: ckpt.renam
@@ -49,17 +50,17 @@ std::string RenderDiagnostic(const Diagnostic& diagnostic,
                              std::string_view file, std::string_view text,
                              Severity severity = Severity::kError);
 
-// Collects errors and warnings; the same one is kept once, however often it is
-// said.
+// Collects errors and warnings. Keeps each one once, even if it is added
+// repeatedly.
 class Diagnostics {
  public:
   void Error(Place place, std::string message, std::string hint = "");
-  // The file is read all the same.
+  // Adds a warning; the file is still read.
   void Warning(Place place, std::string message, std::string hint = "");
-  // These two count errors only.
+  // Both count errors only.
   bool empty() const { return list_.empty(); }
   size_t size() const { return list_.size(); }
-  // In the order of the file.
+  // Return the errors, and the warnings, in the order of the file.
   std::vector<Diagnostic> Sorted() const;
   std::vector<Diagnostic> SortedWarnings() const;
 
@@ -68,8 +69,8 @@ class Diagnostics {
   std::vector<Diagnostic> warnings_;
 };
 
-// kInvalidArgument, one line: "job.yaml:3:9: unknown key 'layer'; did you mean
-// layers? (and 2 more)". REQUIRES: there is a diagnostic.
+// Returns kInvalidArgument, one line: "job.yaml:3:9: unknown key 'layer'; did
+// you mean layers? (and 2 more)". REQUIRES: there is an error.
 Status ToStatus(const Diagnostics& diagnostics, std::string_view file);
 
 }  // namespace gauntlet

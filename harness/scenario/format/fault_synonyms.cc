@@ -95,7 +95,7 @@ constexpr std::array kAmbiguous = {
                        "use crash or kill: cluster.restart says what follows"},
 };
 
-// "bit_flip" of "Bit-Flip".
+// Returns "bit_flip" for "Bit-Flip".
 std::string Normalized(std::string_view name) {
   std::string normalized(name);
   std::ranges::transform(normalized, normalized.begin(), [](unsigned char c) {
@@ -120,7 +120,7 @@ YamlNode Scalar(std::string_view text, Place place) {
 }
 
 // Adds the parameter that the synonym implies to the fault's `with`, unless the
-// file has it.
+// file gives it.
 void AddParameter(const FaultSynonym& synonym, Place place, YamlNode& fault) {
   if (synonym.parameter.empty()) return;
   const auto entry_of = [](YamlNode& map, std::string_view key) -> YamlNode* {

@@ -1,6 +1,6 @@
-// Words of the field for fault kinds: `oom` for `out_of_memory`.
+// Common synonyms of fault kinds, such as `oom` for `out_of_memory`.
 //
-// One table, for the loader of scenarios, the help and its suggestions.
+// The scenario loader, the help and its suggestions use the same table.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_FAULT_SYNONYMS_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_FAULT_SYNONYMS_H_
 
@@ -19,12 +19,13 @@ namespace gauntlet {
 struct FaultSynonym {
   std::string_view name;  // "oom"
   FaultKind kind = FaultKind::kCrash;
-  // A parameter that the word implies: "error", "ENOSPC". "": none.
+  // Parameter that the synonym implies, such as "error" with "ENOSPC"; "":
+  // none.
   std::string_view parameter = "";
   std::string_view value = "";
 };
 
-// A word with several meanings, and the advice that tells them apart.
+// A name with several meanings, and advice on which fault kind to use.
 struct AmbiguousFaultName {
   std::string_view name;    // "latency"
   std::string_view advice;  // "use slow (…) or delay (…)"
@@ -41,10 +42,10 @@ std::optional<FaultSynonym> FindFaultSynonym(std::string_view name);
 // Returns the advice for an ambiguous name; "" if the name is not ambiguous.
 std::string_view AdviceOnFaultName(std::string_view name);
 
-// Names of the synonyms of a kind, in the order of the table.
+// Returns the names of the synonyms of a kind, in the order of the table.
 std::vector<std::string> SynonymsOf(FaultKind kind);
 
-// Replaces the synonyms in the `faults` of a document by the kinds meant, with
+// Replaces the synonyms in the `faults` of a document by the fault kinds, with
 // a warning for each.
 void ReplaceFaultSynonyms(YamlNode& document, Diagnostics& diagnostics);
 

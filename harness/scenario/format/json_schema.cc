@@ -20,7 +20,7 @@ Json Count(const KeySpec& key) {
 
 Json Either(Json a, Json b) { return Json{{"oneOf", {a, b}}}; }
 
-// 0 is one without a unit, where nothing is asked of it.
+// Accepts 0 without a unit if the key has no lower bound.
 Json Duration(const KeySpec& key) {
   const Json duration = Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$");
   return key.low > 0 ? duration : Either(duration, Json{{"const", 0}});
@@ -34,7 +34,7 @@ Json Choice(const KeySpec& key) {
 
 Json ListOf(Json item) { return Json{{"type", "array"}, {"items", item}}; }
 
-// {steps: n}, {epochs: n}, {seconds: n} or never.
+// Accepts {steps: n}, {epochs: n}, {seconds: n} or never.
 Json Every(const KeySpec& key) {
   Json choices = Json::array({Json{{"const", "never"}}});
   for (const char* unit : {"steps", "epochs", "seconds"}) {
@@ -46,7 +46,8 @@ Json Every(const KeySpec& key) {
   return Json{{"oneOf", choices}};
 }
 
-// The parameters of all kinds; which kind takes which, the loader says.
+// Accepts the parameters of all kinds; the loader checks which kind takes
+// which.
 Json With() {
   Json properties = Json::object();
   for (const FaultKindInfo& kind : AllFaultKinds()) {

@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-// Lower bound of time limits, in nanoseconds: no process can keep a shorter
+// Lower bound of time limits, in nanoseconds: no process can meet a shorter
 // one.
 constexpr uint64_t kLeastTime = 1'000'000;
 
@@ -867,7 +867,7 @@ std::vector<std::string> Split(std::string_view listed) {
   return names;
 }
 
-// Texts of generated rows, which live as long as the table.
+// Stores the text of a generated row for as long as the table lives.
 std::string_view Stored(std::string text) {
   static std::deque<std::string> texts;
   return texts.emplace_back(std::move(text));
@@ -901,7 +901,7 @@ KeySpec RowOf(std::string_view map, const FaultParameterInfo& parameter) {
   return row;
 }
 
-// The rows below "with": a map for each fault kind, with its parameters.
+// Adds the rows below "with": a map for each fault kind, with its parameters.
 void AddRowsOfFaults(std::vector<KeySpec>& rows) {
   for (const FaultKindInfo& kind : AllFaultKinds()) {
     const std::string_view map = Stored(fmt::format("with.{}", kind.name));

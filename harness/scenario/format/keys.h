@@ -1,5 +1,5 @@
-// Every key that a scenario may have: the one table that the loader, its error
-// messages and the JSON Schema for editors are made from.
+// Every key that a scenario may have, in one table: the source of the loader's
+// checks, its error messages and the JSON Schema for editors.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_KEYS_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_KEYS_H_
 
@@ -12,7 +12,7 @@
 namespace gauntlet {
 
 enum class KeyType : uint8_t {
-  kMap,         // its keys are the rows whose paths go on from this one
+  kMap,         // a map; its keys are the rows below its path
   kText,        // any text
   kTexts,       // a list of texts
   kChoice,      // one of `choices`
@@ -25,11 +25,11 @@ enum class KeyType : uint8_t {
   kOffset,      // 50%, 64KiB, 4096
   kNames,       // one of `choices`, or a list of them
   kCounts,      // a list of whole numbers from `low` to `high`
-  kGroups,      // a list of such lists
+  kGroups,      // a list of lists of whole numbers
   kWorker,      // a worker's number, all, any or chief
   kCountOrAny,  // a number, or any
   kEvery,       // {steps: n}, {epochs: n}, {seconds: n} or never
-  kMaps,        // a list of maps, their keys likewise
+  kMaps,        // a list of maps; their keys are the rows below its path
   kFaults,      // a list of maps with the keys below "faults"
   kWith,        // a map with the keys below "with.<kind>"
   kAxes,        // dotted paths of other keys, each with a list of values
@@ -53,35 +53,35 @@ struct KeySpec {
   std::string_view fallback;  // the default, as a scenario would write it
   Names names = Names::kListed;
   std::string_view listed;
-  // Bounds of counts. `low` bounds durations too, in nanoseconds.
+  // Bounds of counts. `low` also bounds durations, in nanoseconds.
   uint64_t low = 0;
-  uint64_t high = uint64_t{1} << 53;  // what JSON numbers hold exactly
+  uint64_t high = uint64_t{1} << 53;  // exact in JSON up to here
 };
 
-// All keys; those of a map stand together behind it.
+// Returns all keys. The keys of a map directly follow the map.
 std::span<const KeySpec> AllKeys();
-// The row of a path; nullptr if there is none.
+// Returns the row of a path; nullptr if there is no such key.
 const KeySpec* FindKey(std::string_view path);
-// The names of the keys of the map at a path ("" for the document itself).
+// Returns the names of the keys of the map at a path ("": the document itself).
 std::vector<std::string> KeysOf(std::string_view map_path);
-// Returns the names that a kChoice or kNames accepts; empty: any.
+// Returns the names that a kChoice or kNames accepts; empty: any name.
 std::vector<std::string> ChoicesOf(const KeySpec& key);
 
-// A feature that only one world has, for `requires: {features: …}`.
+// A feature that only one of the worlds has, for `requires: {features: …}`.
 struct FeatureInfo {
   std::string_view name;
   std::string_view description;
 };
 std::span<const FeatureInfo> AllFeatures();
 
-// An end of a run, for `expect: {outcome: …}`.
+// An outcome of a run, for `expect: {outcome: …}`.
 struct OutcomeInfo {
   std::string_view name;
   std::string_view description;
 };
 std::span<const OutcomeInfo> AllOutcomes();
 
-// A JSON Schema (draft 2020-12) for editors.
+// Returns a JSON Schema (draft 2020-12) for editors.
 std::string ScenarioJsonSchema();
 
 }  // namespace gauntlet

@@ -33,7 +33,8 @@ std::string_view NounOf(const KeySpec& key) {
 
 namespace {
 
-// The topic of `gauntlet help` that lists the names of the row; "": none.
+// Returns the topic of `gauntlet help` that lists the row's names; "" if there
+// is none.
 std::string_view TopicOf(Names names) {
   switch (names) {
     case Names::kPoints:
@@ -71,14 +72,15 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
-// "{step: 10}" for a scalar in place of a map of one key; else "".
+// Returns "{step: 10}" for a scalar where a map of one key is expected; else
+// "".
 std::string HintOnMap(std::string_view path, const YamlNode& found) {
   const std::vector<std::string> keys = KeysOf(path);
   if (keys.size() != 1 || found.kind != YamlKind::kScalar) return "";
   return fmt::format("{{{}: {}}}", keys.front(), found.scalar.substr(0, 40));
 }
 
-// "`do` belongs beside `at`" where the map's own map has the key; else "".
+// Returns "`do` belongs beside `at`" if the enclosing map has the key; else "".
 std::string HintOnPlace(std::string_view path, std::string_view key) {
   std::string_view owner;
   std::string_view name = path;

@@ -1,9 +1,9 @@
-// Takes typed values out of a map of a scenario, by the table of keys.
+// Reads typed values from a map of a scenario, according to the table of keys.
 //
-// A reader is for one map; making it reports what is not a map and each key
-// that the table does not know. Each Read leaves its target alone where the key
-// is missing or (after a diagnostic) wrong. The types and bounds are the
-// table's.
+// Each reader is for one map. Its constructor reports a node that is not a map,
+// and keys that the table does not have. Each method leaves its target
+// unchanged if the key is missing, or, after a diagnostic, if the value is
+// wrong. Types and bounds are those of the table.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_MAP_READER_H_
 
@@ -23,22 +23,22 @@ namespace gauntlet {
 
 class MapReader {
  public:
-  // `path` is the map's in the table, "" for a document. A node of nullptr is
-  // an empty map. `node` and `diagnostics` must outlive the reader.
+  // `path` is the path of the map in the table, "" for a document. If `node` is
+  // nullptr, the map is empty. `node` and `diagnostics` must outlive the
+  // reader.
   MapReader(const YamlNode* node, std::string_view path,
             Diagnostics& diagnostics);
 
-  // The value of a key; nullptr if it is not there.
+  // Returns the value of a key; nullptr if the key is missing.
   const YamlNode* Find(std::string_view key) const;
-  // Returns the place that an error about the key points at: its value, else
-  // the map.
+  // Returns the place for an error about the key: its value's, else the map's.
   Place PlaceOf(std::string_view key) const;
-  // The reader of a map within this one.
+  // Returns the reader of a map within this one.
   MapReader Map(std::string_view key) const;
-  // The readers of a list of maps, at most `most`.
+  // Returns the readers of a list of at most `most` maps.
   std::vector<MapReader> Maps(std::string_view key, size_t most) const;
 
-  // Each of these: true if the key is there and well.
+  // Each of these returns true iff the key is present and its value is valid.
   bool Text(std::string_view key, std::string& out) const;
   bool TextList(std::string_view key, std::vector<std::string>& out) const;
   bool Count(std::string_view key, uint64_t& out) const;
@@ -51,9 +51,10 @@ class MapReader {
   bool Time(std::string_view key, Duration& out) const;
   bool Size(std::string_view key, uint64_t& out) const;
   bool Offset(std::string_view key, FileOffset& out) const;
-  // One of the names of the row.
+  // Reads one of the row's names.
   bool Choice(std::string_view key, std::string& out) const;
-  // One of the row's listed names, as the enum whose values are in their order.
+  // Reads one of the row's listed names into an enum whose values have the same
+  // order.
   template <typename Enum>
   bool Choice(std::string_view key, Enum& out) const {
     std::string name;
@@ -65,7 +66,7 @@ class MapReader {
     return true;
   }
   bool NameList(std::string_view key, std::vector<std::string>& out) const;
-  // A list of the row's listed names, which may come again, as their enum.
+  // Reads a list of the row's listed names, which may repeat, into enums.
   template <typename Enum>
   bool ChoiceList(std::string_view key, std::vector<Enum>& out) const {
     std::vector<size_t> places;
@@ -79,7 +80,7 @@ class MapReader {
 
  private:
   const KeySpec& Row(std::string_view key) const;
-  // Each item of a list, as the reader of one has it. `expected`: "a list of
+  // Reads each item of a list by `read`. `expected` is for errors: "a list of
   // numbers".
   template <typename T, typename Reader>
   bool List(std::string_view key, std::string_view expected,
@@ -88,7 +89,7 @@ class MapReader {
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;
   bool Wrong(const YamlNode& node, std::string_view expected) const;
-  // Likewise, of what is not to stand in quotes.
+  // Like Wrong, for values that must not be in quotes.
   bool WrongPlain(const YamlNode& node, std::string_view expected) const;
   bool OneName(const KeySpec& row, const YamlNode& node,
                std::string& out) const;
@@ -98,7 +99,8 @@ class MapReader {
   Diagnostics* diagnostics_;
 };
 
-// "fault point", "fault kind", …: what an unknown name of the row is called.
+// Returns the noun for an unknown name of the row: "fault point", "fault kind",
+// ….
 std::string_view NounOf(const KeySpec& key);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Names that a mistyped one may stand for. See also diagnostic.h.
+// Suggestions for a mistyped name. See also diagnostic.h.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_NEAREST_NAMES_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_NEAREST_NAMES_H_
 
@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// All names that are as near as NearestName's, at most three.
+// Returns all names that are as near as that of NearestName, at most three.
 std::vector<std::string> NearestNames(std::string_view mistyped,
                                       const std::vector<std::string>& names);
 

@@ -32,7 +32,8 @@ constexpr std::array kSizeUnits = {
 constexpr uint64_t kMaxDurationNs = 24 * 3'600'000'000'000;
 constexpr uint64_t kMaxSize = uint64_t{1} << 50;
 
-// "12.5" and a unit right behind it, as a whole number of the smallest unit.
+// Parses "12.5" directly followed by a unit, into a whole number of the
+// smallest unit.
 std::optional<uint64_t> ParseWithUnit(std::string_view text,
                                       std::span<const Unit> units,
                                       uint64_t limit) {

@@ -1,4 +1,4 @@
-// Scalars with units, as scenarios write them.
+// Scalars with units, as written in scenarios.
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_UNITS_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_UNITS_H_
 
@@ -12,19 +12,20 @@
 
 namespace gauntlet {
 
-// "200ms", "1s", "1.5s", "2m", "1h"; also us and ns. At most 24 hours. A
-// number without a unit is none, but 0 is.
+// Parses "200ms", "1s", "1.5s", "2m" or "1h"; also us and ns. At most 24 hours.
+// Requires a unit, except for 0.
 std::optional<Duration> ParseDuration(std::string_view text);
-// "512B", "64KiB", "1MiB", "2GiB", or a whole number of bytes. At most 2^50.
+// Parses "512B", "64KiB", "1MiB", "2GiB", or a whole number of bytes. At most
+// 2^50.
 std::optional<uint64_t> ParseSize(std::string_view text);
-// "50%" (0 to 100), or a size.
+// Parses "50%" (0 to 100), or a size.
 std::optional<FileOffset> ParseFileOffset(std::string_view text);
-// Decimal digits only.
+// Parses a number of decimal digits only.
 std::optional<uint64_t> ParseWholeNumber(std::string_view text);
-// "0.1", "1e-3"; finite.
+// Parses "0.1" or "1e-3"; the number must be finite.
 std::optional<double> ParseNumber(std::string_view text);
 
-// "1.5s": the shortest way to write it that ParseDuration reads.
+// Returns the shortest text that ParseDuration reads as the duration: "1.5s".
 std::string DurationToText(Duration duration);
 
 }  // namespace gauntlet

@@ -11,14 +11,14 @@
 namespace gauntlet {
 namespace {
 
-// A key at this path in v1. Parameters of a fault kind are below
-// "faults.with.<kind>", and "faults.with.*" stands for every kind.
+// A renamed key, by its path in v1. Parameters of a fault kind are below
+// "faults.with.<kind>"; "faults.with.*" stands for every kind.
 struct RenamedKey {
   std::string_view path;
   std::string_view new_name;
 };
 
-// A value of the key at this path in v1.
+// A renamed value of the key at this path in v1.
 struct RenamedValue {
   std::string_view path;
   std::string_view old_name;
@@ -62,7 +62,7 @@ constexpr RenamedValue kValues[] = {
     {"expect.invariants", "backup-deleted", "checkpoints-deleted"},
 };
 
-// Names of findings, in the labels of scenarios that an exploration wrote:
+// Renamed findings in the labels of scenarios that an exploration wrote:
 // "found:deaths-explained/worker".
 struct RenamedFinding {
   std::string_view old_name;  // "invariant/finding"
@@ -83,7 +83,7 @@ constexpr RenamedFinding kFindings[] = {
     {"samples/twice", "samples/duplicate-sample"},
 };
 
-// Returns the spelling in v2 of a label "found:…".
+// Returns the label "found:…" as v2 spells it.
 std::string NewLabel(std::string_view label) {
   constexpr std::string_view kFound = "found:";
   if (!label.starts_with(kFound)) return std::string(label);
@@ -152,8 +152,8 @@ class Upgrader {
     text = new_name;
   }
 
-  // An entry of v2 that a map of v1 needs to keep its meaning, and the entry in
-  // front of which it is written.
+  // An entry that v2 needs in a map of v1 to keep its meaning, and the entry
+  // before which it is inserted.
   struct Addition {
     std::string key;
     YamlNode value;
@@ -173,7 +173,8 @@ class Upgrader {
     return found == map.entries.end() ? nullptr : &*found;
   }
 
-  // Each block of a file was a hit, unless there was an offset.
+  // In v1 each block of a file counted as a hit, unless the fault had an
+  // offset.
   static std::optional<Addition> BlockOf(const YamlNode& at) {
     const YamlEntry* point = EntryOf(at, "point");
     if (point == nullptr || at.Find("offset") != nullptr ||
@@ -187,7 +188,7 @@ class Upgrader {
     return Addition{"block", Scalar(before->place, "any"), before};
   }
 
-  // A kill was asynchronous without a latency, too.
+  // In v1 a kill was asynchronous even without a latency.
   static std::optional<Addition> LatencyOf(const YamlNode& with) {
     if (with.entries.empty() || with.Find("latency") != nullptr) {
       return std::nullopt;
@@ -217,8 +218,8 @@ class Upgrader {
     return std::nullopt;
   }
 
-  // Returns the new name; the entry in front of which something is added is an
-  // old spelling even if it keeps its name.
+  // Renames the key. Also records an old spelling if an entry is inserted
+  // before it, even if the key keeps its name.
   void ReplaceKey(const YamlNode& map, YamlEntry& entry,
                   const std::string& renamed,
                   const std::optional<Addition>& addition) {
@@ -240,7 +241,7 @@ class Upgrader {
 
   void Map(YamlNode& map, const std::string& path) {
     std::optional<Addition> addition = AdditionTo(map, path);
-    // The kind by its name in v1: it is renamed as its own entry is met.
+    // The kind's name in v1, before the loop below renames it.
     const YamlNode* const kind = path == "faults" ? map.Find("do") : nullptr;
     const std::string kind_name = kind == nullptr ? "" : kind->scalar;
     for (YamlEntry& entry : map.entries) {
@@ -295,10 +296,10 @@ class Upgrader {
   std::vector<OldSpelling> found_;
 };
 
-// Columns of the first line are counted behind it.
+// Not counted in the columns of the first line.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Splits the text into lines, line ends included.
+// Splits the text into lines that include their line ends.
 std::vector<std::string> LinesOf(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -309,8 +310,8 @@ std::vector<std::string> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Replaces the old name at its place, in quotes or not. Returns false if the
-// text there is something else.
+// Replaces the old name, quoted or not, at its place. Returns false if the text
+// there is something else.
 bool ReplaceIn(std::vector<std::string>& lines, const OldSpelling& one) {
   if (one.place.line > lines.size()) return false;
   std::string& line = lines[one.place.line - 1];
@@ -349,7 +350,7 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
   for (YamlNode& document : documents) {
     if (!MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
-    // Last first: a replacement shifts the rest of its line.
+    // Last first, as a replacement shifts the rest of its line.
     for (const OldSpelling& one : std::views::reverse(found)) {
       if (ReplaceIn(lines, one)) continue;
       diagnostics.Error(

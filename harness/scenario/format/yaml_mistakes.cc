@@ -27,7 +27,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   }
 }
 
-// The line up to its comment, without what is in quotes, which are kept.
+// Returns the line without its comment, and with the contents of quotes
+// blanked.
 std::string WithoutQuotes(std::string_view line) {
   std::string kept;
   char quote = 0;
@@ -50,7 +51,7 @@ size_t IndentOf(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-// Returns the indentation of the key after the "- " of a list's item.
+// Returns the column, from 0, of the key after the "- " of a list's item.
 size_t KeyIndentOf(std::string_view line) {
   size_t at = IndentOf(line);
   while (line.substr(at).starts_with("- ")) {
@@ -119,7 +120,7 @@ class Explanation {
     return std::nullopt;
   }
 
-  // "name: a: b".
+  // Detects "name: a: b".
   std::optional<Diagnostic> SecondColon() const {
     const std::string before = bare_[line_].substr(0, place_.column - 1);
     const size_t colon = before.find(": ");
@@ -128,7 +129,7 @@ class Explanation {
                       "put a value that has one in quotes"};
   }
 
-  // "-at: …" here or in the line above.
+  // Detects "-at: …" in this line or the one above.
   std::optional<Diagnostic> ItemWithoutSpace() const {
     const std::optional<size_t> above = Above();
     for (const size_t i : {line_, above.value_or(line_)}) {
@@ -146,7 +147,7 @@ class Explanation {
     return std::nullopt;
   }
 
-  // "epochs 3" or "epochs:3".
+  // Detects "epochs 3" or "epochs:3".
   std::optional<Diagnostic> ColonMissing(std::optional<size_t> line) const {
     if (!line || HasKey(bare_[*line])) return std::nullopt;
     const size_t key = KeyIndentOf(bare_[*line]);
@@ -156,7 +157,7 @@ class Explanation {
       return std::nullopt;
     }
     const size_t end = std::min(rest.find_first_of(" :"), rest.size());
-    // A list's item may be a single word.
+    // An item of a list may be a single word.
     if (key > IndentOf(bare_[*line]) && end == rest.size()) return std::nullopt;
     const std::string_view value =
         rest.substr(std::min(rest.find_first_not_of(" :", end), rest.size()));
@@ -167,7 +168,7 @@ class Explanation {
                     value.substr(0, kMostShown))};
   }
 
-  // `a: "b" c`.
+  // Detects `a: "b" c`.
   std::optional<Diagnostic> BehindAQuote() const {
     const std::string before = bare_[line_].substr(0, place_.column - 1);
     const size_t last = before.find_last_not_of(' ');
@@ -196,7 +197,7 @@ class Explanation {
         "indent it as the other keys, or items, of the same map or list"};
   }
 
-  // "{" or "[" that is open at the place.
+  // Detects a "{" or "[" that is open at the place.
   std::optional<Diagnostic> NotClosed() const {
     std::vector<Place> open;
     for (size_t i = 0; i <= line_; ++i) {
@@ -244,7 +245,7 @@ class Explanation {
                       "remove it, or close first what was opened last"};
   }
 
-  // '@', '`' and '%' begin no value.
+  // Detects a value that begins with '@', '`' or '%'.
   std::optional<Diagnostic> Quoteless() const {
     if (place_.column > lines_[line_].size()) return std::nullopt;
     return Diagnostic{place_,
@@ -253,7 +254,7 @@ class Explanation {
                       "put it in quotes"};
   }
 
-  // The nearest line above that has more than a comment.
+  // Returns the nearest line above that is not empty or a comment.
   std::optional<size_t> Above() const {
     for (size_t i = line_; i-- > 0;) {
       if (!bare_[i].empty()) return i;

@@ -18,7 +18,7 @@ Place PlaceOf(const YAML::Mark& mark) {
           static_cast<size_t>(mark.column) + 1};
 }
 
-// How yaml-cpp's callbacks are left after an error; never leaves this file.
+// Thrown from yaml-cpp's callbacks after an error; never leaves this file.
 struct Refusal {
   Diagnostic diagnostic;
 };
@@ -28,7 +28,7 @@ struct Refusal {
   throw Refusal{{PlaceOf(mark), std::move(message), std::move(hint)}};
 }
 
-// Builds a document's tree out of the parser's events.
+// Builds the tree of a document from the parser's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string_view text) : text_(text) {}
@@ -37,7 +37,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     // At a character that begins nothing (a ',' outside brackets) the parser
-    // takes an empty document after the other and never goes on.
+    // would report empty documents forever.
     if (mark.pos <= last_start_) {
       Refuse(mark, "not YAML: no key, value or document begins here");
     }
@@ -85,16 +85,17 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { Close(); }
 
  private:
-  // A collection that is not closed yet.
+  // A collection that is still open.
   struct Level {
     YamlNode node;
     YAML::Mark mark;
-    std::optional<YamlEntry> pending;    // a key that waits for its value
-    std::map<std::string, size_t> keys;  // with their lines
+    std::optional<YamlEntry> pending;    // a key without its value yet
+    std::map<std::string, size_t> keys;  // with the numbers of their lines
   };
 
   static void CheckTag(const YAML::Mark& mark, const std::string& tag) {
-    // "?" is a plain scalar's or collection's, "!" a quoted scalar's.
+    // The parser's tag is "?" for a plain scalar or a collection, "!" for a
+    // quoted scalar.
     if (tag.empty() || tag == "?" || tag == "!") return;
     Refuse(mark, fmt::format("tags ('{}') are not part of scenarios", tag));
   }
@@ -127,7 +128,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (level.node.kind == YamlKind::kList) {
       level.node.items.push_back(std::move(node));
     } else if (level.pending) {
-      // The parser places what is not there at whatever comes next.
+      // The parser gives a missing value the place of whatever follows.
       if (node.kind == YamlKind::kNothing) node.place = level.pending->place;
       level.pending->value = std::move(node);
       level.node.entries.push_back(*std::move(level.pending));
@@ -161,11 +162,11 @@ class TreeBuilder final : public YAML::EventHandler {
   std::string_view text_;
   YamlNode root_;
   std::vector<Level> levels_;
-  int last_start_ = -1;  // of a document, in characters of the text
+  int last_start_ = -1;  // position of a document, in characters
 };
 
-// Brackets are counted before the parser, which recurses, sees them. Quotes are
-// not looked at: no sensible text leaves 32 brackets open inside one.
+// Counts brackets before parsing, as the parser recurses. Ignores quotes: no
+// sensible text leaves 32 brackets open inside one.
 std::optional<Diagnostic> ScanText(std::string_view text) {
   Place place;
   int depth = 0;

@@ -1,9 +1,9 @@
-// YAML text as a plain tree with places: the strict part of YAML that scenarios
-// are written in.
+// Parses YAML text into a tree with positions. Supports the strict subset of
+// YAML that scenarios use.
 //
-// Refused, by name: anchors, aliases, tags, merge keys, keys that are no
-// scalars, duplicate keys, control characters, files over 1 MiB and nesting
-// over 32 levels (both before the parser sees the text).
+// Reports by name what it refuses: anchors, aliases, tags, merge keys, keys
+// that are not scalars, duplicate keys, control characters, files over 1 MiB
+// and nesting over 32 levels (the last two before parsing).
 #ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_YAML_TREE_H_
 #define GAUNTLET_HARNESS_SCENARIO_FORMAT_YAML_TREE_H_
 
@@ -24,12 +24,12 @@ struct YamlNode {
   YamlKind kind = YamlKind::kNothing;
   Place place;
   std::string scalar;
-  bool quoted = false;     // a quoted scalar is text, whatever it looks like
-  bool in_braces = false;  // a map or list on one line, {…} or […]
+  bool quoted = false;             // a quoted scalar is always text
+  bool in_braces = false;          // a map or list on one line, {…} or […]
   std::vector<YamlNode> items;     // kList
   std::vector<YamlEntry> entries;  // kMap, in the order of the file
 
-  // The value of a map's key; nullptr if there is none.
+  // Returns the value of a map's key; nullptr if the key is missing.
   const YamlNode* Find(std::string_view key) const;
 };
 
@@ -42,13 +42,13 @@ struct YamlEntry {
 inline constexpr size_t kMaxScenarioBytes = size_t{1} << 20;
 inline constexpr int kMaxYamlDepth = 32;
 
-// The documents of the text. After an error the list holds what came before.
+// Returns the documents of the text. After an error, returns those before it.
 std::vector<YamlNode> ParseYaml(std::string_view text,
                                 Diagnostics& diagnostics);
 
-// "{steps: 50}" and the like, on one line: a node for people to read.
+// Returns a node as one line for people: "{steps: 50}".
 std::string YamlToText(const YamlNode& node);
-// "nothing", "'abc'", "a list", "a map".
+// Returns "nothing", "'abc'", "a list" or "a map".
 std::string DescribeYaml(const YamlNode& node);
 
 }  // namespace gauntlet

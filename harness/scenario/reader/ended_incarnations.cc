@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the fault ends the process at its point, at once.
+// Returns true iff the fault immediately ends the process at its point.
 bool EndsItsProcess(const Fault& fault) {
   return fault.kind == FaultKind::kCrash ||
          (fault.kind == FaultKind::kKill && !fault.with.kill_latency) ||
@@ -20,7 +20,7 @@ bool EndsItsProcess(const Fault& fault) {
          fault.kind == FaultKind::kPowerLoss;
 }
 
-// Progress of the first incarnation; null: not known.
+// Progress of the first incarnation; nullopt: not known.
 struct Progress {
   std::optional<uint64_t> step;
   std::optional<uint64_t> save;
@@ -53,7 +53,7 @@ class Warner {
            case_.cluster.hosts == HostsChoice::kOne;
   }
 
-  // Returns the step after which an undisturbed run makes its N-th save.
+  // Returns the step after which an undisturbed run makes save number `save`.
   std::optional<uint64_t> StepOfSave(uint64_t save) const {
     std::optional<uint64_t> step = 0;
     for (uint64_t i = 0; i < save && step; ++i) {
@@ -63,7 +63,7 @@ class Warner {
     return step;
   }
 
-  // nullopt: where the fault fires, or that it fires, is not certain.
+  // Returns nullopt if it is not certain where or whether the fault fires.
   std::optional<Progress> ProgressAt(const FaultSite& site) const {
     const PointInfo& point = InfoOf(site.point);
     const bool may_be_behind_the_file =
@@ -100,16 +100,17 @@ class Warner {
                          (site.worker >= 0 || case_.cluster.workers == 1);
     if (!is_same && !EndsAllWorkers()) return false;
     if (is_same && waiting.after == ending.id) return true;
-    // Samples may be read ahead of their step.
+    // Samples may be read before the step that uses them.
     if (site.point == Point::kDataNext) return false;
-    // While a worker ends in a step, another may have begun the next one.
+    // When a worker ends in a step, another worker may have begun the next
+    // step.
     const uint64_t lead = is_same ? 0 : 1;
     if (site.step && end.step) return *site.step > *end.step + lead;
     if (!site.save || case_.train.checkpoint.mode != SaveMode::kSync) {
       return false;
     }
     if (is_same && end.save) return *site.save > *end.save;
-    // Another fault may lead to more saves than the schedule has.
+    // Other faults may cause more saves than are scheduled.
     if (faults_.size() != 2 || !end.step) return false;
     const std::optional<uint64_t> step = StepOfSave(*site.save);
     return step && *step > *end.step + lead;
@@ -148,7 +149,7 @@ void WarnOfEndedIncarnations(const Case& one,
   if (one.cluster.policy == RestartPolicy::kNone || !one.launches.empty()) {
     return;
   }
-  // With a third fault, a notice may cause saves beyond the schedule.
+  // With a third fault, a notice may cause unscheduled saves.
   if (faults.size() > 2 &&
       std::ranges::any_of(faults, IsNotice, &PlacedFault::fault)) {
     return;

@@ -1,4 +1,4 @@
-// Faults that wait in an incarnation which an earlier fault has ended.
+// Detects faults that wait in an incarnation that an earlier fault ends.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_ENDED_INCARNATIONS_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_ENDED_INCARNATIONS_H_
 
@@ -10,9 +10,9 @@
 
 namespace gauntlet {
 
-// Warns of a fault in the first incarnation whose step or save is certainly
-// behind that of another fault which ends this incarnation. Where the order is
-// a matter of timing, or other saves may come in between, there is no warning.
+// Warns of a fault in the first incarnation if its step or save certainly comes
+// after another fault that ends the incarnation. There is no warning if the
+// order depends on timing, or if additional saves are possible in between.
 void WarnOfEndedIncarnations(const Case& one,
                              const std::vector<PlacedFault>& faults,
                              Diagnostics& diagnostics);

@@ -21,7 +21,8 @@ constexpr std::string_view kIdCharacters =
 
 constexpr Duration kASecond = std::chrono::seconds(1);
 
-// Between notice and kill, as the documents of those systems say.
+// Returns the time between notice and kill that the documentation of the
+// platform states.
 std::optional<Duration> GraceOf(std::string_view profile) {
   if (profile == "aws-spot") return std::chrono::seconds(120);
   if (profile.empty()) return std::nullopt;
@@ -54,7 +55,8 @@ void ReadLife(const MapReader& at, int& life) {
   }
 }
 
-// `block` and `offset`, once the point is known. They choose a write of a file.
+// Reads `block` and `offset`, each of which selects a write. REQUIRES: the
+// point was read.
 void ReadBlock(const MapReader& at, FaultSite& site) {
   const YamlNode* block = at.Find("block");
   if (block != nullptr && block->scalar == "any") {
@@ -70,7 +72,7 @@ void ReadBlock(const MapReader& at, FaultSite& site) {
   }
 }
 
-// `point_is_known`: false after an error there.
+// `point_is_known`: false after an error in the point.
 void CheckBlock(const MapReader& at, const FaultSite& site,
                 bool point_is_known) {
   if (!point_is_known) return;
@@ -89,7 +91,8 @@ void CheckBlock(const MapReader& at, const FaultSite& site,
 }
 
 void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
-  // A fault after another one often happens after a restart.
+  // The default is any incarnation after another fault, as that often causes a
+  // restart.
   site.life = after.empty() ? 1 : kAnyLife;
   ReadWorker(at, site.worker);
   ReadLife(at, site.life);
@@ -182,7 +185,8 @@ void ReadParameter(const MapReader& with, const FaultParameterInfo& parameter,
       parameter.place);
 }
 
-// A launcher would take the worker's word for how it ended: not for a crash.
+// Refuses the exit codes of workers: the launcher would not take them for a
+// crash.
 void CheckExitCode(const MapReader& with, const FaultParameters& out) {
   if (!IsWorkerExit(out.exit_code)) return;
   with.Error(with.PlaceOf("exit_code"),
@@ -191,7 +195,7 @@ void CheckExitCode(const MapReader& with, const FaultParameters& out) {
                          fmt::join(AllWorkerExits(), ", "), out.exit_code));
 }
 
-// `profile` is a name for a grace.
+// Reads `profile`, which names a grace period.
 void ReadProfile(const MapReader& with, FaultParameters& out) {
   std::string profile;
   with.Choice("profile", profile);
@@ -220,7 +224,7 @@ void ReadParameters(const MapReader& with, FaultKind kind,
   with.Choice("repeat", out.times);
 }
 
-// `with` and `until`, once the kind is known.
+// Reads `with` and `until`. REQUIRES: the kind was read.
 void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   const std::string_view kind = FaultKindName(fault.kind);
   const YamlNode* node = map.Find("with");
@@ -316,7 +320,8 @@ void CheckOrder(const std::vector<PlacedFault>& faults,
           SuggestName(fault.after, ids));
       continue;
     }
-    // Only who stands in a circle comes back to itself within so many steps.
+    // Follows `after` for as many steps as there are faults, which suffices to
+    // return to a fault that is in a cycle.
     std::string next = fault.after;
     for (size_t i = 0; i < faults.size() && !next.empty(); ++i) {
       if (next == fault.id) {

@@ -1,4 +1,4 @@
-// The `faults` of a scenario, as a fault plan.
+// Reads the `faults` of a scenario into a fault plan.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_FAULT_READER_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_FAULT_READER_H_
 
@@ -10,18 +10,20 @@
 
 namespace gauntlet {
 
-// A fault and the node that it was read from, which later checks point at.
+// A fault and its YAML node, which gives the place of later diagnostics.
 struct PlacedFault {
   Fault fault;
   const YamlNode* node = nullptr;
 
-  // The place of `at.<key>` if it is written down, else of the fault.
+  // Returns the place of `at.<key>`, or of the fault if the file has no such
+  // key.
   Place AtPlace(std::string_view key) const;
 };
 
-// In the order of the file; a fault with an error in it is left out. Checks all
-// that can be seen in the faults alone: names, units, parameters of the kind,
-// ids, and that `after` leads to another fault and not round in a circle.
+// Reads the faults in the order of the file, without those that have an error.
+// Checks everything that depends on the faults alone: names, units, parameters
+// of the kind, ids, and that `after` refers to another fault and forms no
+// cycle.
 std::vector<PlacedFault> ReadFaults(const YamlNode* node,
                                     Diagnostics& diagnostics);
 

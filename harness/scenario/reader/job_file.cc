@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kTopKeys = {
     "schema", "preset", "seed", "job", "cluster", "preemption", "checkpoint"};
 
-// Keys of scenarios that say something to their harness alone.
+// Keys of scenarios that only affect the harness.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
     kKeysOfHarness = {{{"cluster", "workers_per_attempt"},
                        {"cluster", "device_per_attempt"},
@@ -29,7 +29,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6>
 void RefuseKeysOfHarness(const YamlNode& document, Diagnostics& diagnostics) {
   const std::vector<std::string> known = KeysOf("");
   for (const YamlEntry& entry : document.entries) {
-    // Keys that scenarios do not have either are reported as unknown.
+    // Keys that scenarios do not have either are reported elsewhere, as
+    // unknown.
     if (std::ranges::find(known, entry.key) == known.end()) continue;
     if (std::ranges::find(kTopKeys, entry.key) != kTopKeys.end()) continue;
     diagnostics.Error(
@@ -65,8 +66,8 @@ void SetScalar(YamlNode& map, const std::string& key, std::string value) {
           .entries = {}};
 }
 
-// In the map of that name, which is made where it is missing. What is no map is
-// left for its reader to refuse.
+// Sets a key in the map of that name, which is created if it is missing. Leaves
+// anything else than a map to its reader, which reports the error.
 void SetIn(YamlNode& document, const std::string& map, const std::string& key,
            const std::optional<int>& value) {
   if (!value) return;

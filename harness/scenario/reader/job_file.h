@@ -1,5 +1,5 @@
-// A file that says what `gauntlet train` trains, with the keys of a scenario's
-// job, cluster, preemption and checkpoint: YAML, read as strictly.
+// Job file of `gauntlet train`: strict YAML with a scenario's keys for job,
+// cluster, preemption and checkpoint.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_JOB_FILE_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_JOB_FILE_H_
 
@@ -13,9 +13,9 @@
 
 namespace gauntlet {
 
-// Options of the command line that replace keys of the file.
+// Command-line options that override keys of the file.
 struct JobFileOverrides {
-  std::optional<std::string> preset;  // of `preset`
+  std::optional<std::string> preset;  // overrides `preset`
   std::optional<int> workers;
   std::optional<int> replicas;
 };
@@ -23,7 +23,7 @@ struct JobFileOverrides {
 struct JobFile {
   TrainOptions train;
   ClusterSetup cluster;
-  // Given by the file or by an override; nullopt: by neither.
+  // From the file or an override; nullopt: neither gives it.
   std::optional<int> workers;
   std::optional<int> replicas;
   std::optional<uint64_t> epochs;
@@ -31,7 +31,7 @@ struct JobFile {
   bool says_checkpoint = false;
 };
 
-// `defaults` stand where the text says nothing. kInvalidArgument, one line:
+// `defaults` apply where the text has no value. kInvalidArgument, one line:
 // "job.yaml:3:9: unknown key 'layer' in 'job'; did you mean layers?".
 Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
                              const JobFile& defaults,

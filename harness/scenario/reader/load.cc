@@ -18,7 +18,7 @@ constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 // Reads schema and name. Returns false, with errors, if the rest of the
-// document is not worth reading.
+// document should not be read.
 bool ReadHead(const YamlNode& document, Scenario& scenario,
               Diagnostics& diagnostics) {
   const size_t errors = diagnostics.size();
@@ -36,7 +36,7 @@ bool ReadHead(const YamlNode& document, Scenario& scenario,
   }
   const YamlNode* name = document.Find("name");
   if (name == nullptr) {
-    // A key that is nearly "name" is more to the point.
+    // A key that is nearly "name" is the more helpful error.
     for (const YamlEntry& entry : document.entries) {
       if (NearestName(entry.key, {"name"}).empty()) continue;
       diagnostics.Error(entry.place, fmt::format("unknown key '{}'", entry.key),
@@ -96,7 +96,7 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
   loaded.warnings = diagnostics.SortedWarnings();
   if (!loaded.errors.empty()) {
     loaded.cases.clear();
-    // They may only follow from an error.
+    // The warnings may only be consequences of an error.
     loaded.warnings.clear();
   }
   return loaded;

@@ -11,13 +11,13 @@ namespace {
 
 struct Axis {
   std::string path;
-  std::string label;  // the path's last part, or all of it if that is not alone
+  std::string label;  // last part of the path, or all of it if ambiguous
   Place place;
   std::vector<YamlNode> values;
 };
 
 // Returns the paths that a matrix may vary: each single value of job, cluster
-// and checkpoint. (Layers have no paths of their own.)
+// and checkpoint, seed and preset. (Layers have no paths of their own.)
 std::vector<std::string> AxisPaths() {
   std::vector<std::string> paths;
   for (const KeySpec& key : AllKeys()) {
@@ -66,7 +66,7 @@ std::vector<Axis> ReadAxes(const YamlNode& matrix, Diagnostics& diagnostics) {
   return axes;
 }
 
-// Puts a value at a dotted path, making maps on the way.
+// Sets a value at a dotted path; creates missing maps.
 void SetPath(YamlNode& node, std::string_view path, const YamlNode& value) {
   const size_t dot = path.find('.');
   const std::string_view key = path.substr(0, dot);
@@ -89,7 +89,8 @@ void SetPath(YamlNode& node, std::string_view path, const YamlNode& value) {
   }
 }
 
-// Case names are written on command lines and in file names.
+// Returns the value as text for case names, which appear on command lines and
+// in file names.
 std::string ValueLabel(const YamlNode& value) {
   std::string label;
   for (const char c : YamlToText(value)) {

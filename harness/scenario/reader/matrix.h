@@ -14,11 +14,12 @@ inline constexpr size_t kMaxCases = 1000;
 
 struct Combination {
   std::string label;  // "[workers=2,mode=sync]"; "" without a matrix
-  YamlNode document;  // with the values in place, without `matrix`
+  YamlNode document;  // with the values set, without `matrix`
 };
 
-// In the order of the file, the last axis fastest. Without a matrix it is the
-// document alone. An error in the matrix gives no combination.
+// Returns the combinations in the order of the file; the last axis varies
+// fastest. Without a matrix, returns the document alone. After an error in the
+// matrix, returns none.
 std::vector<Combination> ExpandMatrix(const YamlNode& document,
                                       Diagnostics& diagnostics);
 

@@ -12,12 +12,11 @@
 namespace gauntlet {
 namespace {
 
-// A slow process may be taken for a hung one, and a disk error or damaged file
-// may end one.
+// Returns true iff the fault may end an incarnation: a slow process may count
+// as hung, and a disk error or damaged file may end one.
 bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
 
-// Returns true if somebody other than the launcher may have to start the job
-// again.
+// Returns true iff the job may have to be restarted from outside the launcher.
 bool EndsTheJob(const Fault& fault) {
   return fault.kind == FaultKind::kPreempt ||
          fault.kind == FaultKind::kKillLauncher ||
@@ -86,7 +85,8 @@ class Checker {
     return InfoOf(placed.fault.site.point).reached_by == ReachedBy::kChief;
   }
 
-  // Then another than worker 0 may come to be the chief.
+  // Returns true iff the cluster may scale down, so that another worker than 0
+  // may become the chief.
   bool AnyMayBeLeftOut() const {
     return case_.cluster.min_workers > 0 &&
            case_.cluster.min_workers < case_.cluster.workers;
@@ -126,9 +126,9 @@ class Checker {
     }
   }
 
-  // Returns true iff the process stands still until the kill arrives: another
-  // fault holds it at the same place, or it meets the others, and another fault
-  // holds one of them at that point.
+  // Returns true iff the process stays at the point until the kill arrives:
+  // another fault pauses it there, or it waits in the rendezvous for a worker
+  // that another fault pauses there.
   bool IsHeld(const PlacedFault& placed) const {
     const FaultSite& site = placed.fault.site;
     const Duration latency = *placed.fault.with.kill_latency;
@@ -141,7 +141,7 @@ class Checker {
     });
   }
 
-  // Warns of a fault whose firing, or effect, is a matter of timing.
+  // Warns of a fault that fires, or has an effect, only by timing.
   void CheckChance(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     if (placed.fault.with.kill_latency && !IsHeld(placed)) {
@@ -170,7 +170,8 @@ class Checker {
     }
   }
 
-  // A save begins, and copies the state, while training waits.
+  // Returns true iff the point is reached while training continues. Training
+  // waits while a save begins and copies the state.
   bool IsWrittenBesideTraining(Point point) const {
     return case_.train.checkpoint.mode != SaveMode::kSync && IsOfSave(point) &&
            point != Point::kSaveBegin &&
@@ -210,7 +211,7 @@ class Checker {
                     FaultKindName(kind)));
   }
 
-  // A worker that there never is is cut off from nobody.
+  // Reports groups with a worker that never exists.
   void CheckGroups(const PlacedFault& placed) {
     const int most = MostWorkersIn(case_.cluster, placed.fault.site.life);
     for (const std::vector<int>& group : placed.fault.with.groups) {
@@ -247,8 +248,9 @@ class Checker {
   void CheckPoint(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const PointNeeds needs = InfoOf(site.point).needs;
-    // A worker that rejoins loads in the life that it is in; one that was cut
-    // off may come to its claim when its successors have saved.
+    // Not certain if a worker rejoins, as it loads in its first incarnation, or
+    // if hosts are separate, as a worker that was cut off may claim after its
+    // successors have saved.
     if (PartOf(site) == RunPart::kLoad && site.life == 1 &&
         case_.cluster.policy != RestartPolicy::kRejoin &&
         case_.cluster.hosts == HostsChoice::kOne) {
@@ -288,7 +290,7 @@ class Checker {
       return Never(placed, "point", "the job stores no checkpoint",
                    "checkpoint: {directory: own}");
     }
-    // A notice makes saves that no schedule knows of.
+    // A notice causes unscheduled saves.
     const bool notices = std::any_of(
         faults_.begin(), faults_.end(),
         [](const PlacedFault& other) { return IsNotice(other.fault); });
@@ -297,7 +299,7 @@ class Checker {
         notices || !saves) {
       return;
     }
-    // A worker that rejoins makes a save again that was lost.
+    // A worker that rejoins repeats a lost save.
     const bool again =
         case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
     const bool once =
@@ -316,7 +318,7 @@ class Checker {
     const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);
     const bool deletes =
         case_.train.checkpoint.at_success == AtSuccess::kDeleteCheckpoints;
-    // Other faults may leave something to remove.
+    // Other faults may leave entries to remove.
     if (*saves != 0 && *saves <= keep && !deletes &&
         std::all_of(faults_.begin(), faults_.end(), retires)) {
       Never(placed, "point",
@@ -325,8 +327,9 @@ class Checker {
     }
   }
 
-  // Other faults may lead to saves that no schedule knows of, so that only a
-  // fault that is alone is refused. A notice is there to make such a save.
+  // Refuses a step without a scheduled save only if this is the only fault, as
+  // other faults may cause unscheduled saves. There is no diagnostic next to a
+  // notice, which is there to cause such a save.
   void CheckStepOfSave(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> steps = TotalSteps(case_);

@@ -1,9 +1,10 @@
-// Faults that can never fire: found before anything runs.
+// Detects faults that can never fire, before anything runs.
 //
-// Only what is certain is an error: a worker that no case has, a step behind
-// the horizon, a point that the set-up never gets to. A fault that passes may
-// still not fire; the run is then inconclusive. Where it can only fire by
-// chance, or its effect is one of timing, there is a warning.
+// Reports an error only if the fault certainly cannot fire: a worker that no
+// case has, a step after the horizon, a point that the set-up never reaches. A
+// fault that passes the check may still not fire; the run is then inconclusive.
+// There is a warning if a fault can only fire by chance, or if its effect
+// depends on timing.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_REACHABLE_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_REACHABLE_H_
 
@@ -15,11 +16,11 @@
 
 namespace gauntlet {
 
-// Returns true iff the point is reached only where checkpoints are stored.
+// Returns true iff the point is reached only if checkpoints are stored.
 bool NeedsAStore(Point point);
 
-// Returns true iff the fault is a preemption notice, to a worker or to its
-// launcher, which passes it on.
+// Returns true iff the fault is a preemption notice to a worker, or to its
+// launcher, which forwards it.
 bool IsNotice(const Fault& fault);
 
 // Checks each of the faults against the rest of the case.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMost = 16;
 
-// A launch and where it stands.
+// A launch and its place in the file.
 struct PlacedLaunch {
   const MapReader& map;
   const LaunchSetup& setup;
@@ -34,8 +34,8 @@ void CheckHorizon(const PlacedLaunch& launch, const Case& one) {
   CheckBelow(launch, "stop_at_step", launch.setup.stop_at_step, steps);
 }
 
-// A job is changed only over checkpoints of its own: without any the engine
-// would train the other one.
+// Refuses a changed job unless the case has checkpoints that make the engine
+// refuse it: without any, the engine would train the changed job.
 void CheckJob(const PlacedLaunch& launch, const Case& one) {
   const LaunchSetup& setup = launch.setup;
   const std::string_view key = setup.batch ? "batch" : "lr";
@@ -68,7 +68,7 @@ void CheckJob(const PlacedLaunch& launch, const Case& one) {
   }
 }
 
-// Nullopt: not known before the data is read.
+// Returns nullopt if the steps are not known before the data is read.
 std::optional<uint64_t> StepsOf(const LaunchSetup& launch, const Case& one) {
   Case launched = one;
   launched.train = OptionsOfLaunch(one.train, launch);

@@ -1,4 +1,5 @@
-// Reads the launches of a scenario: how each start of the launcher differs.
+// Reads the launches of a scenario: the differences between the launcher's
+// starts.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_
 
@@ -7,7 +8,7 @@
 
 namespace gauntlet {
 
-// REQUIRES: the case's job and checkpoints were read.
+// REQUIRES: the job and the checkpoints of `one` have been read.
 void ReadLaunches(const MapReader& document, Case& one);
 
 }  // namespace gauntlet

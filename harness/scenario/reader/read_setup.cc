@@ -11,12 +11,12 @@
 namespace gauntlet {
 namespace {
 
-// Rows whose shape is known before they are read have to fit the layers.
+// Checks that rows whose shape is known before reading the data fit the layers.
 Status CheckLayersFit(const JobSpec& job) {
   const std::optional<Dataset> rows = RowsKnownOf(job.data);
   if (!rows) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
-  // A machine that cannot train is no error of the scenario.
+  // If this machine cannot train, that is not an error of the scenario.
   if (!kernels.ok()) return OkStatus();
   return Model::Build(job.model, rows->shape(), rows->classes, **kernels)
       .status();

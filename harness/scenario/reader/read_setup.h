@@ -9,9 +9,9 @@
 
 namespace gauntlet {
 
-// `use`, `job`, `cluster`, `preemption` and `checkpoint` of a document. What is
-// not said stays as `one` has it, but for the job: that is the preset's, with a
-// replica for each worker and the case's seed.
+// Reads `use`, `job`, `cluster`, `preemption` and `checkpoint` of a document.
+// Missing keys keep the values in `one`, except those of the job, which
+// defaults to the preset with a replica for each worker and the case's seed.
 void ReadSetup(const MapReader& document, Case& one,
                const Diagnostics& diagnostics);
 

@@ -1,4 +1,4 @@
-// Reads a scenario whose subject is somebody else's training program.
+// Reads a scenario that tests another training program (`trainer`).
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_READ_TRAINER_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_READ_TRAINER_H_
 
@@ -7,8 +7,8 @@
 
 namespace gauntlet {
 
-// Sets `one.trainer`, and reports the keys of the document that are of a job of
-// ours, and all that `expect` says beyond `outcome: recovers`. REQUIRES: the
+// Sets `one.trainer`. Reports keys of the document that apply only to our own
+// jobs, and keys of `expect` other than `outcome: recovers`. REQUIRES: the
 // document has a `trainer`.
 void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one);
 

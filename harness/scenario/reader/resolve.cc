@@ -55,7 +55,7 @@ void ReadExpectedEnd(const MapReader& map, Expectation& out) {
   map.Choice("accuracy", out.accuracy_rises);
 }
 
-// A map with nothing in it would check nothing.
+// Refuses an empty map, which would check nothing.
 void RefuseEmptyMaps(const MapReader& expect) {
   for (const std::string& key : KeysOf("expect")) {
     const YamlNode* node = expect.Find(key);
@@ -64,7 +64,7 @@ void RefuseEmptyMaps(const MapReader& expect) {
       continue;
     }
     const std::vector<std::string> keys = KeysOf("expect." + key);
-    if (keys.empty()) continue;  // what it is instead is said where it is read
+    if (keys.empty()) continue;  // the reader of the key reports the error
     expect.Error(node->place, fmt::format("expected {}{}, found an empty map",
                                           keys.size() > 1 ? "one of " : "",
                                           fmt::join(keys, ", ")));
@@ -162,9 +162,9 @@ void CheckCollective(const YamlNode& document, const Case& one,
                     "cluster: {device: emulated}");
 }
 
-// Checks the plan against the rest of the case only if the scenario has no
-// error, as what is missing elsewhere may make a good fault look wrong.
-// `errors`: number of errors before the scenario was read.
+// Checks the plan against the rest of the case, unless the scenario has other
+// errors, which may make a valid fault look wrong. `errors`: number of errors
+// before the scenario was read.
 void ReadPlan(const YamlNode& document, size_t errors, Case& one,
               Diagnostics& diagnostics) {
   const std::vector<PlacedFault> faults =
@@ -178,7 +178,8 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
                   diagnostics);
-  // The plan's own rules: for example, a duration that is too long.
+  // Checks the rules of plans: for example, against a duration that is too
+  // long.
   if (const Status status = Validate(one.plan); !status.ok()) {
     const YamlNode* node = document.Find("faults");
     diagnostics.Error(node == nullptr ? document.place : node->place,
@@ -193,7 +194,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   one.name = scenario.name + combination.label;
   one.file = scenario.file;
   one.line = scenario.place.line;
-  // The harness wants to see every step.
+  // The harness checks every step.
   one.train.digest_every = 1;
   one.train.log_samples = true;
   const MapReader document(&combination.document, "", diagnostics);

@@ -1,4 +1,5 @@
-// A fault as an item of a scenario's `faults`: the inverse of fault_reader.h.
+// Writes a fault as an item of a scenario's `faults`: the inverse of
+// fault_reader.h.
 #ifndef GAUNTLET_HARNESS_SCENARIO_WRITER_FAULT_WRITER_H_
 #define GAUNTLET_HARNESS_SCENARIO_WRITER_FAULT_WRITER_H_
 
@@ -8,8 +9,8 @@
 
 namespace gauntlet {
 
-// Lines, indented by two. What stands at its default is left out, but for the
-// point. REQUIRES: the fault is one of a valid plan.
+// Returns lines indented by two spaces. Leaves out default values, except for
+// the point. REQUIRES: the fault belongs to a valid plan.
 std::string FaultToYaml(const Fault& fault);
 
 }  // namespace gauntlet

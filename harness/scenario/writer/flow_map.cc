@@ -12,7 +12,7 @@ std::string QuotedYaml(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    // A line break in quotes is read as a space.
+    // YAML reads a line break in quotes as a space, so write it as an escape.
     if (c == '\n') {
       quoted += "\\n";
     } else {

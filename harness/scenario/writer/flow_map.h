@@ -1,4 +1,4 @@
-// Pieces of YAML text, as the loader reads them back.
+// Builds pieces of YAML text that the loader reads back.
 #ifndef GAUNTLET_HARNESS_SCENARIO_WRITER_FLOW_MAP_H_
 #define GAUNTLET_HARNESS_SCENARIO_WRITER_FLOW_MAP_H_
 
@@ -14,9 +14,10 @@
 
 namespace gauntlet {
 
-// Text that reads back as the same text. What looks plain stays plain.
+// Returns YAML for the text, quoted only where necessary.
 std::string QuotedYaml(std::string_view text);
-// "[a, b]"; the texts as they are, and each quoted where it needs to be.
+// Each returns "[a, b]": YamlList with the texts unchanged, QuotedYamlList with
+// each quoted where necessary.
 template <typename Texts>
 std::string YamlList(const Texts& texts) {
   std::string out;
@@ -27,13 +28,14 @@ std::string YamlList(const Texts& texts) {
 }
 std::string QuotedYamlList(const std::vector<std::string>& texts);
 
-// The name of an enum's value, by the row that the loader reads it with.
+// Returns the name of an enum's value, according to the loader's row for
+// `path`.
 template <typename Enum>
 std::string ChoiceName(std::string_view path, Enum value) {
   return ChoicesOf(*FindKey(path)).at(static_cast<size_t>(value));
 }
 
-// A map on one line, "{worker: 1, hit: 3}"; values at their default stay out.
+// A map on one line: "{worker: 1, hit: 3}". Leaves out default values.
 class FlowMap {
  public:
   void Add(std::string_view key, std::string_view value) {

@@ -78,7 +78,7 @@ FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   map.AddUnless(base.beta1, "beta1", rule.beta1);
   map.AddUnless(base.beta2, "beta2", rule.beta2);
   map.AddUnless(base.epsilon, "epsilon", rule.epsilon);
-  // No preset has these.
+  // Written without comparison, as no preset has them.
   map.AddMap("schedule", ScheduleMap(rule.schedule));
   map.AddMap("clip", ClipMap(rule.clip));
   return map;
@@ -295,8 +295,8 @@ FlowMap ExpectMap(const Expectation& expect) {
   return map;
 }
 
-// The first preset with the model's layers and the optimizer, else with the
-// layers alone, else one to start from.
+// Returns the first preset with the model's layers and the optimizer, else the
+// first with the layers, else "tiny".
 std::string PresetFor(const JobSpec& job) {
   const std::string json = JobToJson(job, {});
   std::string with_model;
@@ -418,7 +418,7 @@ std::string Document(const Case& one, const std::string& preset,
   return text;
 }
 
-// All of a case that counts, part by part, as text.
+// Returns all parts of a case that are compared, as text.
 std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
   return {
       {"labels", YamlList(one.labels)},
@@ -438,7 +438,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
   };
 }
 
-// From the first character that differs, and a little before it.
+// Returns the text from shortly before the first character that differs.
 std::string Excerpt(const std::string& text, size_t difference) {
   constexpr size_t kBefore = 30;
   constexpr size_t kLength = 80;

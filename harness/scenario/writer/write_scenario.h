@@ -9,24 +9,24 @@
 
 namespace gauntlet {
 
-// The comment on top of a scenario, each part of one or more lines.
+// Comment at the top of a scenario; each part has one or more lines.
 struct ScenarioHeader {
-  std::string goal;    // the claim that the scenario is to show
-  std::string method;  // what is done for it
-  std::string expect;  // what must come of it
+  std::string goal;    // the claim that the scenario tests
+  std::string method;  // the means of testing it
+  std::string expect;  // the expected result
 };
 
-// A document with the one case, its matrix resolved; `one.scenario` is its
-// name. What stands at its default is left out. The strict loader reads it as
-// an equal case (DescribeCaseDifference is ""), or this is an error:
-// kInvalidArgument says what a scenario cannot say, such as layers that are no
-// preset's, or a fault that can never fire.
+// Returns a document with the one case, its matrix resolved; `one.scenario` is
+// its name. Leaves out default values. The strict loader reads it back as an
+// equal case (DescribeCaseDifference is ""). kInvalidArgument: the case cannot
+// be written so; the message names the part that a scenario cannot express,
+// such as layers of no preset, or a fault that can never fire.
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header);
 
 // Returns the first difference in what two cases run and expect, in one line:
-// "seed: 1, then 2"; empty if there is none. Names, files and places are not
-// compared.
+// "seed: 1, then 2"; "" if there is none. Does not compare names, files and
+// places.
 std::string DescribeCaseDifference(const Case& a, const Case& b);
 
 }  // namespace gauntlet
