@@ -12,8 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// Numbers of contents of checkpoint files, before and after a named crash, at
-// whose last operations a kill is tried too. Those after it count as a
+// Number of versions of checkpoint files, before and after each named crash, at
+// whose last operations kills are also tried. Those after it matter because a
 // checkpoint must be durable once the next one is begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
@@ -25,7 +25,7 @@ std::string PatternText(const OperationPattern& pattern) {
       pattern.path);
 }
 
-// Number of the operation in the recording.
+// Returns the number of the operation in the recording.
 Result<uint64_t> FindPlace(const CrashPlace& place,
                            const Recording& recording) {
   uint64_t found = 0;
@@ -85,8 +85,8 @@ class Chooser {
         recording_.CrashPoints().front(), id));
   }
 
-  // A kill at each named crash, and at the ends of versions around it. They
-  // come first, as verdicts on the others need them.
+  // Adds a kill at each named crash, and at the ends of versions around it, in
+  // front of the named crashes, whose verdicts depend on these kills.
   void AddKillsForJudging(const CheckpointVersions& versions) {
     const std::vector<uint64_t> ends = versions.Ends();
     std::set<uint64_t> points;

@@ -1,4 +1,4 @@
-// Crashes that a plan names one by one, in place of all that there are.
+// Chooses the crashes that a plan names, instead of all possible ones.
 #ifndef GAUNTLET_HARNESS_TRAINER_CHOSEN_CRASHES_H_
 #define GAUNTLET_HARNESS_TRAINER_CHOSEN_CRASHES_H_
 
@@ -14,20 +14,21 @@
 
 namespace gauntlet {
 
-// A state, or a fault that is met on the way.
+// A crash to try: a crash state, or a fault during the run.
 struct ChosenCrash {
   std::optional<CrashState> state;
   std::optional<FaultRun> fault;
-  // A kill that shows which checkpoints are complete; not named by the plan.
+  // A kill that is not named by the plan; it shows which checkpoints are
+  // complete.
   bool is_for_judging = false;
 };
 
-// True if the plan names crashes.
+// Returns true iff the plan names crashes.
 bool NamesCrashes(const CrashTestPlan& plan);
 
-// All crashes at the places that the plan names, or that of its id, and a few
-// kills for judging them. kInvalidArgument, in one line: the recording has no
-// such operation, or no crash of that id.
+// Returns all crashes at the places that the plan names, or the crash with the
+// plan's id, and a few kills for judging them. kInvalidArgument, as one line:
+// the recording has no such operation, or no crash with that id.
 Result<std::vector<ChosenCrash>> ChooseCrashes(
     const CrashTestPlan& plan, const Recording& recording,
     const CheckpointVersions& versions);

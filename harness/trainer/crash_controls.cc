@@ -44,7 +44,7 @@ class ControlRuns {
                                        std::string(kStopAndResume)));
     found_.stop_and_resume =
         ResumedRun{.run = folder, .end = std::move(end), .point = point};
-    // A run that failed, or found no checkpoint yet, need not name a step.
+    // A run that failed, or that read no file, need not print a step.
     const TrialEnd& ended = found_.stop_and_resume->end;
     const bool is_step_unknown =
         EndedWell(ended) && !ended.reads.empty() && plan_.resumed_step &&
@@ -89,7 +89,8 @@ class ControlRuns {
     return OkStatus();
   }
 
-  // Files that the plan names stay. Returns false then.
+  // Leaves differing files out of the comparison. Returns false if that is not
+  // possible, as when the plan names the results.
   bool LeaveOut(const ResultDifferences& differences, const std::string& name) {
     const bool is_second_run = name == kSecondRun;
     std::vector<std::string> files = differences.files;
@@ -110,8 +111,8 @@ class ControlRuns {
       check_.LeaveOut(files);
       return true;
     }
-    // A program that never resumes with equal results has a finding; one that
-    // does not repeat by itself has none.
+    // If a resumed run never has equal results, that is a finding. If two
+    // undisturbed runs differ, there can be no verdicts.
     if (is_second_run) {
       found_.no_verdict =
           "two undisturbed runs end with different results: " +

@@ -1,4 +1,5 @@
-// Runs without a fault, which show that verdicts mean something.
+// Controls of a crash test: runs without faults, which show that verdicts are
+// meaningful.
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_CONTROLS_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_CONTROLS_H_
 
@@ -19,7 +20,7 @@
 
 namespace gauntlet {
 
-// A run from the crash state of a kill after `point` operations.
+// A run resumed from the crash state of a kill after `point` operations.
 struct ResumedRun {
   RunFolder run;  // with its results
   TrialEnd end;
@@ -29,30 +30,33 @@ struct ResumedRun {
 struct Controls {
   std::vector<CrashControl> controls;
   ResumeControl resume = ResumeControl::kEqual;
-  // nullopt: there was none. Whoever takes it removes its folder.
+  // nullopt: not run. The caller removes the folder of the run.
   std::optional<ResumedRun> stop_and_resume;
-  std::vector<std::string> left_out;  // files, and why, one line each
-  // Empty: the program repeats. Else why there can be no verdicts, one line.
+  std::vector<std::string> left_out;  // files and the reason, one line each
+  // "" if the program is reproducible; else the reason why there are no
+  // verdicts, one line.
   std::string no_verdict;
 };
 
-// 1. A second run from the beginning. Files that differ are left out, unless
-//    the plan names the results.
-// 2. A run that is stopped between two saves and resumed. Files that differ
-//    and only grow, such as logs, are left out, if there are others.
+// Runs the controls:
+// 1. A second run from the beginning. Files that differ are left out of the
+//    comparison, unless the plan names the results.
+// 2. A run that is stopped between two saves and resumed. If all files that
+//    differ only grow, such as logs, and other files remain, they are left out.
 //
 // Errors: those of TrainerRuns::Run and of the disk.
 Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,
                              const Recording& recording, ResultCheck& check,
                              CrashTestProgress& progress);
 
-// A new folder of this name, with the directories as a kill after `point`
-// operations leaves them. Errors: those of the disk and of the log.
+// Creates a new folder of this name, with the directories in the state that a
+// kill after `point` operations leaves. Errors: those of the disk and of the
+// log.
 Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
                                   const Recording& recording, uint64_t point,
                                   const std::string& name);
 
-// "exit code 1: its last line"; empty: it ended well.
+// Returns "exit code 1: its last line"; "" if the run ended well.
 std::string FailureOf(const TrialEnd& end, const RunFolder& folder);
 
 }  // namespace gauntlet

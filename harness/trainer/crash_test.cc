@@ -50,7 +50,8 @@ bool ResumedFromCheckpoint(const CrashTrial& trial) {
           (trial.resumed_from && trial.resumed_from->operation > 0));
 }
 
-// Without a run that resumed, nothing has been shown.
+// Returns a reason if no run resumed from a checkpoint: nothing has been shown
+// then.
 std::string ReasonForNoVerdict(const CrashTestResult& result) {
   if (!result.findings.empty() || result.is_interrupted ||
       std::ranges::any_of(result.trials, ResumedFromCheckpoint)) {
@@ -64,7 +65,7 @@ std::string ReasonForNoVerdict(const CrashTestResult& result) {
          "needed to come to one";
 }
 
-// All but the recording.
+// Removes the folders of all runs except the recording.
 void RemoveRuns(const Recording& recording,
                 const std::filesystem::path& folder) {
   std::error_code ignored;
@@ -126,7 +127,7 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.verdicts = JudgeTrials(result.trials, result.operations);
   result.findings =
       GroupFindings(result.trials, result.verdicts, controls.resume);
-  // A crash that is named may be one before the first checkpoint.
+  // A named crash may come before the first checkpoint.
   if (!NamesCrashes(plan) || !resumes)
     result.no_verdict = ReasonForNoVerdict(result);
   const Status written = WriteFindings(setting, result, folder);

@@ -1,5 +1,5 @@
-// Crash test of a training program: records it once, then resumes it from each
-// on-disk state that a crash could leave.
+// Crash test of a training program: records the program once, then resumes it
+// from each on-disk state that a crash could leave.
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_TEST_H_
 
@@ -14,7 +14,8 @@
 
 namespace gauntlet {
 
-// Receives the progress of the test. Calls come from any thread, one at a time.
+// Receives the progress of the test. Calls come from any thread, but never at
+// the same time.
 class CrashTestProgress {
  public:
   virtual ~CrashTestProgress() = default;
@@ -23,15 +24,15 @@ class CrashTestProgress {
   virtual void OnTrial(const CrashTrial& trial, uint64_t done) = 0;
 };
 
-// Runs the test in `folder`, which is absolute and empty. It keeps the recorded
-// run in folder/runs/recording, its operations in `log` there, and, in
-// folder/findings/N, each finding with the files as the crash left them.
+// Runs the test in `folder`, an absolute path of an empty folder. Keeps the
+// recorded run in folder/runs/recording, with its operations in `log` there,
+// and each finding in folder/findings/N, with the files as the crash left them.
 //
-// Errors, each one line: kInvalidArgument: the command does not exist, ends
-// with an error, writes nothing under {out}, does not end, or a pattern matches
-// nothing. kForbidden: the system does not permit tracing. kCancelled: it was
-// interrupted before the first trial. kResourceExhausted: the disk is full, or
-// the program writes more than the log may hold.
+// Errors, one line each. kInvalidArgument: the command does not exist, fails,
+// writes nothing under {out}, or does not end; or a pattern matches nothing.
+// kForbidden: the system does not permit tracing. kCancelled: interrupted
+// before the first trial. kResourceExhausted: the disk is full, or the program
+// writes more than the log may hold.
 Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
                                      const TrialHost& host,
                                      const std::filesystem::path& folder,

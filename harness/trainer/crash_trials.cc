@@ -65,7 +65,7 @@ Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
   return OkStatus();
 }
 
-// True if the operation of the fault happens.
+// Returns true iff the operation at the fault takes place.
 bool IsDone(const FaultRun& fault) {
   return fault.fault == CrashFault::kPause ||
          fault.fault == CrashFault::kRankDeath;
@@ -78,7 +78,7 @@ std::string PointText(const FaultRun& fault, const FileOperation& operation) {
              : fmt::format("{} at {}", CrashFaultName(fault.fault), text);
 }
 
-// Next work of a thread.
+// A trial for a thread to run next.
 struct Task {
   uint64_t number = 0;
   ChosenCrash crash;
@@ -139,13 +139,13 @@ class Trials {
     return is_out_of_time || is_out_of_trials;
   }
 
-  // nullopt: there are no more.
+  // Returns nullopt if there are no more faults.
   std::optional<ChosenCrash> NextFault() {
     if (fault_ == faults_.size()) return std::nullopt;
     return ChosenCrash{.state = {}, .fault = faults_[fault_++]};
   }
 
-  // A run with a fault, then four crash states, and so on.
+  // Alternates: a run with a fault, then four crash states.
   Result<std::optional<ChosenCrash>> NextOfAll() {
     constexpr uint64_t kStatesForFault = 4;
     if (taken_ % (kStatesForFault + 1) == 0) {
@@ -247,7 +247,8 @@ class Trials {
              .time_limit = TrialLimit(setting_.plan, setting_.recording.end) +
                            setting_.plan.pause + setting_.plan.grace}));
     trial.has_happened = !end.injected_at.empty();
-    // Ranks that wait for a dead one are ended by somebody else, as a rule.
+    // A timeout after a rank's death is no hang, as ranks that wait for a dead
+    // one are usually ended from outside.
     const bool is_rank_death = fault.fault == CrashFault::kRankDeath;
     if (is_rank_death && end.is_timed_out)
       trial.point += "; the others did not end, and were killed";
@@ -256,8 +257,8 @@ class Trials {
       trial.end = std::move(end);
       trial.goes_on = true;
       RETURN_IF_ERROR(TakeResults(setting_, folder, trial));
-      // A notice: it may have saved and stopped, to be started again. After a
-      // failed call, the exit code 0 says that all is well.
+      // After SIGTERM the program may have saved and stopped, to be restarted.
+      // After other faults, exit code 0 claims that the run is complete.
       const bool waits_for_restart = fault.fault == CrashFault::kSigterm &&
                                      !trial.end.is_timed_out &&
                                      !trial.has_equal_results;
@@ -284,7 +285,7 @@ class Trials {
   CrashStateList states_;
   std::vector<FaultRun> faults_;
   size_t fault_ = 0;
-  std::optional<std::vector<ChosenCrash>> chosen_;  // nullopt: all
+  std::optional<std::vector<ChosenCrash>> chosen_;  // nullopt: all crashes
   uint64_t taken_ = 0;
   CrashTrials done_;
   Status error_;
@@ -318,7 +319,7 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
         setting.versions.MadeAgain(trial.end.made, contents, trial.operation);
   }
   if (setting.plan.resumed_step) {
-    // A run that starts over says nothing.
+    // A run that starts over prints no step.
     trial.resumed_step =
         setting.plan.resumed_step->Find(ReadTextFile(folder.output()))
             .value_or(0);

@@ -1,5 +1,5 @@
-// The trials of a crash test: resumed runs from crash states, and runs with
-// faults put into them.
+// The trials of a crash test: runs resumed from crash states, and runs with
+// injected faults.
 #ifndef GAUNTLET_HARNESS_TRAINER_CRASH_TRIALS_H_
 #define GAUNTLET_HARNESS_TRAINER_CRASH_TRIALS_H_
 
@@ -20,36 +20,36 @@
 
 namespace gauntlet {
 
-// Shared by all trials of one test.
+// Settings shared by all trials of one test.
 struct TrialSetting {
   const CrashTestPlan& plan;
   const TrainerRuns& runs;
   const Recording& recording;
   const ResultCheck& check;
   const CheckpointVersions& versions;
-  const ForkServer* fork_server = nullptr;  // of resumed runs; may be none
+  const ForkServer* fork_server = nullptr;  // for resumed runs; may be null
 };
 
 struct CrashTrials {
   std::vector<CrashTrial> trials;  // in the order of their operations
   uint64_t equal_states = 0;
   double bounded_states = 0;
-  bool is_complete = true;  // false: time or number ran out
+  bool is_complete = true;  // false: stopped by the limit on time or number
   bool is_interrupted = false;
   double seconds = 0;
   std::vector<std::string> notes;
 };
 
-// Errors: kResourceExhausted: the disk is full; others of the first trial that
-// could not be run.
+// Errors: kResourceExhausted: the disk is full; other errors: those of the
+// first trial, if no trial could be run.
 Result<CrashTrials> RunCrashTrials(const TrialSetting& setting,
                                    CrashTestProgress& progress);
 
-// The command line that resumes.
+// Returns the command line that resumes the program.
 const std::vector<std::string>& ResumeCommand(const CrashTestPlan& plan);
 
-// One resumed run in a folder whose directories are as the crash left them, and
-// the facts for its verdict; `trial` has those of the crash.
+// Resumes a run in a folder whose directories are as the crash left them. Adds
+// the facts for the verdict to `trial`, which already has those of the crash.
 Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
                    CrashTrial& trial);
 

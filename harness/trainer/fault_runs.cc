@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// Operations that need room on the disk.
+// Operations that need free disk space.
 constexpr std::array kAllocating = {
     OperationKind::kCreate, OperationKind::kWrite, OperationKind::kAllocate,
     OperationKind::kMakeDirectory};
@@ -36,7 +36,7 @@ OperationPattern PatternOf(const OperationLog& log, uint64_t number) {
 
 namespace {
 
-// From the operation on nothing finds room.
+// Makes all operations that need disk space fail from this operation on.
 std::vector<Injection> DiskFull(const OperationLog& log, uint64_t number) {
   std::vector<Injection> injections;
   for (const OperationKind kind : kAllocating) {
@@ -61,7 +61,7 @@ bool HasSeveralRanks(const OperationLog& log) {
   return ranks.size() > 1;
 }
 
-// None for a fault that the operation cannot have.
+// Returns an empty list if the fault cannot happen at the operation.
 std::vector<Injection> InjectionsFor(CrashFault fault,
                                      const CrashTestPlan& plan,
                                      const OperationLog& log, uint64_t number) {
@@ -124,7 +124,8 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     classes[{operation.rank, operation.kind, NamePattern(operation.name.path)}]
         .push_back(number);
   }
-  // By round: the first of each class, the last, the middle one, all others.
+  // By round: the first of each class, the last, the middle one, all
+  // operations.
   std::array<std::set<uint64_t>, 4> rounds;
   for (const auto& [unused, numbers] : classes) {
     rounds[0].insert(numbers.front());
@@ -141,7 +142,8 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
     for (const uint64_t number : round) {
       if (!taken.insert(number).second) continue;
       for (const CrashFault fault : faults) {
-        // Each place at which a rank dies leaves the others somewhere else.
+        // A rank's death is tried at every operation, as each leaves the other
+        // ranks in another state.
         if (is_last && fault != CrashFault::kRankDeath) continue;
         std::optional<FaultRun> run =
             FaultRunAt(plan, recording.log, fault, number);

@@ -1,4 +1,4 @@
-// Faults that a program meets while it runs: a call that fails, a signal.
+// Faults injected into a running program: failed calls and signals.
 #ifndef GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_
 #define GAUNTLET_HARNESS_TRAINER_FAULT_RUNS_H_
 
@@ -16,13 +16,13 @@
 
 namespace gauntlet {
 
-// Faults that are tried: those of the plan and of its one crash, and kills,
-// which show which checkpoints are complete.
+// Returns the faults to try: those of the plan, that of the plan's single
+// crash, and kills, which show which checkpoints are complete.
 std::set<CrashFault> FaultsToTry(const CrashTestPlan& plan);
 
 struct FaultRun {
   CrashFault fault = CrashFault::kDiskFull;
-  uint64_t operation = 0;  // of the recording, from 1: where it happens
+  uint64_t operation = 0;  // in the recording, from 1
   std::vector<Injection> injections;
 };
 
@@ -31,20 +31,21 @@ struct FaultRun {
 // files have other names.
 OperationPattern PatternOf(const OperationLog& log, uint64_t number);
 
-// nullopt: a fault that needs no run of its own, or that the operation cannot
-// have.
+// Returns nullopt if the fault needs no run of its own, or cannot happen at the
+// operation.
 std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
                                    const OperationLog& log, CrashFault fault,
                                    uint64_t number);
 
-// The faults of the plan that need a run of their own. Of the operations of one
-// kind on files of one name pattern the first, the last and the middle one are
-// taken; the first of each come first. A rank dies after each of its
-// operations, if the recording has several ranks.
+// Returns the faults of the plan that need a run of their own. Operations of
+// the same kind and rank on files of the same name pattern form a class. Of
+// each class, faults happen at the first, the last and the middle operation;
+// those at first operations come first. If the recording has several ranks, a
+// rank dies after each of its operations.
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording);
 
-// "enospc-31".
+// Returns an id such as "enospc-31".
 std::string FaultRunId(const FaultRun& run);
 
 }  // namespace gauntlet

@@ -25,7 +25,7 @@ bool HasState(CrashFault fault) {
          fault == CrashFault::kPowerLoss;
 }
 
-// Text for others has no paths of this machine.
+// Replaces paths of this machine, for text that is sent to others.
 std::string WithoutPaths(std::string text, const TrainerRuns& runs) {
   std::error_code error;
   const std::string here = fs::current_path(error).string();
@@ -74,7 +74,8 @@ std::string StateScript(const TrialSetting& setting,
                ShellCommand(FillPlaces(ResumeCommand(setting.plan), places))));
 }
 
-// The fault comes while the program runs, so it takes the tracer.
+// Returns a script that calls `gauntlet crash-test`: the fault happens while
+// the program runs, which requires the tracer.
 std::string FaultScript(const TrialSetting& setting,
                         const TrainerFinding& finding,
                         const CrashTrial& trial) {
@@ -119,7 +120,7 @@ std::string IssueDraft(const TrialSetting& setting,
       setting.runs);
 }
 
-// `number`: of the finding, from 1.
+// `number` is that of the finding, from 1.
 Status WriteFinding(const TrialSetting& setting, const CrashTestResult& result,
                     size_t number, DirectoryBuilder& builder,
                     const fs::path& findings) {

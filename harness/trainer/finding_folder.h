@@ -1,4 +1,4 @@
-// Folders of findings, one for each.
+// Writes a folder for each finding.
 #ifndef GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_
 #define GAUNTLET_HARNESS_TRAINER_FINDING_FOLDER_H_
 
@@ -10,11 +10,13 @@
 
 namespace gauntlet {
 
-// Writes folder/findings/1, 2, …: `before`, the directories as the crash left
-// them; `repro.sh`, which resumes from them and needs a shell and the program
-// only; `scenario.yaml`, for `gauntlet run`; `issue.md`, a draft for the
-// program's maintainers. At most kMostFindingFolders of them. Errors: those of
-// the disk.
+// Writes folder/findings/1, 2, …, at most kMostFindingFolders of them. Each
+// has:
+//   before/        the directories as the crash left them
+//   repro.sh       resumes from them; requires only a shell and the program
+//   scenario.yaml  for `gauntlet run`
+//   issue.md       a draft for the program's maintainers
+// Errors: those of the disk.
 Status WriteFindings(const TrialSetting& setting, const CrashTestResult& result,
                      const std::filesystem::path& folder);
 inline constexpr size_t kMostFindingFolders = 50;

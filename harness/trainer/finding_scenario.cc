@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Number of the last operation that the program did itself, up to the crash.
+// Returns the number of the last operation, up to the crash, that the program
+// itself made.
 uint64_t OwnOperationOf(const OperationLog& log, const CrashTrial& trial) {
   uint64_t number = std::max<uint64_t>(trial.fault_operation, 1);
   while (number > 1 && !IsOwnCrashPoint(log.operations()[number - 1])) --number;

@@ -1,4 +1,4 @@
-// A finding as a scenario file, which `gauntlet run` replays.
+// Writes a finding as a scenario file that `gauntlet run` replays.
 #ifndef GAUNTLET_HARNESS_TRAINER_FINDING_SCENARIO_H_
 #define GAUNTLET_HARNESS_TRAINER_FINDING_SCENARIO_H_
 
@@ -11,8 +11,8 @@
 
 namespace gauntlet {
 
-// The text of the file. `trial` is the simplest of the finding; `number`: of
-// the finding, from 1.
+// Returns the text of the file. `trial` is the finding's simplest one; `number`
+// is that of the finding, from 1.
 std::string ScenarioOfFinding(const CrashTestPlan& plan,
                               const OperationLog& log,
                               const TrainerFinding& finding,

@@ -1,5 +1,5 @@
-// A fork server for the resumed runs of a crash test, if it makes no
-// difference to the program.
+// Starts a fork server for the resumed runs of a crash test, unless the program
+// behaves differently with it.
 #ifndef GAUNTLET_HARNESS_TRAINER_FORK_SERVER_CONTROLS_H_
 #define GAUNTLET_HARNESS_TRAINER_FORK_SERVER_CONTROLS_H_
 
@@ -18,15 +18,16 @@
 namespace gauntlet {
 
 struct ForkServerChoice {
-  std::unique_ptr<ForkServer> server;  // nullptr: it is off
+  std::unique_ptr<ForkServer> server;  // null: off
   std::string note;  // "fork server: 41 modules imported once"
 };
 
-// Runs the program once to list its library modules and starts a server that
-// has imported them. An undisturbed run by the server must end with equal
-// results, and a resume as the fresh process of the stop and resume did: else
-// the server is off, and the note says why. Call it from a thread that lives as
-// long as the server. Removes the folder of the stop and resume.
+// Runs the program once to list its library modules, and starts a server that
+// has imported them. With the server, an undisturbed run must end with equal
+// results, and a resumed run must end as `stop_and_resume` did in a fresh
+// process; else the server is off, and the note states the reason. Call this
+// function from a thread that lives as long as the server. Removes the folder
+// of `stop_and_resume`.
 //
 // Errors: those of TrainerRuns::Run and of the disk.
 Result<ForkServerChoice> ChooseForkServer(

@@ -1,4 +1,5 @@
-// A crash test as a case of a scenario: harness/scenario/trainer_setup.h.
+// Runs a scenario's `trainer` (harness/scenario/trainer_setup.h) as a crash
+// test.
 #ifndef GAUNTLET_HARNESS_TRAINER_TRAINER_CASE_H_
 #define GAUNTLET_HARNESS_TRAINER_TRAINER_CASE_H_
 
@@ -10,12 +11,12 @@
 
 namespace gauntlet {
 
-// kInvalidArgument: the expression for steps is none.
+// kInvalidArgument: the expression for steps is invalid.
 Result<CrashTestPlan> PlanOfTrainer(const TrainerSetup& setup);
 
-// The crashes of the scenario's faults count, not those for judging.
-// Inconclusive: one of them did not happen or was not tried, or it is not known
-// from which checkpoint the run resumed.
+// Returns the verdict on the crashes of the scenario's faults; those for
+// judging do not count. Inconclusive: a crash did not happen or was not tried,
+// or it is not known from which checkpoint a run resumed.
 Verdict VerdictOnTrainer(const CrashTestResult& result);
 
 }  // namespace gauntlet

@@ -60,8 +60,8 @@ Result<std::unique_ptr<ForkServer>> ForkServer::Start(
                    ScriptCommand(options.command, options.folder));
   arguments.emplace_back("serve");
   arguments.push_back(options.folder.string());
-  // A shell finds the interpreter in PATH and leaves its name as it was given,
-  // by which Python finds its libraries.
+  // A shell searches PATH for the interpreter and keeps its name as given, by
+  // which Python finds its libraries.
   arguments.insert(arguments.begin(), {"-c", R"(exec "$0" "$@")"});
   ASSIGN_OR_RETURN(
       ChildProcess process,
@@ -82,7 +82,7 @@ ForkServer::~ForkServer() {
   AwaitEnd(process_);
 }
 
-// A line, or all up to the end of a server that ended.
+// Reads one line, or all output of a server that has ended.
 Result<std::string> ForkServer::ReadReport(
     const std::function<bool()>& interrupted) {
   std::string report;

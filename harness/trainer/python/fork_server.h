@@ -1,6 +1,6 @@
-// A Python process that has imported the libraries of a program once, and forks
-// a child for each trial of it (fork_server.py). Imports of such programs often
-// take ten times as long as the steps that a trial runs.
+// A Python process that imports a program's libraries once and forks a child
+// for each trial (fork_server.py). Such imports often take ten times as long as
+// the steps of a trial.
 #ifndef GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_
 #define GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_
 
@@ -18,42 +18,43 @@
 
 namespace gauntlet {
 
-// Below the server's folder; served_program.h connects to it.
+// Socket in the server's folder; served_program.h connects to it.
 inline constexpr std::string_view kForkServerSocket = "socket";
 
-// Writes fork_server.py into the folder, and returns the command line that runs
-// the program in a fresh process and writes the names of the library modules
-// that it loaded to `modules`.
+// Writes fork_server.py into the folder. Returns the command line that runs the
+// program in a fresh process and writes the names of the library modules that
+// it loads to `modules`.
 Result<std::vector<std::string>> ModuleListCommand(
     const PythonCommand& command, const std::filesystem::path& folder,
     const std::filesystem::path& modules);
 
 struct ForkServerOptions {
-  PythonCommand command;                 // its interpreter and flags
+  PythonCommand command;                 // its interpreter and flags are used
   std::vector<std::string> environment;  // of all trials, "NAME=value"
-  std::string modules;                   // names, a line each
-  std::filesystem::path folder;          // exists, for the server's own files
+  std::string modules;                   // names, one per line
+  std::filesystem::path folder;  // existing folder for the server's own files
   std::function<bool()> interrupted;
 };
 
 class ForkServer {
  public:
-  // Starts the server and waits until it has imported the modules. Call it from
-  // a thread that lives as long as the server (StartChild).
+  // Starts the server and waits until it has imported the modules. Call this
+  // function from a thread that lives as long as the server (StartChild).
   //
-  // Errors: kFailedPrecondition: it cannot serve, and why, such as a module
-  // that starts a thread. kCancelled. Those of the folder and of fork(2).
+  // Errors: kFailedPrecondition: the server cannot be used, with the reason,
+  // such as a module that starts a thread; kCancelled: interrupted; those of
+  // the folder and of fork(2).
   static Result<std::unique_ptr<ForkServer>> Start(
       const ForkServerOptions& options);
   ~ForkServer();
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // For TrainerTrial::fork_server.
+  // Folder for TrainerTrial::fork_server.
   const std::filesystem::path& folder() const { return folder_; }
-  // Number of modules that were imported.
+  // Number of imported modules.
   size_t module_count() const { return module_count_; }
-  // Some of those that could not be, with the reason.
+  // Some of the modules that could not be imported, with the reasons.
   const std::vector<std::string>& skipped() const { return skipped_; }
 
  private:

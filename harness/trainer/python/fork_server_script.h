@@ -5,7 +5,7 @@
 
 namespace gauntlet {
 
-// The text of fork_server.py.
+// Returns the text of fork_server.py.
 std::string_view ForkServerScript();
 
 }  // namespace gauntlet

@@ -60,7 +60,7 @@ class Parser {
     return TakeFlags(argument);
   }
 
-  // "-uB", "-Wignore", "-m", "-um".
+  // Parses flags such as "-uB", "-Wignore", "-m" and "-um".
   Status TakeFlags(const std::string& flags) {
     for (size_t i = 1; i < flags.size(); ++i) {
       if (kPlainFlags.find(flags[i]) != std::string_view::npos) continue;

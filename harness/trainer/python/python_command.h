@@ -1,4 +1,4 @@
-// The command line of a program for the Python interpreter, in its parts.
+// Splits the command line of a Python program into its parts.
 #ifndef GAUNTLET_HARNESS_TRAINER_PYTHON_PYTHON_COMMAND_H_
 #define GAUNTLET_HARNESS_TRAINER_PYTHON_PYTHON_COMMAND_H_
 
@@ -10,15 +10,15 @@
 namespace gauntlet {
 
 struct PythonCommand {
-  std::string interpreter;             // as the command names it
-  std::vector<std::string> flags;      // of the interpreter, with their values
-  std::string kind;                    // "script", "module" (-m) or "code" (-c)
-  std::string target;                  // the file, the module's name, the code
+  std::string interpreter;         // as in the command
+  std::vector<std::string> flags;  // of the interpreter, including their values
+  std::string kind;                // "script", "module" (-m) or "code" (-c)
+  std::string target;              // a file, a module's name or code
   std::vector<std::string> arguments;  // of the program
 };
 
-// kFailedPrecondition: it is none, or one that reads its program from standard
-// input, goes on by hand (-i), or has a flag that is not known here.
+// kFailedPrecondition: not a Python command, or one that reads its program from
+// standard input, becomes interactive (-i), or has an unknown flag.
 Result<PythonCommand> ParsePythonCommand(
     const std::vector<std::string>& arguments);
 

@@ -1,4 +1,4 @@
-// Output of a program in a file that stays small however much it prints.
+// Captures the output of a program in a file of limited size.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_CAPTURED_OUTPUT_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_CAPTURED_OUTPUT_H_
 
@@ -21,9 +21,9 @@ class CapturedOutput {
 
   // Descriptor that the program writes to.
   int descriptor() const { return write_end_.get(); }
-  // Waits until all output of the program has been taken. REQUIRES: its
+  // Waits until all output of the program has been captured. REQUIRES: its
   // processes have ended. Returns false if the output was longer than
-  // kMostOutput (trial.h) and its end was dropped.
+  // kMostOutput (trial.h), so that its end was dropped.
   bool Finish();
 
  private:

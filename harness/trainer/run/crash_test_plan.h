@@ -22,16 +22,16 @@ struct CrashPlace {
   std::string name;  // in messages: "faults[0]"
   CrashFault fault = CrashFault::kKill;
   OperationPattern at;
-  std::optional<DurabilityProfile> profile;  // of a power loss; nullopt: all
+  std::optional<DurabilityProfile> profile;  // for power losses; nullopt: all
 };
 
 struct CrashTestPlan {
   std::vector<std::string> command;         // with "{out}"
-  std::vector<std::string> resume_command;  // empty: the same
-  // Patterns of fnmatch(3) for files below {out}, in which * takes "/" too.
+  std::vector<std::string> resume_command;  // empty: same as `command`
+  // Patterns of fnmatch(3) for files below {out}; * also matches "/".
   std::vector<std::string> results;      // empty: all files
   std::vector<std::string> checkpoints;  // empty: files that a resume reads
-  // Run by a shell after a run; what it prints is the result, in place of
+  // Shell command to run after a run; its output is the result, instead of
   // files.
   std::string result_command;
   std::optional<StepPattern> resumed_step;
@@ -42,19 +42,20 @@ struct CrashTestPlan {
                                              DurabilityProfile::kWeak};
   std::optional<Duration> time = std::chrono::minutes(10);
   std::optional<uint64_t> most_trials;
-  std::vector<std::string> options;  // as they were given, for scripts
+  std::vector<std::string> options;  // as given, for scripts
   std::string version;               // of gauntlet
-  // The crashes to try: that of an id, or those at some operations. Neither:
-  // all.
+  // Crashes to try: the one with this id, or those at these operations. Both
+  // empty: all crashes.
   std::string only;
   std::vector<CrashPlace> places;
   int jobs = 1;
-  // Time limit of one run; zero: ten times the recorded run's, at least 20 s.
+  // Time limit of one run; zero: ten times the recorded run's time, at least 20
+  // s.
   Duration trial_limit{};
   Duration grace = std::chrono::seconds(5);  // after SIGTERM
   Duration pause = std::chrono::seconds(1);
   NetworkAccess network = NetworkAccess::kPrivate;
-  // Resumed runs of a Python program are children of a fork server.
+  // If true, a fork server forks the resumed runs of a Python program.
   bool uses_fork_server = true;
   uint64_t seed = 1;
   LogLimits log_limits;

@@ -1,6 +1,5 @@
-// The files of some directories that programs read, by inotify(7): it sees them
-// whatever process or namespace they are read from, and does not slow readers
-// down.
+// Reports which files of some directories programs read, by inotify(7). It
+// covers reads from any process or namespace and does not slow readers down.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_FILE_READS_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_FILE_READS_H_
 
@@ -18,24 +17,24 @@
 namespace gauntlet {
 
 struct FileReads {
-  std::vector<FileRead> files;  // each once, in the order of first reads
-  // Made, moved to or changed, in directories that were there.
+  std::vector<FileRead> files;  // without duplicates, ordered by first read
+  // Created, moved to or changed, in directories that existed at the start.
   std::vector<FileRead> made;
-  bool is_complete = true;  // false: there were more than the kernel kept
+  bool is_complete = true;  // false: the kernel dropped events
 };
 
 class FileReadWatch {
  public:
-  // Watches all that is there now below the directories. Errors: those of
-  // inotify_init(2), inotify_add_watch(2), and of listing.
+  // Watches all directories that now exist below `directories`. Errors: those
+  // of inotify_init(2), inotify_add_watch(2), and of listing.
   static Result<std::unique_ptr<FileReadWatch>> Start(
       const std::vector<std::string>& directories);
   ~FileReadWatch();
   FileReadWatch(const FileReadWatch&) = delete;
   FileReadWatch& operator=(const FileReadWatch&) = delete;
 
-  // Ends the watch. Reads of files that were made or replaced since its start
-  // are not among them.
+  // Ends the watch. The reads exclude files that were created or replaced since
+  // its start.
   FileReads Stop();
 
  private:
@@ -48,7 +47,7 @@ class FileReadWatch {
   Descriptor stop_;                 // an eventfd
   std::map<int, FileRead> places_;  // of directories, by watch descriptor
   FileReads reads_;
-  std::set<std::pair<bool, FileRead>> known_;  // read (true), made (false)
+  std::set<std::pair<bool, FileRead>> known_;  // (is a read, file)
   std::thread collector_;
 };
 

@@ -38,7 +38,8 @@ Status WriteProcFile(const char* path, const std::string& text) {
   return NotPermitted(path, errno);
 }
 
-// Without root, a user namespace comes first. It maps only this user and group.
+// Without root, also creates a user namespace that maps only this user and
+// group.
 Status Unshare(int namespaces) {
   if (unshare(namespaces) == 0) return OkStatus();
   if (errno != EPERM) return NotPermitted("unshare", errno);
@@ -82,7 +83,7 @@ Status Prepare(const std::vector<DirectoryMount>& mounts,
   return network == NetworkAccess::kPrivate ? StartLoopback() : OkStatus();
 }
 
-// Text through a pipe, up to its end.
+// Reads from a pipe to its end.
 std::string ReadAll(int fd) {
   std::string text;
   std::array<char, 512> piece = {};

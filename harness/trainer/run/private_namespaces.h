@@ -1,5 +1,6 @@
-// Namespaces of mounts, processes and the network (man 7 namespaces), so that
-// trials run side by side in what each takes for the same directories.
+// Runs code in new namespaces of mounts, processes and the network (man 7
+// namespaces), so that concurrent trials see different directories at the same
+// paths.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_PRIVATE_NAMESPACES_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_PRIVATE_NAMESPACES_H_
 
@@ -11,14 +12,14 @@
 
 namespace gauntlet {
 
-// Runs the body in a new process, the first of new namespaces, and returns its
-// exit code; a signal is 128 + its number. With it end all processes that it
-// started. Needs no rights where the system permits user namespaces; users keep
-// their numbers.
+// Runs the body in a new process, the first one of new namespaces, and returns
+// its exit code; 128 + N after signal N. All processes that it started end with
+// it. Needs no privileges if the system permits user namespaces; user ids stay
+// the same.
 //
-// This process moves to a namespace too: call it once, from a process of one
-// thread. Errors, before the body runs: kForbidden, one line, where namespaces
-// are not permitted; those of fork(2).
+// This process enters a namespace too: call the function once, from a process
+// with a single thread. Errors, before the body runs: kForbidden, one line:
+// namespaces are not permitted; those of fork(2).
 Result<int> RunInNamespaces(const std::vector<DirectoryMount>& mounts,
                             NetworkAccess network,
                             const std::function<int()>& body);

@@ -14,21 +14,21 @@
 namespace gauntlet {
 namespace {
 
-// A program that never ends is found out after this.
+// Time after which the recorded program counts as not ending.
 constexpr Duration kRecordingLimit = std::chrono::hours(2);
 constexpr Duration kLeastLimit = std::chrono::seconds(20);
 constexpr int kLimitFactor = 10;
 
-// "exit code 2: train.py: error: unrecognized arguments".
+// Returns "exit code 2: train.py: error: unrecognized arguments".
 std::string HowItEnded(const TrialEnd& end, const RunFolder& run) {
   const std::string how = ExitText(end);
   const std::string said = LastLine(ReadTextFile(run.output()));
   return said.empty() ? how : how + ": " + said;
 }
 
-// True if the output speaks of a network, as far as words tell.
+// Returns true iff words in the output suggest a network error.
 bool SpeaksOfNetwork(std::string_view output) {
-  // Without their first letters, whose case varies.
+  // The first letters, whose case varies, are left out.
   constexpr std::array<std::string_view, 6> kWords = {
       "onnection", "etwork", "resolve", "getaddrinfo", "urlopen", "http"};
   return std::ranges::any_of(kWords, [&](std::string_view word) {
@@ -105,7 +105,8 @@ uint64_t Recording::QuietPoint() const {
   auto best = std::pair(false, Duration(-1));
   for (size_t i = points.size() / 4; i + 1 < points.size(); ++i) {
     if (i >= points.size() - points.size() / 4) break;
-    // However short the steps are, a save begins by making or emptying a file.
+    // However short the steps are, a save begins with creating or truncating a
+    // file.
     const bool is_between =
         BeginsFile(operation(i + 1)) && !BeginsFile(operation(i));
     const auto found =

@@ -1,4 +1,4 @@
-// The undisturbed run that a crash test is about.
+// The recorded run of a crash test, without faults.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_RECORDING_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_RECORDING_H_
 
@@ -20,15 +20,15 @@ struct Recording {
   TrialEnd end;
   OperationLog log;
 
-  // Operations of the log, from 1, that change or sync something and that the
-  // program made itself.
+  // Returns the numbers, from 1, of the operations in the log that change or
+  // sync something and that the program itself made.
   std::vector<uint64_t> CrashPoints() const;
-  // The crash point in the middle half of them that is most likely between two
-  // saves: a file is begun after it, and the program was longest busy with
-  // something else; 0: there is none.
+  // Returns the crash point, within the middle half of all, that most likely
+  // lies between two saves: preferably one whose next operation begins a file,
+  // with the longest time until that operation. Returns 0 if there is none.
   uint64_t QuietPoint() const;
   uint64_t BytesWritten() const;
-  // Folder for the contents of files of crash states.
+  // Folder that caches the contents of files of crash states.
   std::filesystem::path ContentsFolder() const {
     return run.folder / "contents";
   }
@@ -37,7 +37,7 @@ struct Recording {
 // Errors: as RunCrashTest (crash_test.h).
 Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan);
 
-// Time limit of a run that is compared with the recorded one.
+// Returns the time limit of a run that is compared with the recorded one.
 Duration TrialLimit(const CrashTestPlan& plan, const TrialEnd& recorded);
 
 }  // namespace gauntlet

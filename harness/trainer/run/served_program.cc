@@ -32,7 +32,7 @@ namespace {
 using Json = nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
 
-// In the order in which a process may enter them; as in fork_server.py.
+// In the order of entering them, which fork_server.py shares.
 constexpr std::array kNamespaces = {"user", "mnt", "net", "pid"};
 constexpr size_t kDescriptors = kNamespaces.size() + 1;  // and the output
 constexpr auto kKillInterval = std::chrono::milliseconds(500);
@@ -44,7 +44,7 @@ Status NotServed(std::string_view step) {
                                  std::generic_category().message(errno)));
 }
 
-// Through /proc, as the path of a socket may have 107 bytes.
+// Connects through /proc, as the path of a socket may have at most 107 bytes.
 Result<Descriptor> Connect(const std::string& folder) {
   const Descriptor directory(
       open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -61,7 +61,7 @@ Result<Descriptor> Connect(const std::string& folder) {
   return connection;
 }
 
-// The descriptors go with the first bytes.
+// Sends the text, with the descriptors attached to its first bytes.
 Status Send(const Descriptor& connection, const std::string& text,
             const std::array<int, kDescriptors>& descriptors) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptors)> control =
@@ -110,12 +110,12 @@ Status SendRequest(const Descriptor& connection, const TrainerTrial& trial,
   return Send(connection, request.dump() + "\n", descriptors);
 }
 
-// A line, or all up to the end of the connection.
+// Reads one line, or everything up to the end of the connection.
 class Answer {
  public:
   explicit Answer(const Descriptor& connection) : connection_(connection) {}
 
-  // Returns false at the deadline.
+  // Returns false if the deadline passes first.
   bool Await(SteadyClock::time_point deadline) {
     while (!text_.ends_with('\n')) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(
@@ -135,7 +135,7 @@ class Answer {
     return true;
   }
 
-  // The program's status, as wait(2) has it.
+  // Returns the program's status in the format of wait(2).
   Result<int> WaitStatus() const {
     const Json json = Json::parse(text_, nullptr, /*allow_exceptions=*/false);
     if (json.contains("status")) return json.at("status").get<int>();
@@ -150,7 +150,7 @@ class Answer {
   std::string text_;
 };
 
-// Again and again, as the program may be about to start.
+// Sends SIGKILL repeatedly, as the program may only be about to start.
 Status KillServed(Answer& answer) {
   for (int i = 0; i < kMostKills; ++i) {
     kill(-1, SIGKILL);
@@ -159,7 +159,7 @@ Status KillServed(Answer& answer) {
   return IoError("fork server: expected the end of a killed trial, found none");
 }
 
-// Processes of this namespace but the first, which is this one.
+// Counts the processes of this namespace, except this one, the first.
 int CountProcesses() {
   while (waitpid(-1, nullptr, WNOHANG) > 0) {
   }
@@ -173,7 +173,8 @@ int CountProcesses() {
   return count;
 }
 
-// Returns how many there were after the grace.
+// Kills the processes that are left after the grace period, and returns their
+// number.
 int EndBackground(Duration grace) {
   const auto deadline = SteadyClock::now() + grace;
   while (CountProcesses() > 0 && SteadyClock::now() < deadline)
@@ -188,7 +189,7 @@ int EndBackground(Duration grace) {
 }  // namespace
 
 Result<TraceOutcome> RunServedProgram(const TrainerTrial& trial, int output) {
-  // kill(-1) is for the processes of a namespace.
+  // kill(-1) must only reach the processes of the trial's namespace.
   if (trial.isolation != Isolation::kNamespaces || getpid() != 1)
     return Unavailable("fork server: the trial has no namespaces");
   ASSIGN_OR_RETURN(const Descriptor connection, Connect(trial.fork_server));

@@ -1,4 +1,4 @@
-// A program that a fork server runs for a trial.
+// Runs the program of a trial by a fork server.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_SERVED_PROGRAM_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_SERVED_PROGRAM_H_
 
@@ -8,11 +8,11 @@
 
 namespace gauntlet {
 
-// As Trace (chaos/trace/tracer.h) for a trial with a fork server: runs the
-// program in the namespaces of this process, which is the first in them, to its
-// end; then no process that it started is left.
+// As Trace (chaos/trace/tracer.h), for a trial with a fork server: runs the
+// program to its end in the namespaces of this process, then ends all processes
+// that it started. REQUIRES: this process is the first one in its namespaces.
 //
-// kUnavailable: the program was not started, and why.
+// kUnavailable: the program was not started; the message has the reason.
 Result<TraceOutcome> RunServedProgram(const TrainerTrial& trial, int output);
 
 }  // namespace gauntlet

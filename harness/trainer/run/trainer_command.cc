@@ -60,7 +60,7 @@ std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
 }
 
 std::vector<std::string> ArgumentsOfShellCommand(const std::string& command) {
-  // Characters that mean nothing to a shell; braces are those of places.
+  // Characters without a meaning for a shell; braces are those of placeholders.
   constexpr std::string_view kPlain = "-_./=:,@%+{} ";
   const bool is_plain = std::ranges::all_of(command, [&](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||

@@ -1,4 +1,5 @@
-// The command of a training program, with places for what differs between runs.
+// The command of a training program, with placeholders for parts that differ
+// between runs.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_COMMAND_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_COMMAND_H_
 
@@ -10,16 +11,16 @@
 
 namespace gauntlet {
 
-// The directory that the program writes to.
+// Placeholder for the directory that the program writes to.
 inline constexpr std::string_view kOutPlace = "{out}";
-// A TCP port that is free on this machine.
+// Placeholder for a TCP port that is free on this machine.
 inline constexpr std::string_view kPortPlace = "{port}";
 inline constexpr std::string_view kUsualPort = "29500";  // torchrun's default
 
-// kInvalidArgument: no program, or no "{out}" in any argument.
+// kInvalidArgument: no program, or no argument contains "{out}".
 Status CheckTrainerCommand(const std::vector<std::string>& arguments);
 
-// `with` is not searched again.
+// Replaces all occurrences of `what`, but none within the replacements.
 void ReplaceAll(std::string& text, std::string_view what,
                 std::string_view with);
 
@@ -31,15 +32,15 @@ std::string FillPlaces(std::string text, const CommandPlaces& places);
 std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
                                     const CommandPlaces& places);
 
-// The arguments of a shell command: those of the shell; or, if it is a plain
-// call of Python, its own, so that a fork server can run it.
+// Returns the arguments that run a shell command: those of a shell, or, for a
+// plain call of Python, the command's own, so that a fork server can run it.
 std::vector<std::string> ArgumentsOfShellCommand(const std::string& command);
 
-// As a POSIX shell reads it.
+// Returns the command quoted for a POSIX shell.
 std::string ShellCommand(const std::vector<std::string>& arguments);
 
-// "NAME=value" of this process, with `changes` in place of its own entries of
-// those names.
+// Returns this process's environment as "NAME=value", with the entries of
+// `changes` in place of those with the same names.
 std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& changes);
 

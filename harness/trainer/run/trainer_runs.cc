@@ -20,7 +20,7 @@ Status Move(const fs::path& from, const fs::path& to) {
                : OkStatus();
 }
 
-// Another program may take it meanwhile.
+// Returns a port that is free now; another program may take it before its use.
 std::string FreePort() {
   const Result<ReservedPort> port = ReservePort("127.0.0.1");
   return port.ok() ? std::to_string(port->port) : std::string(kUsualPort);
@@ -68,7 +68,7 @@ Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
 }
 
 std::vector<std::string> TrainerRuns::Environment() const {
-  // Python's hashes of texts are random otherwise.
+  // Python randomizes the hashes of strings by default.
   return EnvironmentWith(
       {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"});
 }
@@ -114,7 +114,7 @@ Result<TrialEnd> TrainerRuns::RunInNamespaces(
   return RunTrial(host_, trial, folder.folder);
 }
 
-// The directories are put where the program looks for them, and taken back.
+// Moves the directories to where the program expects them, and back afterwards.
 Result<TrialEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
                                          TrainerTrial trial) const {
   trial.mounts.clear();

@@ -1,5 +1,5 @@
-// Runs of the program of a crash test, each with directories of its own under
-// the paths that all of them see.
+// Runs the program of a crash test. Each run has its own directories, at paths
+// that are the same in all runs.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_RUNS_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_RUNS_H_
 
@@ -16,19 +16,19 @@
 
 namespace gauntlet {
 
-// Makes the directory and those above it.
+// Creates the directory and its parents.
 Status MakeDirectories(const std::filesystem::path& path);
 
 // Directories of one run.
 struct RunFolder {
   std::filesystem::path folder;
-  // Both of these, as the program sees them: it may rename from one to the
-  // other.
+  // Parent of the next two, which the program sees as one file system, so that
+  // it can rename files from one to the other.
   std::filesystem::path place() const { return folder / "place"; }
   std::filesystem::path out() const { return place() / "out"; }
   std::filesystem::path temporary() const { return place() / "tmp"; }
   std::filesystem::path log() const { return folder / "log"; }
-  // Standard output and error of the program.
+  // File with the standard output and error of the program.
   std::filesystem::path output() const { return folder / output_name; }
   std::string output_name = "output.txt";
 };
@@ -36,39 +36,40 @@ struct RunFolder {
 class ForkServer;
 
 struct RunChoice {
-  std::vector<std::string> arguments;  // with places
+  std::vector<std::string> arguments;  // with placeholders
   std::vector<Injection> injections;
-  bool records = false;  // the operations, in the folder's log
+  bool records = false;  // operations, to the folder's log
   Duration time_limit{};
-  // Runs the program, unless it cannot start it; nullptr: a fresh process does.
+  // Runs the program, unless the server cannot start it; null: a fresh process.
   const ForkServer* fork_server = nullptr;
 };
 
 class TrainerRuns {
  public:
-  // Index of a watched directory in operation logs and reads.
+  // Indexes of the watched directories in operation logs and reads.
   static constexpr uint32_t kOut = 0;
   static constexpr uint32_t kTemporary = 1;
 
-  // Makes `folder`/place and `folder`/runs. `folder`: absolute, exists.
+  // Creates `folder`/place and `folder`/runs. REQUIRES: `folder` is absolute
+  // and exists.
   static Result<TrainerRuns> Make(const CrashTestPlan& plan,
                                   const TrialHost& host,
                                   const std::filesystem::path& folder);
 
-  // kNone: one run at a time.
+  // kNone: only one run at a time.
   Isolation isolation() const { return isolation_; }
   // The reason for kNone.
   const std::string& why_not_isolated() const { return why_not_isolated_; }
-  // Path of {out} in every run.
+  // Paths of {out} and TMPDIR in every run.
   std::filesystem::path out_place() const { return place_ / "out"; }
   std::filesystem::path temporary_place() const { return place_ / "tmp"; }
 
-  // Asks if the test was interrupted; may be empty.
+  // Returns true iff the test was interrupted; may be empty.
   const std::function<bool()>& interrupted() const { return host_.interrupted; }
   // Environment of every run, "NAME=value".
   std::vector<std::string> Environment() const;
 
-  // A folder with empty directories.
+  // Creates a folder with empty directories.
   Result<RunFolder> NewFolder(const std::string& name) const;
   static void Remove(const RunFolder& folder);
 

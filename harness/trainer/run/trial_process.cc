@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPollMs = 100;
 
-// True once it has ended.
+// Returns true iff the process has ended.
 bool HasEnded(const ChildProcess& child) {
   pollfd ready = {.fd = child.pidfd.get(), .events = POLLIN, .revents = 0};
   return poll(&ready, 1, kPollMs) == 1;

@@ -1,4 +1,4 @@
-// Trials as seen from the program that wants them.
+// Starts a trial in a process of its own.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_PROCESS_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_PROCESS_H_
 
@@ -12,20 +12,20 @@
 namespace gauntlet {
 
 struct TrialHost {
-  std::string program;  // that has the command `trial`: gauntlet itself
+  std::string program;  // program with the command `trial`: gauntlet
   std::function<bool()> interrupted;
 };
 
-// Runs the trial in a process of its own, with its files in an existing folder.
-// Several threads may run trials at once.
+// Runs the trial in a new process, with its files in an existing folder.
+// Several threads may run trials at the same time.
 //
 // Errors: kCancelled: interrupted; no process of the trial is left. Those of
 // Trace (chaos/trace/tracer.h) and of RunInNamespaces.
 Result<TrialEnd> RunTrial(const TrialHost& host, const TrainerTrial& trial,
                           const std::filesystem::path& folder);
 
-// Ok if trials may run in namespaces here; else the reason. `folder` exists and
-// is empty.
+// Returns OK if trials can run in namespaces here, else the reason. `folder`
+// exists and is empty.
 Status ProbeNamespaces(const TrialHost& host, NetworkAccess network,
                        const std::filesystem::path& folder);
 

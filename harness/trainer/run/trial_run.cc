@@ -23,7 +23,7 @@
 namespace gauntlet {
 namespace {
 
-// Programs that wait for a person get the end of input.
+// Makes standard input empty, so that a program that waits for a person ends.
 Status EmptyStandardInput() {
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null.valid() || dup2(null.get(), STDIN_FILENO) < 0)
@@ -93,7 +93,8 @@ Result<TrialEnd> RunHere(const TrainerTrial& trial) {
   return end;
 }
 
-// Libraries throw where memory or the disk is full.
+// Turns exceptions into a Status: libraries throw if memory or the disk is
+// full.
 Result<TrialEnd> RunOrFail(const TrainerTrial& trial) {
   try {
     return RunHere(trial);
@@ -114,7 +115,7 @@ int WriteEnd(const std::string& folder, const Result<TrialEnd>& end) {
 }  // namespace
 
 int RunTrialProcess(const std::string& folder) {
-  // The program gets no descriptors but the standard ones.
+  // The program inherits only the standard descriptors.
   close_range(STDERR_FILENO + 1, ~0U, 0);
   const Result<TrainerTrial> trial =
       TrialFromJson(ReadTextFile(folder + "/" + std::string(kTrialFile)));

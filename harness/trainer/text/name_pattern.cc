@@ -37,7 +37,7 @@ std::string NamePattern(std::string_view path) {
     for (; end < path.size() && IsWordPart(path[end]); ++end) {
       if (IsDigit(path[end]) && digit == std::string_view::npos) digit = end;
     }
-    // The letters in front of the first digit stay: "step20" is "step*".
+    // Keeps the letters before the first digit: "step20" becomes "step*".
     pattern +=
         path.substr(i, (digit == std::string_view::npos ? end : digit) - i);
     if (digit != std::string_view::npos) pattern += '*';

@@ -1,5 +1,5 @@
-// Names and messages with the parts that change from one run or step to the
-// next replaced, so that findings of one cause look alike.
+// Replaces the variable parts of names and messages, so that findings with the
+// same cause look alike.
 #ifndef GAUNTLET_HARNESS_TRAINER_TEXT_NAME_PATTERN_H_
 #define GAUNTLET_HARNESS_TRAINER_TEXT_NAME_PATTERN_H_
 
@@ -8,20 +8,22 @@
 
 namespace gauntlet {
 
-// A pattern of fnmatch(3) that matches this name only.
+// Returns a pattern of fnmatch(3) that matches only this name.
 std::string ExactPattern(std::string_view name);
 
-// "ckpt-20/model.pt" -> "ckpt-*/model.pt"; "tmp8f3a_1k2" -> "tmp*": numbers,
-// and words that mix letters and digits, are "*". What is left is a pattern of
-// fnmatch(3), whose special characters in the name are escaped.
+// Returns a pattern of fnmatch(3) in which "*" replaces numbers, and each word
+// with digits from its first digit on: "ckpt-20/model.pt" -> "ckpt-*/model.pt";
+// "tmp8f3a_1k2" -> "tmp*_*". Escapes the pattern's special characters in the
+// rest.
 std::string NamePattern(std::string_view path);
 
-// "json.decoder.JSONDecodeError" of "json.decoder.JSONDecodeError: Expecting
-// value": the class of a Python exception. Empty: the line is none.
+// Returns the class of a Python exception, "json.decoder.JSONDecodeError" for
+// "json.decoder.JSONDecodeError: Expecting value"; "" if the line is no
+// exception.
 std::string ExceptionClass(std::string_view line);
 
-// A message without numbers and paths: "[Errno 2] No such file: '/a/b'" ->
-// "[Errno #] No such file: '<path>'".
+// Returns the message without numbers and paths: "[Errno 2] No such file:
+// '/a/b'" -> "[Errno #] No such file: '<path>'".
 std::string MessagePattern(std::string_view message);
 
 }  // namespace gauntlet

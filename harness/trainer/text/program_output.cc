@@ -13,7 +13,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMostLine = 300;
-// A longer one is no line for people, and std::regex recurses over it.
+// Limit on the searched part of a line, as std::regex recurses over it.
 constexpr size_t kMostSearched = 4096;
 
 template <typename Visit>
@@ -38,7 +38,8 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-// "[rank1]: ", which PyTorch puts before each line of a traceback; empty: none.
+// Returns the prefix "[rank1]: ", which PyTorch puts before each line of a
+// traceback; "" if there is none.
 std::string_view RankPrefix(std::string_view line) {
   constexpr std::string_view kBegin = "[rank";
   constexpr std::string_view kEnd = "]: ";
@@ -47,7 +48,8 @@ std::string_view RankPrefix(std::string_view line) {
   return line.substr(0, end + kEnd.size());
 }
 
-// The output up to the exception of a rank, if torchrun's summary follows it.
+// Returns the output up to the last exception of a rank if torchrun's summary
+// follows it.
 std::string_view WithoutSummary(std::string_view output) {
   if (output.find("ChildFailedError") == output.npos) return output;
   size_t length = output.size();
@@ -86,7 +88,7 @@ std::string LastLine(std::string_view output) {
 }
 
 bool EndsInException(std::string_view output) {
-  // A traceback of Python has two or three lines for each call.
+  // A Python traceback has two or three lines for each call.
   constexpr size_t kEnd = 60;
   constexpr std::array<std::string_view, 5> kMarks = {
       "Traceback (most recent call last)", "terminate called", "panicked at",

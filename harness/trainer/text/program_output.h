@@ -1,4 +1,4 @@
-// Reads the output of a program.
+// Extracts information from the output of a program.
 #ifndef GAUNTLET_HARNESS_TRAINER_TEXT_PROGRAM_OUTPUT_H_
 #define GAUNTLET_HARNESS_TRAINER_TEXT_PROGRAM_OUTPUT_H_
 
@@ -13,22 +13,22 @@
 
 namespace gauntlet {
 
-// The last line that is not blank, without control characters, at most 300
-// bytes of it. Where torchrun sums up, the exception of the rank that failed.
-// Empty: there is none.
+// Returns the last line that is not blank, without control characters and cut
+// to 300 bytes. If the output ends with torchrun's summary, returns the
+// exception of the failed rank. Returns "" if there is no line.
 std::string LastLine(std::string_view output);
-// At most so many of the last lines.
+// Returns the last lines, at most `most`.
 std::vector<std::string> LastLines(std::string_view output, size_t most);
 
-// True if the output ends in an exception or abort of a known runtime (Python,
-// C++, Rust), rather than in a message.
+// Returns true iff the output ends in an exception or abort of a known runtime
+// (Python, C++, Rust), rather than in a message.
 bool EndsInException(std::string_view output);
 
-// Finds a step in the output: the first group of the first line that matches.
+// Finds a step in the output: the group in the first line that matches.
 class StepPattern {
  public:
-  // An ECMAScript regular expression with one group of digits.
-  // kInvalidArgument.
+  // `expression` is an ECMAScript regular expression with one group of digits.
+  // kInvalidArgument: anything else.
   static Result<StepPattern> Parse(const std::string& expression);
   std::optional<int64_t> Find(std::string_view output) const;
   const std::string& text() const;

@@ -17,7 +17,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint32_t kCheckpointDirectory = 0;
-// A checkpoint is written in one burst, or in two beside another file.
+// Minimum number of bursts of a log. A checkpoint is written in one burst, or
+// in two if another file changes in between.
 constexpr uint64_t kLogBursts = 3;
 
 bool MakesContent(const FileOperation& operation) {
@@ -28,14 +29,15 @@ bool MakesContent(const FileOperation& operation) {
 // The history of one file's contents.
 struct FileHistory {
   // First operation of the present contents: the last creation, truncation to
-  // nothing, or first change after a sync.
+  // size 0, or first change after a sync.
   uint64_t begin = 0;
   bool is_synced = false;  // since the last change
   uint64_t size = 0;
   bool only_grows = true;
-  // Runs of changes with changes of other files in between.
+  // Number of uninterrupted sequences of changes, separated by changes of other
+  // files.
   uint64_t bursts = 0;
-  uint64_t last = 0;  // number of the last change, among all files' changes
+  uint64_t last = 0;  // number of the last change, counted over all files
 };
 
 class Histories {
@@ -68,7 +70,7 @@ class Histories {
     const auto found = files_.find(file);
     return found == files_.end() ? 0 : found->second.begin;
   }
-  // Files that only grow, in at least so many bursts.
+  // Returns the files that only grow, in at least this number of bursts.
   std::set<uint64_t> Logs(uint64_t bursts) const {
     std::set<uint64_t> logs;
     for (const auto& [number, file] : files_) {
@@ -82,8 +84,9 @@ class Histories {
   uint64_t changes_ = 0;
 };
 
-// For each operation: false if the next one on its file changes the contents
-// again. Closing, syncing and renaming a file make its contents whole.
+// Returns for each operation whether the file's contents are complete after it:
+// false if the next operation on the file changes the contents again. Closing,
+// syncing or renaming a file completes its contents.
 std::vector<bool> AreContentsWhole(const OperationLog& log) {
   const std::vector<FileOperation>& operations = log.operations();
   std::vector<bool> whole(operations.size(), true);
@@ -132,7 +135,7 @@ Result<FileContents> ContentsOf(
         continue;
       }
       const Result<Digest> digest = ContentDigestOfFile(entry->path().string());
-      // The program cannot read it either.
+      // The program could not read the file either.
       if (digest.status().code() == Code::kForbidden) continue;
       RETURN_IF_ERROR(digest.status());
       contents[{.directory = i,
@@ -201,7 +204,7 @@ Result<CheckpointVersions> CheckpointVersions::Of(
 }
 
 void CheckpointVersions::FindFinished(uint64_t operations) {
-  // By name pattern, in the order of their last contents.
+  // Files by name pattern, ordered by the operation of their last contents.
   std::map<std::string, std::map<uint64_t, FileRead>> series;
   for (const auto& [file, contents] : versions_) {
     const auto last = std::ranges::max_element(

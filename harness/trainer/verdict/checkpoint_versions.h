@@ -1,5 +1,5 @@
-// The contents that files had in a recording, so that a resumed run's reads
-// tell which checkpoint it resumed from.
+// Contents of files during a recording, to find out from which checkpoint a
+// resumed run resumed, given the files that it read.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_CHECKPOINT_VERSIONS_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_CHECKPOINT_VERSIONS_H_
 
@@ -20,40 +20,43 @@
 
 namespace gauntlet {
 
-// Files of the watched directories and the digests of their contents
-// (ContentDigests, chaos/crash/content_digests.h).
+// Digests of the contents of files in the watched directories (ContentDigests,
+// chaos/crash/content_digests.h).
 using FileContents = std::map<FileRead, Digest>;
 
-// Digests all files below the directories. Errors: those of reading them.
+// Returns the digests of all files below the directories. Errors: those of
+// reading them.
 Result<FileContents> ContentsOf(
     const std::vector<std::filesystem::path>& directories);
 
-// Paths of files of the first watched directory that were only ever appended
-// to, in at least two separate runs of writes: logs.
+// Returns the paths of files in the first watched directory that were only
+// appended to, in at least two bursts with changes of other files in between:
+// logs.
 std::set<std::string> GrowingFiles(const OperationLog& log);
 
 class CheckpointVersions {
  public:
-  // Files of the first watched directory: those that match a pattern of
-  // fnmatch(3), or, without patterns, all but those that only grow while other
-  // files change, as logs do. kDataLoss: that of the log.
-  // kInvalidArgument: the patterns match no file.
+  // Covers files of the first watched directory that match a pattern of
+  // fnmatch(3). Without patterns, covers all files except logs, which only grow
+  // while other files change. kDataLoss: that of the log. kInvalidArgument: the
+  // patterns match no file.
   static Result<CheckpointVersions> Of(
       const OperationLog& log, const std::vector<std::string>& patterns);
 
-  // The last operation of each version of a file, ascending.
+  // Returns the last operations of all versions of checkpoint files, ascending.
   std::vector<uint64_t> Ends() const;
 
-  // The newest version that a run read which started with these contents; its
-  // files are the newest first. Contents that the recording never had whole
-  // are skipped. nullopt: the run read only such contents.
+  // Returns the newest version among the files that a run read; `contents` are
+  // those at its start. The version's files are ordered newest first. Skips
+  // contents that the recording never completed; returns nullopt if the run
+  // read only such contents.
   std::optional<CheckpointVersion> VersionOf(
       const std::vector<FileRead>& reads, const FileContents& contents) const;
 
-  // A finished checkpoint file that the run wrote again; empty: there is none.
-  // A file is finished once the program has begun the next of its series, or
-  // has ended. Series with a file for each version count (ckpt-1, ckpt-2).
-  // `operation`: so many operations had happened.
+  // Returns a finished checkpoint file that the run wrote again; "" if there is
+  // none. A file is finished once the program has begun the next one of its
+  // series, or has ended. Only series with a file for each version count
+  // (ckpt-1, ckpt-2). `operation`: number of operations before the crash.
   std::string MadeAgain(const std::vector<FileRead>& made,
                         const FileContents& contents, uint64_t operation) const;
 
@@ -67,8 +70,8 @@ class CheckpointVersions {
 
   std::vector<std::string> patterns_;
   std::map<FileRead, std::map<Digest, Version>> versions_;
-  // State of a file of a series, such as ckpt-1, ckpt-2: its last contents, and
-  // the operation from which on the program was done with it.
+  // A file of a series, such as ckpt-1, ckpt-2: its last contents, and the
+  // operation after which it was finished.
   struct Finished {
     Digest content;
     uint64_t from = 0;

@@ -35,12 +35,14 @@ int SeverityOf(RecoveryVerdict verdict) {
                                                  : 0;
 }
 
-// The simplest: least is lost, and it is earliest.
+// Sort key: the simplest crash has the simplest fault, then the fewest losses,
+// then the earliest operation.
 auto SimplicityOf(const CrashTrial& trial) {
   return std::tuple(trial.fault, trial.lost.size(), trial.operation);
 }
 
-// The files at whose operations it happened, most often first: "a, b, 2 more".
+// Returns the files at whose operations the crashes happened, most frequent
+// first: "a, b, 2 more".
 std::string FilesText(const std::vector<CrashTrial>& trials,
                       const std::vector<size_t>& of) {
   std::map<std::string, size_t> counts;
@@ -82,8 +84,8 @@ std::vector<TrainerFinding> GroupFindings(
   for (size_t i = 0; i < trials.size(); ++i) {
     const RecoveryVerdict verdict = verdicts[i].verdict;
     if (!IsFinding(verdict) || trials[i].is_for_judging) continue;
-    // A message tells causes apart better than the place of the crash does, and
-    // a program whose every resume differs has one cause.
+    // A message identifies the cause better than the place of the crash. If
+    // even the control diverges, all diverging runs have one cause.
     std::string message = ExceptionClass(trials[i].last_line);
     if (message.empty()) message = MessagePattern(trials[i].last_line);
     const bool is_one_cause = !message.empty() ||

@@ -7,7 +7,7 @@
 
 namespace gauntlet {
 
-// docs/schemas/crash-test.schema.json describes it.
+// Returns JSON that docs/schemas/crash-test.schema.json describes.
 std::string CrashTestResultToJson(const CrashTestResult& result);
 
 }  // namespace gauntlet

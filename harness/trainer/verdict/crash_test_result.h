@@ -15,32 +15,32 @@ namespace gauntlet {
 struct CrashControl {
   std::string name;  // "second run"
   bool holds = false;
-  std::string text;  // one line: what was equal, or what differs first
+  std::string text;  // one line: what was equal, or the first difference
 };
 
 struct CrashTestResult {
-  std::string command;         // as a shell reads it
-  std::string resume_command;  // likewise
+  std::string command;         // quoted for a shell
+  std::string resume_command;  // quoted for a shell
   std::string version;         // of gauntlet
   uint64_t seed = 0;
 
-  // The recorded run.
+  // Figures of the recorded run.
   uint64_t operations = 0;    // on files of {out} and TMPDIR
   uint64_t crash_points = 0;  // those that change or sync something
-  uint64_t bytes = 0;         // that it wrote
+  uint64_t bytes = 0;         // written
   double seconds = 0;
 
   std::vector<CrashControl> controls;
   std::string compared;               // "3 files, 41 tensors"
-  std::vector<std::string> left_out;  // files that are not compared, and why
-  // Empty: there are verdicts. Else the reason why not, one line.
+  std::vector<std::string> left_out;  // files not compared, with reasons
+  // "" if there are verdicts; else the reason why not, one line.
   std::string no_verdict;
 
   std::vector<CrashTrial> trials;
-  std::vector<CrashVerdict> verdicts;  // of each trial
+  std::vector<CrashVerdict> verdicts;  // one for each trial
   std::vector<TrainerFinding> findings;
-  uint64_t equal_states = 0;  // not tried: equal to one that was
-  double bounded_states = 0;  // not tried: beyond a bound, an estimate
+  uint64_t equal_states = 0;  // not tried: equal to one that was tried
+  double bounded_states = 0;  // estimate of states not tried: beyond a bound
   bool is_complete = true;    // false: time or --trials ran out
   double trial_seconds = 0;   // from the first trial to the end of the last
   bool is_interrupted = false;

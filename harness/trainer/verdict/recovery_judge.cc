@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// How far a run had come: greater is later. Steps where the program prints
-// them, else operations.
+// Returns the progress of a run; a greater number is later. Counts steps if the
+// program prints them, else operations.
 std::optional<int64_t> ProgressOf(const CrashTrial& trial) {
   if (trial.resumed_step) return trial.resumed_step;
   if (!trial.resumed_from) return std::nullopt;
@@ -34,14 +34,14 @@ bool Makes(const CrashTrial& trial, const std::string& file) {
          });
 }
 
-// A version that a killed run has come back from.
+// A version from which a killed run has resumed with equal results.
 struct CompleteVersion {
   int64_t progress = 0;
   uint64_t complete = 0;          // from this operation on
-  uint64_t durable = 0;           // at the latest from this one on
+  uint64_t durable = 0;           // from this operation on, at the latest
   std::optional<uint64_t> begin;  // its first operation; nullopt: not known
   std::string name;
-  std::string file;  // that no other version has; empty: there is none
+  std::string file;  // with only this version; empty: none
 };
 
 class CompleteVersions {
@@ -68,7 +68,7 @@ class CompleteVersions {
       if (trial.resumed_from) known->second.begin = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
-    // Each must be durable before the next is begun.
+    // Each version must be durable before the next one is begun.
     for (size_t i = 0; i + 1 < versions_.size(); ++i) {
       const CompleteVersion& next = versions_[i + 1];
       versions_[i].durable =
@@ -76,7 +76,8 @@ class CompleteVersions {
     }
   }
 
-  // The newest that the trial must come back from; nullptr: none.
+  // Returns the newest version from which the trial must resume; nullptr if
+  // there is none.
   const CompleteVersion* NewestFor(const CrashTrial& trial) const {
     const CompleteVersion* newest = nullptr;
     for (const CompleteVersion& version : versions_) {

@@ -1,8 +1,8 @@
-// Verdicts on the crashes of one training program.
+// Judges the crashes of one training program.
 //
 // A version of a checkpoint is complete from the first operation after which a
-// killed run resumed from it and ended with equal results. A kill loses nothing
-// that was complete. A power loss may lose a version until the program goes on:
+// killed run resumed from it and ended with equal results. A kill must not lose
+// a complete version. A power loss may lose a version that is not yet durable:
 // it must be durable once the next version is begun, or the program has ended.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_RECOVERY_JUDGE_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_RECOVERY_JUDGE_H_
@@ -14,8 +14,8 @@
 
 namespace gauntlet {
 
-// `operations`: how many the recording has. The verdicts are in the order of
-// the trials.
+// Returns the verdicts in the order of the trials. `operations`: number of
+// operations in the recording.
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
                                       uint64_t operations);
 

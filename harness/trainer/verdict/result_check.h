@@ -1,4 +1,4 @@
-// The results of runs against those of the recorded one.
+// Compares the results of runs with those of the recorded run.
 #ifndef GAUNTLET_HARNESS_TRAINER_VERDICT_RESULT_CHECK_H_
 #define GAUNTLET_HARNESS_TRAINER_VERDICT_RESULT_CHECK_H_
 
@@ -12,8 +12,8 @@
 namespace gauntlet {
 
 struct ResultDifferences {
-  std::vector<std::string> lines;  // a line each; empty: the results are equal
-  std::vector<std::string> files;  // that differ, below {out}
+  std::vector<std::string> lines;  // one line each; empty: equal results
+  std::vector<std::string> files;  // paths below {out} of files that differ
 };
 
 class ResultCheck {
@@ -24,15 +24,15 @@ class ResultCheck {
                                   const TrainerRuns& runs,
                                   const RunFolder& reference);
 
-  // Files are no longer compared.
+  // Excludes the files from comparisons.
   void LeaveOut(const std::vector<std::string>& files);
-  // Number of files that are compared; 0 under a result command.
+  // Number of files to compare; 0 with a result command.
   size_t file_count() const { return files_.size(); }
-  // "3 files", or the command.
+  // Returns "3 files", or "what --result-cmd prints".
   std::string Compared() const;
 
-  // Files that only the run has do not count. Safe from several threads.
-  // kCancelled; errors of the result command's run.
+  // Ignores files that only the run has. Thread-safe. Errors: kCancelled; those
+  // of running the result command.
   Result<ResultDifferences> Compare(const RunFolder& run) const;
 
  private:
