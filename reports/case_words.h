@@ -1,5 +1,4 @@
-// Words for how cases ended: the same while they run, in the summary and in the
-// page.
+// Words for the outcomes of cases, shared by progress output, summary and page.
 #ifndef GAUNTLET_REPORTS_CASE_WORDS_H_
 #define GAUNTLET_REPORTS_CASE_WORDS_H_
 
@@ -10,12 +9,12 @@
 
 namespace gauntlet {
 
-// "passed", "failed", "inconclusive", "skipped", "not run".
+// Returns "passed", "failed", "inconclusive", "skipped" or "not run".
 std::string_view VerdictWord(VerdictKind kind);
-// Returns the word of its verdict, or "flaky".
+// Returns VerdictWord of the case's verdict, or "flaky".
 std::string_view CaseWord(const CaseResult& one);
 // Returns the heading of the case: "PASS", "FAIL", "INCONCLUSIVE", "SKIP", "NOT
-// RUN", "FLAKY".
+// RUN" or "FLAKY".
 std::string_view CaseHeading(const CaseResult& one);
 
 }  // namespace gauntlet

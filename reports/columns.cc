@@ -31,7 +31,7 @@ std::vector<std::string> Wrapped(std::string_view text, size_t columns) {
     std::string_view line = text.substr(0, at_space ? space : most);
     text.remove_prefix(line.size());
     if (at_space) {
-      // Several spaces may stand between two words.
+      // There may be several spaces between two words.
       line = line.substr(0, line.find_last_not_of(' ') + 1);
       text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     }

@@ -1,4 +1,4 @@
-// Columns of a terminal that a text takes.
+// Width of text in terminal columns.
 #ifndef GAUNTLET_REPORTS_COLUMNS_H_
 #define GAUNTLET_REPORTS_COLUMNS_H_
 
@@ -9,17 +9,17 @@
 
 namespace gauntlet {
 
-// Returns true iff the byte continues a character of UTF-8.
+// Returns true iff the byte continues a UTF-8 character.
 bool IsContinuation(char c);
 
-// Characters of UTF-8, each of which takes one column.
+// Returns the number of UTF-8 characters; each counts as one column.
 size_t ColumnsOf(std::string_view text);
 
-// Bytes of the first `columns` characters.
+// Returns the number of bytes of the first `columns` characters.
 size_t BytesOf(std::string_view text, size_t columns);
 
-// Lines of at most `columns`, broken at spaces; a word that is longer than a
-// line is broken too. REQUIRES: columns > 0.
+// Returns lines of at most `columns`, broken at spaces. A word that is longer
+// than a line is split. REQUIRES: columns > 0.
 std::vector<std::string> Wrapped(std::string_view text, size_t columns);
 
 }  // namespace gauntlet

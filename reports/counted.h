@@ -1,4 +1,4 @@
-// Counts in words.
+// Counts with their nouns.
 #ifndef GAUNTLET_REPORTS_COUNTED_H_
 #define GAUNTLET_REPORTS_COUNTED_H_
 
@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// "1 case", "3 cases".
+// Returns "1 case" or "3 cases".
 std::string Counted(uint64_t count, std::string_view noun);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// The lines that explain a failed case, in the order in which they are read.
-// Terminals, the page and the summary in Markdown print the same lines.
+// The lines that explain a failed case, in reading order. Terminals, the page
+// and the Markdown summary print the same lines.
 #ifndef GAUNTLET_REPORTS_EXPLANATION_H_
 #define GAUNTLET_REPORTS_EXPLANATION_H_
 
@@ -16,8 +16,7 @@ struct ExplanationLine {
   std::string text;
 };
 
-// Faults, cause, recovery, training, planted bugs; only those of which
-// something is known.
+// Returns the known ones of: faults, cause, recovery, training, planted bugs.
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result);
 
 }  // namespace gauntlet

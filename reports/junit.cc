@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// The length of the UTF-8 character that the text begins with, if XML may hold
-// it; 0 otherwise (RFC 3629, XML 1.0 section 2.2).
+// Returns the length of the UTF-8 character at the beginning of the text if XML
+// allows it; else 0 (RFC 3629, XML 1.0 section 2.2).
 size_t XmlCharacter(std::string_view text) {
   const auto byte = [&](size_t i) -> uint32_t {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
@@ -90,7 +90,8 @@ void AppendOutcome(const CaseResult& one, std::string& out) {
   }
 }
 
-// Readers of JUnit files have no common element for a flaky case.
+// Marks a flaky case by a property, as readers of JUnit files have no common
+// element for it.
 void AppendFlaky(const CaseResult& one, std::string& out) {
   if (!one.flaky) return;
   out += fmt::format(
@@ -108,7 +109,7 @@ std::string TriesText(const CaseResult& one) {
                         VerdictKindName(each.verdict.kind), each.verdict.reason,
                         each.directory);
   }
-  // A <failure> has the details of the first failure already.
+  // In other cases, <failure> already has the details of the first failure.
   if (one.flaky && one.verdict.kind == VerdictKind::kPass) {
     text += "first failure:\n" + DetailsOf(one.tries.front().verdict);
   }
@@ -135,7 +136,7 @@ void AppendCase(const CaseResult& one, const std::string& name,
   out += "    </testcase>\n";
 }
 
-// The attributes that suites and all of them together have in common.
+// Returns the attributes that <testsuite> and <testsuites> have in common.
 std::string Totals(const std::vector<const CaseResult*>& cases) {
   const auto count = [&](VerdictKind kind) {
     return std::count_if(

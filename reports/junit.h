@@ -11,13 +11,13 @@
 
 namespace gauntlet {
 
-// A suite a scenario file, a test a case. Names are unique: a repeated one gets
-// a number, since some readers drop all but the first. No wall-clock date:
-// equal results give equal bytes.
+// Returns a suite for each scenario file and a test for each case. Names are
+// unique: a repeated one gets a number, since some readers drop all but the
+// first. Contains no wall-clock date, so equal results give equal bytes.
 std::string RenderJunit(const RunResult& result);
 
-// Text as XML 1.0 can hold it, in an attribute or between tags: markup escaped,
-// characters and bytes that XML forbids as U+FFFD.
+// Returns text for an attribute or between tags of XML 1.0: markup is escaped;
+// characters and bytes that XML forbids become U+FFFD.
 std::string EscapeXml(std::string_view text);
 
 }  // namespace gauntlet

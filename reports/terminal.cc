@@ -79,18 +79,18 @@ size_t NameWidth(const RunResult& result) {
 
 constexpr size_t kWordColumns = 12;  // "  timeline  "
 constexpr size_t kNarrowColumns = 60;
-constexpr size_t kFewestColumns = 20;  // for a wrapped text
+constexpr size_t kFewestColumns = 20;  // minimum width of wrapped text
 
-// "  broken    first text", and further texts below it without the word. In a
-// narrow terminal the word has a line of its own. `columns` is 0 if the output
-// is no terminal.
+// Formats "  broken    first text", with further texts of the same word below
+// it. In a narrow terminal, the word has a line of its own. `columns` is 0 if
+// the output is not a terminal.
 class Block {
  public:
   explicit Block(size_t columns)
       : is_narrow_(columns > 0 && columns < kNarrowColumns),
         columns_(columns) {}
 
-  // Adds a text that is read: it is wrapped, with later lines indented.
+  // Adds text for reading: wrapped, with later lines indented.
   void Add(std::string_view word, const std::string& text) {
     if (columns_ == 0) return AddCopied(word, text);
     const size_t indent = (is_narrow_ ? 4 : kWordColumns) + 2;
@@ -103,7 +103,7 @@ class Block {
     }
   }
 
-  // Adds a command or a path: it is copied, so it stays one line.
+  // Adds a command or a path for copying: it stays on one line.
   void AddCopied(std::string_view word, const std::string& text) {
     AddLine(word, PlainText(text));
   }
@@ -128,7 +128,7 @@ class Block {
   std::string last_;
 };
 
-// Further findings of one invariant are seldom informative.
+// More findings of one invariant are seldom informative.
 constexpr size_t kShownFindings = 2;
 
 void AddReport(const CaseResult& result, const InvariantReport& report,
@@ -160,7 +160,7 @@ void AddTries(const CaseResult& result, Block& block) {
   }
 }
 
-// The columns of a case's line beside its word.
+// Columns of a case's line after its word.
 struct CaseColumns {
   const std::string& world;
   const std::string& name;
@@ -192,7 +192,8 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
                        {.world = result.world,
                         .name = result.name,
                         .name_width = width,
-                        // `judge` has no time for a simulated record.
+                        // Simulated records have no time when `judge` reads
+                        // them.
                         .time = RanHere(result) && result.seconds > 0
                                     ? CaseSecondsText(result.seconds)
                                     : "",
@@ -229,7 +230,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
   for (const Finding& finding : verdict.broken_expectations) {
     block.Add("expected", finding.message);
   }
-  // A disagreement of the worlds has only the reason to show.
+  // If the two worlds disagree, there is only the reason to print.
   const bool is_bare = verdict.broken_expectations.empty() &&
                        std::ranges::none_of(verdict.invariants,
                                             [](const InvariantReport& report) {
@@ -278,7 +279,7 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
   const CaseCounts counts = CountCases(result);
   const std::string begin = fmt::format(
       "{} in {:.1f}s: ", Counted(result.cases.size(), "case"), result.seconds);
-  // "0 passed" is shown, unlike other counts of 0.
+  // "0 passed" is printed, unlike other counts of 0.
   const std::string none = counts.passed == 0 ? "0 passed" : "";
   const std::string rest = RenderCounts(counts, colour);
   return begin + none + (none.empty() || rest.empty() ? "" : ", ") + rest +

@@ -1,4 +1,5 @@
-// Verdicts for a terminal: a line a case, a block a failure, a summary last.
+// Verdicts for a terminal: a line for each case, a block for each failure, then
+// a summary.
 #ifndef GAUNTLET_REPORTS_TERMINAL_H_
 #define GAUNTLET_REPORTS_TERMINAL_H_
 
@@ -12,42 +13,44 @@ namespace gauntlet {
 
 enum class Colour : uint8_t { kOff, kOn };
 
-// "3 scenarios, 20 cases, run 7f3a, seed 42": before anything runs.
+// Returns the line before the run: "3 scenarios, 20 cases, run 7f3a, seed 42".
 std::string RenderOpening(const RunResult& result);
-// "PASS         sim  kill[workers=2]   14ms  1 fault, 1 restart, …"; `width` is
-// that of the names' column.
+// Returns "PASS         sim  kill[workers=2]   14ms  1 fault, 1 restart, …";
+// `width` is that of the column of names.
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour);
-// "SLOW   real  kill[workers=2]  >30.0s": while it runs. `limit` in seconds.
+// Returns a line about a running case: "SLOW   real  kill[workers=2]  >30.0s".
+// `limit` is in seconds.
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width);
-// Explains a case that needs it: its cause, the broken checks, the timeline,
-// its tries, the command that repeats it. Wraps sentences to `columns`, but not
-// commands and paths, which are copied; 0 wraps nothing.
+// Explains a case that NeedsExplanation: cause, failed checks, timeline, tries,
+// and the command that repeats it. Wraps sentences to `columns`, but not
+// commands and paths, which people copy; 0 wraps nothing.
 std::string RenderFailure(const CaseResult& result, Colour colour,
                           size_t columns = 0);
 
-// Names report.html, once for a run with cases that need explanation.
+// Returns a line with the path of report.html, for a run with cases that need
+// explanation.
 std::string RenderReportLine(const std::string& path);
-// "18 passed, 1 flaky, 1 failed"; counts of 0 are left out.
+// Returns "18 passed, 1 flaky, 1 failed", without counts of 0.
 std::string RenderCounts(const CaseCounts& counts, Colour colour);
-// "20 cases in 11.8s: 14 passed, 1 flaky, 1 failed, 1 inconclusive, 1 not run,
-// 2 skipped".
+// Returns "20 cases in 11.8s: 14 passed, 1 flaky, 1 failed, 1 inconclusive, 1
+// not run, 2 skipped".
 std::string RenderSummary(const RunResult& result, Colour colour);
-// "slowest 2 cases:", and a line for each with its seconds, world and name;
-// empty if none ran.
+// Returns "slowest 2 cases:", and a line for each with its seconds, world and
+// name; "" if none ran.
 std::string RenderSlowest(const RunResult& result, size_t most);
 
-// The lines of all cases, the failures and the summary of a finished run.
-// `columns` is that of RenderFailure.
+// Returns the lines of all cases, the failures and the summary of a finished
+// run. `columns` is that of RenderFailure.
 std::string RenderVerdicts(const RunResult& result, Colour colour,
                            size_t columns = 0);
-// The opening, then the verdicts.
+// Returns the opening, then the verdicts.
 std::string RenderRun(const RunResult& result, Colour colour);
 
-// The exit code of `gauntlet run`: 0 passed, 1 failed, 3 inconclusive, 4
-// nothing selected. (Skipped cases are no failure here; the caller handles
-// --strict.)
+// Returns the exit code of `gauntlet run`: 0 passed, 1 failed, 3 inconclusive,
+// 4 nothing selected. (Skipped cases do not count as failures here; the caller
+// handles --strict.)
 int ExitCodeOf(const RunResult& result);
 
 }  // namespace gauntlet

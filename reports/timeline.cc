@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns true iff the event is part of undisturbed training.
+// Returns true iff events of the kind occur in undisturbed training.
 bool IsRoutine(RecordKind kind) {
   switch (kind) {
     case RecordKind::kStep:
@@ -78,7 +78,7 @@ RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
   }
 }
 
-// "3", "3-7"; "3, 5".
+// Returns "3" or "3-7".
 std::string RangeText(uint64_t first, uint64_t last) {
   return first == last ? fmt::format("{}", first)
                        : fmt::format("{}-{}", first, last);
@@ -106,7 +106,8 @@ class RoutineRange {
         break;
       case RecordKind::kSaveAcknowledged:
         std::erase(begun_, event.step);
-        // The end of an epoch may be saved before and after its evaluation.
+        // The end of an epoch may be saved twice, before and after its
+        // evaluation.
         if (saved_.empty() || saved_.back() != event.step) {
           saved_.push_back(event.step);
         }
@@ -236,7 +237,7 @@ class TimelineBuilder {
     open.range.Add(event, EventText(record_, life, event));
   }
 
-  // Makes a row of the folded events.
+  // Adds a row for the folded events.
   void Flush() {
     if (open_.empty()) return;
     TimelineRow& row = NewRow(open_since_ns_, RowTone::kRoutine);
@@ -256,7 +257,8 @@ class TimelineBuilder {
     return row;
   }
 
-  // Several workers that do the same one after another share a row.
+  // Returns true iff the cell joins the newest row: workers with the same
+  // consecutive event share a row.
   bool JoinsNewestRow(const TimelineCell& cell, RecordKind kind) const {
     if (filter_.routine == RoutineEvents::kListed || newest_kind_ != kind) {
       return false;
@@ -289,8 +291,9 @@ class TimelineBuilder {
     row_of_[place] = row.number;
   }
 
-  // The row of the event's cause, or of that one's cause if the filter hides
-  // it; 0 if there is none, or only the event's own row.
+  // Returns the row of the event's cause. If the filter hides the cause,
+  // returns the row of the cause's own cause, and so on. Returns 0 if there is
+  // none, or only the event's own row.
   size_t CauseOf(EventPlace place, size_t own_row) const {
     for (auto cause = causes_.find(place); cause != causes_.end();
          cause = causes_.find(place)) {
@@ -308,7 +311,7 @@ class TimelineBuilder {
   const std::vector<EventPlace> order_;
   const std::map<EventPlace, EventPlace> causes_;
   int64_t begin_ns_ = 0;
-  std::map<int, uint64_t> reached_;  // last step of each worker
+  std::map<int, uint64_t> reached_;  // last step, by worker
   std::map<int, OpenRange> open_;    // folded events since the newest row
   int64_t open_since_ns_ = 0;
   int64_t open_until_ns_ = 0;
@@ -317,7 +320,7 @@ class TimelineBuilder {
   std::map<EventPlace, size_t> row_of_;
 };
 
-// Adds each power loss to the launcher that ran at the time.
+// Adds each power loss to the launcher that was running at the time.
 void AddPowerCuts(Record& record) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut) continue;

@@ -1,4 +1,4 @@
-// The timeline of a run: the events of its record as rows of a table, one
+// Timeline of a run: the events of its record as rows of a table with one
 // column for each worker.
 #ifndef GAUNTLET_REPORTS_TIMELINE_H_
 #define GAUNTLET_REPORTS_TIMELINE_H_
@@ -13,9 +13,9 @@
 
 namespace gauntlet {
 
-// Number of the launcher as an emitter of events, beside those of workers.
+// Number of the launcher as an emitter, alongside the workers' numbers.
 inline constexpr int kLauncherColumn = -1;
-// "worker 3"; "launcher".
+// Returns "worker 3" or "launcher".
 std::string EmitterName(int worker);
 
 enum class RoutineEvents : uint8_t {
@@ -24,7 +24,7 @@ enum class RoutineEvents : uint8_t {
 };
 
 // A position in a run: the time since its first event, or a step. An event
-// belongs to the last step that its worker had reached by then.
+// belongs to the last step that its worker had then reached.
 struct TimelineBound {
   enum class Unit : uint8_t { kNanoseconds, kStep };
   Unit unit = Unit::kStep;
@@ -38,7 +38,7 @@ struct TimelineFilter {
   std::optional<TimelineBound> to;
 };
 
-// The events of one worker in a row.
+// One event of a worker, or several folded ones, in a row.
 struct TimelineCell {
   int worker = 0;
   int incarnation = 1;
@@ -59,9 +59,9 @@ enum class RowTone : uint8_t {
 };
 
 struct TimelineRow {
-  size_t number = 1;     // in the timeline
-  int64_t t_ns = 0;      // time of its first event, since the run's first
-  int64_t until_ns = 0;  // time of its last event
+  size_t number = 1;     // position in the timeline
+  int64_t t_ns = 0;      // of its first event, since the first of the run
+  int64_t until_ns = 0;  // of its last event
   RowTone tone = RowTone::kPlain;
   std::vector<TimelineCell> cells;  // ascending by worker
 };
@@ -69,14 +69,14 @@ struct TimelineRow {
 struct Timeline {
   std::string title;         // the case, its world and set-up
   std::vector<int> columns;  // emitters, ascending
-  size_t events = 0;         // number in the record, before the filter
+  size_t events = 0;         // in the record, before the filter
   std::vector<TimelineRow> rows;
   std::vector<std::string> ends;  // how the run and its launchers ended
 };
 
 Timeline TimelineOf(const Record& record, const TimelineFilter& filter);
 
-// One line of JSON, schema gauntlet.timeline/v1:
+// Returns one line of JSON, schema gauntlet.timeline/v1:
 // {"schema":…,"title":…,"rows":[{"row":1,"t_ns":0,"until_ns":0,
 //  "cells":[{"worker":0,"incarnation":1,"kind":…,"first_step":0,"last_step":0,
 //  "events":1,"text":…,"caused_by":null}]}],"ends":[…]}

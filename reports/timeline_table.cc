@@ -14,7 +14,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kNarrowestColumn = 14;
-constexpr size_t kNarrowestText = 24;  // if one column has all text
+constexpr size_t kNarrowestText = 24;  // if one column has all texts
 constexpr size_t kMostLanes = 4;
 constexpr size_t kGap = 2;
 
@@ -48,8 +48,8 @@ std::string TimeText(int64_t ns) {
   return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
 }
 
-// Places the arrows of each incident (a first cause with all its effects): its
-// lane, from its first row to its last one.
+// Places the arrows of each incident (a first cause with all its effects) in a
+// lane, from the incident's first row to its last.
 class Incidents {
  public:
   explicit Incidents(const std::vector<TimelineRow>& rows) {
@@ -65,7 +65,7 @@ class Incidents {
 
   size_t lanes() const { return lanes_; }
 
-  // The arrows before row i, lanes() + 1 characters.
+  // Returns the arrows before row i, lanes() + 1 characters.
   std::string Arrows(size_t i, const Glyphs& glyphs) const {
     std::string text;
     bool across = false;
@@ -88,7 +88,7 @@ class Incidents {
     return text;
   }
 
-  // The same before further lines of row i.
+  // Returns the arrows before the continuation lines of row i.
   std::string ArrowsBelow(size_t i, const Glyphs& glyphs) const {
     std::string text;
     for (size_t lane = 0; lane < lanes_; ++lane) {
@@ -127,8 +127,8 @@ class Incidents {
     return std::nullopt;
   }
 
-  std::vector<size_t> roots_;      // by row: first row of its incident
-  std::map<size_t, size_t> last_;  // row of an incident, by its first row
+  std::vector<size_t> roots_;      // first row of its incident, by row
+  std::map<size_t, size_t> last_;  // last row of an incident, by its first row
   size_t free_from_[kMostLanes] = {};
   std::vector<size_t> in_lane_[kMostLanes];
   size_t lanes_ = 0;
@@ -150,7 +150,7 @@ class TableWriter {
     const size_t all = static_cast<size_t>(std::max(style.width, 1));
     const size_t rest = all > left ? all - left : 0;
     const size_t columns = std::max<size_t>(timeline.columns.size(), 1);
-    // The gap follows each column but the last.
+    // The last column has no gap after it.
     column_width_ = (rest + kGap) / columns;
     column_width_ -= std::min(column_width_, kGap);
     by_worker_ = column_width_ >= kNarrowestColumn;
@@ -168,7 +168,7 @@ class TableWriter {
   }
 
  private:
-  // Text at a place of a row, and its width there.
+  // Text at a position in a row, and its width.
   struct Block {
     size_t at = 0;
     size_t width = 0;
@@ -213,7 +213,7 @@ class TableWriter {
     AddLine(std::move(line), RowTone::kPlain);
   }
 
-  // The cell's text and its cause, as lines; cut to most_lines.
+  // Returns the lines of the cell's text and its cause, cut to most_lines.
   std::vector<std::string> LinesOf(const TimelineCell& cell,
                                    size_t width) const {
     const std::string cause =
@@ -231,7 +231,8 @@ class TableWriter {
     return lines;
   }
 
-  // A cell's text may extend over empty columns to its right.
+  // Returns the texts of a row; each may extend over empty columns to its
+  // right.
   std::vector<Block> BlocksByWorker(const TimelineRow& row) const {
     std::vector<Block> blocks;
     for (size_t i = 0; i < row.cells.size(); ++i) {
@@ -326,8 +327,8 @@ class TableWriter {
   size_t time_width_ = 4;
   bool by_worker_ = true;
   size_t column_width_ = 0;  // by_worker_
-  size_t name_width_ = 0;    // else
-  size_t text_width_ = 0;    // likewise
+  size_t name_width_ = 0;    // if not by_worker_
+  size_t text_width_ = 0;    // if not by_worker_
   std::string out_;
 };
 

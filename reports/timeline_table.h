@@ -24,9 +24,10 @@ struct TableStyle {
   size_t most_lines = 4;  // in a cell; longer text ends in "..."; 0: all
 };
 
-// The arrows on the left join a fault, or another first cause, to all its
-// effects; "<5" behind an event names the row that caused it. If the workers'
-// columns would be too narrow, one column names the worker instead.
+// Returns the table. The arrows on the left connect a fault, or another first
+// cause, with all its effects; "<5" after an event names the row that caused
+// it. If the workers' columns would be too narrow, one column names the worker
+// instead.
 std::string RenderTimeline(const Timeline& timeline, const TableStyle& style);
 
 }  // namespace gauntlet

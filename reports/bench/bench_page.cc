@@ -67,8 +67,8 @@ std::string FiguresTable(const CheckpointResult& result,
   return table.Render();
 }
 
-// Medians of a metric against a number of the configuration, a series for each
-// mode, among the configurations that `is_in` accepts.
+// Returns the medians of a metric against a number of the configuration, as a
+// series for each mode, for the configurations that `is_in` accepts.
 template <typename Number, typename IsIn>
 std::vector<PlotSeries> SeriesOf(const CheckpointResult& result, Metric metric,
                                  const Number& number, const IsIn& is_in) {
@@ -106,7 +106,7 @@ std::string BytesText(double bytes) {
   return ByteText(static_cast<uint64_t>(std::llround(bytes)));
 }
 
-// Distinct values of a part of the configurations.
+// Returns the distinct values of a field of the configurations.
 template <typename Part>
 auto DistinctOf(const CheckpointResult& result, Part CheckpointConfig::*part) {
   std::vector<Part> values;
@@ -119,7 +119,7 @@ auto DistinctOf(const CheckpointResult& result, Part CheckpointConfig::*part) {
   return values;
 }
 
-// A configuration of each cluster that differs.
+// Returns one configuration for each distinct cluster.
 std::vector<CheckpointConfig> ClustersIn(const CheckpointResult& result) {
   std::vector<CheckpointConfig> clusters;
   for (const CheckpointFigures& figures : result.figures) {
@@ -185,7 +185,7 @@ std::string SizePlots(const CheckpointResult& result) {
   return plots;
 }
 
-// The formula's curve around the measured point.
+// Returns the curve of the formula around the measured point.
 PlotSeries CurveOf(const CheckpointFigures& figures) {
   const MeasuredGoodput& goodput = *figures.goodput;
   PlotSeries curve = {.name = ModeName(figures.config.mode) + ", Young-Daly",
@@ -193,7 +193,7 @@ PlotSeries CurveOf(const CheckpointFigures& figures) {
                       .line_only = true};
   constexpr int kPoints = 60;
   for (int i = 0; i <= kPoints; ++i) {
-    // From a thirtieth of the interval to thirty times as much.
+    // Covers a thirtieth to thirty times of the interval.
     const double interval =
         goodput.interval * std::pow(30.0, 2.0 * i / kPoints - 1.0);
     const double y = ExpectedGoodput(goodput.model, interval);
@@ -280,7 +280,7 @@ std::string MeaningsTable() {
   return table.Render();
 }
 
-// States the smallest number of trials of all configurations.
+// Returns text with the smallest number of trials of any configuration.
 std::string MediansText(const CheckpointResult& result) {
   size_t trials = SIZE_MAX;
   for (const CheckpointFigures& figures : result.figures) {

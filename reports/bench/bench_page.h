@@ -1,4 +1,4 @@
-// The report of a benchmark: one HTML file that loads nothing.
+// The report of a benchmark: one self-contained HTML file.
 #ifndef GAUNTLET_REPORTS_BENCH_BENCH_PAGE_H_
 #define GAUNTLET_REPORTS_BENCH_BENCH_PAGE_H_
 
@@ -8,9 +8,9 @@
 
 namespace gauntlet {
 
-// Tables of all figures, and plots where there is something to compare: time of
-// a step against the interval, stall against the size of the state, goodput
-// beside Young-Daly, the parts of recovery.
+// Returns tables of all figures, and plots if there is more than one value to
+// compare: step time against the interval, stall against the size of the state,
+// goodput compared with Young-Daly, and the parts of recovery.
 std::string RenderBenchPage(const CheckpointResult& result);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// The cluster of a configuration, in words.
+// Describes the cluster of a configuration.
 #ifndef GAUNTLET_REPORTS_BENCH_CLUSTER_TEXT_H_
 #define GAUNTLET_REPORTS_BENCH_CLUSTER_TEXT_H_
 
@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// "2 workers", "2 workers, 1 shard".
+// Returns "2 workers" or "2 workers, 1 shard".
 std::string ClusterText(const CheckpointConfig& config);
 
 }  // namespace gauntlet

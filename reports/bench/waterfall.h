@@ -1,4 +1,4 @@
-// Bars whose parts follow each other: where the time of a recovery goes.
+// Bars of consecutive parts: how the time of a recovery is spent.
 #ifndef GAUNTLET_REPORTS_BENCH_WATERFALL_H_
 #define GAUNTLET_REPORTS_BENCH_WATERFALL_H_
 
@@ -10,7 +10,7 @@ namespace gauntlet {
 
 struct WaterfallRow {
   std::string name;             // plain text
-  std::vector<double> seconds;  // by part
+  std::vector<double> seconds;  // one for each part
 };
 
 struct Waterfall {
@@ -19,7 +19,7 @@ struct Waterfall {
   std::vector<WaterfallRow> rows;
 };
 
-// A <figure>; "" without rows.
+// Returns a <figure>; "" without rows.
 std::string RenderWaterfall(const Waterfall& waterfall);
 
 extern const std::string_view kWaterfallStyle;

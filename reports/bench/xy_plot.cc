@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kWidth = 480;
 constexpr double kHeight = 260;
-constexpr double kLeft = 74;  // room for the values of the y axis
+constexpr double kLeft = 74;  // space for the labels of the y axis
 constexpr double kRight = 18;
 constexpr double kTop = 12;
 constexpr double kBottom = 42;
 constexpr int kTicks = 4;
 
-// Values of one axis to places in the picture.
+// Maps the values of one axis to positions in the picture.
 class Axis {
  public:
   Axis(PlotAxis kind, double low, double high, double from, double to)
@@ -26,7 +26,7 @@ class Axis {
     low_ = Scaled(low);
     high_ = Scaled(high);
     if (high_ <= low_) {
-      // One value alone stands in the middle.
+      // Centres a single value.
       low_ -= 1;
       high_ += 1;
     }

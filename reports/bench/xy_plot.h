@@ -18,8 +18,8 @@ struct PlotPoint {
 
 struct PlotSeries {
   std::string name;               // plain text
-  std::vector<PlotPoint> points;  // by x
-  bool line_only = false;         // for a formula: no marks
+  std::vector<PlotPoint> points;  // ascending by x
+  bool line_only = false;         // for a formula: a line without marks
 };
 
 enum class PlotAxis : uint8_t { kLinear, kLogarithmic };
@@ -30,14 +30,14 @@ struct XyPlot {
   std::string y_name;
   PlotAxis x_axis = PlotAxis::kLogarithmic;
   PlotAxis y_axis = PlotAxis::kLinear;  // kLinear begins at 0
-  // Text of a value on an axis.
+  // Returns the text of a value on an axis.
   std::function<std::string(double)> x_text;
   std::function<std::string(double)> y_text;
-  std::vector<PlotSeries> series;  // at least one, of at most six; on a
-                                   // logarithmic axis all values are above 0
+  std::vector<PlotSeries> series;  // one to six; on a logarithmic axis, all
+                                   // values are above 0
 };
 
-// A <figure>; "" if there is no point.
+// Returns a <figure>; "" if there are no points.
 std::string RenderXyPlot(const XyPlot& plot);
 
 extern const std::string_view kXyPlotStyle;

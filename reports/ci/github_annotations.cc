@@ -22,7 +22,8 @@ constexpr size_t kMostOfAKind = 10;
 constexpr size_t kLongestMessage = 2000;
 constexpr size_t kLongestTitle = 200;
 
-// A message: only these three characters have a meaning.
+// Escapes the text of a message, in which only these three characters are
+// special.
 std::string EscapedData(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -39,7 +40,7 @@ std::string EscapedData(std::string_view text) {
   return escaped;
 }
 
-// The value of a property, which ends at a comma or colon.
+// Escapes the value of a property, in which comma and colon are also special.
 std::string EscapedProperty(std::string_view text) {
   std::string escaped;
   for (const char c : EscapedData(text)) {
@@ -54,11 +55,12 @@ std::string EscapedProperty(std::string_view text) {
   return escaped;
 }
 
-// Relative to the workspace if it is below it, else as it is.
+// Returns the path relative to the workspace if the file is below it, else
+// unchanged.
 std::string FileInWorkspace(const std::string& file,
                             const AnnotationPlace& place) {
   if (place.workspace.empty()) return file;
-  // A trailing slash would be one more part of the path.
+  // A trailing slash would count as another part of the path.
   const fs::path workspace =
       (fs::path(place.workspace) / "").lexically_normal().parent_path();
   const fs::path absolute =

@@ -1,5 +1,5 @@
-// Failures of a run as annotations: workflow commands by which GitHub Actions
-// shows a message at a line of a file.
+// Failures of a run as annotations for GitHub Actions: workflow commands that
+// show a message at a line of a file.
 #ifndef GAUNTLET_REPORTS_CI_GITHUB_ANNOTATIONS_H_
 #define GAUNTLET_REPORTS_CI_GITHUB_ANNOTATIONS_H_
 
@@ -16,10 +16,10 @@ struct AnnotationPlace {
   std::string directory;  // base of the relative paths in the result
 };
 
-// "::error file=scenarios/torn.yaml,line=12,title=…::…" for each failed case,
-// "::warning …" for each inconclusive one; a flaky case is an error if its
-// verdict is FAIL, else a warning. GitHub shows ten of a kind in a
-// step: where there are more, the tenth says how many are left out.
+// Returns "::error file=scenarios/torn.yaml,line=12,title=…::…" for each failed
+// case and "::warning …" for each inconclusive one. A flaky case is an error if
+// its verdict is FAIL, else a warning. GitHub shows ten annotations of each
+// kind in a step: if there are more, the tenth states how many are left out.
 std::string RenderGithubAnnotations(const RunResult& result,
                                     const AnnotationPlace& place);
 

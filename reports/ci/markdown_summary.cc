@@ -32,15 +32,15 @@ bool IsWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-// Returns true iff Markdown may give the i-th character of the text a meaning.
+// Returns true iff the i-th character may be special in Markdown.
 bool HasMeaning(std::string_view text, size_t i) {
   const auto is_word = [&](size_t at) {
     return at < text.size() && IsWordCharacter(text[at]);
   };
   switch (text[i]) {
-    case '_':  // inside a word it is no emphasis
+    case '_':  // no emphasis inside a word
       return !(i > 0 && is_word(i - 1) && is_word(i + 1));
-    case ':':  // an address, :name: of an emoji
+    case ':':  // an address, or the :name: of an emoji
       return i + 1 < text.size() && text[i + 1] != ' ';
     case '.':  // www.
       return i >= 3 && text.substr(i - 3, 3) == "www";
@@ -54,7 +54,7 @@ std::string Code(std::string_view text, size_t most) {
   return fmt::format("<code>{}</code>", MarkdownText(text, most));
 }
 
-// The text between the tags keeps its lines.
+// Returns a <pre> element, which keeps line breaks.
 std::string Preformatted(const std::vector<std::string>& lines) {
   std::string out = "<pre>";
   for (const std::string& line : lines) {
@@ -79,7 +79,7 @@ TimelineBound AtTime(int64_t ns) {
           .value = static_cast<uint64_t>(std::max<int64_t>(ns, 0))};
 }
 
-// The rows around the first fault or loss.
+// Returns the rows around the first fault or loss.
 Timeline ExcerptOf(const Record& record) {
   Timeline whole = TimelineOf(record, {});
   if (whole.rows.size() <= kExcerptRows) return whole;
@@ -121,7 +121,7 @@ std::string TableRow(const CaseResult& one) {
       MarkdownText(FailureCause(one), kLongestCause));
 }
 
-// "Training" for "training".
+// Returns "Training" for "training".
 std::string Heading(std::string_view topic) {
   std::string heading(topic);
   heading[0] =
@@ -129,7 +129,7 @@ std::string Heading(std::string_view topic) {
   return heading;
 }
 
-// An element of HTML ends at an empty line, and Markdown begins.
+// Returns a <details> element. An empty line ends HTML and begins Markdown.
 std::string Details(const CaseResult& one,
                     const std::optional<Record>& record) {
   std::string out = fmt::format(
@@ -137,13 +137,13 @@ std::string Details(const CaseResult& one,
       Code(one.name, kLongestName), MarkdownText(one.world, kLongestName),
       CaseWord(one), MarkdownText(FailureCause(one), kLongestCause));
   if (!one.verdict.reason.empty() && one.verdict.reason != FailureCause(one)) {
-    // After several tries the reason says how many failed.
+    // After several tries, the reason states how many failed.
     out += fmt::format("{}: {}\n\n",
                        one.tries.empty() ? "Checks that failed" : "Verdict",
                        MarkdownText(one.verdict.reason, kLongestCause));
   }
   for (const ExplanationLine& line : ExplanationOf(one)) {
-    if (line.topic == "cause") continue;  // it stands above
+    if (line.topic == "cause") continue;  // already printed above
     out += fmt::format("{}: {}\n\n", Heading(line.topic),
                        MarkdownText(line.text, kLongestCause));
   }
@@ -171,7 +171,7 @@ class SummaryWriter {
   }
 
  private:
-  // Kept free for the lines that say what is left out.
+  // Bytes reserved for the lines on what is left out.
   static constexpr size_t kReserve = 1024;
 
   // Returns false, and adds nothing, if the text does not fit.
@@ -222,7 +222,7 @@ class SummaryWriter {
         "|:--|:--|:--|--:|:--|\n";
     size_t shown = 0;
     while (shown < std::min(failures_.size(), limits_.rows) &&
-           // Half of the room is for details.
+           // Keeps half of the space for details.
            out_.size() < limits_.bytes / 2 &&
            Add(TableRow(*failures_[shown]))) {
       ++shown;
@@ -261,7 +261,7 @@ std::string MarkdownText(std::string_view text, size_t most) {
   const std::string html = HtmlText(text, most);
   std::string out;
   for (size_t i = 0; i < html.size(); ++i) {
-    // An escape of HtmlText stays as it is: "&#39;".
+    // Keeps escapes of HtmlText, such as "&#39;".
     const bool is_escape = html[i] == '#' && i > 0 && html[i - 1] == '&';
     if (is_escape || !HasMeaning(html, i)) {
       out += html[i];

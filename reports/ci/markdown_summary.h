@@ -18,7 +18,8 @@ inline constexpr std::string_view kSummaryFileName = "summary.md";
 
 struct MarkdownSummaryInput {
   const RunResult& result;
-  // Loads the record of a case; nullopt if none is kept. Null: there are none.
+  // Loads the record of a case; nullopt if it was not kept. Null: there are no
+  // records.
   std::function<std::optional<Record>(const CaseResult&)> load = {};
 };
 
@@ -29,15 +30,15 @@ struct MarkdownLimits {
   size_t details = 20;  // failures with a timeline
 };
 
-// Counts, a table of the failed, flaky and inconclusive cases with their
-// causes, and for the first ones cause, timeline and replay command. It says
-// how many are left out. Equal inputs give equal bytes.
+// Returns counts and a table of the failed, flaky and inconclusive cases with
+// their causes; then, for the first of these cases, cause, timeline and replay
+// command. States how many cases are left out. Equal inputs give equal bytes.
 std::string RenderMarkdownSummary(const MarkdownSummaryInput& input,
                                   const MarkdownLimits& limits = {});
 
 // Escapes untrusted text for a line of Markdown, a table cell or an HTML
-// element: no character has a meaning there. Text of more than `most` bytes
-// ends in "…".
+// element, so that no character has a special meaning. Text of more than `most`
+// bytes ends in "…".
 std::string MarkdownText(std::string_view text, size_t most);
 
 }  // namespace gauntlet

@@ -33,7 +33,7 @@ bool Is(const CaseResult* one, VerdictKind kind) {
 
 bool Fails(const CaseResult* one) { return one != nullptr && IsFailure(*one); }
 
-// A case that did not run has no time to compare.
+// Returns false for a case that did not run, as it has no time.
 bool IsSlower(const ComparedCase& both) {
   for (const CaseResult* one : {both.before, both.after}) {
     if (one == nullptr || !RanHere(*one)) return false;
@@ -77,7 +77,7 @@ constexpr ComparisonPart kParts[] = {
 
 std::string VerdictText(const CaseResult* one) {
   if (one == nullptr) return "-";
-  // The verdict is what the case counts as.
+  // Prints the verdict that the case counts as.
   return fmt::format("{}{}", VerdictKindName(one->verdict.kind),
                      one->flaky ? " (flaky)" : "");
 }
@@ -86,7 +86,7 @@ std::string SecondsText(const CaseResult* one) {
   return one != nullptr && RanHere(*one) ? CaseSecondsText(one->seconds) : "-";
 }
 
-// "  real torn-manifest  PASS -> FAIL  1.9s -> 2.4s  the state …".
+// Returns "  real torn-manifest  PASS -> FAIL  1.9s -> 2.4s  the state …".
 std::string CaseLine(const ComparedCase& both) {
   const CaseResult& one = both.after != nullptr ? *both.after : *both.before;
   std::string line = fmt::format(

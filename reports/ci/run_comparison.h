@@ -1,5 +1,4 @@
-// The difference between two runs of the same scenarios: before and after a
-// change.
+// Compares two runs of the same scenarios, such as before and after a change.
 #ifndef GAUNTLET_REPORTS_CI_RUN_COMPARISON_H_
 #define GAUNTLET_REPORTS_CI_RUN_COMPARISON_H_
 
@@ -11,34 +10,35 @@
 
 namespace gauntlet {
 
-// A case in two runs; null: the run does not have it.
+// A case in two runs; null: the case is not in the run.
 struct ComparedCase {
   const CaseResult* before = nullptr;
   const CaseResult* after = nullptr;
 };
 
-// Cases are the same if name and world are. A case fails if its verdict is
-// FAIL or INCONCLUSIVE; a flaky case has the verdict that its run gave it. Each
-// list is in the order of the run that has the case.
+// Cases match if their names and worlds are equal. A case fails if its verdict
+// is FAIL or INCONCLUSIVE; a flaky case has the verdict that its run gave it.
+// The lists have the order of the run that contains the cases.
 struct RunComparison {
   const RunResult& before;
   const RunResult& after;
-  std::vector<ComparedCase> newly_failing;  // new cases that fail, too
+  std::vector<ComparedCase> newly_failing;  // including new cases that fail
   std::vector<ComparedCase> newly_passing;
   std::vector<ComparedCase> newly_skipped;
-  std::vector<ComparedCase> newly_not_run;  // new cases too
+  std::vector<ComparedCase> newly_not_run;  // including new cases
   std::vector<ComparedCase> added;          // only in `after`
   std::vector<ComparedCase> removed;        // only in `before`
-  // By more than 20 % and more than 0.1 s, of cases that ran both times.
+  // Slower by more than 20 % and more than 0.1 s; only cases that ran in both
+  // runs.
   std::vector<ComparedCase> slower;
 };
 
-// Points into both results.
+// The result points into `before` and `after`.
 RunComparison CompareRuns(const RunResult& before, const RunResult& after);
 
 std::string RenderComparison(const RunComparison& comparison, Colour colour);
 
-// One JSON object, schema gauntlet.comparison/v1:
+// Returns one JSON object of schema gauntlet.comparison/v1:
 // {"schema":…,"before":{"run":…,"build":…,"cases":20},"after":…,
 //  "newly_failing":[{"name":…,"world":…,
 //    "before":{"verdict":"PASS","flaky":false,"seconds":1.9,"cause":""},

@@ -7,8 +7,8 @@
 
 namespace gauntlet {
 
-// The crashes of a test as JUnit XML, in the subset of reports/junit.h: a test
-// for each. Without verdicts there is one test, with an error.
+// Returns the crashes as JUnit XML, in the subset of reports/junit.h, with a
+// test for each crash. Without verdicts, there is one test, with an error.
 std::string RenderCrashJunit(const CrashTestResult& result);
 
 }  // namespace gauntlet

@@ -9,12 +9,12 @@
 
 namespace gauntlet {
 
-// Rows of the table of crashes; the page says how many are left out. Those with
-// a finding come first.
+// Maximum number of rows in the table of crashes, those with a finding first.
+// The page states how many are left out.
 inline constexpr size_t kMostCrashRows = 2000;
 
-// One self-contained file: verdicts, findings, a strip of all crashes, and a
-// table of them.
+// Returns one self-contained file: verdicts, findings, a strip of all crashes,
+// and a table of crashes.
 std::string RenderCrashPage(const CrashTestResult& result);
 
 }  // namespace gauntlet

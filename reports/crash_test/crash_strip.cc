@@ -14,14 +14,14 @@ namespace gauntlet {
 namespace {
 
 constexpr double kWidth = 1000;
-constexpr double kLeft = 70;  // width of the rows' names
+constexpr double kLeft = 70;  // width of the column of row names
 constexpr double kRow = 34;
 constexpr double kHigh = 26;
 constexpr double kLow = 12;
 constexpr double kWidestMark = 8;
 
 using Counts = std::array<uint64_t, kRecoveryVerdictNames.size()>;
-// By fault, then operation.
+// Counts by fault, then by operation.
 using Marks = std::map<CrashFault, std::map<uint64_t, Counts>>;
 
 Marks MarksOf(const CrashTestResult& result) {
@@ -44,7 +44,7 @@ std::string Title(CrashFault fault, uint64_t operation, const Counts& counts) {
   return text;
 }
 
-// The parts of a mark stand on one another, recovered ones lowest.
+// Returns a mark whose parts are stacked, recovered ones at the bottom.
 std::string MarkOf(double x, double width, double bottom,
                    const Counts& counts) {
   uint64_t all = 0;

@@ -11,7 +11,8 @@
 
 namespace gauntlet {
 
-// CSS classes of the page: "failed", "passed", "inconclusive", "skipped".
+// Returns a CSS class of the page: "failed", "passed", "inconclusive" or
+// "skipped".
 std::string_view CssClassOf(RecoveryVerdict verdict);
 
 // Returns an <svg> element; "" without crashes. A mark is divided among the

@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Goes through the events by time and keeps the newest of each kind that can
-// cause another event.
+// Visits the events by time and keeps the newest of each kind that can cause
+// another event.
 class CauseFinder {
  public:
   explicit CauseFinder(const Record& record) : record_(record) {}
@@ -37,7 +37,7 @@ class CauseFinder {
     return LifeOf(record_, place).worker;
   }
 
-  // The later one in time; `a` if both are at the same time.
+  // Returns the later one in time; `a` if both have the same time.
   Place Later(const Place& a, const Place& b) const {
     if (!a || !b) return a ? a : b;
     return Event(*b).t_ns > Event(*a).t_ns ? b : a;
@@ -59,7 +59,8 @@ class CauseFinder {
     }
     return last;
   }
-  // The fault that this worker met in this incarnation, or else the last one.
+  // Returns the worker's last fault if it fired in this incarnation, else the
+  // last fault of any worker.
   Place OwnFault(const EventPlace& effect) const {
     const Place own = OfWorker(faults_, WorkerOf(effect));
     if (own && own->life == effect.life) return own;
@@ -78,8 +79,9 @@ class CauseFinder {
         });
   }
 
-  // A fault that ended another process explains a loss best, then any other
-  // fault since the last restart, then a process that exited.
+  // Returns the most likely cause of a loss: a fault that ended another
+  // process, else any other fault since the last restart, else a process that
+  // exited.
   Place CauseOfLoss(const EventPlace& loss) const {
     const int worker = WorkerOf(loss);
     Place fatal;
@@ -110,7 +112,7 @@ class CauseFinder {
     return {};
   }
 
-  // The newest firing of a fault for which `is_one` returns true.
+  // Returns the newest firing of a fault for which `is_one` returns true.
   template <typename Predicate>
   Place FaultThat(const Predicate& is_one) const {
     Place last;
@@ -127,7 +129,7 @@ class CauseFinder {
     return fault.kind == "power_loss" || fault.then == "power_loss";
   }
 
-  // The newest damage to a file of the checkpoint.
+  // Returns the newest damage to a file of the checkpoint.
   Place DamageTo(std::string_view checkpoint) const {
     Place last;
     for (const auto& [worker, place] : damaged_) {
@@ -138,7 +140,8 @@ class CauseFinder {
     return last;
   }
 
-  // A launcher that was killed, or lost power, is started again.
+  // Returns the kill of the launcher, or the power loss, after which it was
+  // restarted.
   Place CauseOfLaunch() const {
     const Place before = OfWorker(starts_, kLauncherWorker);
     const Place cause =
@@ -201,7 +204,8 @@ class CauseFinder {
     }
   }
 
-  // A launcher's event names the worker that it concerns.
+  // Returns the cause of a launcher's event, which names the worker that it
+  // concerns.
   Place CauseOfLaunchersAct(const RecordEvent& event) const {
     const int about = event.about.value_or(kLauncherWorker);
     switch (event.kind) {
@@ -233,7 +237,7 @@ class CauseFinder {
     switch (Event(place).kind) {
       case RecordKind::kLifeBegin:
         newest = &starts_;
-        // Events before a restart explain no later loss.
+        // Events before a restart cannot explain later losses.
         if (LifeOf(record_, place).life > 1) Forget(place);
         break;
       case RecordKind::kLauncherBegin:
@@ -294,7 +298,8 @@ class CauseFinder {
     if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
   }
 
-  // The worker runs again, so its earlier faults and exits cause nothing more.
+  // Forgets earlier faults and exits of a restarted worker, which cause nothing
+  // more.
   void Forget(const EventPlace& start) {
     faults_.erase(WorkerOf(start));
     exits_.erase(WorkerOf(start));
@@ -302,12 +307,12 @@ class CauseFinder {
 
   const Record& record_;
   std::map<EventPlace, EventPlace> causes_;
-  // The newest event of each worker.
+  // Newest event of each kind, by worker.
   ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
       damaged_, claims_;
-  // The launcher's: its own newest, or the newest about each worker.
+  // Newest event of the launcher itself, or about each worker.
   ByWorker attempts_, restarts_, exited_, kills_, started_;
-  Place relaunch_;  // begin of a launcher that was started again
+  Place relaunch_;  // start of a launcher that was restarted
   Place cut_;       // newest power loss
 };
 

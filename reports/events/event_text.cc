@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-// " (text)", or nothing.
+// Returns " (text)", or "" without text.
 std::string InBrackets(std::string_view text) {
   return text.empty() ? "" : fmt::format(" ({})", text);
 }
@@ -33,7 +33,7 @@ std::string FaultText(const Record& record, const RecordEvent& event) {
   return fmt::format("{} fires at {}", event.detail, event.path);
 }
 
-// ": write 0.012 s, sync 0.003 s", longest first; or nothing.
+// Returns ": write 0.012 s, sync 0.003 s", longest first; "" without times.
 std::string TimesText(std::vector<RecordTime> times) {
   std::ranges::stable_sort(times, std::greater(), &RecordTime::took_ns);
   std::string text;
@@ -44,7 +44,7 @@ std::string TimesText(std::vector<RecordTime> times) {
   return text;
 }
 
-// Text of an event that announces an action.
+// Returns the text of an event that announces an action.
 std::string TextOfIntent(const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kClaimBegin:
@@ -129,7 +129,7 @@ std::string TextOfTraining(const RecordEvent& event) {
   }
 }
 
-// Returns true iff the reason for the exit is that of a loss the worker
+// Returns true iff the exit has the same reason as a loss that the worker
 // detected.
 bool IsSaidBefore(const LifeEvents& life, const RecordEvent& exit) {
   return std::ranges::any_of(life.events, [&exit](const RecordEvent& event) {
@@ -267,7 +267,7 @@ std::string PlainText(std::string_view text) {
     } else if (byte < 0x20 || byte == 0x7f) {
       plain += fmt::format("\\x{:02x}", byte);
     } else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
-      // U+0080 to U+009F: to a terminal U+009B is as good as ESC [.
+      // U+0080 to U+009F: a terminal treats U+009B like ESC [.
       plain += fmt::format("\\x{:02x}", next);
       ++i;
     } else {

@@ -1,4 +1,4 @@
-// One event of a record in words.
+// Describes one event of a record.
 #ifndef GAUNTLET_REPORTS_EVENTS_EVENT_TEXT_H_
 #define GAUNTLET_REPORTS_EVENTS_EVENT_TEXT_H_
 
@@ -9,13 +9,13 @@
 
 namespace gauntlet {
 
-// "crash-1 fires: crash worker 1 at ckpt.rename", "resumes from step 5". `life`
-// emitted the event, and both are of the record.
+// Returns "crash-1 fires: crash worker 1 at ckpt.rename" or "resumes from step
+// 5". REQUIRES: `life` is in the record, and emitted `event`.
 std::string EventText(const Record& record, const LifeEvents& life,
                       const RecordEvent& event);
 
-// Text of files and workers as it may stand in a terminal: ends of lines and
-// tabs become spaces, other control characters are escaped, such as \x1b.
+// Makes text of files and workers safe for a terminal: line ends and tabs
+// become spaces, other control characters are escaped, such as \x1b.
 std::string PlainText(std::string_view text);
 
 }  // namespace gauntlet

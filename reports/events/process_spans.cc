@@ -10,9 +10,9 @@
 namespace gauntlet {
 namespace {
 
-// Ends that the machine reported, or else a launcher, by worker and
-// incarnation. The machine reports the ends of the launchers in the order of
-// their starts, without an incarnation.
+// Ends by worker and incarnation, as reported by the machine, or else by a
+// launcher. The machine reports the ends of launchers without an incarnation,
+// in the order of their starts.
 class ReportedEnds {
  public:
   explicit ReportedEnds(const Record& record) {
@@ -41,7 +41,7 @@ class ReportedEnds {
   int launchers_ended_ = 0;
 };
 
-// The process's own last word, or null.
+// Returns the exit that the process itself recorded, or null.
 const RecordEvent* OwnExit(const LifeEvents& life) {
   const auto exit =
       std::ranges::find_if(life.events, [](const RecordEvent& event) {
@@ -71,7 +71,7 @@ ProcessSpan SpanOf(const LifeEvents& life, const RecordEvent* end) {
   return span;
 }
 
-// Saves of one process while its events are read.
+// Reads the saves of one process from its events.
 class SaveReader {
  public:
   SaveReader(const LifeEvents& life, int64_t end_ns)
@@ -89,7 +89,7 @@ class SaveReader {
  private:
   struct Open {
     size_t begin = 0;
-    std::optional<size_t> left;  // the worker left its generation meanwhile
+    std::optional<size_t> left;  // first kLeft event since the save's begin
   };
 
   void ReadEvent(size_t i) {

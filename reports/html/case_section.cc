@@ -70,7 +70,7 @@ std::string Heading(const CaseResult& result,
       RenderBadge(result), HtmlText(result.name), HtmlText(meta));
 }
 
-// Headings of more than one word, as the page has room for them.
+// Returns the heading for a topic; the page has space for more than one word.
 std::string_view HeadingOf(std::string_view topic) {
   if (topic == "training") return "training result";
   return topic == "planted" ? "planted bug" : topic;
@@ -82,7 +82,7 @@ std::string SummaryRow(std::string_view topic, std::string_view text) {
 
 std::string CauseHtml(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
-  // After several tries the reason sums up their results.
+  // After several tries, the reason summarises their results.
   std::string said =
       result.tries.empty() ? CauseOf(verdict) : verdict.reason + ".";
   if (!result.planted_bugs.empty() && IsFailure(result)) {
@@ -136,7 +136,7 @@ std::string RuleOf(std::string_view invariant) {
   return "";
 }
 
-// The rule of the check, and the reason for its failure.
+// Returns the rule of the check, and the reason for its failure.
 std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
   std::string out;
   if (const std::string rule = RuleOf(invariant); !rule.empty()) {
@@ -155,8 +155,8 @@ std::string FindingHtml(const Finding& finding) {
                      HtmlText(finding.message));
 }
 
-// The first findings, the others folded, and the number of those whose text is
-// not kept.
+// Returns the first findings, then the other findings folded, then the number
+// of those whose text was not kept.
 std::string FindingsHtml(const InvariantReport& report) {
   const size_t open = std::min(report.findings.size(), kOpenFindings);
   const size_t kept = std::min(report.findings.size(), kMostFindings);
@@ -188,7 +188,7 @@ std::string ReportHtml(const CaseResult& result,
                      WhyHtml(result, report.invariant), FindingsHtml(report));
 }
 
-// Each check that passed, with its rule.
+// Returns each check that passed, with its rule.
 std::string PassedChecks(const Verdict& verdict) {
   std::string names;
   std::string rows;
@@ -279,7 +279,7 @@ std::string Story(const Verdict& verdict) {
   return out + "</ol></details>\n";
 }
 
-// The output of `gauntlet show`, cut after a whole line.
+// Returns the output of `gauntlet show`, cut after a complete line.
 std::string TimelineHtml(const Record& record) {
   constexpr size_t kMostBytes = 48 * 1024;
   constexpr int kWidth = 140;
@@ -338,7 +338,8 @@ std::string LeftOutText(std::string_view why) {
                      why);
 }
 
-// The scenario of a case that failed, so that the page is enough to repeat it.
+// Returns the scenario of a failed case, so that the page suffices to repeat
+// it.
 std::string ScenarioHtml(const CaseResult& result, const std::string& yaml) {
   constexpr size_t kMostBytes = 48 * 1024;
   if (!NeedsExplanation(result)) return "";

@@ -22,7 +22,7 @@ constexpr size_t kStaticRows = 50;
 constexpr size_t kLongestName = 160;
 constexpr size_t kLongestReason = 240;
 
-// CaseWord's, in the order of the table.
+// Words of CaseWord, in the order of the table.
 constexpr std::array<std::string_view, 6> kWordOrder = {
     "failed", "flaky", "inconclusive", "passed", "skipped", "not run"};
 
@@ -33,7 +33,7 @@ size_t RankOf(const CaseResult& one) {
 
 struct Column {
   std::string_view title;
-  std::string_view css_class;  // for its cells
+  std::string_view css_class;  // class of its cells
 };
 constexpr Column kColumns[] = {
     {"case", "name"},
@@ -46,7 +46,7 @@ constexpr Column kColumns[] = {
     {"reason", "reason"},
 };
 
-// Texts that many rows share, each stored once.
+// Texts that many rows share; each is stored once.
 class SharedTexts {
  public:
   size_t IndexOf(const std::string& text) {

@@ -11,11 +11,11 @@
 
 namespace gauntlet {
 
-// Indices of the cases: failed ones first, then flaky, inconclusive, passed
-// and skipped ones, then those that were not run, each in the order of the run.
+// Returns the indices of the cases: failed, flaky, inconclusive, passed,
+// skipped, then not run; each group is in the order of the run.
 std::vector<size_t> CasesByVerdict(const RunResult& result);
 
-// Id of a case's section in the page: "case-12".
+// Returns the id of a case's section in the page: "case-12".
 std::string SectionId(size_t case_index);
 
 struct CaseTable {
@@ -23,11 +23,12 @@ struct CaseTable {
   size_t left_out = 0;  // cases beyond the limit
 };
 
-// The first rows are HTML; the page's script takes all of them from JSON:
+// Renders the first rows as HTML. The page's script renders all rows from JSON:
 // {"texts":[…],"rows":[[name,verdict,world,faults,restarts,recomputed steps,
 // milliseconds,reason,section]]}; verdict: index into CasesByVerdict's order;
-// world, reason: indices into texts; section: index of the case, -1: it has
-// none. `sections`: cases with a section. `most_bytes`: of the rows' JSON.
+// world, reason: indices into texts; section: index of the case, or -1 without
+// a section. `sections`: cases with a section. `most_bytes`: limit on the rows'
+// JSON.
 CaseTable RenderCaseTable(const RunResult& result,
                           const std::set<size_t>& sections, size_t most_bytes);
 

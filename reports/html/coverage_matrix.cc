@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// How dark a cell is: 1 for one fault, up to 4 for a hundred.
+// Returns the shade of a cell: 1 for one or two faults, up to 4 for a hundred.
 int ShadeOf(uint64_t fired) {
   if (fired >= 100) return 4;
   if (fired >= 10) return 3;
@@ -123,7 +123,7 @@ std::string CoverageMatrix::Render() const {
   }
   out +=
       "<th scope=\"col\"><span>all kinds</span></th></tr></thead>\n<tbody>\n";
-  // With one case hardly any row has a number, so the empty ones are hidden.
+  // With one case hardly any row has a number, so empty rows are hidden.
   size_t hidden = 0;
   for (const std::string& point : points_) {
     if (records_ == 1 && !IsPlanned(point)) {

@@ -1,4 +1,4 @@
-// The faults of a run as a matrix of fault kinds by fault points.
+// Faults of a run as a matrix of fault kinds and fault points.
 #ifndef GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_
 #define GAUNTLET_REPORTS_HTML_COVERAGE_MATRIX_H_
 
@@ -13,12 +13,12 @@
 
 namespace gauntlet {
 
-// Names that plans can use, beside those in the records. Each that no case uses
-// is a row or a column of holes.
+// Names that plans can use, in addition to those in the records. A name that no
+// case uses is an empty row or column.
 struct FaultCatalogue {
   std::vector<std::string> kinds;   // "torn_write"
   std::vector<std::string> points;  // "ckpt.shard.write"
-  // Kinds and points that make no fault together. Empty: not known.
+  // Pairs of kind and point that make no fault. Empty: not known.
   std::set<std::pair<std::string, std::string>> impossible = {};
 };
 
@@ -30,8 +30,8 @@ class CoverageMatrix {
   // Adds faults of one kind at one point; `fired` of `planned` fired.
   void Add(const std::string& kind, const std::string& point, uint64_t planned,
            uint64_t fired);
-  // A table with a row for each point and a column for each kind. Of one
-  // record, points at which it plans no fault are counted only.
+  // Returns a table with a row for each point and a column for each kind. With
+  // a single record, points without a planned fault are only counted.
   std::string Render() const;
 
  private:
@@ -45,13 +45,13 @@ class CoverageMatrix {
   std::string Row(const std::string& point) const;
 
   std::set<std::string> kinds_;
-  std::set<std::string> points_;  // empty text: a fault at no point
+  std::set<std::string> points_;  // "": a fault without a point
   std::set<std::pair<std::string, std::string>> impossible_;
   std::map<std::pair<std::string, std::string>, Cell> cells_;
   size_t records_ = 0;  // added
 };
 
-// Ids of the faults that fired.
+// Returns the ids of the faults that fired.
 std::set<std::string> FaultsThatFired(const Record& record);
 
 }  // namespace gauntlet

@@ -27,8 +27,7 @@ std::string Ulps(const std::optional<uint64_t>& ulps) {
                      ulps ? GroupedDigits(*ulps) : "–");
 }
 
-// A row that names a tensor, and says of the rest of its cells what is true of
-// all its elements.
+// Returns a row that names a tensor, with one remark across the other cells.
 std::string Remark(std::string_view name, std::string_view text) {
   return fmt::format(
       "<tr><th scope=\"row\"><code>{}</code></th><td colspan=\"4\" "
@@ -47,7 +46,8 @@ std::string Table(const std::string& caption, std::string_view first_columns,
       caption, first_columns, rows);
 }
 
-// Samples have no distance: they are other samples. A few values show it.
+// Differing samples are other samples altogether: distances mean nothing, and a
+// few values suffice.
 constexpr size_t kShownOfSamples = 5;
 constexpr std::string_view kRowsOfTheBatch = "rows of the batch";
 

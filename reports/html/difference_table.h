@@ -1,4 +1,4 @@
-// Values of a run that differ from its reference's, as tables.
+// Tables of the values in which a run differs from its reference.
 #ifndef GAUNTLET_REPORTS_HTML_DIFFERENCE_TABLE_H_
 #define GAUNTLET_REPORTS_HTML_DIFFERENCE_TABLE_H_
 
@@ -8,9 +8,10 @@
 
 namespace gauntlet {
 
-// One table for each of the result's differences, then one of losses: tensor,
-// element, value found, value expected (decimals with their bits), distance in
-// ulps. Each says how much it leaves out. Empty: nothing is known to differ.
+// Returns one table for each of the result's differences, then one of losses:
+// tensor, element, value found, value expected (decimals with their bits),
+// distance in ulps. Each table states how much it leaves out. Returns "" if no
+// difference is known.
 std::string RenderDifferences(const CaseResult& result);
 
 }  // namespace gauntlet

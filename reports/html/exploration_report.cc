@@ -30,7 +30,7 @@ std::string Lines(const std::vector<std::string>& lines) {
 
 std::string IdOf(size_t finding) { return fmt::format("finding-{}", finding); }
 
-// The cause, or what the first failed check found.
+// Returns the cause, or else the first finding, or else the verdict's reason.
 std::string CauseOf(const CaseResult& result) {
   if (!result.cause.empty()) return result.cause;
   for (const InvariantReport& report : result.verdict.invariants) {
@@ -154,7 +154,7 @@ std::string GrowthPart(const ExplorationReport& report) {
                      "<div class=\"plots\">\n" + plots + "</div>\n");
 }
 
-// Goals that were never reached come first, then the rarest.
+// Sorts goals that were never reached first, then the rarest.
 std::string GoalsPart(const ExplorationReport& report) {
   std::vector<ReportedGoal> goals = report.goals;
   std::ranges::stable_sort(goals, {}, &ReportedGoal::cases);

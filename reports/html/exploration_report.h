@@ -1,5 +1,4 @@
-// report.html of an exploration: what was tried, what it reached and found, and
-// what was left out.
+// report.html of an exploration: what was tried, reached, found and left out.
 #ifndef GAUNTLET_REPORTS_HTML_EXPLORATION_REPORT_H_
 #define GAUNTLET_REPORTS_HTML_EXPLORATION_REPORT_H_
 
@@ -21,27 +20,27 @@ namespace gauntlet {
 struct ReportedGoal {
   std::string name;
   std::string description;
-  bool rare = false;   // a usual exploration may miss it
+  bool rare = false;   // a normal exploration may not reach it
   uint64_t cases = 0;  // number of cases that reached it
 };
 
-// A plan that breaks something.
+// A plan that violates a check.
 struct ReportedFinding {
-  CaseResult result;  // the shrunken plan's, with its cause
+  CaseResult result;  // of the shrunken plan, with its cause
   const Record* record = nullptr;
   std::string check;                // "trajectory (state-digest)"
-  std::vector<std::string> faults;  // the shrunken plan's, a line each
+  std::vector<std::string> faults;  // of the shrunken plan, one line each
   std::string origin;  // the cases that found it, and the shrinking
 };
 
-// A state of the disk that recovery gets wrong.
+// An on-disk state from which recovery fails.
 struct ReportedCrashState {
   std::string id;
   std::string event;  // "power lost after …"
   std::vector<std::string> survived;
   std::string expected;
   std::string found;
-  std::string replay;  // empty: no file is kept
+  std::string replay;  // command; empty: no file was kept
 };
 
 // The crash states of one window on one disk.
@@ -52,7 +51,7 @@ struct ReportedCrashWindow {
   uint64_t outcomes = 0;
   uint64_t states = 0;  // distinct
   double left_out = 0;
-  uint64_t refusals = 0;  // number of due refusals
+  uint64_t refusals = 0;  // resumes that were rightly refused
   bool finished = true;
 };
 
@@ -64,7 +63,7 @@ struct NotTried {
 struct ExplorationReport {
   std::string base;
   VerdictStrip strip;
-  std::vector<StepPlot> growth;  // coverage by case
+  std::vector<StepPlot> growth;  // coverage by number of cases
   std::vector<ReportedGoal> goals;
   std::optional<CoverageMatrix> coverage;  // nullopt: no fault points
   std::vector<ReportedFinding> findings;
@@ -73,13 +72,13 @@ struct ExplorationReport {
   std::vector<NotTried> not_tried;
 };
 
-// The page lists everything left out. The parts that grow with the number of
-// cases have at most section_bytes, and one section more.
+// Limits of the page, which lists everything left out. The parts that grow with
+// the number of cases have at most section_bytes plus one section.
 struct ExplorationLimits {
   size_t listed = 500;  // findings in the table
   size_t sections = 50;
   size_t section_bytes = 4 * 1024 * 1024;
-  size_t picture_bytes = 256 * 1024;  // one picture
+  size_t picture_bytes = 256 * 1024;  // for one picture
 };
 
 // Equal inputs give equal bytes.

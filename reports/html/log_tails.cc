@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kLongestLine = 300;
 constexpr size_t kMostLogs = 16;
 
-// The last lines; a first line that may be a part of one is left out.
+// Returns the last lines, without a first line that may be incomplete.
 std::vector<std::string_view> LastLines(const LogTail& log) {
   std::string_view text = log.end;
   if (text.size() > kMostLogBytes) {

@@ -1,4 +1,4 @@
-// Ends of the logs of a run's processes.
+// Last lines of the logs of a run's processes.
 #ifndef GAUNTLET_REPORTS_HTML_LOG_TAILS_H_
 #define GAUNTLET_REPORTS_HTML_LOG_TAILS_H_
 
@@ -16,11 +16,11 @@ struct LogTail {
 };
 
 inline constexpr size_t kMostLogLines = 20;  // for one log
-// Limit for the bytes read from a log's end.
+// Maximum number of bytes read from the end of a log.
 inline constexpr size_t kMostLogBytes = 64 * 1024;
 
-// The last lines of each log, as a <details> element that also names the empty
-// logs. Returns "" if there are no logs.
+// Returns the last lines of each log as a <details> element, which also names
+// the empty logs. Returns "" if there are no logs.
 std::string RenderLogTails(const std::vector<LogTail>& logs);
 
 }  // namespace gauntlet

@@ -63,7 +63,7 @@ std::string HeadOf(const HtmlReportInput& input) {
   return RenderVerdictStrip(strip);
 }
 
-// Sections and coverage, from one pass over the records.
+// Builds sections and coverage in one pass over the records.
 class RecordParts {
  public:
   RecordParts(const HtmlReportInput& input, const HtmlLimits& limits)
@@ -148,7 +148,7 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
 
 std::string CoveragePart(const RecordParts& parts, size_t cases) {
   std::string out = "<section id=\"coverage\">\n<h2>Fault coverage</h2>\n";
-  // The faults of one case stand in its section.
+  // With one case, its section already lists the faults.
   if (cases == 1) {
     return out +
            "<details><summary>Matrix of fault kinds and fault points</summary>"

@@ -1,5 +1,5 @@
-// report.html: the verdicts of a run, pictures of its cases and what its faults
-// cover, as one file that opens without a network.
+// report.html: verdicts of a run, pictures of its cases and coverage of its
+// faults, as one self-contained file.
 #ifndef GAUNTLET_REPORTS_HTML_REPORT_H_
 #define GAUNTLET_REPORTS_HTML_REPORT_H_
 
@@ -18,26 +18,26 @@ namespace gauntlet {
 
 struct HtmlReportInput {
   const RunResult& result;
-  // Loads the record of a case; nullopt if none is kept. Called at most once
+  // Loads the record of a case; nullopt if it was not kept. Called at most once
   // for each case.
   std::function<std::optional<Record>(const CaseResult&)> load;
-  // Loads the ends of the logs of a case that failed; null: none are kept.
+  // Loads the last lines of the logs of a case; null: there are no logs.
   std::function<std::vector<LogTail>(const CaseResult&)> logs = {};
-  // Returns the scenario of the case alone, as YAML; "" if none is kept. Null:
-  // no case has one.
+  // Returns the scenario of the case alone, as YAML; "" if it was not kept.
+  // Null: there are no scenarios.
   std::function<std::string(const CaseResult&)> scenario = {};
-  std::string command = {};  // repeats the run; empty: none
+  std::string command = {};  // repeats the run; empty: not known
   FaultCatalogue catalogue = {};
 };
 
-// The page lists everything left out. Beside the coverage matrix it has at most
-// section_bytes, one section more, and table_bytes.
+// Limits of the page, which lists everything left out. Without the coverage
+// matrix, it has at most section_bytes, plus one section, plus table_bytes.
 struct HtmlLimits {
   size_t sections = 200;  // cases with a section; failed ones come first
-  size_t section_bytes = 8 * 1024 * 1024;  // all sections
-  size_t picture_bytes = 256 * 1024;       // one picture
-  size_t table_bytes = 16 * 1024 * 1024;   // the table's data
-  size_t records = 10'000;                 // loaded, for sections and coverage
+  size_t section_bytes = 8 * 1024 * 1024;  // for all sections
+  size_t picture_bytes = 256 * 1024;       // for one picture
+  size_t table_bytes = 16 * 1024 * 1024;   // for the data of the table
+  size_t records = 10'000;                 // read for sections and coverage
 };
 
 // Equal inputs give equal bytes.

@@ -22,16 +22,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A float32 by its shortest decimal. JSON has no infinities and no NaN: they
-// become text.
+// Returns a float32 as its shortest decimal. Infinity and NaN, which JSON does
+// not have, become text.
 Json DecimalOf(uint32_t bits) {
   const std::string text = fmt::format("{}", std::bit_cast<float>(bits));
   if (!std::isfinite(std::bit_cast<float>(bits))) return text;
   return std::stod(text);
 }
 
-// Viewers multiply by 1000 and cut the fraction off: the product must not be
-// less than the nanoseconds.
+// Rounds up, as viewers multiply by 1000 and truncate: the product must not be
+// less than `ns`.
 double Microseconds(int64_t ns) {
   double us = static_cast<double>(ns) / 1e3;
   while (static_cast<int64_t>(us * 1e3) < ns) {
@@ -45,7 +45,7 @@ bool HasLoss(RecordKind kind) {
          kind == RecordKind::kEpochEnd || kind == RecordKind::kNotFinite;
 }
 
-// The fields that the event sets, but for the samples.
+// Returns the fields that the event sets, except the samples.
 Json ArgumentsOf(const LifeEvents& life, const RecordEvent& event) {
   Json args = {{"event", RecordKindName(event.kind)}};
   if (life.worker >= 0) args["incarnation"] = life.life;
@@ -80,13 +80,13 @@ bool IsRoutineSlice(const TraceSlice& slice) {
   return slice.category == "evaluation" || slice.category == "epoch";
 }
 
-// A degree of detail.
+// A level of detail.
 struct Thinning {
   uint64_t steps_per_slice = 1;
   bool keeps_routine = true;
 };
 
-// In this order, until the trace is small enough.
+// Tried in this order until the trace is small enough.
 constexpr Thinning kThinnings[] = {
     {.steps_per_slice = 1},
     {.steps_per_slice = 10},
@@ -97,8 +97,8 @@ constexpr Thinning kThinnings[] = {
      .keeps_routine = false},
 };
 
-// Merges slices of steps: with tens, steps 10 to 19 that follow one another. A
-// step during which there was an incident keeps its slice.
+// Merges slices of consecutive steps: at 10 steps per slice, steps 10 to 19. A
+// step with an incident keeps a slice of its own.
 class StepMerger {
  public:
   StepMerger(const TraceModel& model, const Thinning& thinning)
@@ -184,8 +184,8 @@ class TraceWriter {
     return std::move(out_);
   }
 
-  // After Write: if so, the trace is incomplete, unless nothing more can be
-  // left out.
+  // Returns true iff Write left the trace incomplete; always false if nothing
+  // more can be left out.
   bool IsTooLarge() const {
     return thinning_.keeps_routine && bytes_ > max_bytes_;
   }
@@ -196,7 +196,7 @@ class TraceWriter {
     std::string_view phase;
   };
 
-  // Bytes from outside that are not UTF-8 become U+FFFD.
+  // Replaces bytes that are not UTF-8 by U+FFFD.
   static std::string Dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
@@ -261,7 +261,8 @@ class TraceWriter {
     if (slice.is_marker) AddArrows(slice, thread);
   }
 
-  // Viewers bind an arrow to the slice that began last on its thread.
+  // Adds arrows right after their slice, as viewers bind an arrow to the slice
+  // that began last on its thread.
   void AddArrows(const TraceSlice& slice, const TraceThread& thread) {
     const auto [begin, end] = arrows_.equal_range(slice.event);
     for (auto arrow = begin; arrow != end; ++arrow) {

@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// zlib counts in 32 bits; longer texts go through it in pieces.
+// Size of the pieces for zlib, which counts in 32 bits.
 constexpr size_t kPiece = size_t{1} << 24;
 constexpr int kGzipOnly = 16;
 constexpr int kMemoryLevel = 8;  // zlib's default

@@ -7,8 +7,8 @@
 
 namespace gauntlet {
 
-// Returns the bytes of a gzip file that holds the text. It names no file and no
-// time: equal texts give equal bytes.
+// Returns a gzip file that contains the text, without a file name and time, so
+// that equal texts give equal bytes.
 std::string Gzip(std::string_view text);
 
 }  // namespace gauntlet

@@ -66,7 +66,7 @@ std::string_view CategoryOf(RecordKind kind) {
   }
 }
 
-// Returns true iff slices alone show events of the kind.
+// Returns true iff events of the kind are shown only by slices.
 bool IsShownBySlices(RecordKind kind) {
   switch (kind) {
     case RecordKind::kLifeBegin:
@@ -80,7 +80,7 @@ bool IsShownBySlices(RecordKind kind) {
     case RecordKind::kGeneration:
     case RecordKind::kRetired:
     case RecordKind::kBackupDeleted:
-    // If its end is missing, the beginning becomes an instant.
+    // If the end is missing, the beginning becomes an instant.
     case RecordKind::kClaimBegin:
     case RecordKind::kRetireBegin:
     case RecordKind::kRejectBegin:
@@ -91,7 +91,7 @@ bool IsShownBySlices(RecordKind kind) {
   }
 }
 
-// Puts the slices, instants and positions of one process into the model.
+// Adds the slices, instants and positions of one process to the model.
 class ProcessTracer {
  public:
   ProcessTracer(size_t life, TraceModel& model)
@@ -121,8 +121,8 @@ class ProcessTracer {
   }
 
  private:
-  // Operations in progress, with the events that began them: their kinds, and
-  // what they are about.
+  // An operation in progress: the kind of the event that began it, and its
+  // subject.
   using Operation = std::pair<RecordKind, std::string>;
 
   const RecordEvent& Now() const { return events_[now_]; }
@@ -138,7 +138,7 @@ class ProcessTracer {
                                                  .name = std::move(name),
                                                  .span = span});
   }
-  // A slice that nothing ended but the end of its process or generation.
+  // Adds a slice that only the end of its process or generation ended.
   void AddCutShort(TraceTrack track, std::string_view category,
                    const std::string& name, TimeSpan span) {
     AddSlice(track, category, name + " (cut short)", span).cut_short = true;
@@ -158,7 +158,7 @@ class ProcessTracer {
              {model_.processes[life_].begin_ns, end_ns_});
   }
 
-  // Claims and meetings.
+  // Adds claims and rendezvous.
   void TraceMembership() {
     const RecordEvent& now = Now();
     switch (now.kind) {
@@ -196,7 +196,8 @@ class ProcessTracer {
     }
   }
 
-  // Steps, evaluations and epochs: each since the one before it.
+  // Adds steps, evaluations and epochs, each from the previous training event
+  // on.
   void TraceTraining() {
     const RecordEvent& now = Now();
     switch (now.kind) {
@@ -231,7 +232,7 @@ class ProcessTracer {
         break;
       case RecordKind::kSaveAcknowledged:
       case RecordKind::kSaveFailed:
-        // A synchronous save stops the training.
+        // Training waits for a synchronous save.
         if (training_ns_ && !model_.record.setup.async_saves) {
           training_ns_ = now.t_ns;
         }
@@ -241,7 +242,8 @@ class ProcessTracer {
     }
   }
 
-  // Time of the previous training event, or else of the event before.
+  // Returns the time of the previous training event, or else of the previous
+  // event.
   int64_t Since() const {
     const size_t before = now_ == 0 ? 0 : now_ - 1;
     return training_ns_.value_or(events_[before].t_ns);
@@ -253,8 +255,8 @@ class ProcessTracer {
     return span;
   }
 
-  // Adds the saves that the event ended; nullopt: those that the end of the
-  // process did.
+  // Adds the saves that end at the event; nullopt: those that the end of the
+  // process cuts short.
   void TraceSaves(std::optional<size_t> end) {
     for (const SaveSpan& save : saves_) {
       if (save.end != end) continue;
@@ -302,7 +304,8 @@ class ProcessTracer {
     }
   }
 
-  // The record has no beginning of a load: the event before it takes its place.
+  // Adds a load that begins at the previous event, as the record has no begin
+  // of loads.
   void AddLoad() {
     const bool failed = Now().kind == RecordKind::kLoadFailed;
     const int64_t begin_ns = events_[now_ == 0 ? 0 : now_ - 1].t_ns;
@@ -325,11 +328,11 @@ class ProcessTracer {
   void Begin(std::string about) {
     const Operation operation = {Now().kind, std::move(about)};
     const auto open = open_.find(operation);
-    // The end of the one before is unknown.
+    // The end of the previous operation is unknown.
     if (open != open_.end()) AddInstant(open->second);
     open_[operation] = now_;
   }
-  // Time at which the operation began, if it is in progress.
+  // Ends the operation and returns its begin; nullopt if it is not in progress.
   std::optional<int64_t> End(const Operation& operation) {
     const auto open = open_.find(operation);
     if (open == open_.end()) return std::nullopt;
@@ -337,7 +340,7 @@ class ProcessTracer {
     open_.erase(open);
     return begin_ns;
   }
-  // The worker leaves its generation, or ends.
+  // Ends all operations when the worker leaves its generation or ends.
   void EndMembership(int64_t end_ns) {
     for (const auto& [operation, begin] : open_) AddInstant(begin);
     open_.clear();
@@ -355,7 +358,8 @@ class ProcessTracer {
     epoch_has_steps_ = false;
   }
 
-  // A pause ends as the worker starts for which it was made, or any worker.
+  // Adds a pause, which ends when the worker that it concerns starts, or,
+  // without such a worker, any worker.
   void TraceLauncher() {
     const RecordEvent& now = Now();
     if (now.kind == RecordKind::kRestarting) pauses_.push_back(now_);
@@ -367,7 +371,7 @@ class ProcessTracer {
       return true;
     });
   }
-  // The blamed worker may not start again: the pause was as long as was said.
+  // Ends pauses whose worker never started: they took the announced time.
   void EndPauses() {
     for (const size_t begin : pauses_) {
       const RecordEvent& pause = events_[begin];
@@ -389,7 +393,7 @@ class ProcessTracer {
   const std::vector<SaveSpan> saves_;
   size_t now_ = 0;
   size_t segment_ = 0;
-  std::optional<int64_t> meeting_ns_;   // begin of the meeting in progress
+  std::optional<int64_t> meeting_ns_;   // begin of the rendezvous in progress
   std::optional<int64_t> training_ns_;  // time of the previous training event
   std::optional<int64_t> epoch_ns_;     // begin of the epoch in progress
   uint64_t epoch_ = 0;
@@ -398,7 +402,7 @@ class ProcessTracer {
   std::vector<size_t> pauses_;  // kRestarting events
 };
 
-// The event lists of all processes: workers, launchers, the machine.
+// Returns the event lists of all processes: workers, launchers, the machine.
 std::vector<std::vector<RecordEvent>*> EventListsOf(Record& record) {
   std::vector<std::vector<RecordEvent>*> lists = {&record.machine};
   for (LifeEvents& life : record.lives) lists.push_back(&life.events);
@@ -406,8 +410,8 @@ std::vector<std::vector<RecordEvent>*> EventListsOf(Record& record) {
   return lists;
 }
 
-// Times from the first event; within a process they never decrease. Returns the
-// time of the first event.
+// Changes the times to count from the first event and to never decrease within
+// a process. Returns the time of the first event.
 int64_t CountTimesFromTheFirst(Record& record) {
   std::optional<int64_t> first_ns;
   for (const auto* events : EventListsOf(record)) {

@@ -1,5 +1,5 @@
-// A record as slices of time on the tracks of its processes: the content of a
-// trace, without a file format.
+// A record as time slices on the tracks of its processes: the content of a
+// trace, independent of a file format.
 #ifndef GAUNTLET_REPORTS_TRACE_TRACE_MODEL_H_
 #define GAUNTLET_REPORTS_TRACE_TRACE_MODEL_H_
 
@@ -15,13 +15,13 @@
 
 namespace gauntlet {
 
-// Emitter of the events of a simulated machine, beside kLauncherWorker.
+// Emitter of the events of a simulated machine, alongside kLauncherWorker.
 inline constexpr int kMachineEmitter = -2;
 
 // Activities of one process that may overlap in time.
 enum class TraceTrack : uint8_t {
   kCompute,        // steps, evaluations, epochs
-  kCommunication,  // claims and meetings
+  kCommunication,  // claims and rendezvous
   kCheckpoint,     // saves, loads, removals
   kControl,        // incarnations, restart pauses, markers
 };
@@ -40,12 +40,12 @@ struct TraceSlice {
   std::string_view category;
   std::string name;
   TimeSpan span;
-  bool cut_short = false;  // its process ended before it did
-  // A short slice that stands for an event, so that arrows can end at it.
+  bool cut_short = false;  // the end of its process cut it short
+  // True for a short slice that stands for an event, as an end for arrows.
   bool is_marker = false;
-  size_t order = 0;  // a marker's position among those of all processes
-  // Number of steps; 0 if the slice contains none. Steps of one segment follow
-  // one another without an incident.
+  size_t order = 0;  // position of a marker among those of all processes
+  // Number of steps; 0 if the slice contains none. No incident separates the
+  // steps of a segment.
   uint64_t steps = 0;
   uint64_t first_step = 0;
   size_t segment = 0;
@@ -56,7 +56,7 @@ struct TraceInstant {
   std::string_view category;
 };
 
-// The event sets the training position of its process.
+// An event that sets the training position of its process.
 struct TracePosition {
   EventPlace event;
 };
@@ -67,21 +67,21 @@ struct TraceArrow {
 };
 
 struct TraceModel {
-  // The record with launchers and the machine as processes. Times count from
+  // The record with launchers and machine added as processes. Times count from
   // the first event and never decrease within a process.
   Record record;
   int64_t first_event_ns = 0;          // in the original record
   std::vector<ProcessSpan> processes;  // by index in Record::lives
-  std::vector<TraceSlice> slices;      // by process, then by their ends
+  std::vector<TraceSlice> slices;      // by process, then by end
   std::vector<TraceInstant> instants;
-  std::vector<TracePosition> positions;  // except those that steps set
-  std::vector<TraceArrow> arrows;  // both ends have markers among the slices
+  std::vector<TracePosition> positions;  // except those set by steps
+  std::vector<TraceArrow> arrows;  // both ends are at markers among the slices
 };
 
 TraceModel TraceModelOf(const Record& record);
 
-// Returns true iff the event is rare enough to stay in every trace: faults,
-// notices, losses, exits and the like.
+// Returns true iff events of the kind are rare enough to stay in every trace:
+// faults, notices, losses, exits and the like.
 bool IsIncident(RecordKind kind);
 
 }  // namespace gauntlet

@@ -17,12 +17,12 @@ int64_t ProcessOf(int worker) {
   return kFirstWorkerProcess + worker;
 }
 
-// A thread before it has a number.
+// Identifies a thread before it has a number.
 struct ThreadKey {
   int64_t process = 0;
-  size_t slot = 0;  // among incarnations of the worker that run at once
+  size_t slot = 0;  // among concurrent incarnations of the worker
   TraceTrack track = TraceTrack::kControl;
-  size_t lane = 0;  // among slices of the track that overlap
+  size_t lane = 0;  // among overlapping slices of the track
 
   auto operator<=>(const ThreadKey&) const = default;
 };
@@ -36,7 +36,7 @@ bool IsBefore(const TraceSlice& a, const TraceSlice& b) {
   return key(a) < key(b);
 }
 
-// Each process's lowest slot that is free during its lifetime.
+// Returns for each process the lowest slot that is free during its lifetime.
 std::vector<size_t> SlotsOf(const TraceModel& model) {
   std::vector<size_t> by_begin(model.processes.size());
   for (size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
@@ -60,11 +60,11 @@ std::vector<size_t> SlotsOf(const TraceModel& model) {
   return slots;
 }
 
-// The slices that are open on a thread, from outer to inner.
+// The slices in progress on a thread, from the outermost to the innermost.
 class Nest {
  public:
-  // Returns false if the slice would stick out of another one. REQUIRES: slices
-  // come in the order of IsBefore.
+  // Returns false if the slice would only partly overlap another one. REQUIRES:
+  // slices are passed in the order of IsBefore.
   bool Admit(const TimeSpan& span) {
     while (!open_.empty() && open_.back() <= span.begin_ns) open_.pop_back();
     if (!open_.empty() && open_.back() < span.end_ns) return false;
@@ -73,7 +73,7 @@ class Nest {
   }
 
  private:
-  std::vector<int64_t> open_;  // their ends
+  std::vector<int64_t> open_;  // ends of the slices
 };
 
 class ThreadAssigner {
@@ -113,7 +113,7 @@ class ThreadAssigner {
             .track = track};
   }
 
-  // A marker ends before anything else on its track begins or ends.
+  // Shortens markers to end before anything else on their track begins or ends.
   void ShortenMarkers() {
     std::map<ThreadKey, std::set<int64_t>> bounds;
     for (const TraceSlice& slice : slices_) {
@@ -143,7 +143,7 @@ class ThreadAssigner {
     return key;
   }
 
-  // Also sets the values of keys_.
+  // Returns the threads, and sets the values of keys_ to their indices.
   std::vector<TraceThread> NumberThreads() {
     constexpr int64_t kMostPerProcess = 1'000;
     std::map<int64_t, int> workers;

@@ -1,4 +1,4 @@
-// Threads of a trace: rows on which slices nest.
+// Threads of a trace: rows in which slices are nested.
 #ifndef GAUNTLET_REPORTS_TRACE_TRACE_THREADS_H_
 #define GAUNTLET_REPORTS_TRACE_TRACE_THREADS_H_
 
@@ -12,7 +12,7 @@
 namespace gauntlet {
 
 struct TraceThread {
-  int64_t process = 0;  // kLauncherProcess, kMachineProcess, or of a worker
+  int64_t process = 0;  // kLauncherProcess, kMachineProcess, or a worker's
   int64_t number = 0;   // unique in the trace
   int worker = 0;
   std::string name;  // "compute"; "compute 2"
@@ -20,22 +20,22 @@ struct TraceThread {
 
 inline constexpr int64_t kLauncherProcess = 1;
 inline constexpr int64_t kMachineProcess = 2;
-// Number of the process of worker 0; worker 1 has the next one.
+// Process number of worker 0; those of other workers follow.
 inline constexpr int64_t kFirstWorkerProcess = 100;
 
 struct TraceThreads {
   std::vector<TraceThread> threads;  // by process, then by number
-  // Indices into `threads`:
+  // Indices into `threads`.
   std::vector<size_t> of_slices;
   std::vector<size_t> of_lives;  // the control thread of each process
 };
 
-// Sorts the slices by time, a slice before those inside it, shortens markers to
-// what is free behind them, and assigns threads.
+// Sorts the slices by time, with each slice before those inside it; shortens
+// markers to the free time after them; and assigns threads.
 //
-// A slice that overlaps another one on its track without being inside it gets a
-// further thread. So do incarnations of one worker of which an older one still
-// runs.
+// A slice that overlaps another one on its track without being inside it gets
+// an additional thread. So does an incarnation of a worker of which an older
+// incarnation is still running.
 TraceThreads AssignThreads(const TraceModel& model,
                            std::vector<TraceSlice>& slices);
 

@@ -1,4 +1,4 @@
-// A table of a report that scrolls by itself where the page is narrow.
+// A table of a report; on a narrow page, only the table scrolls.
 #ifndef GAUNTLET_REPORTS_HTML_PAGE_LIST_TABLE_H_
 #define GAUNTLET_REPORTS_HTML_PAGE_LIST_TABLE_H_
 
@@ -13,13 +13,13 @@ struct ListColumn {
   std::string_view css_class = "";  // "number", "wide"
 };
 
-// Titles and cells are HTML.
+// Titles and cells are in HTML.
 class ListTable {
  public:
   ListTable(std::string label, std::vector<ListColumn> columns)
       : label_(std::move(label)), columns_(std::move(columns)) {}
 
-  // One cell for each column.
+  // Adds a row. REQUIRES: one cell for each column.
   void Add(const std::vector<std::string>& cells);
   std::string Render() const;
 

@@ -1,4 +1,4 @@
-// The frame of a report: one HTML file that loads nothing.
+// Frame of a report: one self-contained HTML file.
 #ifndef GAUNTLET_REPORTS_HTML_PAGE_PAGE_H_
 #define GAUNTLET_REPORTS_HTML_PAGE_PAGE_H_
 
@@ -7,13 +7,13 @@
 
 namespace gauntlet {
 
-// A whole document with style and script in it. `title` is plain text, `body`
-// is HTML, `more_style` is CSS behind that of all pages. A content security
-// policy forbids the page to load anything.
+// Returns a complete document with its style and script. `title` is plain text,
+// `body` is HTML, `more_style` is CSS added to that of all pages. A content
+// security policy forbids the page to load anything.
 std::string HtmlPage(std::string_view title, std::string_view body,
                      std::string_view more_style = "");
 
-// A part of the body with a heading; "" without HTML in it.
+// Returns a part of the body with a heading; "" if `html` is empty.
 std::string HtmlSection(std::string_view id, std::string_view title,
                         std::string_view html);
 

@@ -2,7 +2,7 @@
 
 namespace gauntlet {
 
-// Without the script, the page lists the first cases only, and a link to a
+// Without this script, the page lists only the first cases, and a link to a
 // closed section does not open it.
 const std::string_view kPageScript = R"js(
 "use strict";

@@ -22,7 +22,7 @@ void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
   text = std::move(result.append(text, begin));
 }
 
-// U+202A to U+202E, U+2066 to U+2069.
+// Replaces U+202A to U+202E and U+2066 to U+2069.
 void ReplaceDirectionMarks(std::string& text) {
   if (text.find("\xE2\x80") == std::string::npos &&
       text.find("\xE2\x81") == std::string::npos) {
@@ -36,7 +36,7 @@ void ReplaceDirectionMarks(std::string& text) {
   }
 }
 
-// Three digits that count: "1.94", "12.5", "850".
+// Returns the value with three significant digits: "1.94", "12.5", "850".
 std::string ThreeDigits(double value) {
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   std::string text = fmt::format("{:.{}f}", value, decimals);

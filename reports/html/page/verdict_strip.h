@@ -1,4 +1,4 @@
-// The head of a report: the verdicts as a title, a bar and counts, then facts.
+// Head of a report: title, bar and counts of the verdicts, then facts.
 #ifndef GAUNTLET_REPORTS_HTML_PAGE_VERDICT_STRIP_H_
 #define GAUNTLET_REPORTS_HTML_PAGE_VERDICT_STRIP_H_
 
@@ -19,12 +19,12 @@ struct VerdictCount {
 struct VerdictStrip {
   std::string title;
   std::vector<VerdictCount> counts;
-  // Names and values, in plain text.
+  // Names and values, as plain text.
   std::vector<std::pair<std::string_view, std::string>> facts;
-  std::string below = {};  // HTML: commands, say
+  std::string below = {};  // HTML, such as commands
 };
 
-// A <header> element.
+// Returns a <header> element.
 std::string RenderVerdictStrip(const VerdictStrip& strip);
 
 }  // namespace gauntlet

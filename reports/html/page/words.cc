@@ -10,7 +10,7 @@ namespace {
 
 struct Word {
   std::string_view name;
-  std::vector<std::string_view> spellings;  // as pages write it
+  std::vector<std::string_view> spellings;  // as written in pages
   std::string_view meaning;
 };
 
@@ -82,8 +82,7 @@ const std::vector<Word>& Words() {
   return *words;
 }
 
-// The text that a reader sees, without tags, and without the texts that only a
-// pointer shows.
+// Returns the text that a reader sees, without tags and tooltips.
 std::string VisibleText(std::string_view html) {
   std::string text;
   while (!html.empty()) {

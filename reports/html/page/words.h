@@ -1,4 +1,4 @@
-// Words of this field that a page explains once.
+// Technical terms that a page explains once.
 #ifndef GAUNTLET_REPORTS_HTML_PAGE_WORDS_H_
 #define GAUNTLET_REPORTS_HTML_PAGE_WORDS_H_
 
@@ -7,7 +7,7 @@
 
 namespace gauntlet {
 
-// Returns an explanation of each word that occurs in `html`, folded; "": none
+// Returns a folded explanation of each term that occurs in `html`; "" if none
 // does.
 std::string RenderWords(std::string_view html);
 

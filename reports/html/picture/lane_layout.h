@@ -1,4 +1,4 @@
-// Geometry of a picture of a run, in units of its SVG.
+// Geometry of a picture of a run, in SVG units.
 #ifndef GAUNTLET_REPORTS_HTML_PICTURE_LANE_LAYOUT_H_
 #define GAUNTLET_REPORTS_HTML_PICTURE_LANE_LAYOUT_H_
 
@@ -24,11 +24,11 @@ struct LaneLayout {
   static constexpr double kCurveBottom = 100;
   static constexpr double kLanesTop = 116;
   static constexpr double kLaneHeight = 38;
-  static constexpr double kBarTop = 8;  // in a lane
+  static constexpr double kBarTop = 8;  // from the top of a lane
   static constexpr double kBarHeight = 22;
   static constexpr double kAxisHeight = 46;  // below the lanes
 
-  std::vector<int> emitters;  // ascending, of the lanes from above
+  std::vector<int> emitters;  // ascending; those of the lanes from the top
 
   bool HasLane(int emitter) const {
     return std::ranges::binary_search(emitters, emitter);

@@ -21,7 +21,7 @@ bool IsRestartedProcess(const LifeEvents& life, const RecordEvent& event) {
          life.worker >= 0;
 }
 
-// Target of an arrow: a mark, or nullopt for the start of a process.
+// Target of an arrow: a mark; nullopt: the start of a process.
 using ArrowEnd = std::optional<Mark>;
 
 std::string ArrowHead(const PicturePoint& tip, double angle) {
@@ -37,7 +37,7 @@ std::string ArrowHead(const PicturePoint& tip, double angle) {
                      tip.x, tip.y, b.x, b.y);
 }
 
-// Empty if there is no room for an arrow between the two.
+// Returns "" if there is no space for an arrow between the points.
 std::string ArrowPath(const PicturePoint& from, const PicturePoint& to) {
   const double dx = to.x - from.x;
   const double dy = to.y - from.y;
@@ -111,7 +111,7 @@ void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
     points_[place] = other.at;
     return;
   }
-  // Faults stand above the bar, so that they hide no other mark.
+  // Faults are drawn above the bar, so that they hide no other mark.
   const double y = mark == Mark::kFault ? layout_.BarTop(life.worker) - 3
                                         : layout_.BarCentre(life.worker);
   newest_[{life.worker, mark}] = drawn_.size();
@@ -155,8 +155,8 @@ std::string LaneMarks::Arrows() const {
     const std::optional<EventPlace> cause = ShownCause(effect);
     if (!cause) continue;
     PicturePoint from = points_.at(*cause);
-    // A cause without a mark is the begin of an incarnation: the arrow starts
-    // beside the number that stands there.
+    // A cause without a mark is the start of an incarnation: the arrow begins
+    // next to the incarnation's number.
     if (!MarkOf(LifeOf(record_, *cause), EventAt(record_, *cause))) {
       from.x += kMarkWidth;
     }

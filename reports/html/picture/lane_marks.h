@@ -1,4 +1,5 @@
-// The marks in the lanes of a picture of a run, and the arrows between them.
+// Draws the marks in the lanes of a picture of a run, and the arrows between
+// them.
 #ifndef GAUNTLET_REPORTS_HTML_PICTURE_LANE_MARKS_H_
 #define GAUNTLET_REPORTS_HTML_PICTURE_LANE_MARKS_H_
 
@@ -16,21 +17,22 @@
 
 namespace gauntlet {
 
-// Pairs of times of marks that differ and follow one another: a fault and its
-// detection, say.
+// Returns pairs of times of consecutive marks of different kinds, such as a
+// fault and its detection.
 std::vector<std::pair<int64_t, int64_t>> TimesOfMarks(const Record& record);
 
 class LaneMarks {
  public:
-  // `record` holds launchers as well (WithLaunchers). Keeps references to all
-  // three.
+  // `record` includes launchers (WithLaunchers). Keeps references to all three
+  // arguments.
   LaneMarks(const Record& record, const TimeAxis& axis,
             const LaneLayout& layout);
 
-  // Marks of one kind that would overlap in a lane are one mark.
+  // Returns the marks. Marks of the same kind that would overlap in a lane are
+  // drawn as one.
   std::string Marks() const;
-  // From the mark of a cause to those of its effects; the first effect of each
-  // kind stands out.
+  // Returns arrows from the mark of each cause to those of its effects. The
+  // first effect of each kind is emphasised.
   std::string Arrows() const;
 
  private:
@@ -42,7 +44,7 @@ class LaneMarks {
   };
 
   void AddMark(const EventPlace& place, Mark mark);
-  // The nearest cause that the picture shows.
+  // Returns the nearest cause that the picture shows.
   std::optional<EventPlace> ShownCause(EventPlace place) const;
 
   const Record& record_;
@@ -51,7 +53,8 @@ class LaneMarks {
   const std::vector<EventPlace> order_;
   const std::map<EventPlace, EventPlace> causes_;
   std::vector<Drawn> drawn_;
-  std::map<std::pair<int, Mark>, size_t> newest_;  // by lane: index into drawn_
+  // Index into drawn_ of the newest mark, by lane and mark.
+  std::map<std::pair<int, Mark>, size_t> newest_;
   std::map<EventPlace, PicturePoint> points_;
 };
 

@@ -9,17 +9,17 @@
 
 namespace gauntlet {
 
-// Part that an event plays in a failure and the recovery from it.
+// Role of an event in a failure and the recovery from it.
 enum class Mark : uint8_t {
   kFault,
   kNotice,     // a preemption notice
-  kDetection,  // a loss is detected, an attempt is given up
+  kDetection,  // a loss is detected, or an attempt ends
   kRejected,   // a save fails, a checkpoint is rejected
   kRestart,    // the launcher restarts the workers
   kResume,
 };
 
-// nullopt: the event is not marked.
+// Returns nullopt if the event is not marked.
 std::optional<Mark> MarkOf(const LifeEvents& life, const RecordEvent& event);
 
 }  // namespace gauntlet

@@ -10,12 +10,12 @@ namespace {
 
 constexpr double kWidth = 360;
 constexpr double kHeight = 180;
-constexpr double kLeft = 46;  // room for the numbers of the y axis
+constexpr double kLeft = 46;  // space for the labels of the y axis
 constexpr double kRight = 14;
 constexpr double kTop = 14;
 constexpr double kBottom = 36;
 
-// Counts to places in the picture.
+// Maps counts to positions in the picture.
 class Scale {
  public:
   explicit Scale(const StepPlot& plot)

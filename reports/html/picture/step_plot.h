@@ -1,4 +1,4 @@
-// A count that only grows, drawn as steps.
+// A step plot of a count that only grows.
 #ifndef GAUNTLET_REPORTS_HTML_PICTURE_STEP_PLOT_H_
 #define GAUNTLET_REPORTS_HTML_PICTURE_STEP_PLOT_H_
 
@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-// The count is y from x on.
+// From x on, the count is y.
 struct PlotStep {
   uint64_t x = 0;
   uint64_t y = 0;
@@ -23,7 +23,7 @@ struct StepPlot {
   std::vector<PlotStep> steps;  // ascending; the count begins at 0
 };
 
-// A <figure> that also states the last count in words.
+// Returns a <figure>, which also states the last count as text.
 std::string RenderStepPlot(const StepPlot& plot);
 
 extern const std::string_view kStepPlotStyle;

@@ -21,7 +21,7 @@
 namespace gauntlet {
 namespace {
 
-// Share of the time axis that moments between marks can be stretched to.
+// Maximum share of the time axis to which times between marks are stretched.
 constexpr double kShareOfMarks = 0.7;
 
 std::vector<int> EmittersOf(const Record& record) {
@@ -43,14 +43,14 @@ TimeAxis AxisOf(const Record& record,
   }
   TimeAxisOptions options = {.width = LaneLayout::kAxisWidth,
                              .apart = TimesOfMarks(record)};
-  // With many marks they get less room each.
+  // With many marks, each gets less space.
   const double room = kShareOfMarks * options.width /
                       static_cast<double>(options.apart.size() + 1);
   options.least_apart = std::min(options.least_apart, room);
   return TimeAxis(std::move(times), options);
 }
 
-// A symbol with a text that a pointer shows.
+// Returns a symbol with a tooltip.
 std::string Symbol(std::string_view id, const PicturePoint& at,
                    std::string_view text) {
   return fmt::format(
@@ -129,7 +129,8 @@ class SwimLanePicture {
            share * (LaneLayout::kCurveBottom - LaneLayout::kCurveTop);
   }
   std::set<uint64_t> StepTicks() const {
-    // The last step of the reference run is one if the run goes beyond it.
+    // The ticks include the reference run's last step if the run goes beyond
+    // it.
     const bool is_beyond = reference_end_ > 0 && last_step_ > reference_end_;
     return {0, is_beyond ? reference_end_ : last_step_ / 2, last_step_};
   }
@@ -139,7 +140,7 @@ class SwimLanePicture {
            lost_.contains(std::string(BaseName(life.events[*save.end].path)));
   }
 
-  // The symbol at the end of a committed save.
+  // Returns the symbol at the end of a committed save.
   std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
                               const PicturePoint& at) const {
     return IsLost(life, save)
@@ -174,7 +175,8 @@ class SwimLanePicture {
     return text;
   }
 
-  // The lanes' names and the steps' numbers, beside the part that scrolls.
+  // Returns the names of the lanes and the numbers of steps, next to the part
+  // that scrolls.
   std::string Names() const {
     std::string out = fmt::format(
         R"(<svg class="names" aria-hidden="true" viewBox="0 0 {:.0f} {:.0f}"><text class="name" x="0" y="{:.0f}">step</text>)",
@@ -224,7 +226,7 @@ class SwimLanePicture {
     return out;
   }
 
-  // Last steps of the epochs, as far as there is room for a line each.
+  // Returns a line at the last step of each epoch, if there is space.
   std::string EpochLines() const {
     constexpr double kRoom = 13;
     std::string out;
@@ -241,8 +243,8 @@ class SwimLanePicture {
     return out;
   }
 
-  // The points from `first` on as a line; those that would fall together are
-  // left out.
+  // Returns the points from `first` to `last` as a line, without points that
+  // would coincide.
   std::string Line(const std::vector<TrainingPoint>& points, size_t first,
                    size_t last, std::string_view css_class) const {
     if (first >= last) return "";
@@ -262,7 +264,7 @@ class SwimLanePicture {
     std::string out;
     for (const TrainingSegment& segment : segments_) {
       const std::vector<TrainingPoint>& points = segment.points;
-      size_t end = 0;  // last recomputed step's point
+      size_t end = 0;  // point of the last recomputed step
       while (end + 1 < points.size() &&
              points[end + 1].step <= segment.recomputed_until) {
         ++end;
@@ -303,7 +305,7 @@ class SwimLanePicture {
     return out + EndMarks();
   }
 
-  // Above all bars, as the next process may begin at once.
+  // Drawn above all bars, as the next process may begin immediately.
   std::string EndMarks() const {
     std::string out;
     for (size_t i = 0; i < processes_.size(); ++i) {

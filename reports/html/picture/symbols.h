@@ -1,4 +1,4 @@
-// The symbols of the pictures and what they mean.
+// Symbols of the pictures and their meanings.
 #ifndef GAUNTLET_REPORTS_HTML_PICTURE_SYMBOLS_H_
 #define GAUNTLET_REPORTS_HTML_PICTURE_SYMBOLS_H_
 
@@ -11,7 +11,7 @@
 namespace gauntlet {
 
 struct PictureSymbol {
-  std::string_view id;  // the SVG element's, which is drawn around 0,0
+  std::string_view id;  // of the SVG element, drawn around 0,0
   std::string_view meaning;
   std::string_view svg;
 };
@@ -24,10 +24,11 @@ inline constexpr std::string_view kDiedSymbol = "m-died";
 
 std::string_view SymbolOf(Mark mark);
 
-// All symbols, in the order of the legend.
+// Returns all symbols, in the order of the legend.
 std::span<const PictureSymbol> AllSymbols();
 
-// An invisible element that defines the symbols for all pictures of a page.
+// Returns an invisible element that defines the symbols for all pictures of a
+// page.
 std::string SymbolDefinitions();
 std::string RenderLegend();
 

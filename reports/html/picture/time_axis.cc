@@ -7,9 +7,10 @@
 namespace gauntlet {
 namespace {
 
-// A gap takes at most this share of the width.
+// Maximum share of the width for one gap.
 constexpr double kLargestShare = 1.0 / 16;
-// A gap this much longer than the longest one drawn to scale is an idle gap.
+// A gap is idle if it is this many times longer than the longest gap drawn to
+// scale.
 constexpr double kIdleFactor = 2;
 
 std::vector<double> Differences(std::span<const int64_t> times) {
@@ -20,8 +21,9 @@ std::vector<double> Differences(std::span<const int64_t> times) {
   return gaps;
 }
 
-// The length c to which gaps are shortened: such that c is kLargestShare of
-// the sum of min(gap, c). With few gaps, such that half of them are as long.
+// Returns the length c to which gaps are shortened: c is kLargestShare of the
+// sum of min(gap, c). With few gaps, c is chosen so that this sum is half their
+// number times c.
 double ShortenedLength(const std::vector<double>& gaps) {
   if (gaps.empty()) return 0;
   const double target =
@@ -48,7 +50,7 @@ size_t IndexOf(std::span<const int64_t> times, int64_t t_ns) {
   return static_cast<size_t>(at - times.begin());
 }
 
-// Makes pairs of times that would be drawn too near lie further apart.
+// Increases the distance between pairs of times that would be drawn too close.
 void Stretch(std::span<const int64_t> times, const TimeAxisOptions& options,
              std::vector<double>& lengths) {
   constexpr int kPasses = 3;

@@ -1,4 +1,4 @@
-// The horizontal axis of a picture of a run: time to position.
+// Horizontal axis of a picture of a run: maps times to positions.
 #ifndef GAUNTLET_REPORTS_HTML_PICTURE_TIME_AXIS_H_
 #define GAUNTLET_REPORTS_HTML_PICTURE_TIME_AXIS_H_
 
@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-// Time in which no process emits an event, drawn shorter than it was.
+// A time without events from any process, drawn shorter than to scale.
 struct IdleGap {
   double begin = 0;
   double end = 0;
@@ -18,23 +18,23 @@ struct IdleGap {
 
 struct TimeAxisOptions {
   double width = 1000;
-  // Pairs of times, ascending, that are drawn at least this far apart as far as
-  // there is room.
+  // Pairs of times, ascending, to draw at least least_apart from each other if
+  // there is space.
   std::vector<std::pair<int64_t, int64_t>> apart;
   double least_apart = 26;
 };
 
-// Not to scale: idle gaps are shortened, moments with many events stretched.
-// Later times have greater positions.
+// Maps times to positions, not to scale: idle gaps are shortened, moments with
+// many events stretched. Later times have greater positions.
 class TimeAxis {
  public:
-  // `times_ns`: of all events, in any order.
+  // `times_ns`: times of all events, in any order.
   TimeAxis(std::vector<int64_t> times_ns, const TimeAxisOptions& options);
 
-  // Position in 0..width; times before the first and after the last event are
-  // at the ends.
+  // Returns a position in 0..width. Times before the first or after the last
+  // event map to the ends.
   double At(int64_t t_ns) const;
-  // The time at a position.
+  // Returns the time at a position.
   int64_t TimeAt(double x) const;
   bool IsInGap(double x) const;
   const std::vector<IdleGap>& gaps() const { return gaps_; }
@@ -54,12 +54,12 @@ struct AxisLabel {
   int row = 0;
 };
 
-// The labels, each in the first row in which it overlaps none before it. Those
-// for which no row has room are left out. The text stays within 0..width.
+// Places each label in the first row in which it overlaps no earlier label, and
+// returns the labels that fit into a row. The text stays within 0..width.
 std::vector<AxisLabel> PlaceLabels(std::vector<AxisLabel> labels, int rows,
                                    double width);
 
-// Width of a label's text, from above.
+// Returns an upper bound on the width of a label's text.
 double LabelWidth(const std::string& text);
 
 }  // namespace gauntlet

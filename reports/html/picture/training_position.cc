@@ -26,7 +26,8 @@ class SegmentBuilder {
   std::vector<TrainingSegment> Take() && { return std::move(segments_); }
 
  private:
-  // Workers of one generation begin one after another at the same step.
+  // Opens a segment, except for further workers of the generation that begin at
+  // the same step.
   void Begin(const RecordEvent& event) {
     const auto open = open_.find(event.generation);
     const bool is_open =
@@ -53,7 +54,7 @@ class SegmentBuilder {
   }
 
   std::vector<TrainingSegment> segments_;
-  std::map<uint64_t, size_t> open_;  // by generation: its newest segment
+  std::map<uint64_t, size_t> open_;  // newest segment, by generation
   uint64_t best_ = 0;                // last step completed so far
 };
 
