@@ -15,7 +15,7 @@ namespace gauntlet {
 // A crash at a file operation of the program.
 struct TrainerFault {
   std::string kind;  // "kill": a name of crash-test --faults
-  // Pattern of fnmatch(3) for the path below {out}; * takes "/" too.
+  // Pattern of fnmatch(3) for the path below {out}; * also matches "/".
   std::string file = "*";
   std::string operation;  // "rename"; empty: any that changes or syncs a file
   uint64_t occurrence = 1;

@@ -22,7 +22,7 @@ namespace gauntlet {
 
 // A run resumed from the crash state of a kill after `point` operations.
 struct ResumedRun {
-  RunFolder run;  // with its results
+  RunFolder run;  // includes the results
   TrialEnd end;
   uint64_t point = 0;
 };

@@ -27,7 +27,7 @@ struct FaultRun {
 };
 
 // Describes operation `number` (from 1) of the log as the n-th of its kind on
-// files of one name pattern. So it is found again in a run whose temporary
+// files of one name pattern. The description also fits a run whose temporary
 // files have other names.
 OperationPattern PatternOf(const OperationLog& log, uint64_t number);
 

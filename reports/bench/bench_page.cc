@@ -193,7 +193,7 @@ PlotSeries CurveOf(const CheckpointFigures& figures) {
                       .line_only = true};
   constexpr int kPoints = 60;
   for (int i = 0; i <= kPoints; ++i) {
-    // Covers a thirtieth to thirty times of the interval.
+    // From a thirtieth of the interval to thirty times the interval.
     const double interval =
         goodput.interval * std::pow(30.0, 2.0 * i / kPoints - 1.0);
     const double y = ExpectedGoodput(goodput.model, interval);

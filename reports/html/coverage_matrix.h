@@ -48,7 +48,7 @@ class CoverageMatrix {
   std::set<std::string> points_;  // "": a fault without a point
   std::set<std::pair<std::string, std::string>> impossible_;
   std::map<std::pair<std::string, std::string>, Cell> cells_;
-  size_t records_ = 0;  // added
+  size_t records_ = 0;  // number of added records
 };
 
 // Returns the ids of the faults that fired.

@@ -46,8 +46,8 @@ std::string Table(const std::string& caption, std::string_view first_columns,
       caption, first_columns, rows);
 }
 
-// Differing samples are other samples altogether: distances mean nothing, and a
-// few values suffice.
+// Differing values come from other samples: distances mean nothing, and a few
+// values suffice.
 constexpr size_t kShownOfSamples = 5;
 constexpr std::string_view kRowsOfTheBatch = "rows of the batch";
 

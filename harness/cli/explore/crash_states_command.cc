@@ -211,7 +211,8 @@ int ExitWithout(const Status& status, const Watch& watch, const Case& base,
     fmt::print(console.err, "gauntlet explore: interrupted\n");
     return static_cast<int>(ExitCode::kInterrupted);
   }
-  // The base passed without faults, so a planted bug is the likely cause.
+  // Without the planted bug the base would pass, so the bug is the likely
+  // cause.
   const bool by_the_bug =
       !base.plan.bugs.empty() && status.code() != Code::kInvalidArgument;
   fmt::print(console.err, "gauntlet explore: {}{}\n", status.message(),

@@ -21,7 +21,8 @@ struct CrashStateTotals {
 };
 CrashStateTotals TotalsOf(const CrashStateReport& report);
 
-// Returns names such as "save on weak" and "rot".
+// Returns the parts of the search that did not finish, such as "save on weak"
+// and "rot".
 std::vector<std::string> UnfinishedParts(const CrashStateReport& report);
 
 // A finding and its file, or the reason why it has no file.
@@ -32,7 +33,8 @@ struct WrittenCrashFinding {
   Status write_status = {};
 };
 
-// Returns several lines: "FOUND  weak-save-17-3-0.2: power lost after …".
+// Returns several lines; the first begins with "FOUND  weak-save-17-3-0.2:
+// power lost after …".
 std::string RenderCrashFinding(const WrittenCrashFinding& written);
 // Returns a line for each window on each disk.
 std::string RenderCrashStateParts(const CrashStateReport& report);

@@ -23,7 +23,7 @@ std::vector<std::string_view> IdleInvariants(const CampaignReport& report);
 struct PlaceGap {
   Point point = {};
   FaultPhase phase = {};
-  std::vector<std::string_view> missed;  // kinds
+  std::vector<std::string_view> missed;  // fault kinds
 };
 std::vector<PlaceGap> GapsOf(const CampaignReport& report);
 

@@ -26,7 +26,7 @@ struct ExploreLimits {
 // the most important part first, in the words of the summary.
 std::vector<std::string> StatusOf(const CampaignReport& report,
                                   const ExploreLimits& limits);
-// Returns such parts for mode crash-states, after `seconds` seconds.
+// As StatusOf above, for mode crash-states. `seconds`: time since the start.
 std::vector<std::string> StatusOf(const CrashStateReport& report,
                                   double seconds, const ExploreLimits& limits);
 

@@ -22,10 +22,11 @@ std::string_view CampaignEndName(const CampaignReport& report);
 // plan, …", and the limits that replace the base's own.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
-// Returns such a head for --mode crash-states.
+// As RenderExploreHead, for --mode crash-states.
 std::string RenderCrashStatesHead(const Case& base,
                                   const ExploreCommand& command);
-// Returns several lines: "FOUND  case 1377: …"; the second one is the cause.
+// Returns several lines: the first is "FOUND  case 1377: …", the second the
+// cause.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
 // Returns how the exploration ended, statistics and gaps: the first few, or all

@@ -184,7 +184,7 @@ struct CrashStateChoice {
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
   uint64_t save = 0;  // 0: the first at which retention removes a checkpoint
-  std::optional<uint64_t> bound;  // on choices of names, and of files
+  std::optional<uint64_t> bound;  // limit on states of names, and of files
   std::string id;                 // of the only state to try; empty: all
 };
 
@@ -276,7 +276,7 @@ struct BenchCheckpointCommand {
   std::vector<BenchLimit> limits;
   std::string baseline_file;    // empty: none
   std::string out_directory;    // empty: a new one below .gauntlet/bench
-  std::string trial_directory;  // empty: beside the results
+  std::string trial_directory;  // empty: next to the results
   OutputFormat output = OutputFormat::kText;
 };
 

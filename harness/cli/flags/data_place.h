@@ -9,7 +9,7 @@ namespace gauntlet {
 // Empty paths: the files are where they were during training.
 struct DataPlace {
   std::string directory;
-  std::string validation_directory;  // if it is another one
+  std::string validation_directory;  // --validation
 };
 
 }  // namespace gauntlet

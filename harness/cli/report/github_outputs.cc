@@ -44,7 +44,8 @@ Status AppendTo(const std::string& path, const std::string& text) {
                              path, std::strerror(errno)));
 }
 
-// An empty line separates it from an earlier summary of the step.
+// Appends the summary, with an empty line between it and an earlier summary of
+// the step. Prints a note instead if there is no space left.
 Status AppendSummary(const RunResult& result, const std::string& file,
                      Console& console) {
   const size_t used = BytesOf(file);

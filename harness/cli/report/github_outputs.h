@@ -14,7 +14,7 @@ namespace gauntlet {
 // Environment of a GitHub Actions step.
 struct GithubStep {
   std::string summary_file;  // GITHUB_STEP_SUMMARY; "": not in GitHub Actions
-  std::string workspace;     // GITHUB_WORKSPACE; "": likewise
+  std::string workspace;     // GITHUB_WORKSPACE; "": not in GitHub Actions
 };
 GithubStep GithubStepOfEnvironment();
 

@@ -312,7 +312,7 @@ class Runner {
                CommandOf(command_));
   }
 
-  // `ran` cases have a verdict.
+  // Prints that the disk is full. `ran`: number of cases with a verdict.
   void SayDiskFull(size_t ran) {
     fmt::print(console_.err,
                "gauntlet run: no space left in {} after {} of {} cases. Free "

@@ -20,7 +20,7 @@ struct TerminalFacts {
   bool is_terminal = false;
   bool no_color = false;  // NO_COLOR is set and not empty
   bool is_dumb = false;   // TERM is "dumb" or unset
-  bool utf8 = false;      // the locale's encoding
+  bool utf8 = false;      // the locale's encoding is UTF-8
   int columns = 80;
 };
 

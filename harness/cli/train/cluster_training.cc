@@ -33,8 +33,7 @@
 namespace gauntlet {
 namespace {
 
-// Pods and cluster tasks start less simultaneously than processes of one
-// machine.
+// A long time, as pods and cluster tasks do not start simultaneously.
 constexpr Duration kRendezvousTimeout = std::chrono::seconds(300);
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
 

@@ -1,5 +1,5 @@
 // `gauntlet evaluate`, and `gauntlet train` as a cluster's evaluator: the
-// side-car that evaluates checkpoints beside a training run.
+// side-car that evaluates checkpoints while a training run continues.
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_EVALUATE_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_EVALUATE_COMMAND_H_
 

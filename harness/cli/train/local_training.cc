@@ -86,7 +86,8 @@ Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
 // Faults for the workers, and the directory in which they record fired faults.
 struct PlanForWorkers {
   FaultPlan plan;
-  std::unique_ptr<TemporaryDirectory> own_state;  // null: a given one
+  // Temporary directory of `state`; null: the directory was given.
+  std::unique_ptr<TemporaryDirectory> own_state;
   std::string state;
 };
 

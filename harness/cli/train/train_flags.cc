@@ -48,7 +48,7 @@ struct HorizonFlags {
 };
 
 struct TrainFlags {
-  std::string job_file;              // "": none
+  std::string job_file;              // "": no job file
   std::optional<JobFile> from_file;  // settings of --job
   JobFlags job;
   HorizonFlags horizon;

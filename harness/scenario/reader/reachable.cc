@@ -127,8 +127,8 @@ class Checker {
   }
 
   // Returns true iff the process stays at the point until the kill arrives:
-  // another fault pauses it there, or it waits in the rendezvous for a worker
-  // that another fault pauses there.
+  // another fault delays it there, or it waits in the rendezvous for a worker
+  // that another fault delays there.
   bool IsHeld(const PlacedFault& placed) const {
     const FaultSite& site = placed.fault.site;
     const Duration latency = *placed.fault.with.kill_latency;

@@ -16,7 +16,7 @@
 namespace gauntlet {
 
 struct Recording {
-  RunFolder run;  // with its results
+  RunFolder run;  // includes the results
   TrialEnd end;
   OperationLog log;
 

@@ -29,7 +29,7 @@ struct DirectoryMount {
 };
 
 enum class Isolation : uint8_t {
-  kNamespaces,  // of mounts and processes
+  kNamespaces,  // own namespaces of mounts and processes
   kNone,        // same mounts and processes as this process
 };
 enum class NetworkAccess : uint8_t {

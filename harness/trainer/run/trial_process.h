@@ -12,7 +12,7 @@
 namespace gauntlet {
 
 struct TrialHost {
-  std::string program;  // program with the command `trial`: gauntlet
+  std::string program;  // gauntlet, which has the command `trial`
   std::function<bool()> interrupted;
 };
 
