@@ -59,7 +59,7 @@ std::string PlantedBugText(const std::string& name) {
 std::string UnnoticedBugNote(const CaseResult& one) {
   const bool is_noticed = std::ranges::any_of(
       one.verdict.invariants,
-      [](const InvariantReport& report) { return report.breaches > 0; });
+      [](const InvariantReport& report) { return report.violations > 0; });
   if (one.planted_bugs.empty() || is_noticed ||
       one.verdict.kind != VerdictKind::kPass) {
     return "";

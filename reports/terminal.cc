@@ -138,10 +138,10 @@ void AddReport(const CaseResult& result, const InvariantReport& report,
     block.Add("broken", fmt::format("{} ({}): {}", finding.invariant,
                                     finding.name, finding.message));
   }
-  if (report.breaches > shown) {
-    block.Add("broken",
-              fmt::format("{}: {}", report.invariant,
-                          Counted(report.breaches - shown, "more violation")));
+  if (report.violations > shown) {
+    block.Add("broken", fmt::format("{}: {}", report.invariant,
+                                    Counted(report.violations - shown,
+                                            "more violation")));
   }
   for (const Consequence& one : result.consequences) {
     if (one.invariant != report.invariant) continue;
@@ -234,7 +234,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
   const bool is_bare = verdict.broken_expectations.empty() &&
                        std::ranges::none_of(verdict.invariants,
                                             [](const InvariantReport& report) {
-                                              return report.breaches > 0;
+                                              return report.violations > 0;
                                             });
   if (verdict.kind == VerdictKind::kError || is_bare) {
     block.Add("reason", verdict.reason);

@@ -67,7 +67,7 @@ Verdict NoVerdict(VerdictKind kind, std::string reason) {
 // Returns the reason why the case is inconclusive; "" if it is not.
 std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
   const InvariantReport& fired = ReportOf(verdict, kFaultFired);
-  if (fired.breaches > 0) return fired.findings.front().message;
+  if (fired.violations > 0) return fired.findings.front().message;
   const Expectation& expect = record.expect;
   for (const InvariantReport& report : verdict.invariants) {
     const bool named = !expect.invariants.empty() &&
@@ -110,7 +110,7 @@ std::string JoinNames(const std::vector<std::string>& names) {
 std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
   std::vector<std::string> broken;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches > 0 && report.invariant != kFaultFired) {
+    if (report.violations > 0 && report.invariant != kFaultFired) {
       broken.push_back(report.invariant);
     }
   }
@@ -120,7 +120,7 @@ std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
 void JudgeCanary(const Record& record, Verdict& verdict) {
   std::vector<std::string> held;
   for (const std::string& name : record.expect.invariants) {
-    if (ReportOf(verdict, name).breaches == 0) held.push_back(name);
+    if (ReportOf(verdict, name).violations == 0) held.push_back(name);
   }
   if (const std::string why = WhyNoVerdict(record, verdict); !why.empty()) {
     verdict.kind = VerdictKind::kError;
@@ -154,7 +154,7 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   const std::string why = WhyNoVerdict(record, verdict);
   const bool only_expectations =
       broken.size() == verdict.broken_expectations.size();
-  const bool fired = ReportOf(verdict, kFaultFired).breaches == 0;
+  const bool fired = ReportOf(verdict, kFaultFired).violations == 0;
   // Expectations are about the effects of the faults.
   if (only_expectations && !fired) {
     verdict.kind = VerdictKind::kError;
@@ -179,7 +179,7 @@ void JudgeNondeterminism(const Record& record, Verdict& verdict) {
   verdict.invariants.insert(verdict.invariants.begin(),
                             {.invariant = "deterministic",
                              .instances = 1,
-                             .breaches = 1,
+                             .violations = 1,
                              .findings = {{.invariant = "deterministic",
                                            .name = "event-digest",
                                            .message = message}}});

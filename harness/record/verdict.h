@@ -34,7 +34,7 @@ struct Finding {
 struct InvariantReport {
   std::string invariant;
   uint64_t instances = 0;         // checks counted; 0: not applicable
-  uint64_t breaches = 0;          // violations; one check may find several
+  uint64_t violations = 0;        // violations; one check may find several
   std::vector<Finding> findings;  // the first violations, as text
 
   bool operator==(const InvariantReport&) const = default;

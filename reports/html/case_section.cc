@@ -172,10 +172,10 @@ std::string FindingsHtml(const InvariantReport& report) {
         "</details>",
         GroupedDigits(kept - open), folded);
   }
-  if (report.breaches > kept) {
+  if (report.violations > kept) {
     out += fmt::format(
         "<p class=\"muted\">{} more are counted; their texts are not kept.</p>",
-        GroupedDigits(report.breaches - kept));
+        GroupedDigits(report.violations - kept));
   }
   return out;
 }
@@ -184,7 +184,7 @@ std::string ReportHtml(const CaseResult& result,
                        const InvariantReport& report) {
   return fmt::format("<dt><code>{}</code> {}</dt><dd>{}{}</dd>\n",
                      HtmlText(report.invariant),
-                     GroupedCount(report.breaches, "violation"),
+                     GroupedCount(report.violations, "violation"),
                      WhyHtml(result, report.invariant), FindingsHtml(report));
 }
 
@@ -193,7 +193,7 @@ std::string PassedChecks(const Verdict& verdict) {
   std::string names;
   std::string rows;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches > 0 || !report.findings.empty() ||
+    if (report.violations > 0 || !report.findings.empty() ||
         report.instances == 0) {
       continue;
     }
@@ -214,7 +214,7 @@ std::string FailedChecks(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   std::string reports;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches > 0 || !report.findings.empty()) {
+    if (report.violations > 0 || !report.findings.empty()) {
       reports += ReportHtml(result, report);
     }
   }

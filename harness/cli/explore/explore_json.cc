@@ -50,8 +50,8 @@ Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
     faults.push_back(FaultSummary(fault));
   }
   Json breaks = Json::array();
-  for (const Violation& breach : finding.symptoms) {
-    breaks.push_back(breach.invariant + " (" + breach.name + ")");
+  for (const Violation& violation : finding.symptoms) {
+    breaks.push_back(violation.invariant + " (" + violation.name + ")");
   }
   return {{"invariant", finding.what.invariant},
           {"name", finding.what.name},

@@ -195,7 +195,7 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
     result.verdict.invariants.insert(result.verdict.invariants.begin(),
                                      {.invariant = finding.what.invariant,
                                       .instances = 1,
-                                      .breaches = 1,
+                                      .violations = 1,
                                       .findings = {finding.what}});
   }
   if (!files.scenario.empty()) {

@@ -250,12 +250,13 @@ std::string RenderCrashStatesHead(const Case& base,
 // none.
 std::string RenderSymptoms(const CampaignFinding& finding) {
   std::vector<std::string> others;
-  for (const Violation& breach : finding.symptoms) {
-    if (breach.invariant == finding.what.invariant &&
-        breach.name == finding.what.name) {
+  for (const Violation& violation : finding.symptoms) {
+    if (violation.invariant == finding.what.invariant &&
+        violation.name == finding.what.name) {
       continue;
     }
-    others.push_back(fmt::format("{} ({})", breach.invariant, breach.name));
+    others.push_back(
+        fmt::format("{} ({})", violation.invariant, violation.name));
   }
   if (others.empty()) return "";
   return fmt::format("       breaks too: {}\n", fmt::join(others, ", "));

@@ -61,8 +61,8 @@ size_t EventsIn(const Record& record) {
 bool IsBrokenAsFound(const Case& one, const Record& now,
                      const Verdict& verdict) {
   if (!IsFinding(one.labels)) return true;
-  if (const std::optional<Violation> breach = FoundViolation(one.labels)) {
-    return IsBroken(now, verdict, *breach);
+  if (const std::optional<Violation> violation = FoundViolation(one.labels)) {
+    return IsBroken(now, verdict, *violation);
   }
   return one.expect.outcome == Outcome::kViolates
              ? verdict.kind == VerdictKind::kPass
@@ -72,19 +72,19 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
 // Returns the finding as the labels of its scenario name it; "what was found"
 // if there are no such labels.
 std::string FoundName(const Case& one) {
-  const std::optional<Violation> breach = FoundViolation(one.labels);
-  return breach ? fmt::format("what was found, {} ({}),", breach->invariant,
-                              breach->name)
-                : "what was found";
+  const std::optional<Violation> violation = FoundViolation(one.labels);
+  return violation ? fmt::format("what was found, {} ({}),",
+                                 violation->invariant, violation->name)
+                   : "what was found";
 }
 
 // Returns the verdict of a reproduced run as text. For an exploration's
 // finding, the invariant of the finding comes first.
 std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
-  const std::optional<Violation> breach =
+  const std::optional<Violation> violation =
       FoundViolation(target.item.one.labels);
-  if (target.recorded || !breach) return VerdictLine(verdict);
-  if (const std::optional<Finding> found = FindingOf(verdict, *breach)) {
+  if (target.recorded || !violation) return VerdictLine(verdict);
+  if (const std::optional<Finding> found = FindingOf(verdict, *violation)) {
     return VerdictLine(verdict, *found);
   }
   // The record shows the violation, but the verdict does not contain it.

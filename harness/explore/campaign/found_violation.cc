@@ -13,9 +13,9 @@ constexpr std::string_view kFinding = "finding";
 constexpr std::string_view kFound = "found:";
 
 std::optional<Finding> FindAmong(const std::vector<Finding>& findings,
-                                 const Violation& breach) {
+                                 const Violation& violation) {
   const auto found = std::ranges::find_if(findings, [&](const Finding& one) {
-    return one.invariant == breach.invariant && one.name == breach.name;
+    return one.invariant == violation.invariant && one.name == violation.name;
   });
   if (found == findings.end()) return std::nullopt;
   return *found;
@@ -23,9 +23,9 @@ std::optional<Finding> FindAmong(const std::vector<Finding>& findings,
 
 }  // namespace
 
-std::vector<std::string> FindingLabels(const Violation& breach) {
+std::vector<std::string> FindingLabels(const Violation& violation) {
   return {std::string(kFinding),
-          fmt::format("{}{}/{}", kFound, breach.invariant, breach.name)};
+          fmt::format("{}{}/{}", kFound, violation.invariant, violation.name)};
 }
 
 bool IsFinding(const std::vector<std::string>& labels) {
@@ -45,27 +45,27 @@ std::optional<Violation> FoundViolation(
 }
 
 std::optional<Finding> FindingOf(const Verdict& verdict,
-                                 const Violation& breach) {
+                                 const Violation& violation) {
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.invariant != breach.invariant) continue;
+    if (report.invariant != violation.invariant) continue;
     // An exploration has a name of its own for a run without a launcher.
-    if (breach.name == kNoLauncher && !report.findings.empty()) {
+    if (violation.name == kNoLauncher && !report.findings.empty()) {
       return report.findings.front();
     }
-    return FindAmong(report.findings, breach);
+    return FindAmong(report.findings, violation);
   }
-  return FindAmong(verdict.broken_expectations, breach);
+  return FindAmong(verdict.broken_expectations, violation);
 }
 
 bool IsBroken(const Record& record, const Verdict& verdict,
-              const Violation& breach) {
-  if (breach.invariant == "deterministic") {
+              const Violation& violation) {
+  if (violation.invariant == "deterministic") {
     return !record.nondeterminism.empty();
   }
-  if (breach.invariant == kTrajectory && breach.name == kFinalState) {
+  if (violation.invariant == kTrajectory && violation.name == kFinalState) {
     return EndsElsewhere(record);
   }
-  return FindingOf(verdict, breach).has_value();
+  return FindingOf(verdict, violation).has_value();
 }
 
 }  // namespace gauntlet

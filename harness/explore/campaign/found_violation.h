@@ -14,18 +14,18 @@
 namespace gauntlet {
 
 // Returns the scenario's labels: "finding" and "found:trajectory/state-digest".
-std::vector<std::string> FindingLabels(const Violation& breach);
+std::vector<std::string> FindingLabels(const Violation& violation);
 bool IsFinding(const std::vector<std::string>& labels);
 // Reads the violation from the labels; nullopt if no label names one.
 std::optional<Violation> FoundViolation(const std::vector<std::string>& labels);
 
 // Returns the verdict's finding for this violation; nullopt if it has none.
 std::optional<Finding> FindingOf(const Verdict& verdict,
-                                 const Violation& breach);
+                                 const Violation& violation);
 
 // Returns true iff the run shows this violation, with or without others.
 bool IsBroken(const Record& record, const Verdict& verdict,
-              const Violation& breach);
+              const Violation& violation);
 
 }  // namespace gauntlet
 

@@ -19,10 +19,10 @@ bool AreAlike(const Cause& a, const Cause& b) {
 }
 
 std::optional<size_t> KnownCauses::Explaining(
-    const Violation& breach, const std::vector<FiredFault>& fired) const {
+    const Violation& violation, const std::vector<FiredFault>& fired) const {
   const std::set<std::pair<FaultKind, Point>> places = PlacesOf(fired);
   for (const auto& [cause, finding] : causes_) {
-    if (cause.symptoms.contains(breach) &&
+    if (cause.symptoms.contains(violation) &&
         std::ranges::includes(places, cause.faults)) {
       return finding;
     }
@@ -31,9 +31,9 @@ std::optional<size_t> KnownCauses::Explaining(
 }
 
 std::optional<size_t> KnownCauses::EqualTo(const Cause& cause,
-                                           const Violation& breach) const {
+                                           const Violation& violation) const {
   for (const auto& [known, finding] : causes_) {
-    if (known.faults == cause.faults && known.symptoms.contains(breach) &&
+    if (known.faults == cause.faults && known.symptoms.contains(violation) &&
         AreAlike(known, cause)) {
       return finding;
     }

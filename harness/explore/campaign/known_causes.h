@@ -35,12 +35,12 @@ class KnownCauses {
  public:
   // Returns the finding that explains the violation: it shows the same
   // violation, and all its faults are among those that fired.
-  std::optional<size_t> Explaining(const Violation& breach,
+  std::optional<size_t> Explaining(const Violation& violation,
                                    const std::vector<FiredFault>& fired) const;
   // Returns the finding with a similar cause (AreAlike), the same faults and
   // this violation.
   std::optional<size_t> EqualTo(const Cause& cause,
-                                const Violation& breach) const;
+                                const Violation& violation) const;
   // Adds a cause of the finding, which may have several: one for each plan that
   // leads to it.
   void Add(Cause cause, size_t finding);

@@ -19,14 +19,14 @@ namespace {
 constexpr std::string_view kNotAgain = "not-again";
 
 std::set<Violation> SymptomsOf(const std::vector<Finding>& wrong) {
-  const std::vector<Violation> breaches = BreachesOf(wrong);
-  return {breaches.begin(), breaches.end()};
+  const std::vector<Violation> violations = ViolationsOf(wrong);
+  return {violations.begin(), violations.end()};
 }
 
 const Finding& FindingNamed(const std::vector<Finding>& wrong,
-                            const Violation& breach) {
+                            const Violation& violation) {
   return *std::ranges::find_if(wrong, [&](const Finding& one) {
-    return one.invariant == breach.invariant && one.name == breach.name;
+    return one.invariant == violation.invariant && one.name == violation.name;
   });
 }
 
@@ -42,11 +42,12 @@ Triage::Triage(const std::vector<Case>& setups, References& references,
 uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
                      const std::function<void(const CampaignFinding&)>& found) {
   std::set<size_t> shown;  // findings, each counted once a case
-  for (const Violation& breach : BreachesOf(report.wrong)) {
+  for (const Violation& violation : ViolationsOf(report.wrong)) {
     if (enough()) break;
     const size_t before = findings_.size();
-    const std::optional<size_t> known = known_.Explaining(breach, report.fired);
-    const size_t index = known ? *known : FindingOf(one, breach);
+    const std::optional<size_t> known =
+        known_.Explaining(violation, report.fired);
+    const size_t index = known ? *known : FindingOf(one, violation);
     CampaignFinding& finding = findings_[index];
     const bool is_new = findings_.size() > before;
     if (shown.insert(index).second && !is_new) ++finding.cases;
@@ -65,36 +66,36 @@ uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
   return 0;
 }
 
-size_t Triage::FindingOf(const ExploreCase& one, const Violation& breach) {
+size_t Triage::FindingOf(const ExploreCase& one, const Violation& violation) {
   const Time begin = options_.shrink.Now();
   Shrunken shrunken;
-  if (breach.invariant == kDeterministic) {
+  if (violation.invariant == kDeterministic) {
     shrunken = ShrinkDivergence(one);
   } else {
-    const ExploreCase plainest = InThePlainestSetup(one, breach);
+    const ExploreCase plainest = InThePlainestSetup(one, violation);
     const PlanRun trial = RunnerOf(plainest).Try(plainest.plan);
     // The case failed before but does not now. This finding explains no later
     // case.
-    if (!Breaks(trial, breach)) return AddFinding(NotAgain(one, trial));
-    shrunken = ShrinkBreach(plainest, breach, trial);
+    if (!Breaks(trial, violation)) return AddFinding(NotAgain(one, trial));
+    shrunken = ShrinkViolation(plainest, violation, trial);
   }
-  const std::optional<size_t> equal = known_.EqualTo(shrunken.cause, breach);
+  const std::optional<size_t> equal = known_.EqualTo(shrunken.cause, violation);
   const size_t index = equal.value_or(findings_.size());
   known_.Add(shrunken.cause, index);
   for (Cause& cause : shrunken.on_the_way) known_.Add(std::move(cause), index);
   if (equal) return index;
-  if (breach.invariant != kDeterministic) {
-    ShrinkSetupOf(shrunken, breach, begin);
+  if (violation.invariant != kDeterministic) {
+    ShrinkSetupOf(shrunken, violation, begin);
   }
   return AddFinding(std::move(shrunken.finding));
 }
 
 ExploreCase Triage::InThePlainestSetup(const ExploreCase& one,
-                                       const Violation& breach) {
+                                       const Violation& violation) {
   ExploreCase plain = one;
   plain.setup = 0;
   if (one.setup == 0) return one;
-  return Breaks(RunnerOf(plain).Try(plain.plan), breach) ? plain : one;
+  return Breaks(RunnerOf(plain).Try(plain.plan), violation) ? plain : one;
 }
 
 size_t Triage::AddFinding(CampaignFinding finding) {
@@ -125,7 +126,7 @@ CampaignFinding Triage::NotAgain(const ExploreCase& one,
   finding.what = {.invariant = std::string(kDeterministic),
                   .name = std::string(kNotAgain),
                   .message = "wrong once, and not when it was run again"};
-  finding.symptoms = BreachesOf({finding.what});
+  finding.symptoms = ViolationsOf({finding.what});
   finding.record = trial.record;
   return finding;
 }
@@ -157,11 +158,12 @@ const Cause& Triage::CauseAt(size_t setup, const FaultPlan& plan) {
   return cause->second;
 }
 
-std::vector<Fault> Triage::CanonicalFaultsFor(const Case& setup,
-                                              const Violation& breach) const {
+std::vector<Fault> Triage::CanonicalFaultsFor(
+    const Case& setup, const Violation& violation) const {
   std::vector<Fault> plain;
   for (const CampaignFinding& finding : findings_) {
-    if (std::ranges::find(finding.symptoms, breach) == finding.symptoms.end()) {
+    if (std::ranges::find(finding.symptoms, violation) ==
+        finding.symptoms.end()) {
       continue;
     }
     plain.insert(plain.end(), finding.plan.faults.begin(),
@@ -172,12 +174,12 @@ std::vector<Fault> Triage::CanonicalFaultsFor(const Case& setup,
   return plain;
 }
 
-Triage::Shrunken Triage::ShrinkBreach(const ExploreCase& one,
-                                      const Violation& breach,
-                                      const PlanRun& trial) {
+Triage::Shrunken Triage::ShrinkViolation(const ExploreCase& one,
+                                         const Violation& violation,
+                                         const PlanRun& trial) {
   PlanRunner& runner = RunnerOf(one);
   ShrinkOptions options = options_.shrink;
-  options.breach = breach;
+  options.violation = violation;
   const Time begin = options.Now();
   Shrunk shrunk = Shrink(runner, one.plan, trial, options);
   Shrunken result = {.finding = Unshrunken(one),
@@ -186,10 +188,10 @@ Triage::Shrunken Triage::ShrinkBreach(const ExploreCase& one,
   const Cause unmoved = result.cause;
   const auto same = [&](const FaultPlan& plan) {
     const Cause& there = CauseAt(one.setup, plan);
-    return there.symptoms.contains(breach) && AreAlike(there, unmoved);
+    return there.symptoms.contains(violation) && AreAlike(there, unmoved);
   };
   const ShrunkPlan moved = MoveToCanonicalSites(
-      shrunk.plan, CanonicalFaultsFor(runner.base(), breach),
+      shrunk.plan, CanonicalFaultsFor(runner.base(), violation),
       options.After(begin), same);
   if (moved.plan != shrunk.plan) {
     result.cause = CauseAt(one.setup, moved.plan);
@@ -202,8 +204,8 @@ Triage::Shrunken Triage::ShrinkBreach(const ExploreCase& one,
   Cause& raw = result.on_the_way.emplace_back(result.cause);
   raw.faults = PlacesOf(FiredFaultsOf(Outline(trial.record)));
   CampaignFinding& finding = result.finding;
-  finding.what = FindingNamed(shrunk.trial.wrong, breach);
-  finding.symptoms = BreachesOf(shrunk.trial.wrong);
+  finding.what = FindingNamed(shrunk.trial.wrong, violation);
+  finding.symptoms = ViolationsOf(shrunk.trial.wrong);
   finding.plan = moved.plan;
   finding.tries = shrunk.tries + moved.tries;
   finding.shrunk_to_the_end = shrunk.finished && moved.finished;
@@ -211,19 +213,19 @@ Triage::Shrunken Triage::ShrinkBreach(const ExploreCase& one,
   return result;
 }
 
-void Triage::ShrinkSetupOf(Shrunken& shrunken, const Violation& breach,
+void Triage::ShrinkSetupOf(Shrunken& shrunken, const Violation& violation,
                            Time begin) {
   CampaignFinding& finding = shrunken.finding;
   ShrinkOptions options = options_.shrink.After(begin);
-  options.breach = breach;
+  options.violation = violation;
   ShrunkSetup smaller =
       ShrinkSetup(finding.setup, finding.plan, references_, options);
   finding.tries += smaller.tries;
   finding.shrunk_to_the_end = finding.shrunk_to_the_end && smaller.finished;
   if (!smaller.trial) return;
   finding.setup = std::move(smaller.setup);
-  finding.what = FindingNamed(smaller.trial->wrong, breach);
-  finding.symptoms = BreachesOf(smaller.trial->wrong);
+  finding.what = FindingNamed(smaller.trial->wrong, violation);
+  finding.symptoms = ViolationsOf(smaller.trial->wrong);
   finding.record = std::move(smaller.trial->record);
 }
 
@@ -251,7 +253,7 @@ Triage::Shrunken Triage::ShrinkDivergence(const ExploreCase& one) {
       report.wrong.front().invariant == kDeterministic) {
     finding.what = report.wrong.front();
   }
-  finding.symptoms = BreachesOf({finding.what});
+  finding.symptoms = ViolationsOf({finding.what});
   finding.record = runner.Try(finding.plan).record;
   result.cause = {.symptoms = SymptomsOf({finding.what}),
                   .faults = PlacesOf(report.fired),

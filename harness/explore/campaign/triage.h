@@ -60,13 +60,14 @@ class Triage {
 
   // Returns the index of the finding that this violation repeats, or of a new
   // one.
-  size_t FindingOf(const ExploreCase& one, const Violation& breach);
+  size_t FindingOf(const ExploreCase& one, const Violation& violation);
   size_t AddFinding(CampaignFinding finding);
-  Shrunken ShrinkBreach(const ExploreCase& one, const Violation& breach,
-                        const PlanRun& trial);
+  Shrunken ShrinkViolation(const ExploreCase& one, const Violation& violation,
+                           const PlanRun& trial);
   Shrunken ShrinkDivergence(const ExploreCase& one);
   // `begin`: time at which shrinking of the finding began.
-  void ShrinkSetupOf(Shrunken& shrunken, const Violation& breach, Time begin);
+  void ShrinkSetupOf(Shrunken& shrunken, const Violation& violation,
+                     Time begin);
   CampaignFinding Unshrunken(const ExploreCase& one) const;
   CampaignFinding NotAgain(const ExploreCase& one, const PlanRun& trial) const;
   Cause CauseOf(const PlanRunner& runner, const FaultPlan& plan,
@@ -76,11 +77,11 @@ class Triage {
   // Returns the faults of known findings with the same violation, then the
   // plainest faults of all.
   std::vector<Fault> CanonicalFaultsFor(const Case& setup,
-                                        const Violation& breach) const;
+                                        const Violation& violation) const;
   // Returns the case in the first set-up if the violation shows there too, so
   // that violations that several jobs show become one finding.
   ExploreCase InThePlainestSetup(const ExploreCase& one,
-                                 const Violation& breach);
+                                 const Violation& violation);
   PlanRunner& RunnerOf(const ExploreCase& one);
 
   const std::vector<Case>& setups_;

@@ -18,7 +18,7 @@ namespace {
 // expectations.
 std::optional<Finding> FirstFinding(const Verdict& verdict) {
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches > 0 && !report.findings.empty()) {
+    if (report.violations > 0 && !report.findings.empty()) {
       return report.findings.front();
     }
   }

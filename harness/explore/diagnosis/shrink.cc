@@ -297,21 +297,22 @@ std::optional<Violation> ViolationOf(const PlanRun& trial) {
   return Violation{.invariant = first.invariant, .name = first.name};
 }
 
-std::vector<Violation> BreachesOf(const std::vector<Finding>& wrong) {
-  std::vector<Violation> breaches;
+std::vector<Violation> ViolationsOf(const std::vector<Finding>& wrong) {
+  std::vector<Violation> violations;
   for (const Finding& finding : wrong) {
-    Violation breach = {.invariant = finding.invariant, .name = finding.name};
-    if (std::ranges::find(breaches, breach) == breaches.end()) {
-      breaches.push_back(std::move(breach));
+    Violation violation = {.invariant = finding.invariant,
+                           .name = finding.name};
+    if (std::ranges::find(violations, violation) == violations.end()) {
+      violations.push_back(std::move(violation));
     }
   }
-  return breaches;
+  return violations;
 }
 
-bool Breaks(const PlanRun& trial, const Violation& breach) {
+bool Breaks(const PlanRun& trial, const Violation& violation) {
   return std::ranges::any_of(trial.wrong, [&](const Finding& finding) {
     return Violation{.invariant = finding.invariant, .name = finding.name} ==
-           breach;
+           violation;
   });
 }
 
@@ -334,15 +335,15 @@ ShrunkPlan ShrinkPlan(
 
 Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options) {
-  const std::optional<Violation> breach =
-      options.breach ? options.breach : ViolationOf(trial);
-  CHECK(breach && Breaks(trial, *breach),
+  const std::optional<Violation> violation =
+      options.violation ? options.violation : ViolationOf(trial);
+  CHECK(violation && Breaks(trial, *violation),
         "there is nothing to shrink in a plan that held");
   PlanRun last = trial;
   ShrunkPlan shrunk =
       ShrinkPlan(plan, options, [&](const FaultPlan& candidate) {
         PlanRun there = runner.Try(candidate);
-        if (!Breaks(there, *breach)) return false;
+        if (!Breaks(there, *violation)) return false;
         last = std::move(there);
         return true;
       });

@@ -31,9 +31,9 @@ struct Violation {
 // Returns the trial's first violation; nullopt if the trial passed.
 std::optional<Violation> ViolationOf(const PlanRun& trial);
 // Returns all violations, each once, in the order of the findings.
-std::vector<Violation> BreachesOf(const std::vector<Finding>& wrong);
+std::vector<Violation> ViolationsOf(const std::vector<Finding>& wrong);
 // Returns true iff the trial shows this violation.
-bool Breaks(const PlanRun& trial, const Violation& breach);
+bool Breaks(const PlanRun& trial, const Violation& violation);
 
 struct ShrinkOptions {
   int max_tries = 1000;
@@ -44,7 +44,7 @@ struct ShrinkOptions {
   // plan so far.
   std::function<bool()> stop = [] { return false; };
   // Violation that the plan has to keep; nullopt: the trial's first.
-  std::optional<Violation> breach = {};
+  std::optional<Violation> violation = {};
 
   // Time by `clock`; constant without one.
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
@@ -77,7 +77,7 @@ struct Shrunk {
 };
 
 // As ShrinkPlan, by running the plans: each plan that is kept shows
-// options.breach. REQUIRES: `trial` is a run of `plan` and shows that
+// options.violation. REQUIRES: `trial` is a run of `plan` and shows that
 // violation.
 Shrunk Shrink(PlanRunner& runner, const FaultPlan& plan, const PlanRun& trial,
               const ShrinkOptions& options = {});

@@ -78,7 +78,7 @@ class SetupShrinker {
       return false;
     }
     PlanRun trial = runner->Try(plan_);
-    if (!Breaks(trial, *options_.breach)) return false;
+    if (!Breaks(trial, *options_.violation)) return false;
     if (sayable_ && !CanBeSaid(candidate)) return false;
     result_.setup = candidate;
     result_.trial = std::move(trial);
@@ -97,7 +97,7 @@ class SetupShrinker {
 
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
                         References& references, const ShrinkOptions& options) {
-  CHECK(options.breach.has_value(), "there is nothing to shrink around");
+  CHECK(options.violation.has_value(), "there is nothing to shrink around");
   return SetupShrinker(setup, plan, references, options).Run();
 }
 

@@ -20,10 +20,10 @@ struct ShrunkSetup {
 };
 
 // Returns the set-up with the fewest workers, then the fewest epochs, then the
-// fewest steps in which the plan shows options.breach. If a scenario can
+// fewest steps in which the plan shows options.violation. If a scenario can
 // express `setup`, one can express the result. Of the job, only the horizon
 // changes. Each try makes a reference run too, so there are only about a dozen,
-// within the options' limits. REQUIRES: options.breach has a value.
+// within the options' limits. REQUIRES: options.violation has a value.
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
                         References& references, const ShrinkOptions& options);
 

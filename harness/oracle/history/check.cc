@@ -10,7 +10,7 @@ constexpr size_t kFindingsInWords = 20;
 }  // namespace
 
 void Check::Fail(std::string_view name, std::string message) {
-  ++report_.breaches;
+  ++report_.violations;
   if (report_.findings.size() >= kFindingsInWords) return;
   report_.findings.push_back({.invariant = report_.invariant,
                               .name = std::string(name),

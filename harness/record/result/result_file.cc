@@ -17,7 +17,7 @@ void Describe(Archive& a,
               typename Archive::template Ref<InvariantReport> report) {
   a.Field("invariant", report.invariant);
   a.Field("instances", report.instances);
-  a.Field("breaches", report.breaches);
+  a.Field("breaches", report.violations);
   a.Field("findings", report.findings);
 }
 

@@ -48,7 +48,7 @@ std::vector<Consequence> ConsequencesOf(const StateDifference& difference,
                                         const Verdict& verdict) {
   std::vector<Consequence> consequences;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches == 0) continue;
+    if (report.violations == 0) continue;
     const auto rule = std::ranges::find_if(kRules, [&](const Rule& one) {
       return one.invariant == report.invariant &&
              HasTensor(difference, one.tensors);

@@ -37,7 +37,7 @@ std::string Steps(uint64_t count) {
 std::vector<std::string> ViolatedIn(const Verdict& verdict) {
   std::vector<std::string> names;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches > 0 && report.invariant != kFaultFired) {
+    if (report.violations > 0 && report.invariant != kFaultFired) {
       names.push_back(report.invariant);
     }
   }

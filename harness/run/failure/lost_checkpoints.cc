@@ -96,7 +96,7 @@ bool IsAbout(const Finding& finding, const LostCheckpoint& one) {
 // Returns true iff every violation of `store` is about one of the checkpoints.
 bool AreAbout(const std::vector<LostCheckpoint>& lost,
               const InvariantReport& report) {
-  return report.breaches == report.findings.size() &&
+  return report.violations == report.findings.size() &&
          std::ranges::all_of(report.findings, [&](const Finding& finding) {
            return std::ranges::any_of(lost, [&](const LostCheckpoint& one) {
              return IsAbout(finding, one);
@@ -196,7 +196,7 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
                                  .why_store = ""};
   const auto store = std::ranges::find(verdict.invariants, kStore,
                                        &InvariantReport::invariant);
-  if (store != verdict.invariants.end() && store->breaches > 0 &&
+  if (store != verdict.invariants.end() && store->violations > 0 &&
       AreAbout(lost, *store)) {
     explanation.why_store = WhyStore(record, lost);
   }

@@ -23,7 +23,7 @@ std::vector<std::string> ResultSeeds() {
   Verdict verdict = {.kind = VerdictKind::kFail, .reason = "1 finding"};
   verdict.invariants = {{.invariant = "trajectory",
                          .instances = 24,
-                         .breaches = 1,
+                         .violations = 1,
                          .findings = {finding}}};
   verdict.broken_expectations = {finding};
   verdict.facts.resumed_from = 5;

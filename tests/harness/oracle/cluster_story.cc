@@ -149,7 +149,7 @@ ClusterStory& ClusterStory::Finish() {
   return *this;
 }
 
-std::vector<std::string> ClusterStory::Breaches(
+std::vector<std::string> ClusterStory::Violations(
     std::string_view invariant) const {
   std::vector<std::string> names;
   for (const InvariantReport& report : Judge(record_).invariants) {

@@ -46,7 +46,7 @@ class ClusterStory {
 
   Record& record() { return record_; }
   // Names of the findings against the invariant.
-  std::vector<std::string> Breaches(std::string_view invariant) const;
+  std::vector<std::string> Violations(std::string_view invariant) const;
 
  private:
   std::vector<RecordEvent>& EventsOf(int worker);

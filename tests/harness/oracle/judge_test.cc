@@ -88,7 +88,7 @@ TEST(JudgeTest, FailsIfThePlanRanTwoWays) {
   EXPECT_EQ(verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(verdict.reason, HasSubstr("first divergence: event 3"));
   EXPECT_EQ(verdict.invariants.front().invariant, "deterministic");
-  EXPECT_EQ(verdict.invariants.front().breaches, 1u);
+  EXPECT_EQ(verdict.invariants.front().violations, 1u);
 }
 
 // Records without a verdict, and why.

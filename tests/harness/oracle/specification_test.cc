@@ -294,7 +294,7 @@ TEST(SpecificationTest, SaysBesideEachDeathThatMemoryRanOut) {
 TEST(CheckTest, KeepsTwentyFindingsInWordsAndCountsTheRest) {
   Check check("store");
   for (int i = 0; i < 30; ++i) check.Violation("x", "y");
-  EXPECT_EQ(check.report().breaches, 30u);
+  EXPECT_EQ(check.report().violations, 30u);
   EXPECT_EQ(check.report().findings.size(), 20u);
 }
 

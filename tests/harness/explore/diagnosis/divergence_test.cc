@@ -338,7 +338,7 @@ TEST(VerdictLineTest, IsOneLineThatTellsPlannedBreachesFromOthers) {
   Verdict verdict = {.kind = VerdictKind::kFail,
                      .invariants = {{.invariant = "no-hang",
                                      .instances = 1,
-                                     .breaches = 1,
+                                     .violations = 1,
                                      .findings = {{.invariant = "no-hang",
                                                    .name = "timed-out",
                                                    .message = "a\nb"}}}}};

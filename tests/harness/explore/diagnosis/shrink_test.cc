@@ -247,13 +247,13 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   const PlanRun trial = runner.Try(plan);
   ASSERT_TRUE(ViolationOf(trial));
   ShrinkOptions options = kPatient;
-  options.breach = ViolationOf(trial);
+  options.violation = ViolationOf(trial);
   const ShrunkSetup shrunk = ShrinkSetup(setup, plan, references, options);
   EXPECT_EQ(shrunk.setup.cluster.workers, 1);
   EXPECT_EQ(shrunk.setup.train.horizon.epochs, 1u);
   EXPECT_EQ(shrunk.setup.train.horizon.max_steps, 5u);
   ASSERT_TRUE(shrunk.trial);
-  EXPECT_TRUE(Breaks(*shrunk.trial, *options.breach));
+  EXPECT_TRUE(Breaks(*shrunk.trial, *options.violation));
   EXPECT_LT(shrunk.tries, 12);
 }
 

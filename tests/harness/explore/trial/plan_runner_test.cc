@@ -260,7 +260,7 @@ Record DamagedRun() {
 bool Breaks(const Record& record, std::string_view invariant) {
   return std::ranges::any_of(
       Judge(record).invariants, [&](const InvariantReport& report) {
-        return report.invariant == invariant && report.breaches > 0;
+        return report.invariant == invariant && report.violations > 0;
       });
 }
 

@@ -48,16 +48,16 @@ void OthersLeave(ClusterStory& story, int lost) {
 TEST(ProcessesTest, WhoFinishesNeedsNoCause) {
   ClusterStory story;
   story.Finish();
-  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
-  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, AFaultExplainsTheEndOfItsOwnProcess) {
   ClusterStory story;
   story.Fire(1, Crash()).EndsWith(1, 70);
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
-  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
@@ -67,7 +67,7 @@ TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
   story.Wait(1)
       .GivesUp(0, 1, Reason::kClosed, 1'000)
       .Leaves(0, Reason::kLostWorker);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-death"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
 TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
@@ -77,7 +77,7 @@ TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
       .GivesUp(0, 1, Reason::kClosed, 1'000)
       .Leaves(0, Reason::kLostWorker);
   story.Wait(500).LauncherKills(2);
-  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
 }
 
 TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
@@ -85,11 +85,12 @@ TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
   ClusterStory early;
   early.Fire(1, kill).Wait(99).IsKilled(1);
   OthersLeave(early, 1);
-  EXPECT_THAT(early.Breaches(kDeaths), IsEmpty()) << "within the stamps' slack";
+  EXPECT_THAT(early.Violations(kDeaths), IsEmpty())
+      << "within the stamps' slack";
   ClusterStory earlier;
   earlier.Fire(1, kill).Wait(50).IsKilled(1);
   OthersLeave(earlier, 1);
-  EXPECT_THAT(earlier.Breaches(kDeaths), ElementsAre("unexplained-death"));
+  EXPECT_THAT(earlier.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
 TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
@@ -101,7 +102,7 @@ TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
                 .reason = Reason::kLostWorker})
       .EndsWith(0, 1);
   story.GivesUp(2, 1, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("exit-code"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("exit-code"));
 }
 
 TEST(ProcessesTest, NobodyTalksAfterItsEnd) {
@@ -111,7 +112,7 @@ TEST(ProcessesTest, NobodyTalksAfterItsEnd) {
       .Wait(5)
       .Says(1, {.kind = RecordKind::kStep, .step = 3});
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("after-end"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("after-end"));
 }
 
 TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
@@ -119,13 +120,13 @@ TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
   story.Fire(1, Crash()).EndsWith(1, 70).Wait(1);
   story.Leaves(0, Reason::kLostWorker);
   story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
 TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
   ClusterStory story;
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
+  EXPECT_THAT(story.Violations(kDeaths), Contains("unexplained-loss"));
 }
 
 // A fault that lasts for a millisecond and harms nobody.
@@ -141,7 +142,7 @@ TEST_P(HarmlessFaultTest, HidesNoDeath) {
   Happen(story);
   story.IsKilled(1);
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-death"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-death"));
 }
 
 TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
@@ -150,7 +151,7 @@ TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
   story.Wait(10'000)
       .GivesUp(0, 1, Reason::kDeadline, 10'000)
       .Leaves(0, Reason::kDeadline);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
@@ -159,7 +160,7 @@ TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
   story.Wait(1'000)
       .GivesUp(0, 1, Reason::kSilent, 1'000)
       .Leaves(0, Reason::kLostWorker);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
@@ -167,15 +168,15 @@ TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
   Happen(story);
   story.Fire(1, Crash()).EndsWith(1, 70).Wait(3'600'000);
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDetection), ElementsAre("late", "late"));
-  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Violations(kDetection), ElementsAre("late", "late"));
+  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
 }
 
 TEST_P(HarmlessFaultTest, HidesNoNoticeThatIsIgnored) {
   ClusterStory story;
   Happen(story);
   story.Says(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
-  EXPECT_THAT(story.Breaches(kGrace), ElementsAre("unheeded"));
+  EXPECT_THAT(story.Violations(kGrace), ElementsAre("unheeded"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
@@ -191,7 +192,7 @@ TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {
     story.Says(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
   }
   story.Finish();
-  EXPECT_THAT(story.Breaches(kGrace), IsEmpty());
+  EXPECT_THAT(story.Violations(kGrace), IsEmpty());
 }
 
 // A fault that blocks a worker, and the way it is detected.
@@ -219,11 +220,11 @@ class StandstillTest : public testing::TestWithParam<Standstill> {
 };
 
 TEST_P(StandstillTest, ExplainsThatItIsGivenUp) {
-  EXPECT_THAT(After(GetParam().limit_ms).Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(After(GetParam().limit_ms).Violations(kDeaths), IsEmpty());
 }
 
 TEST_P(StandstillTest, ExplainsNothingWhereItIsShort) {
-  EXPECT_THAT(After(GetParam().limit_ms / 2).Breaches(kDeaths),
+  EXPECT_THAT(After(GetParam().limit_ms / 2).Violations(kDeaths),
               Contains("unexplained-loss"));
 }
 
@@ -245,7 +246,7 @@ TEST(ProcessesTest, AHangKeepsNoHeartbeatFromComing) {
   story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
   story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
   story.LauncherKills(1);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
@@ -255,7 +256,7 @@ TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
   story.GivesUp(0, 1, Reason::kDeadline, 10'000).Leaves(0, Reason::kDeadline);
   story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
   story.LauncherKills(1);
-  EXPECT_THAT(story.Breaches(kDetection), ElementsAre("late", "late"));
+  EXPECT_THAT(story.Violations(kDetection), ElementsAre("late", "late"));
 }
 
 TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
@@ -264,7 +265,7 @@ TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
   RecordFault pause = Lasting("pause", 60'000);
   story.Fire(0, pause).Fire(2, pause).Wait(60'001);
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
 // Worker 1 is paused for two seconds; the chief gives it up after that long.
@@ -279,8 +280,8 @@ ClusterStory PausedWorker(int64_t ms) {
 
 TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
   // Two periods beyond the limit.
-  EXPECT_THAT(PausedWorker(1'200).Breaches(kDetection), IsEmpty());
-  EXPECT_THAT(PausedWorker(1'201).Breaches(kDetection), ElementsAre("late"));
+  EXPECT_THAT(PausedWorker(1'200).Violations(kDetection), IsEmpty());
+  EXPECT_THAT(PausedWorker(1'201).Violations(kDetection), ElementsAre("late"));
 }
 
 TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
@@ -290,7 +291,7 @@ TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
   story.Fire(1, Lasting("pause", 1'900)).Fire(0, pause);
   story.Wait(2'000).Step().Finish();
   // It listens for 0.9 s, and is silent for too short a time itself.
-  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
@@ -300,7 +301,7 @@ TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
     story.GivesUp(0, 1, Reason::kClosed, 1'000).Wait(ms);
     story.Leaves(0, Reason::kLostWorker);
     story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-    return story.Breaches(kDetection);
+    return story.Violations(kDetection);
   };
   EXPECT_THAT(after(1'200), IsEmpty());
   EXPECT_THAT(after(1'201), ElementsAre("not-acted-on"));
@@ -314,7 +315,7 @@ TEST(ProcessesTest, WorkerThatMeetsTheOthersLosesThemAsOftenAsItTakes) {
   story.GivesUp(0, 2, Reason::kClosed, 1'000).Wait(5'000);
   story.Leaves(0, Reason::kLostWorker);
   story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
-  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, NothingStandsStillForAnHour) {
@@ -324,7 +325,7 @@ TEST(ProcessesTest, NothingStandsStillForAnHour) {
       story.Fire(i, Lasting("pause", ms));
     }
     story.Wait(ms).Step().Finish();
-    return story.Breaches("no-hang");
+    return story.Violations("no-hang");
   };
   EXPECT_THAT(after(3'600'000, false), ElementsAre("standstill"));
   // The longest bound is 30 s: a pause is found, and over, within it.
@@ -336,7 +337,7 @@ TEST(ProcessesTest, NothingStandsStillForAnHour) {
 TEST(ProcessesTest, IsOfTheRankThatItsLauncherGaveIt) {
   ClusterStory story;
   story.record().lives[2].events.front().count = 1;
-  EXPECT_THAT(story.Finish().Breaches(kDeaths), ElementsAre("rank"));
+  EXPECT_THAT(story.Finish().Violations(kDeaths), ElementsAre("rank"));
 }
 
 // The chief hangs for good, and its launcher kills it after that long.
@@ -349,21 +350,21 @@ ClusterStory ChiefHangs(int64_t ms) {
 }
 
 TEST(ProcessesTest, LauncherGivesUpAChiefThatHangs) {
-  EXPECT_THAT(ChiefHangs(10'000).Breaches(kDeaths), IsEmpty());
-  EXPECT_THAT(ChiefHangs(10'000).Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(ChiefHangs(10'000).Violations(kDeaths), IsEmpty());
+  EXPECT_THAT(ChiefHangs(10'000).Violations(kDetection), IsEmpty());
 }
 
 TEST(ProcessesTest, LauncherGivesUpNoChiefThatIsWell) {
   ClusterStory story;
   story.Wait(10'000).LauncherGivesUp(0, 10'000).LauncherKills(0);
   OthersLeave(story, 0);
-  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+  EXPECT_THAT(story.Violations(kDeaths), ElementsAre("unexplained-loss"));
 }
 
 TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
-  EXPECT_THAT(ChiefHangs(11'000).Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(ChiefHangs(11'000).Violations(kDetection), IsEmpty());
   // It and each of the others.
-  EXPECT_THAT(ChiefHangs(31'000).Breaches(kDetection),
+  EXPECT_THAT(ChiefHangs(31'000).Violations(kDetection),
               ElementsAre("late", "late", "late"));
 }
 
@@ -377,14 +378,14 @@ TEST(ProcessesTest, ChiefRefusesWhoHasLeftTheGenerationThatItIsIn) {
   story.GivesUp(1, 0, Reason::kRefused, 0);  // it calls again and again
   story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
   story.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
-  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
 }
 
 TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
   ClusterStory story;
   story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
+  EXPECT_THAT(story.Violations(kDeaths), Contains("unexplained-loss"));
 }
 
 // Another worker than the chief hangs, and only the launcher gives anybody up.
@@ -395,7 +396,7 @@ TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
     if (chief_hangs_ms > 0) story.Fire(0, Lasting("hang", chief_hangs_ms));
     story.Wait(hangs_ms).LauncherGivesUp(0, 10'000).LauncherKills(0);
     OthersLeave(story, 0);
-    return story.Breaches(kDetection);
+    return story.Violations(kDetection);
   };
   EXPECT_THAT(after(10'100, 0), IsEmpty());
   EXPECT_THAT(after(10'101, 0), ElementsAre("not-by-a-worker"));
@@ -407,12 +408,12 @@ TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
   story.Fire(1, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
   story.Leaves(1, Reason::kDevice);
   OthersLeave(story, 1);
-  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
   ClusterStory other;
   other.Fire(2, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
   other.Leaves(1, Reason::kDevice);
   OthersLeave(other, 1);
-  EXPECT_THAT(other.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+  EXPECT_THAT(other.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
 TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
@@ -421,11 +422,11 @@ TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
   ClusterStory at_once;
   at_once.Fire(0, error).Leaves(0, Reason::kDiskError);
   OthersLeave(at_once, 0);
-  EXPECT_THAT(at_once.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(at_once.Violations(kDeaths), IsEmpty());
   ClusterStory later;
   later.Fire(0, error).Step().Leaves(0, Reason::kDiskError);
   OthersLeave(later, 0);
-  EXPECT_THAT(later.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+  EXPECT_THAT(later.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
 // An error of a save costs the save, and no worker.
@@ -438,7 +439,7 @@ TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
     also(story);
     story.Leaves(0, Reason::kDiskError);
     OthersLeave(story, 0);
-    return story.Breaches(kDeaths);
+    return story.Violations(kDeaths);
   };
   EXPECT_THAT(after([](ClusterStory&) {}), ElementsAre("unexplained-exit"));
   EXPECT_THAT(after([](ClusterStory& story) {

@@ -26,7 +26,7 @@ RunResult FullResult() {
                   .reason = "store",
                   .invariants = {{.invariant = "store",
                                   .instances = 3,
-                                  .breaches = 1,
+                                  .violations = 1,
                                   .findings = {{"store", "torn-load", "m"}}}},
                   .broken_expectations = {{"expectation", "restarts", "e"}},
                   .facts = {.faults_fired = 1,

@@ -10,9 +10,9 @@ namespace {
 std::vector<std::string> FollowFrom(const std::string& tensor) {
   Verdict verdict;
   for (const char* name : {"trajectory", "samples", "restarts", "store"}) {
-    verdict.invariants.push_back({.invariant = name, .breaches = 1});
+    verdict.invariants.push_back({.invariant = name, .violations = 1});
   }
-  verdict.invariants.back().breaches = 0;
+  verdict.invariants.back().violations = 0;
   std::vector<std::string> names;
   for (const Consequence& one :
        ConsequencesOf({.tensors = {{.name = tensor}}}, verdict)) {

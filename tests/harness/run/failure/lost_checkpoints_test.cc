@@ -22,7 +22,7 @@ Record RecordOfALoss() {
 
 Verdict StoreSays(const std::string& finding, const std::string& message) {
   return {.invariants = {{.invariant = "store",
-                          .breaches = 1,
+                          .violations = 1,
                           .findings = {{"store", finding, message}}}}};
 }
 
