@@ -58,7 +58,7 @@ CaseResult Failed() {
       .reason = "trajectory, restarts",
       .invariants = {{.invariant = "trajectory",
                       .instances = 300,
-                      .breaches = 7,
+                      .violations = 7,
                       .findings = {{"trajectory", "state-digest",
                                     "after step 51 (worker 1, life 2): "
                                     "state aa, expected bb"}}}},

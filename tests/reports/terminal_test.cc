@@ -107,7 +107,7 @@ TEST(TerminalTest, PassWithABugThatNoCheckNoticedSaysSo) {
   result.planted_bugs.emplace_back("lose-metrics");
   EXPECT_THAT(line(), EndsWith("planted bugs skip-manifest-fsync, lose-metrics "
                                "are on; no check noticed them\n"));
-  result.verdict.invariants = {{.invariant = "store", .breaches = 1}};
+  result.verdict.invariants = {{.invariant = "store", .violations = 1}};
   EXPECT_THAT(line(), Not(HasSubstr("no check"))) << "expect: violates";
 }
 

@@ -1,4 +1,4 @@
-// What a checkpoint, a claim and their options are, as values.
+// A checkpoint, a claim, and the options of a store, as values.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_CHECKPOINT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_CHECKPOINT_H_
 
