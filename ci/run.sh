@@ -40,6 +40,9 @@ usage: ci/run.sh COMMAND
           build/survey, crash a small trainer of each by `gauntlet crash-test`,
           and print what each recovers from. --help: its options. About an hour
           and a half
+  rank-table [OPTION...]  install PyTorch in a virtual environment, build/survey,
+          crash-test two ranks under torchrun 20 times, and compare the tables
+          of (rank, operation, verdict). --help: its options. About an hour
   gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
           to the CPU's, recovery from device faults (scenarios/gpu), products in
           turn with cuBLAS, saves, compute-sanitizer; a RESULT line for each;
@@ -342,6 +345,12 @@ survey() {  # OPTION...
   build/survey/bin/python -B tests/survey/survey.py --program "$program" "$@"
 }
 
+rank_table() {  # OPTION...
+  make_virtual_environment build/survey tests/survey/requirements.txt
+  build gauntlet
+  build/survey/bin/python -B tests/survey/rank_table.py --program "$program" "$@"
+}
+
 crash_test_bench() {
   local code=0 python=build/survey/bin/python
   make_virtual_environment build/survey tests/survey/requirements.txt
@@ -516,6 +525,7 @@ main() {
     test) run_tests "$@" ;;
     compare-peers) compare_peers "$@" ;;
     crash-test-bench) crash_test_bench "$@" ;;
+    rank-table) rank_table "$@" ;;
     gpu) gpu "$@" ;;
     gpu-bundle) gpu_bundle "$@" ;;
     -h | --help | help) usage ;;

@@ -20,23 +20,23 @@ from argument_types import positive
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRAINER = HERE / "trainers/torchrun_parts.py"
+TORCHRUN = pathlib.Path(sysconfig.get_path("scripts")) / "torchrun"
 MOST_POINTS = 12
 
 
-def crash_test(program, runs, command):
-    """Returns the parsed result.json, or None where there is none."""
-    shutil.rmtree(runs, ignore_errors=True)
+def crash_test(program, out, command):
+    """Returns the result of one crash test of the command, or None."""
+    shutil.rmtree(out, ignore_errors=True)
     done = subprocess.run(
-        [program, "crash-test", "--faults", "rank,kill", "--runs", runs, "-j",
-         "1", "--result", "final.bin", "--time", "600s", "--quiet", "--",
-         *command],
+        [program, "crash-test", "--faults", "rank", "--out", out, "--json",
+         "--result", "final.bin", "--checkpoint", "part-*", "--checkpoint",
+         "complete", "--time", "30m", "--", *command],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    results = sorted(pathlib.Path(runs).glob("**/result.json"))
-    if not results:
-        print(done.stdout, file=sys.stderr)
+        stdout=subprocess.PIPE, text=True)
+    if done.returncode > 1:
+        print(f"crash-test: exit code {done.returncode}", file=sys.stderr)
         return None
-    return json.loads(results[-1].read_text())
+    return json.loads(done.stdout)
 
 
 def table_of(result):
@@ -52,23 +52,25 @@ def main():
     parser.add_argument("--repeats", type=positive, default=20)
     parser.add_argument("--out", default="build/rank-table")
     told = parser.parse_args()
-    torchrun = pathlib.Path(sysconfig.get_path("scripts")) / "torchrun"
-    if not torchrun.exists():
-        parser.error(f"{torchrun}: no such program: ci/run.sh survey installs it")
-    command = [sys.executable, torchrun, "--standalone", "--nproc-per-node", "2",
+    if not TORCHRUN.exists():
+        parser.error(f"{TORCHRUN}: no such file: ci/run.sh rank-table installs it")
+    command = [sys.executable, TORCHRUN, "--standalone", "--nproc-per-node", "2",
                TRAINER, "{out}"]
     tables = collections.Counter()
     for repeat in range(told.repeats):
         result = crash_test(pathlib.Path(told.program).resolve(), told.out,
                             command)
-        if result is None or result.get("no_verdict"):
-            print(f"repeat {repeat + 1}: no verdict: "
-                  f"{result and result['no_verdict']}")
+        if result is None or result["no_verdict"] or not result["complete"]:
+            print(f"repeat {repeat + 1}: no complete table", file=sys.stderr)
             return 1
-        points = result["recording"]["operations"]
+        points = result["recording"]["crash_points"]
+        if points > MOST_POINTS:
+            print(f"expected at most {MOST_POINTS} crash points, found {points}",
+                  file=sys.stderr)
+            return 1
         tables[table_of(result)] += 1
         print(f"repeat {repeat + 1}: {len(result['trials'])} trials, "
-              f"{points} operations, {len(tables)} different tables", flush=True)
+              f"{points} crash points, {len(tables)} different tables", flush=True)
     for table, count in tables.most_common():
         print(f"{count} of {told.repeats} times:")
         for rank, operation, fault, point, verdict in table:

@@ -1,0 +1,58 @@
+"""rank_table.py with a stand-in for the crash test."""
+
+import contextlib
+import io
+import sys
+import unittest
+from unittest import mock
+
+import rank_table
+
+
+def result(*verdicts, complete=True, crash_points=2):
+    trials = [{"id": f"rank-{i + 1}", "fault": "rank", "rank": i % 2,
+               "operation": i + 1, "point": "write", "verdict": verdict}
+              for i, verdict in enumerate(verdicts)]
+    return {"trials": list(reversed(trials)), "no_verdict": "",
+            "complete": complete, "recording": {"crash_points": crash_points}}
+
+
+class RankTableTest(unittest.TestCase):
+    def run_with(self, *results):
+        """Exit code and output, where each repeat has one of the results."""
+        output = io.StringIO()
+        with mock.patch.object(rank_table, "crash_test",
+                               mock.Mock(side_effect=results)), \
+                mock.patch.object(rank_table, "TORCHRUN", rank_table.HERE), \
+                mock.patch.object(sys, "argv", [
+                    "rank_table.py", "--program", "p", "--repeats",
+                    str(len(results))]), \
+                contextlib.redirect_stdout(output), \
+                contextlib.redirect_stderr(output):
+            return rank_table.main(), output.getvalue()
+
+    def test_equal_tables_are_one(self):
+        code, output = self.run_with(result("recovered", "fails"),
+                                     result("recovered", "fails"))
+        self.assertEqual(code, 0, output)
+        self.assertIn("2 of 2 times:\n  rank 0    1  rank  recovered", output)
+
+    def test_another_verdict_is_another_table(self):
+        code, output = self.run_with(result("recovered", "fails"),
+                                     result("recovered", "recovered"))
+        self.assertEqual(code, 1)
+        self.assertIn("2 different tables", output)
+
+    def test_table_that_is_not_complete_counts_for_nothing(self):
+        code, output = self.run_with(result("recovered", complete=False))
+        self.assertEqual(code, 1)
+        self.assertIn("no complete table", output)
+
+    def test_too_many_crash_points_are_refused(self):
+        code, output = self.run_with(result("recovered", crash_points=13))
+        self.assertEqual(code, 1)
+        self.assertIn("expected at most 12 crash points, found 13", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
