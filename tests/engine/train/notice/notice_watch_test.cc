@@ -166,8 +166,8 @@ TEST_F(NoticeWatchTest, ANameIsAsGoodAsAnAddressIfItIsKnown) {
 
 TEST_F(NoticeWatchTest, AFailureIsToldOnceAndIsNoNotice) {
   const std::vector<std::pair<MetadataService, std::string>> failures = {
-      {{.way = Behavior::kRefuses}, "refused"},
-      {{.way = Behavior::kHangs}, "no answer in time"},
+      {{.behavior = Behavior::kRefuses}, "refused"},
+      {{.behavior = Behavior::kHangs}, "no answer in time"},
       {{.bytes = "rubbish TRUE"}, "expected HTTP/1.1"},
       {{.bytes = ""}, "expected its end"},
       {{.bytes = "HTTP/1.1 302 Found\r\nLocation: http://1.2.3.4/\r\n"
@@ -188,7 +188,7 @@ TEST_F(NoticeWatchTest, AFailureIsToldOnceAndIsNoNotice) {
 }
 
 TEST_F(NoticeWatchTest, AfterAFailureItStillSeesANotice) {
-  simulation_.SetMetadata("h", {.way = Behavior::kHangs});
+  simulation_.SetMetadata("h", {.behavior = Behavior::kHangs});
   After(seconds(5),
         [&] { simulation_.SetMetadata("h", MetadataThatSays("TRUE")); });
   Watch({.url = kUrl}, seconds(20));
@@ -197,7 +197,7 @@ TEST_F(NoticeWatchTest, AfterAFailureItStillSeesANotice) {
 }
 
 TEST_F(NoticeWatchTest, AServiceThatHangsDoesNotKeepAFileFromBeingSeen) {
-  simulation_.SetMetadata("h", {.way = Behavior::kHangs});
+  simulation_.SetMetadata("h", {.behavior = Behavior::kHangs});
   MakeFile();
   Watch({.file = "/notice", .url = kUrl}, seconds(20));
   EXPECT_EQ(notices_, 1);
@@ -205,7 +205,7 @@ TEST_F(NoticeWatchTest, AServiceThatHangsDoesNotKeepAFileFromBeingSeen) {
 }
 
 TEST_F(NoticeWatchTest, ItsEndWaitsASecondForAServiceThatHangsAndNoLonger) {
-  simulation_.SetMetadata("h", {.way = Behavior::kHangs});
+  simulation_.SetMetadata("h", {.behavior = Behavior::kHangs});
   Watch({.url = kUrl}, milliseconds(100));
   EXPECT_LE(stop_took_, seconds(1));
 }

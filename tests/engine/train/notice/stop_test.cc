@@ -222,7 +222,7 @@ TEST(StopTest, AServiceThatHangsSlowsNoTraining) {
   for (const Behavior way : {Behavior::kHangs, Behavior::kRefuses}) {
     TrainingFixture fixture;
     for (const char* host : {"w0", "w1"}) {
-      fixture.simulation().SetMetadata(host, {.way = way});
+      fixture.simulation().SetMetadata(host, {.behavior = way});
     }
     const LifeOutcome outcome = fixture.Run(2, asks);
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
