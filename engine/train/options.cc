@@ -323,8 +323,8 @@ Result<KernelOptions> KernelsFromJson(const Json& json) {
   return kernels;
 }
 
-// Digest of data that is not known here. No worker uses it: each reads the data
-// itself.
+// Placeholder for the digest of the data, which is unknown here. No worker uses
+// it: each reads the data itself.
 constexpr Digest kUnknownData;
 
 std::string Dump(const Json& json) {

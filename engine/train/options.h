@@ -20,62 +20,66 @@
 
 namespace gauntlet {
 
-// How far to go. Not part of the job.
+// How long to train. Not part of the job.
 struct Horizon {
   uint64_t epochs = 1;
   std::optional<uint64_t> max_steps;  // absolute
-  // Stop after this step as after a notice: with a save if there is a store.
+  // Stops after this step, as after a preemption notice: with a save if there
+  // is a checkpoint directory.
   std::optional<uint64_t> stop_at_step;
 };
 
-// Treatment of a source that lacks one of the parameters, or has another shape
-// of it.
+// Response to a source of weights in which a parameter is missing or has
+// another shape.
 enum class PartialWeights : uint8_t { kRefuse, kAllow };
 
 // Source of the initial parameters. Their values are part of the job
 // (StartSpec), their location is not.
 struct StartOptions {
-  // Path of a file of weights, an export or a checkpoint; empty: the seed's.
+  // Path of a weights file, an export or a checkpoint. Empty: the parameters
+  // are initialized from the seed.
   std::string weights;
   PartialWeights partial = PartialWeights::kRefuse;
 };
 
 enum class SaveUnit : uint8_t { kNone, kSteps, kSeconds, kEpochs };
 
-// When to save, beside the saves that preemption needs.
+// Schedule of the saves, apart from those that a preemption notice causes.
 struct SaveTrigger {
   SaveUnit unit = SaveUnit::kEpochs;
   uint64_t every = 1;
 };
 
-// Training waits for a save; or goes on while a task writes a copy of the
-// state; or goes on while a task writes the state itself, and updates write to
-// a second set of its arrays (on a device: as kAsync). Changes no bits.
+// kSync: training waits for each save. kAsync: a task writes a copy of the
+// state while training continues. kZeroCopy: a task writes the state itself,
+// while updates go to a second set of its arrays (on a device: as kAsync).
+// Changes no bits.
 enum class SaveMode : uint8_t { kSync, kAsync, kZeroCopy };
-// By value.
+// Indexed by SaveMode.
 inline constexpr std::array<std::string_view, 3> kSaveModeNames = {
     "sync", "async", "zero-copy"};
 
-// Action of a finished run: saves its end beside the existing checkpoints,
-// deletes them all, or leaves them as they are.
+// Action at the end of a finished run: saves the final state in addition to the
+// existing checkpoints, deletes them all, or leaves them as they are.
 enum class AtSuccess : uint8_t {
   kKeepCheckpoints,
   kDeleteCheckpoints,
   kLeaveCheckpoints
 };
 
-// Response to a termination notice, if there are checkpoints.
+// Response to a preemption notice, if there is a checkpoint directory.
 enum class OnPreemption : uint8_t { kSaveAndExit, kExit };
 
 struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
   SaveTrigger trigger;
   SaveMode mode = SaveMode::kSync;
-  // Most workers that write a shard of a checkpoint; 0: all do. Changes no bits
-  // of the state.
+  // Maximum number of workers that write a shard of a checkpoint; 0: all
+  // workers. Changes no bits of the state.
   int shards = 0;
   int keep = 5;
-  // One checkpoint per so many hours is kept beside them; 0: none.
+  // Besides the newest `keep`, retention keeps one checkpoint per this many
+  // hours; 0: none.
   uint64_t keep_every_hours = 0;
   AtSuccess at_success = AtSuccess::kKeepCheckpoints;
   bool allow_cold_start = false;
@@ -84,19 +88,19 @@ struct CheckpointOptions {
 
 // Curves for TensorBoard.
 struct SummaryOptions {
-  std::string directory;  // empty: none
+  std::string directory;  // steps between two points of the loss curve
   uint64_t every = 100;   // steps between two points of the loss
 };
 
 // Response of a worker to the loss of another one in its generation.
 enum class OnLoss : uint8_t {
   kLeave,
-  kRejoin,  // keeps its state, and meets the others again
+  kRejoin,  // keeps its state, and joins the next generation
 };
 
-// Sums the gradients of a step: the ring over the network, in the host's
-// memory; or NCCL, from device to device. kAuto: NCCL if each worker is known
-// to have a device of its own, else the ring. Changes no bits.
+// How the gradients of a step are summed. kRing: over the network, in host
+// memory. kNccl: from device to device. kAuto: NCCL if each worker is known to
+// have a device of its own, else the ring. Changes no bits.
 enum class CollectiveChoice : uint8_t { kAuto, kRing, kNccl };
 std::string_view CollectiveChoiceName(CollectiveChoice choice);
 
@@ -104,8 +108,9 @@ struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
   Duration rendezvous_timeout = std::chrono::seconds(30);
-  // A step, evaluation or load without a sign of another worker is a hang after
-  // this long; a save and the end of a run have a longer bound.
+  // If nothing arrives from another worker for this long in a step, an
+  // evaluation or a load, it counts as hung. A save and the end of a run have a
+  // longer limit.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
   OnLoss on_loss = OnLoss::kLeave;
@@ -113,37 +118,38 @@ struct ClusterOptions {
   TlsFiles tls;
 };
 
-// Sources of notices beside SIGTERM, SIGINT and SIGHUP.
+// Sources of preemption notices besides SIGTERM, SIGINT and SIGHUP.
 struct PreemptionOptions {
   // Time from a notice until the process is killed. Training continues while
-  // that is enough for a save; 0: it saves and leaves at once.
+  // enough of it is left for a save; 0: the worker saves and exits immediately.
   Duration grace{0};
-  std::string signal;  // one more; see NoticeSignals(); "": none
-  std::string file;    // a notice once this path exists; "": none
-  std::string url;     // a notice by its answer (NoticeIn); "": none
+  std::string signal;  // another signal, one of NoticeSignals(); "": none
+  std::string file;    // path whose existence is a notice; "": none
+  std::string url;  // URL whose response may be a notice (NoticeIn); "": none
   Duration poll_every = std::chrono::seconds(1);  // file and URL
 };
 
-// "SIGTERM", "SIGUSR1" …: those that can be notices.
+// Names of the signals that can serve as a notice: "SIGTERM", "SIGUSR1" …
 std::span<const std::string_view> NoticeSignals();
 
-// Response to the loss of a worker: nothing; all workers restart from the
-// newest checkpoint; or only the lost one restarts, and takes the others'
-// state.
+// Response to the loss of a worker. kNone: no restart. kWholeJob: all workers
+// restart from the newest checkpoint. kRejoin: only the lost worker restarts,
+// and receives the state of the others.
 enum class RestartPolicy : uint8_t { kNone, kWholeJob, kRejoin };
 inline OnLoss OnLossUnder(RestartPolicy policy) {
   return policy == RestartPolicy::kRejoin ? OnLoss::kRejoin : OnLoss::kLeave;
 }
-// Time in which a survivor has to notice a loss, or it counts as hung: a step,
-// which may be long, and short enough for the others to meet it.
+// Returns how long the other workers may take to detect a loss before they
+// count as hung: enough for a long step, and short enough that the workers
+// still meet within the rendezvous timeout.
 Duration RegroupGraceOf(const ClusterOptions& cluster);
 std::string_view RestartPolicyName(RestartPolicy policy);
 
-// Action of a run once its loss, or its state, is not finite: every further
-// step usually computes NaN. Changes no bits of the results.
+// Response to a loss or state that is not finite: all later steps usually
+// compute NaN. Changes no bits of the results.
 enum class OnNotFinite : uint8_t {
   kTrainOn,
-  kStop,  // at that step, on all workers; such a state is not saved
+  kStop,  // on all workers, at that step; the state is not saved
 };
 
 struct TrainOptions {
@@ -152,22 +158,22 @@ struct TrainOptions {
   Horizon horizon;
   CheckpointOptions checkpoint;
   SummaryOptions summary;
-  std::string export_directory;  // of the trained model; empty: nowhere
+  std::string export_directory;  // for the trained model; empty: no export
   ClusterOptions cluster;
   PreemptionOptions preemption;
   OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
   KernelOptions kernels;
-  // Saves and stops are looked at after each so many steps and at an epoch's
-  // end: what falls due in between waits. Changes no bits.
+  // Steps between two boundaries at which workers save or stop; the end of an
+  // epoch is one too. A request made in between waits. Changes no bits.
   uint64_t steps_per_execution = 1;
-  // A state digest every so many steps (and at every save and the end); 0: only
-  // there.
+  // Steps between two state digests, besides those at each save and at the end;
+  // 0: only these.
   uint64_t digest_every = 0;
-  bool log_samples = false;  // the sample ledger, for the harness
+  bool log_samples = false;  // emits the samples of each step, for the harness
 };
 
-// One JSON line and back: how the launcher tells its workers. Errors name the
-// key, what was expected and what was found.
+// Encode and decode the options as one line of JSON: the launcher passes them
+// to its workers. Errors name the key, the expected and the found value.
 std::string TrainOptionsToJson(const TrainOptions& options);
 Result<TrainOptions> TrainOptionsFromJson(std::string_view json);
 
@@ -177,15 +183,15 @@ struct TrainResult {
   uint64_t epochs = 0;
   uint64_t steps = 0;
   std::string digest;  // of the final state, 32 hex digits
-  // Loss of the last complete epoch's training rows, else of the first epoch's
-  // steps so far; none: no step was made.
+  // Loss on the training rows of the last complete epoch; before the end of the
+  // first epoch, of its steps so far; nullopt if no step was made.
   std::optional<float> loss;
   std::optional<double> accuracy;
-  std::optional<double> val_accuracy;    // none: nothing was validated yet
+  std::optional<double> val_accuracy;    // nullopt: no validation yet
   std::optional<uint64_t> resumed_from;  // step
   // True if the final state and its loss are finite.
   bool finite = true;
-  // The first step at which one of them was not finite, as far as known.
+  // First step at which one of them was not finite, as far as known.
   std::optional<uint64_t> not_finite_since;
   TimeTotals times;  // of the chief, in its last process
 };

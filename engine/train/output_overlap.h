@@ -1,5 +1,5 @@
-// The directories and files that a run writes, and which of them may not
-// coincide.
+// Directories and files that a run writes, and the rules for which of them may
+// not overlap.
 #ifndef GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
 #define GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
 
@@ -13,18 +13,18 @@ namespace gauntlet {
 
 struct OutputPlace {
   std::string role;  // for messages: "--export"
-  std::string path;  // "": the run has none
+  std::string path;  // "": the run does not write it
 };
 
 struct OutputPlaces {
   OutputPlace store;     // checkpoint directory
-  OutputPlace exported;  // replaced as a whole
+  OutputPlace exported;  // export directory, replaced as a whole
   std::vector<OutputPlace> others;
 };
 
-// kInvalidArgument names two places of which one lies in a directory that is
-// the other's alone: the store's and the export's are; of the others no two are
-// the same. Links, "." and ".." are followed.
+// Returns kInvalidArgument if another place equals or lies inside the
+// checkpoint or the export directory, or if two of `others` are the same path.
+// The message names both. Links, "." and ".." are resolved first.
 Status CheckOverlap(Storage& storage, const OutputPlaces& places);
 
 }  // namespace gauntlet

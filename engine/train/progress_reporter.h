@@ -1,4 +1,4 @@
-// Takes a worker's reports on its progress, and the result of its run.
+// Receives a worker's progress reports and the result of its run.
 #ifndef GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 #define GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 
@@ -10,21 +10,21 @@
 
 namespace gauntlet {
 
-// Safe from any task. Progress never blocks: reports may be dropped for a
-// reader that is slow, paused or gone.
+// Thread-safe. Progress never blocks: reports may be dropped if the reader is
+// slow, paused or gone.
 class ProgressReporter {
  public:
   virtual ~ProgressReporter() = default;
   virtual void Progress(const WorkerProgress& progress) = 0;
-  // Sends the result. A reader that is slow or paused still gets it.
+  // Sends the result. A slow or paused reader still receives it.
   virtual void Result(const TrainResult& result) = 0;
-  // Waits until the launcher has acknowledged the result. kDeadlineExceeded at
-  // the deadline; kUnavailable if the launcher is gone. Ok at once if no
-  // launcher of this program started the worker.
+  // Waits until the launcher has acknowledged the result. Returns
+  // kDeadlineExceeded at the deadline, kUnavailable if the launcher is gone.
+  // Returns Ok immediately if no launcher of this program started the worker.
   virtual Status AwaitAcknowledgement(Time /*deadline*/) { return OkStatus(); }
-  // True if anyone reads the lines for people.
+  // Returns true if a person reads the text lines.
   virtual bool reads_lines() const { return true; }
-  // Probe for the worker's steps; null: none.
+  // Returns the probe for the worker's steps; null if there is none.
   virtual StepProbe* probe() { return nullptr; }
 };
 

@@ -1,4 +1,4 @@
-// Sums the durations of a worker's steps and saves, part by part.
+// Total durations of a worker's steps and saves, by part.
 #ifndef GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
 #define GAUNTLET_ENGINE_TRAIN_TIME_TOTALS_H_
 
@@ -9,18 +9,19 @@
 
 namespace gauntlet {
 
-// A save that has ended on this worker.
+// A save that has ended on this worker, committed or failed.
 struct TimedSave {
   bool committed = false;
   uint64_t bytes = 0;            // written by this worker
-  std::vector<PartTime> parts;   // of the time that training waited
-  std::vector<PartTime> beside;  // of tasks that it did not wait for
+  std::vector<PartTime> parts;   // of the time for which training waited
+  std::vector<PartTime> beside;  // of background tasks
 };
 
 struct TimeTotals {
   uint64_t steps = 0;
   std::vector<PartTime> step_parts;
-  uint64_t saves = 0;  // committed ones; parts and bytes are of all tries
+  // Committed saves; parts and bytes also count failed ones.
+  uint64_t saves = 0;
   uint64_t save_bytes = 0;
   std::vector<PartTime> save_parts;
   std::vector<PartTime> save_beside;

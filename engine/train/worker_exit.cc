@@ -9,10 +9,10 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   switch (status.code()) {
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
-    // A survivor of an earlier life may claim after its successors did. Who is
-    // still asked for starts again, with a newer claim; nobody starts a
-    // survivor. Where it was a later launch that claimed, that claim is refused
-    // (LaunchHold).
+    // Fenced by a newer claim, possibly of a stale worker that claimed late. A
+    // worker that is still wanted is restarted and makes a newer claim; a stale
+    // worker is not restarted. If a later launch made the newer claim, the
+    // restarted worker's claim is refused (LaunchHold).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
     case Code::kResourceExhausted:
@@ -20,9 +20,9 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     case Code::kForbidden:
       return stage == Stage::kSetUp ? WorkerExit::kBadInput
                                     : WorkerExit::kLostWorker;
-    // A disk that fails once may not fail again; one that does uses up the
-    // restarts. So does one that loses a file; where it was the store that
-    // somebody deleted, that is kFailedPrecondition.
+    // A disk error may be transient; a permanent one uses up the restarts, and
+    // so does a lost file. A store that somebody deleted is kFailedPrecondition
+    // instead.
     case Code::kIoError:
     case Code::kNotFound:
     case Code::kAlreadyExists:

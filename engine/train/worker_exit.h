@@ -1,4 +1,4 @@
-// Meaning of a worker's exit for its launcher.
+// Exit codes of a worker, as its launcher interprets them.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
 
@@ -10,19 +10,19 @@
 
 namespace gauntlet {
 
-// Part of a run that an error comes from: it decides how the worker ends.
+// Part of the run in which an error occurs: it decides the exit code.
 enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);
 
-// The same for who started the job: kStartLater is between a worker and its
-// launcher.
+// Returns the exit code of the whole job for that of a worker: kStartLater,
+// which only the launcher understands, becomes kLostWorker.
 WorkerExit OutsideOfTheJob(WorkerExit exit);
 
-// All codes by which a worker says how it ended, in ascending order.
+// Returns all exit codes of a worker, in ascending order.
 std::span<const int> AllWorkerExits();
 
-// Returns true if the code is one of them.
+// Returns true iff the code is one of AllWorkerExits().
 bool IsWorkerExit(int exit_code);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Worker processes, as the launcher sees them.
+// Worker processes, as the launcher starts and observes them.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_PROCESSES_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_PROCESSES_H_
 
@@ -17,48 +17,51 @@
 
 namespace gauntlet {
 
-// One worker's place: the addresses of all and the index of this one.
+// Place of one worker in the cluster: the addresses of all, its own rank, and
+// its credentials.
 struct WorkerSpec {
-  int worker = 0;                      // identity, survives restarts
-  int life = 1;                        // 1 for its first incarnation
+  int worker = 0;                      // identity, kept across restarts
+  int life = 1;                        // incarnation number, from 1
   int rank = 0;                        // index into `addresses`
   std::vector<std::string> addresses;  // "host:port" by rank
   AddressBook address_book = AddressBook::kKnown;
-  std::string listen_on;  // if not on its own address
-  // The job's secret. Without one, nobody has to prove anything, and a worker
-  // listens on loopback only, unless `insecure`.
+  std::string listen_on;  // if different from its own address
+  // The job's secret. Without one, connections are not authenticated, and a
+  // worker listens on loopback only, unless `insecure`.
   std::optional<JobToken> token;
-  bool insecure = false;   // anybody who reaches this worker may join the job
+  bool insecure = false;   // anyone who reaches this worker may join the job
   LaunchHold launch_hold;  // of the launcher
 };
 
-// How far the run is, for people. From the chief, at most a few times a second;
-// a failure from any worker.
+// Progress of the run, for people. Reported by the chief, at most a few times
+// per second; failures are reported by any worker.
 struct WorkerProgress {
   uint64_t step = 0;
   uint64_t epoch = 0;
   uint64_t steps_per_epoch = 0;
-  std::optional<float> loss;  // of that step; none: not of a step
+  // Loss of that step; nullopt: the report is not about a step.
+  std::optional<float> loss;
   std::string line;  // a message worth keeping ("resumed …"), or empty
   // With `line`: the first step at which loss or state was not finite, as far
   // as the chief knows. One launch shows that line once.
   std::optional<uint64_t> not_finite_since;
-  // For the launcher alone; a report with one of these has nothing else. The
-  // chief has claimed this generation:
+  // The fields below are for the launcher alone, each in a report of its own.
+
+  // Generation that the chief has just claimed; 0: none.
   uint64_t claimed = 0;
-  // If nothing more is received for so long, the chief hangs.
+  // If no report follows within this time, the chief counts as hung.
   Duration patience{0};
-  // This worker waits for the others, having left this generation (0: it never
-  // had one). `step` comes with it.
+  // This worker waits for the others at a rendezvous. Value: the generation
+  // that it left; 0: it never belonged to one. `step` is set too.
   std::optional<uint64_t> meeting;
-  // With `meeting`: the rank that had been silent for too long.
+  // With `meeting`: the rank that was silent for too long, if any.
   std::optional<int> silent_rank;
-  // This worker is in a save, and notices nothing for so long at most; 0: the
-  // save is over.
+  // This worker is in a save, and detects no loss for at most this long; 0: the
+  // save has ended.
   std::optional<Duration> saving;
-  // The chief: all workers of this generation train.
+  // From the chief: generation whose workers all train now; 0: none.
   uint64_t formed = 0;
-  // Reason why this worker is about to end in an error.
+  // Error with which this worker is about to exit.
   std::string failure;
   // With `failure`: this worker's own device failed, not another worker.
   bool own_device_failed = false;
@@ -67,7 +70,7 @@ struct WorkerProgress {
 struct WorkerExited {
   int code = 0;    // exit code; 128 + signal if a signal ended it
   int signal = 0;  // 0 if it exited
-  // False: nobody reaches it any more, and it counts as killed.
+  // False: the worker is unreachable, and counts as killed.
   bool is_certain = true;
 };
 
@@ -78,22 +81,23 @@ struct WorkerNotice {
 
 enum class WorkerSignal : uint8_t { kTerminate, kKill };
 
-// A notice of a worker's exit comes last of its notices, once it is reaped.
+// Starts, signals and observes workers. The notice of a worker's exit is the
+// last one about that incarnation, and comes after the process was reaped.
 class WorkerProcesses {
  public:
   virtual ~WorkerProcesses() = default;
-  // Addresses on this machine that nobody else uses, one for each rank.
+  // Reserves unused addresses on this machine, one per rank.
   virtual Result<std::vector<std::string>> ReserveAddresses(int count) = 0;
   virtual Status Start(const WorkerSpec& spec) = 0;
-  // The next notice; nullopt at the deadline.
+  // Waits for the next notice. Returns nullopt at the deadline.
   virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
-  // A worker that is gone already is fine.
+  // Has no effect if the worker is already gone.
   virtual void Signal(int worker, WorkerSignal signal) = 0;
-  // Confirms to the worker that its result has arrived. Never blocks; a worker
-  // that is gone already is fine.
+  // Confirms to the worker that its result has arrived. Never blocks. Has no
+  // effect if the worker is already gone.
   virtual void Acknowledge(int worker) = 0;
-  // True if the worker's messages can be received now: otherwise its silence
-  // means nothing.
+  // Returns true if the worker's messages can be received now. If not, its
+  // silence does not show that it hangs.
   virtual bool Hears(int /*worker*/) const { return true; }
 };
 

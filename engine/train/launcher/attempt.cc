@@ -13,12 +13,12 @@
 namespace gauntlet {
 namespace {
 
-// Rejoining in a row that brings no step: then what is wrong may be with those
-// that stay, and all start again.
+// Consecutive rejoins without a new step after which all workers restart: the
+// fault may be in the workers that kept running.
 constexpr int kFruitlessRejoins = 2;
 
-// The launcher looks at its workers far more often. If it does not for so long,
-// it was paused itself (SIGSTOP, a frozen container).
+// The launcher checks its workers far more often. A gap this long means that
+// the launcher itself was paused (SIGSTOP, a frozen container).
 constexpr Duration kPausedItself = std::chrono::seconds(1);
 
 constexpr int kNotStarted = 127;
@@ -92,8 +92,8 @@ Status Attempt::Start(size_t rank) {
   return OkStatus();
 }
 
-// A worker that cannot even be started fails like one that dies at once, where
-// others may be enough.
+// Returns true if a worker that cannot be started counts as one that failed,
+// since fewer workers may be enough.
 bool Attempt::CanExcludeFailedWorker() const {
   return options_.min_workers > 0 && options_.min_workers < options_.workers &&
          options_.restart != RestartPolicy::kNone;
@@ -153,7 +153,7 @@ void Attempt::PassOnNotices() {
   }
 }
 
-// The workers that are left are killed then, if not earlier.
+// Kills the remaining workers after `grace`, unless an earlier deadline is set.
 void Attempt::SetKillDeadline(Duration grace) {
   kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
 }
@@ -191,7 +191,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     launch_.budget.Reached(progress.step);
     rejoin_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
                   now);
-    // Nobody else is to come.
+    // No worker will be restarted that could meet this one.
     if (!MayRegroup()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {
     if (*progress.saving > Duration::zero()) {
@@ -235,7 +235,7 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   world_.events.Emit(std::move(event));
   if (exited.code == ExitCode(WorkerExit::kDone)) {
     NoMoreStarts(Reason::kWorkerDone, worker);
-    // The chief may have something to put away yet.
+    // The chief may still have to export the model or delete checkpoints.
     SetKillDeadline(std::max(options_.stop_grace, patience_));
     return;
   }
@@ -257,20 +257,21 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   SetKillDeadline(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
-// Returns true if a lost worker may be restarted while the others run. A notice
-// to all does not forbid it: they still have to agree on a save.
+// Returns true if a lost worker may be restarted while the others run. A
+// preemption notice does not forbid it: the workers still have to agree on a
+// save.
 bool Attempt::MayRegroup() const {
   return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
          !ending_ && !launch_.interrupted_twice;
 }
 
-// Counts a loss that is known in full: decides who caused it, and whether
-// another one is allowed. If not, the attempt ends.
+// Handles a loss once all reports on it have arrived: determines the cause and
+// counts a restart. If none is allowed, the attempt ends.
 void Attempt::NoteRegroup() {
   if (!rejoin_.ConsumeLosses()) return;
   const std::string reason =
       losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
-  // Another membership is another ring: all start again.
+  // Another membership needs another ring: all workers restart.
   const bool same = launch_.membership.Of(launch_.life + 1) == members_;
   const bool helps =
       launch_.budget.restarts_without_progress() < kFruitlessRejoins;
@@ -285,7 +286,7 @@ bool Attempt::AnyRuns() const {
 
 void Attempt::TendRegroup(Time now) {
   if (!MayRegroup() || !rejoin_.is_open()) return;
-  // Nobody is judged by what waits to be read.
+  // No worker is overdue while notices are unread.
   if (heard_all_) {
     for (const int worker : rejoin_.Overdue(now)) {
       if (!killed_by_launcher_[worker]) Kill(worker, Reason::kNoSign);
@@ -314,7 +315,8 @@ void Attempt::ExpectChief(Duration patience) {
   hangs_at_ = world_.clock.Now() + patience;
 }
 
-// If all workers hang, or the only one, no other worker notices it.
+// Detects that the chief hangs. If all workers hang, or the only one does, no
+// worker detects it.
 void Attempt::WatchChief(Time now) {
   if (now < hangs_at_ || !running_[chief()]) return;
   if (!processes_.Hears(chief())) {
@@ -331,8 +333,8 @@ void Attempt::WatchChief(Time now) {
   End(Reason::kChiefSilent, chief());
 }
 
-// Nobody is late by time in which this process could not see it: what came
-// meanwhile is still to be read.
+// Extends all deadlines by the time for which this process was paused: messages
+// that arrived meanwhile are still unread.
 void Attempt::AllowForPause(Time now) {
   const Duration missed = now - looked_at_;
   looked_at_ = now;
@@ -342,7 +344,7 @@ void Attempt::AllowForPause(Time now) {
   rejoin_.AllowForPause(missed);
 }
 
-// Until no worker runs.
+// Runs until no worker is left.
 void Attempt::RunEventLoop() {
   looked_at_ = world_.clock.Now();
   while (AnyRuns()) {
@@ -363,7 +365,7 @@ void Attempt::RunEventLoop() {
 }
 
 // Returns the cause of the losses since the last call, with the consequence for
-// the worker that is to blame.
+// the worker that caused them.
 std::string Attempt::ReasonOfLosses() {
   const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
   const bool somebody_failed = std::ranges::any_of(news, FailedItself);
@@ -383,9 +385,10 @@ std::string Attempt::ReasonOfLosses() {
   return reason;
 }
 
-// The chief sends its result once all have come to the end: what becomes of the
-// processes after that changes no result. A chief that dies then may leave what
-// it was to delete; one that cannot delete it is a failure.
+// Returns the outcome of an attempt with a result. The chief sends the result
+// once all workers have reached the end, so later exits do not change it. If
+// the chief then dies, checkpoints that it should delete may be left; if it
+// cannot delete them, the job has failed.
 LaunchEnd Attempt::EndWithResult() const {
   LaunchEnd end = {.exit_code = ExitCode(ExitForStatus(result_->status)),
                    .result = result_};
@@ -414,7 +417,8 @@ std::optional<LaunchEnd> Attempt::FinalOutcome() const {
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
         WorkerExit::kFailed, WorkerExit::kNotFinite, WorkerExit::kStartLater}) {
-    // A decision of the chief also ends the others, so its exit comes first.
+    // An error of the chief also ends the others, so the chief's takes
+    // precedence.
     const Loss* said = nullptr;
     for (const Loss& loss : losses_) {
       if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {

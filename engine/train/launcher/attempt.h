@@ -1,6 +1,5 @@
-// One attempt at a job by its launcher: from the start of all workers until
-// none runs any more. Under `rejoin` a worker that is lost starts again within
-// it.
+// One attempt at a job: from the start of all workers until none is running.
+// With RestartPolicy::kRejoin a lost worker is restarted within the attempt.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_ATTEMPT_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_ATTEMPT_H_
 
@@ -25,13 +24,15 @@ class Attempt {
   // `launch` outlives it.
   explicit Attempt(LaunchState& launch);
 
-  // An error: not all workers could be started, and those that were are gone.
+  // Runs the attempt to its end. Returns an error if a worker could not be
+  // started; those that were started have exited by then.
   Status Run();
 
-  // Outcome of an attempt that is over; none if the job has to start again.
+  // Returns the outcome of an attempt that has ended; nullopt if the job must
+  // be restarted.
   std::optional<LaunchEnd> FinalOutcome() const;
-  // Reason why the job has to start again. Also decides the consequence for the
-  // worker that is to blame, so call it once.
+  // Returns the reason for the restart. Call it once: it also counts the
+  // failure of the worker that caused the loss, which may exclude that worker.
   std::string RestartReason();
 
  private:
@@ -46,9 +47,9 @@ class Attempt {
   LogEvent About(EventKind kind, int worker) const;
   void Kill(int worker, Reason why);
   void KillAll(Reason why);
-  // No worker starts again from here on. Only the first reason counts.
+  // Forbids further restarts in this attempt. Later calls change nothing.
   void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
-  // Likewise, and kills the workers that are left.
+  // As NoMoreStarts, and kills the workers that are still running.
   void End(Reason why, std::optional<int> worker = std::nullopt);
   void SetKillDeadline(Duration grace);
   void Take(const WorkerNotice& notice);
@@ -74,21 +75,21 @@ class Attempt {
   std::vector<int> members_;                // by rank
   std::vector<std::string> addresses_;      // by rank
   std::map<int, bool> running_;             // by worker
-  std::map<int, int> incarnations_;         // by worker, the newest
-  std::map<int, bool> killed_by_launcher_;  // killed from here, by worker
-  std::map<int, std::string> failures_;     // said, by worker
-  std::set<int> failed_themselves_;         // as they said with it
-  std::vector<Loss> losses_;                // in the order they came
-  size_t blamed_ = 0;     // how many of them somebody was blamed for
-  bool ending_ = false;   // no worker of it starts again
-  std::string ended_by_;  // why, where that is known
+  std::map<int, int> incarnations_;         // newest one, by worker
+  std::map<int, bool> killed_by_launcher_;  // by worker
+  std::map<int, std::string> failures_;     // reported errors, by worker
+  std::set<int> failed_themselves_;         // reported a failed device
+  std::vector<Loss> losses_;                // in order of arrival
+  size_t blamed_ = 0;     // number of losses with an assigned cause
+  bool ending_ = false;   // no worker is restarted
+  std::string ended_by_;  // reason, if known
   std::optional<TrainResult> result_;
-  size_t losses_before_result_ = 0;  // how many came before it
+  size_t losses_before_result_ = 0;  // number of losses before the result
   Time kill_at_ = kNever;
-  Time looked_at_{};        // at the workers, the last time
+  Time looked_at_{};        // last check of the workers
   bool heard_all_ = false;  // no notice is left unread
-  Duration patience_{0};    // of the chief, by its last message
-  Time hangs_at_ = kNever;  // the chief, if it says nothing until then
+  Duration patience_{0};    // of the chief, by its last report
+  Time hangs_at_ = kNever;  // deadline of the chief's next report
   std::string hang_;        // description of the chief's hang
 };
 

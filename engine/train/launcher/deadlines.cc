@@ -6,13 +6,13 @@ namespace gauntlet {
 
 Deadlines DeadlinesOf(const ClusterOptions& cluster,
                       const LauncherOptions& launcher) {
-  // One period until the limit is reached, and one until a survivor that waits
-  // for the lost worker has noticed it.
+  // One period until the limit is reached, and one until a worker that waits
+  // for the lost one has detected it.
   const Duration silence = 2 * cluster.lost_after;
   // All wait for the chief's decision, which may take as long as a save.
   Duration joining =
       cluster.rendezvous_timeout + cluster.save_timeout + silence;
-  // A survivor that was in a save comes when that is over.
+  // A worker in a save joins only after the save.
   if (launcher.restart == RestartPolicy::kRejoin) {
     joining += cluster.save_timeout;
   }

@@ -14,26 +14,27 @@ struct Deadlines {
   // A worker whose connections stay open is declared lost only after it has
   // sent nothing for this long.
   Duration silence{0};
-  // A worker that sends heartbeats and nothing else is given up only after at
-  // least this long, whatever it does.
+  // A worker that sends only heartbeats is given up after at least this long,
+  // in whatever part of the run.
   Duration shortest_hang{0};
 
-  // A worker reports that it lost another one within this time of the loss, by
+  // A worker reports the loss of another one within this time, depending on
   // what it is doing then.
   Duration detection_in_training{0};
   Duration detection_in_a_save{0};
   // From the start of a worker's process, or from the loss after which it
   // rejoins, until its first step.
   Duration detection_in_joining{0};
-  // The launcher alone waits for a process that has not reached the others.
+  // For a worker that has not yet reached the others: only the launcher waits
+  // for it.
   Duration detection_before_joining{0};
 
-  // Pause before the first restart, and the longest one. Where workers rejoin
-  // the first one depends on the losses before.
+  // Pause before the first restart, and longest pause. If workers rejoin, the
+  // first pause also depends on earlier losses.
   Duration first_restart_pause{0};
   Duration longest_restart_pause{0};
 
-  // The workers of a launcher that was killed end within this time of its end.
+  // Workers whose launcher was killed exit within this time.
   Duration orphans_end{0};
 
   bool operator==(const Deadlines&) const = default;

@@ -25,22 +25,23 @@ struct LaunchState {
                          .min_workers = options.min_workers,
                          .by_life = options.workers_by_life}};
   RestartBudget budget{options};
-  // The same for all attempts: generations fence stale workers, not tokens.
+  // One token for all attempts: stale workers are fenced by generations, not by
+  // tokens.
   const JobToken token = JobToken::Make(world.entropy);
-  int life = options.first_life - 1;  // the newest that was started
+  int life = options.first_life - 1;  // newest one that was started
   LaunchHold launch_hold;
   bool told_to_stop = false;
   bool interrupted_twice = false;
-  // The first step at which loss or state was not finite, as workers said.
+  // First step at which loss or state was not finite, as workers reported.
   std::optional<uint64_t> not_finite_since;
-  std::string why_give_up;  // "" while another restart may be
+  std::string why_give_up;  // "": another restart is allowed
 
-  // Counts a restart of the whole job, or of workers that rejoin. Returns false
+  // Counts a restart, of the whole job or of workers that rejoin. Returns false
   // if it is not allowed.
   bool CountRestart(const std::string& reason);
-  // Worker to blame for the last loss, if any.
+  // Worker that caused the last loss, if known.
   std::optional<int> blamed;
-  // Notes that step. Returns false if it was known, and reported.
+  // Records the step. Returns false if an earlier call has recorded one.
   bool NoteNotFinite(uint64_t since);
 };
 

@@ -23,7 +23,7 @@ LaunchEnd Failed(std::string reason) {
 // Ends a launch after an error of the launcher itself.
 LaunchEnd FailedBy(const Status& status) {
   LaunchEnd end = Failed(status.message());
-  // A later start may find room.
+  // A later start may have more disk space, or other resources.
   if (status.code() == Code::kResourceExhausted) {
     end.exit_code = static_cast<int>(WorkerExit::kLostWorker);
   }
@@ -38,7 +38,7 @@ bool NeverRestarts(const LauncherOptions& options) {
   return options.restart == RestartPolicy::kNone || options.max_restarts == 0;
 }
 
-// Between two lives of the job. Returns whether a notice came meanwhile.
+// Pauses between two attempts. Returns true if a preemption notice has arrived.
 bool BackOff(LaunchState& launch, NoticeSources& sources) {
   const Clock& clock = launch.world.clock;
   const Time until = clock.Now() + launch.budget.pause();
@@ -51,7 +51,8 @@ bool BackOff(LaunchState& launch, NoticeSources& sources) {
   return false;
 }
 
-// The whole job again, as often as it takes and may be.
+// Makes attempts at the job until one has a final outcome or no restart is
+// allowed.
 LaunchEnd RunLives(LaunchState& launch) {
   NoticeSources sources(launch.world, launch.options.notices,
                         [&launch](std::string line) {
@@ -80,7 +81,7 @@ LaunchEnd RunLives(LaunchState& launch) {
   }
 }
 
-// Under the store's lock.
+// Runs the job while holding the lock of the checkpoint directory.
 LaunchEnd RunLocked(LaunchState& launch) {
   const std::string& directory = launch.options.checkpoint_directory;
   const Result<std::unique_ptr<FileLock>> lock =
@@ -88,7 +89,7 @@ LaunchEnd RunLocked(LaunchState& launch) {
                 [&launch](const std::string& in_use) {
                   launch.observer.Progress({.line = "waiting: " + in_use});
                 });
-  // Whoever has it may be about to end.
+  // A later start may succeed: the holder may be about to exit.
   if (lock.status().code() == Code::kFailedPrecondition) {
     return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
             .reason = lock.status().message()};

@@ -1,5 +1,5 @@
-// Starts the workers of a job on one machine and starts them again when one is
-// lost: the policy, the same in every world.
+// Starts the workers of a job on one machine, and restarts them after a loss.
+// The policy is the same in every world.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_LAUNCHER_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_LAUNCHER_H_
 
@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// Workers of a launcher that was killed outlive it by at most this. The next
-// launcher waits so long for the lock that they hold.
+// Longest time for which workers outlive their killed launcher. The next
+// launcher waits this long for the lock that they hold.
 inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
 
 struct LauncherOptions {
@@ -26,31 +26,31 @@ struct LauncherOptions {
   std::vector<int> workers_by_life;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
-  // How a loss ends that may not be followed by any restart: the job has
-  // failed, unless somebody else may start it again.
+  // Exit code after a loss if no restart is ever allowed. kFailed, unless
+  // somebody else may restart the job.
   WorkerExit without_restarts = WorkerExit::kFailed;
-  // Lives in a row that may come no further than earlier ones did.
+  // Maximum number of consecutive restarts without a new step.
   int max_fruitless = 10;
-  // Pause before a restart. Doubles, up to the maximum, with each attempt that
-  // ends sooner than the pause would and has brought no new step.
+  // Pause before a restart. Doubles, up to the maximum, after each attempt that
+  // ended sooner than this pause and made no new step.
   Duration backoff = std::chrono::milliseconds(100);
   Duration max_backoff = std::chrono::seconds(10);
-  // How long the survivors of a loss may take to notice it themselves before
-  // they are killed.
+  // Time for the other workers to detect a loss and exit before they are
+  // killed.
   Duration survivors_grace = std::chrono::milliseconds(500);
-  // The same where they are to rejoin: who is in the middle of a long step
-  // keeps a state that nobody should have to train again (RegroupGraceOf). Who
-  // is not heard to beat either has survivors_grace.
+  // As survivors_grace, if workers rejoin: a worker within a long step holds a
+  // state that would otherwise be recomputed (RegroupGraceOf). A worker without
+  // a heartbeat still gets only survivors_grace.
   Duration regroup_grace = std::chrono::milliseconds(500);
-  // How long a chief may take from its start to its first sign, which comes
-  // once it has read its data; from then on each sign says how long the next
-  // may take.
+  // Time from the chief's start to its first report, which follows once its
+  // data is loaded. Each later report sets the limit for the next one.
   Duration start_timeout = std::chrono::minutes(10);
-  // How long workers may take to save and leave after a notice.
+  // Time for workers to save and exit after a preemption notice.
   Duration stop_grace = std::chrono::seconds(30);
-  int first_life = 1;  // of the workers; later attempts count on
-  // Sources of notices beside the host's while no worker runs. A worker that
-  // runs watches them itself.
+  // Number of the first incarnation; later attempts count up.
+  int first_life = 1;
+  // Sources of preemption notices besides the host's, watched while no worker
+  // runs. A running worker watches them itself.
   PreemptionOptions notices;
   // The checkpoint directory, locked while the job runs; empty: none.
   std::string checkpoint_directory;
@@ -60,31 +60,33 @@ struct LaunchEnd {
   int exit_code = 0;  // of the program: see `gauntlet help exit-codes`
   std::optional<TrainResult> result;
   int restarts = 0;
-  std::string reason;  // why it is not a plain success
+  std::string reason;  // empty: plain success
 };
 
 class LaunchObserver {
  public:
   virtual ~LaunchObserver() = default;
   virtual void Progress(const WorkerProgress& progress) = 0;
-  // A loss, and the restart that follows after the pause.
+  // Called after a loss, before the pause and the restart.
   virtual void Restarting(int restart, const std::string& reason,
                           Duration pause) = 0;
 };
 
-// Workers notice among themselves that one of them is lost. Of the chief the
-// launcher waits for signs itself, from its start on: where one is overdue, all
-// are killed and started again. A sign says for how long the next may fail to
-// come, by the limit of what begins then (a step, a save) and lost_after, in
-// which the workers would notice it themselves.
+// Runs a job to its end. Workers detect the loss of each other; the launcher
+// itself watches only the chief, from its start on. Each report of the chief
+// states how long the next one may take: the limit of the part that begins (a
+// step, a save) plus lost_after, within which the workers would detect a hang
+// themselves. If a report is overdue, all workers are killed and restarted.
 //
-// Ends when the job does, when it is told to stop (the notices of world.host,
-// passed on to the workers: the first asks them to save and go, repeated ones
-// change nothing, but a second interrupt, by a person at the terminal, kills
-// them and is exit code 130), when a worker ends for a reason that a restart
-// cannot mend, or when restarts are used up. A worker that fails again and
-// again is done without where fewer are enough (Membership), and the end of the
-// job otherwise. No worker is left in any case.
+// Returns when
+// - the job is done;
+// - the launcher was told to stop (notices of world.host). The first notice is
+//   passed on: the workers save and exit. Repeated ones change nothing, except
+//   that a second interrupt at the terminal kills the workers (exit code 130);
+// - a worker exits for a reason that a restart cannot fix;
+// - the restarts are used up.
+// A worker that fails repeatedly is excluded if the rest suffices (Membership);
+// otherwise the job ends. No worker is running when this returns.
 LaunchEnd Launch(World& world, WorkerProcesses& processes,
                  const LauncherOptions& options, LaunchObserver& observer);
 

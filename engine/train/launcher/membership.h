@@ -1,5 +1,5 @@
-// Which workers a life of a job has: the policy of a launcher whose workers may
-// be fewer than the job's full number.
+// Membership policy: the workers of each attempt, if a job may run with fewer
+// than its full number.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_MEMBERSHIP_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_MEMBERSHIP_H_
 
@@ -12,11 +12,11 @@ namespace gauntlet {
 
 struct MembershipOptions {
   int workers = 1;  // at most
-  // The fewest that the job is gone on with where others fail again and again;
-  // 0: all of them.
+  // Minimum number of workers with which the job continues when others fail
+  // repeatedly; 0: `workers`.
   int min_workers = 0;
-  // How many workers each life of the job has, from life 1 on; the last holds
-  // for all that follow. Empty: `workers`.
+  // Number of workers per attempt, from attempt 1; the last entry applies to
+  // all later attempts. Empty: `workers`.
   std::vector<int> by_life;
 
   int least() const { return min_workers == 0 ? workers : min_workers; }
@@ -24,21 +24,21 @@ struct MembershipOptions {
 
 class Membership {
  public:
-  // Losses in a row by one worker after which it is done without.
+  // Consecutive losses caused by one worker after which it is excluded.
   static constexpr int kFailuresToLeaveOut = 3;
 
   explicit Membership(MembershipOptions options);
 
-  // The workers of that life, by rank: the lowest numbers of those that are not
-  // left out.
+  // Returns the workers of the attempt, by rank: those with the lowest numbers
+  // that are not excluded.
   std::vector<int> Of(int life) const;
 
-  // A life of the job, or of one worker, ended in a loss that this worker
-  // began; nullopt: nobody knows who. Returns what follows for people, "" for
-  // nothing.
+  // Records the worker that caused the loss of an attempt, or of workers that
+  // rejoin; nullopt: unknown. Returns the consequence as text for people; "" if
+  // there is none.
   std::string RecordCulprit(std::optional<int> worker);
 
-  // Why the job cannot go on with what is left; "" if it can.
+  // Reason why the remaining workers are too few; "": they are enough.
   const std::string& too_few() const { return too_few_; }
 
  private:

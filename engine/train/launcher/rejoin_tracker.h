@@ -1,16 +1,16 @@
-// State of workers that meet again after a loss, in the launcher: the policy
-// `rejoin`, without the processes.
+// Tracks the workers that meet again after a loss: the policy of
+// RestartPolicy::kRejoin in the launcher, without the processes.
 //
-// A matter is open from the start of an attempt, or from a loss, until the
-// chief reports that a generation has formed. A worker that has died by then,
-// or has left that generation already, opens the next matter at once: messages
-// of two workers have no order between them.
+// A regroup is open from the start of an attempt, or from a loss, until the
+// chief reports that a generation has formed. If a worker has died by then, or
+// has already left that generation, the next regroup opens immediately:
+// messages of two workers arrive in any order.
 //
-// While a matter is open each worker is meeting, dead, or not yet heard of. A
-// worker of a formed generation that is not heard of within the grace is
-// overdue. A worker in a save cannot notice a loss, and has until the save's
-// own bound. A worker whose heartbeat has stopped is in neither a step nor a
-// save, and has the shorter grace of a survivor.
+// While a regroup is open, each worker is meeting, dead, or not yet heard from.
+// A worker of a formed generation that is not heard from within the grace is
+// overdue. A worker in a save cannot detect a loss, and has until the limit of
+// the save. A worker whose heartbeat has stopped is in neither a step nor a
+// save, and has the shorter grace.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 
@@ -32,32 +32,34 @@ class RejoinTracker {
   };
   explicit RejoinTracker(const Graces& graces) : graces_(graces) {}
 
-  // All of these workers were started.
+  // Called when all of these workers were started.
   void Begin(std::vector<int> members);
 
-  // Messages, in the order they arrive. A meeting message of a worker that left
-  // a generation before the one that has formed is outdated, and so is the
-  // message that this or an earlier generation has formed. The incarnations of
-  // a generation are not known here: if its chief's message arrives only after
-  // a worker of it has died and been restarted, that worker must be heard of
-  // once more.
+  // Reports, in order of arrival. Two kinds are outdated, and ignored: that a
+  // worker left a generation before the newest formed one, and that this or an
+  // earlier generation has formed. The tracker does not know which incarnations
+  // belong to a generation: if the chief's report arrives only after a worker
+  // of the generation has died and was restarted, that worker must report once
+  // more.
   void Died(int worker, Time now);
-  // `left`: the generation, 0 for none. `silent`: the rank whose heartbeat had
-  // stopped, if the worker left for that reason: it hangs, in a save or not.
+  // `left`: the generation that the worker left; 0: none. `silent`: the rank
+  // whose heartbeat stopped, if the worker left for that reason. That rank
+  // hangs, whether in a save or not.
   void Meets(int worker, uint64_t left, std::optional<int> silent, Time now);
   void Formed(uint64_t generation, Time now);
-  // The worker is in a save until then at the latest, or its save is over.
+  // Saves: the worker is in a save, until `until` at the latest. Saved: its
+  // save has ended.
   void Saves(int worker, Time until);
   void Saved(int worker);
 
   // The worker was restarted, and is about to meet the others.
   void Started(int worker);
 
-  // The launcher itself did not run for so long: every deadline moves.
+  // The launcher itself was paused for this long: every deadline moves.
   void AllowForPause(Duration missed);
 
   bool is_open() const { return open_; }
-  // True for a loss that the launcher has not handled yet.
+  // True if there is a loss that the launcher has not handled yet.
   bool has_new_losses() const { return news_; }
   // Marks the losses as handled. Returns false if all of them had been handled
   // before: a generation formed without the dead workers.
@@ -66,14 +68,14 @@ class RejoinTracker {
   const std::set<int>& dead() const { return dead_; }
   // Returns true if each worker is meeting or dead.
   bool IsComplete() const;
-  // Returns the workers neither dead nor meeting whose grace, and save, are
-  // over.
+  // Returns the workers neither dead nor meeting whose grace, and save if they
+  // are in one, have expired.
   std::vector<int> Overdue(Time now) const;
 
  private:
   struct Silence {
     Time since;
-    uint64_t left;  // by the worker that reports it
+    uint64_t left;  // generation of the worker that reports it
   };
   void Open(Time now);
   Time WaitsUntil(int worker) const;
@@ -82,11 +84,12 @@ class RejoinTracker {
   std::vector<int> members_;
   bool open_ = false;
   bool news_ = false;
-  bool noted_before_ = false;  // all the deaths of the matter that is open
-  bool has_formed_ = false;    // before the matter was opened
+  bool noted_before_ = false;  // all deaths of the open regroup were handled
+  bool has_formed_ = false;    // a generation has formed before
   uint64_t formed_ = 0;
   Time opened_at_{};
-  std::map<int, uint64_t> meeting_;  // or about to; the generation they left
+  // Generation that each meeting worker left; 0: it was just restarted.
+  std::map<int, uint64_t> meeting_;
   std::set<int> dead_;
   std::map<int, Time> saves_until_;
   std::map<int, Silence> silent_;

@@ -1,4 +1,5 @@
-// How often a job may start again, and how long it pauses before it does.
+// Limits how often a job may restart, and computes the pause before each
+// restart.
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_RESTART_BUDGET_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_RESTART_BUDGET_H_
 
@@ -15,20 +16,20 @@ class RestartBudget {
  public:
   explicit RestartBudget(const LauncherOptions& options);
 
-  // A worker has come to that step.
+  // Called when a worker has reached the step.
   void Reached(uint64_t step) { furthest_ = std::max(furthest_, step); }
 
-  // Notes a loss at `now`: of the whole job, or of workers that rejoin. Returns
-  // why no restart may follow; "" if one may, which is then counted. The pause
-  // before it doubles with each loss that follows the last restart sooner than
-  // that pause, without a new step; otherwise it is options.backoff.
+  // Counts a restart after a loss at `now`, of the whole job or of workers that
+  // rejoin. Returns "" if the restart is allowed, else the reason why not. The
+  // pause doubles with each loss that brings no new step and follows the last
+  // restart within that pause; otherwise it is options.backoff.
   std::string Spend(Time now);
 
-  // Takes back the restart that was counted last: it did not happen.
+  // Takes back the last counted restart, as it did not take place.
   void TakeBack() { --spent_; }
 
   int spent() const { return spent_; }
-  // True if no restart is left, whatever progress they bring.
+  // True if no restart is left, whatever progress was made.
   bool is_spent() const {
     return options_.restart == RestartPolicy::kNone ||
            spent_ >= options_.max_restarts;
@@ -37,19 +38,19 @@ class RestartBudget {
   int restarts_without_progress() const {
     return furthest_ > furthest_before_ ? 0 : restarts_without_progress_;
   }
-  // Pause before the restart that was counted last.
+  // Pause before the last counted restart.
   Duration pause() const { return pause_; }
 
  private:
   const LauncherOptions& options_;
   int spent_ = 0;
-  // Losses in a row without a new step before them.
+  // Consecutive losses without a new step in between.
   int restarts_without_progress_ = 0;
   uint64_t furthest_ = 0;
   uint64_t furthest_before_ = 0;
   Duration pause_{0};
   Duration next_pause_;
-  Time last_restart_{};  // when the pause before it was over
+  Time last_restart_{};  // end of the pause before it
 };
 
 }  // namespace gauntlet

@@ -36,7 +36,8 @@ void Evaluator::Warn(const std::string& line) {
   if (said_.insert(line).second) warnings_.push_back(line);
 }
 
-// Claims are the last to go but for the newest checkpoint.
+// Detects the deletion of the store, which removes the claims last, except for
+// the newest checkpoint.
 void Evaluator::NoteWhatIsThere(const StoreScan& scan) {
   const bool there = scan.highest_claim > 0 || !scan.checkpoints.empty();
   deleted_ = seen_ && !there;
@@ -54,7 +55,7 @@ void Evaluator::PassOver(const ScannedCheckpoint& checkpoint,
                          const Status& why) {
   if (why.code() == Code::kNotFound) return;  // retired
   Warn(fmt::format("{}: passed over: {}", checkpoint.name, why.message()));
-  // A read error says nothing of the bytes.
+  // After a read error the checkpoint may still be intact.
   if (why.code() == Code::kDataLoss ||
       why.code() == Code::kFailedPrecondition) {
     damaged_.insert(checkpoint.name);

@@ -1,9 +1,9 @@
 // The side-car evaluator: evaluates the checkpoints of a store as they appear,
-// beside a training run that knows nothing of it.
+// while a training run writes them. The run does not know of it.
 //
-// It only reads: no lock, no claim, nothing written, renamed or rejected. What
-// a checkpoint gives equals, bit for bit, what training's own evaluation of
-// these parameters gives.
+// It only reads: takes no lock, makes no claim, and writes, renames or rejects
+// nothing. Its result for a checkpoint equals, bit for bit, that of the
+// training's own evaluation of the same parameters.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_EVALUATOR_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_EVALUATOR_H_
 
@@ -28,28 +28,29 @@
 
 namespace gauntlet {
 
-// Result of a checkpoint's model on the validation rows.
+// Metrics of a checkpoint's model on the validation rows.
 struct Evaluation {
-  std::string checkpoint;  // its name
+  std::string checkpoint;  // name
   uint64_t step = 0;
-  uint64_t epoch = 0;  // epochs of which all steps are done
+  uint64_t epoch = 0;  // number of fully trained epochs
   float loss = 0.0f;   // mean over rows
   int64_t correct = 0;
   int64_t rows = 0;
 };
 
-// A job, and the data that it is evaluated on.
+// A job, and the data to evaluate it on.
 struct EvaluatedJob {
   JobSpec job;
-  std::string json;  // JobToJson of it and the data's content
+  std::string json;  // JobToJson of the job, with the digest of the data
   std::shared_ptr<const DataSplit> data;
 };
 
 class Evaluator {
  public:
   struct Source {
-    std::string directory;  // the store; it may not be there yet
-    // The job to evaluate, from that of the first checkpoint that is found.
+    std::string directory;  // of the checkpoints; may not exist yet
+    // Returns the job to evaluate, from the job_json of the first checkpoint
+    // found.
     std::function<Result<EvaluatedJob>(const std::string& job_json)> job_of;
     KernelOptions kernels;
   };
@@ -57,26 +58,27 @@ class Evaluator {
   Evaluator(World& world, Source source)
       : world_(&world), source_(std::move(source)) {}
 
-  // The oldest checkpoint of the lineage that was not evaluated yet; nullopt:
-  // there is none now. One that is retired while it is read is passed over, a
-  // damaged one reported and left alone, one that the disk does not read tried
-  // again at the next call: each time the next newer one is taken. A checkpoint
-  // that a later generation writes again, bit for bit, is the same
-  // one. kInvalidArgument: the job cannot be evaluated, or the store has an
-  // obstacle (StoreScan); kOtherJob: a checkpoint is of another job; each for
-  // good.
+  // Evaluates the oldest checkpoint of the lineage that was not evaluated yet.
+  // Returns nullopt if there is none now.
+  // - A checkpoint that is retired while it is read is skipped.
+  // - A damaged one is reported and never tried again.
+  // - One that cannot be read because of the disk is skipped in this call.
+  // - One that a later generation wrote again, bit for bit, counts as
+  // evaluated. Permanent errors: kInvalidArgument if the job cannot be
+  // evaluated, or the directory has an obstacle (StoreScan); kOtherJob if a
+  // checkpoint belongs to another job.
   Result<std::optional<Evaluation>> EvaluateNext();
 
   const std::string& directory() const { return source_.directory; }
 
-  // The last call found that there is no checkpoint.
+  // True if the last call found no checkpoint.
   bool has_none() const { return has_none_; }
-  // The last call found that the store, which existed before, is gone: its run
-  // is finished.
+  // True if the last call found that the store, which existed before, was
+  // deleted: its run has finished.
   bool store_deleted() const { return deleted_; }
 
-  // Checkpoints skipped as damaged or unreadable since the last call, one line
-  // each and only once.
+  // Returns one line for each checkpoint that was skipped as damaged or
+  // unreadable since the last call. No line is returned twice.
   std::vector<std::string> TakeWarnings() {
     return std::exchange(warnings_, {});
   }
@@ -93,7 +95,7 @@ class Evaluator {
 
   World* world_;
   Source source_;
-  std::optional<EvaluatedJob> job_;  // none: no checkpoint was found yet
+  std::optional<EvaluatedJob> job_;  // nullopt: no checkpoint found yet
   JobModel built_;
   std::set<Digest> evaluated_;     // digests of states
   std::set<std::string> damaged_;  // names
@@ -107,15 +109,16 @@ class Evaluator {
 enum class EvaluatorEnd : uint8_t {
   kReachedLast,   // until_epoch or until_step was evaluated
   kLookedOnce,    // every checkpoint present was evaluated
-  kStoreDeleted,  // by its finished run
-  kToldToGo,      // a termination notice
+  kStoreDeleted,  // by its run, which has finished
+  kToldToGo,      // by a preemption notice
 };
 
 struct EvaluatorLoop {
   enum class Looks : uint8_t { kOnce, kAgain };
   Looks looks = Looks::kAgain;
   Duration every = std::chrono::seconds(1);
-  // The last epoch or step to wait for; neither: as long as the store is there.
+  // Ends with the evaluation of this epoch or step. Neither: ends once the
+  // store is deleted.
   std::optional<uint64_t> until_epoch;
   std::optional<uint64_t> until_step;
 };
@@ -127,8 +130,8 @@ class EvaluationReporter {
   virtual void Warn(const std::string& line) = 0;
 };
 
-// Evaluates whatever is new, and looks again after each pause. Errors as of
-// EvaluateNext.
+// Evaluates all new checkpoints, and scans again after each pause. Errors are
+// those of EvaluateNext.
 Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
                                   const EvaluatorLoop& loop,
                                   EvaluationReporter& reporter);

@@ -15,8 +15,8 @@
 
 namespace gauntlet {
 
-// One event and one line for people. All workers decide alike: from the same
-// state, or from what a save told all of them.
+// Emits one event and one line for people. All workers decide alike: from the
+// same state, or from the same outcome of a save.
 class FinitenessWatch {
  public:
   struct Parts {
@@ -26,17 +26,17 @@ class FinitenessWatch {
     LoopReports& reports;
     LoopSaves& saves;
   };
-  // All of it outlives the watch.
+  // The referenced objects outlive the watch.
   explicit FinitenessWatch(const Parts& parts) : parts_(parts) {}
 
-  // Before the first operation in a generation. An error: what a device kept is
-  // lost.
+  // Called before the first operation in a generation. An error means that
+  // values which only a device had are lost.
   Status Begin(uint64_t generation);
-  // After a step with that loss.
+  // Called after each step, with its loss.
   void LookAtLoss(float loss);
-  // After an evaluation with that loss.
+  // Called after each evaluation, with its loss.
   void LookAtValidation(float loss);
-  // After saves that may have come out.
+  // Called after any save that may have ended.
   void LookAtSaves();
 
   bool stops() const { return stops_; }

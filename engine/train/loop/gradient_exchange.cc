@@ -28,8 +28,8 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
     device_views_.push_back(device_.span().subspan(i * room, sizes.gradients));
   }
   total_device_.Resize(sizes.gradients);
-  // A device that fails in a sum sends what is there: a run is to be a function
-  // of its plan then too.
+  // A device that fails during a sum sends this array as it is: with zeros, a
+  // simulated run stays a function of its plan.
   memory_.Clear(total_device_.span().data(), sizes.gradients * sizeof(float));
 }
 

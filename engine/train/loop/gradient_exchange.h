@@ -1,12 +1,12 @@
-// Sums the gradients of a step over the workers: a replica's gradients are in
-// the kernels' memory, and beside them are values that the host computes (the
-// state that replicas keep for themselves, the loss).
+// Sums the gradients of a step over the workers. A replica's gradients are in
+// the memory of the kernels. Values that the host computes (the state that
+// replicas keep for themselves, the loss) are summed with them.
 //
-// By the ring both travel together through the host's memory. From device to
-// device the gradients never leave the devices' memory. The values beside them,
-// and the integers that ride along, still go by the ring, after the gradients.
-// A rank that has received these knows that all ranks have the gradients, and
-// stops and saves are agreed on in one way.
+// With the ring, both travel together through host memory. With a device ring,
+// the gradients stay in device memory. The host's values, and the integers of
+// the exchange, still go over the network ring, after the gradients. So a rank
+// that has received the integers has proof that all ranks have the gradients,
+// and stops and saves are agreed on in the same way with both.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_GRADIENT_EXCHANGE_H_
 
@@ -27,14 +27,14 @@ namespace gauntlet {
 
 class GradientExchange {
  public:
-  // All of it outlives the exchange.
+  // The referenced objects outlive the exchange.
   struct Parts {
     World& world;
     Ring& ring;
-    DeviceRing* device_ring = nullptr;  // null: by the ring
+    DeviceRing* device_ring = nullptr;  // null: the network ring
     const Kernels& kernels;
   };
-  // In floats, but for the replicas, which this rank hosts.
+  // Sizes in floats, except `replicas`: the number that this rank hosts.
   struct Sizes {
     size_t replicas = 0;
     size_t gradients = 0;
@@ -42,48 +42,52 @@ class GradientExchange {
   };
   GradientExchange(const Parts& parts, const Sizes& sizes);
 
-  // Room for the replica's gradients, in the kernels' memory. Replicas come one
-  // after the other, and each is Taken before the next.
+  // Returns the array for the replica's gradients, in the kernels' memory. Take
+  // each replica before the next call: replicas may share one array.
   std::span<float> RoomOf(size_t replica);
   void Take(size_t replica);
-  // True if the replica's gradients may be kept ones (KeptGradients): they go
-  // by the ring from the host's memory, with nothing but a loss beside them.
+  // True if gradients may be passed to TakeKept: the sum is made by the ring
+  // from host memory, and a replica adds nothing but its loss.
   bool TakesKept() const;
-  // Replaces Take. Keeps the gradients until the replica's next ones.
+  // Replaces Take. Keeps the gradients until the next ones of the replica.
   void TakeKept(size_t replica, KeptGradients gradients);
-  // Values beside the gradients, in the host's memory; initially +0, kept from
-  // step to step.
+  // Returns the replica's values that are summed with its gradients, in host
+  // memory. Initially +0; kept from step to step.
   std::span<float> Extra(size_t replica);
 
-  // Computes the sums over all replicas of all ranks. Codes as of
+  // Computes the sums over all replicas of all ranks. Returns the codes of
   // Ring::AllReduce.
   Status Sum(const ExchangeKey& key, Tally& tally, Duration timeout);
 
-  // In the kernels' memory. May be written to, once read.
+  // Returns the sum of the gradients, in the kernels' memory. The caller may
+  // overwrite it after reading it.
   std::span<float> Total();
   std::span<float> TotalExtra() {
     return total_host().subspan(gradients_host());
   }
-  // The total in the host's memory, to be read and changed before Total.
+  // Copies the sum to host memory, for a caller that reads or changes it before
+  // Total. PutTotalBack copies it back.
   std::span<float> FetchTotal();
   void PutTotalBack();
 
  private:
-  // kAlone: of one worker on a device, which adds its replicas up there, in
-  // their order, each as it comes.
+  // kAlone: a single worker on a device adds up its replicas there, in their
+  // order, one at a time.
   enum class Transport : uint8_t { kRing, kDevices, kAlone };
   static Transport TransportOf(const Parts& parts);
-  // Replicas that have a place on the device at a time.
+  // Number of replicas that have an array on the device at the same time.
   size_t rooms() const {
     return transport_ == Transport::kDevices ? sizes_.replicas : 1;
   }
-  // Gradients in the arrays on the host, where they come first: by the ring.
+  // Number of gradients at the start of each array on the host: none unless
+  // they go by the ring.
   size_t gradients_host() const {
     return transport_ == Transport::kRing ? sizes_.gradients : 0;
   }
   size_t length_host() const { return gradients_host() + sizes_.extra; }
-  // True if the sum replaces the first replica's array. It cannot if replicas
-  // keep a state: their arrays are +0 in place of the others' states.
+  // True if the sum overwrites the first replica's array. Not possible if
+  // replicas keep a state: each array must stay +0 in the places of the other
+  // replicas' states.
   bool sums_in_place() const {
     return transport_ == Transport::kRing && sizes_.extra == 1;
   }
@@ -98,13 +102,13 @@ class GradientExchange {
   const Sizes sizes_;
   Memory& memory_;
   const Transport transport_;
-  std::vector<float> host_;          // one replica's array after the other
-  std::vector<KeptGradients> kept_;  // by replica; null: those that are here
+  std::vector<float> host_;          // one array per replica
+  std::vector<KeptGradients> kept_;  // by replica; null: use host_
   std::vector<std::span<const float>> host_views_;
   std::vector<float> total_;  // unless sums_in_place
-  std::vector<Pinned> pins_;  // of the arrays on the host
-  // In the kernels' memory: all replicas', between devices; else of one
-  // replica, where that is another memory than the host's.
+  std::vector<Pinned> pins_;  // of host_ and total_
+  // In the kernels' memory: the arrays of all replicas (kDevices), or else of
+  // one replica, unless that memory is the host's.
   MemoryArray<float> device_;
   std::vector<std::span<const float>> device_views_;
   MemoryArray<float> total_device_;

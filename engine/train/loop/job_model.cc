@@ -5,7 +5,7 @@
 namespace gauntlet {
 namespace {
 
-// It goes round with the gradients of every step.
+// Maximum number of floats: all ranks exchange them in every step.
 constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
 
 Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,

@@ -17,20 +17,21 @@ namespace gauntlet {
 
 struct JobModel {
   std::unique_ptr<Kernels> kernels;       // outlive the other two
-  std::unique_ptr<Kernels> host_kernels;  // if those are a device's
+  std::unique_ptr<Kernels> host_kernels;  // if `kernels` are a device's
   std::unique_ptr<Model> model;
   std::unique_ptr<Optimizer> optimizer;
 
-  // For arrays in the program's own memory.
+  // Returns the kernels for arrays in host memory.
   const Kernels& for_host() const {
     return host_kernels ? *host_kernels : *kernels;
   }
 };
 
-// For rows of that shape and labels below `classes`. kInvalidArgument: the
-// layers do not fit them, or replicas keep more for themselves than can go
-// round in a step, or the options say a device and there is no place for it;
-// kUnavailable: the device is gone, does not open, or fails at once.
+// Builds the model for rows of that shape and labels below `classes`. Returns
+// kInvalidArgument if the layers do not fit the rows, the replicas' own states
+// are too large to exchange in each step, or the options name a device and
+// `place` has none; kUnavailable if the device is gone, cannot be opened, or
+// fails immediately.
 Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
                                uint32_t classes, const KernelOptions& options,
                                const gpu::DevicePlace& place = {});

@@ -1,10 +1,10 @@
-// Hooks that a program adds to the training loop: called on every worker at the
-// same boundaries, with the state of the run.
+// Hooks that a program adds to the training loop. Every worker calls them at
+// the same boundaries, with the state of the run.
 //
-// Data that a hook keeps from one call to the next are part of the run's
-// future. So they are in the state (TrainState::hook_state), in every
-// checkpoint and under every digest, and a restore brings them back. A hook may
-// be called again for a boundary that a restart recomputes.
+// Values that a hook keeps from one call to the next affect the rest of the
+// run. So they are part of the state (TrainState::hook_state), of every
+// checkpoint and of every digest, and a restore brings them back. A hook may be
+// called again for a boundary that is recomputed after a restart.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_HOOKS_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_HOOKS_H_
 
@@ -20,34 +20,34 @@ namespace gauntlet {
 
 struct StepOutcome;
 
-// Request of a hook for the loop's next action.
+// Request of a hook to the training loop.
 enum class LoopWish : uint8_t { kGoOn, kFinish };
 
-// An error ends the run on this worker: the others notice that it is gone. A
-// hook that may change a state has to change it alike on every worker.
+// An error ends the run on this worker; the others detect the loss. A hook that
+// changes the state must make the same change on every worker.
 class LoopHooks {
  public:
   virtual ~LoopHooks() = default;
 
-  // Places of the hooks' own numbers in hook_state, in this order.
+  // Returns the hooks' parts of hook_state, in their order there.
   virtual std::vector<HookState> states(const ModelExtent&) const { return {}; }
   virtual Status TrainBegin(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochBegin(TrainState& /*state*/) { return OkStatus(); }
-  // After the update, before the step's digest is taken.
+  // Called after the update, before the digest of the step is computed.
   virtual Status StepEnd(TrainState& /*state*/, const StepOutcome&) {
     return OkStatus();
   }
-  // After the save that was due after the step, if one was.
+  // Called after the save at the end of the step, if one was due.
   virtual Status StepSettled(const TrainState& /*state*/) { return OkStatus(); }
-  // The epoch's metrics are the last of the history.
+  // Called when the metrics of the epoch were added to the history.
   virtual Status EpochEnd(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochSettled(const TrainState& /*state*/) {
     return OkStatus();
   }
-  // At the horizon, or where the hooks wished to finish.
+  // Called at the horizon, or once a hook has requested the end.
   virtual Status TrainEnd(const TrainState& /*state*/) { return OkStatus(); }
-  // Asked after TrainBegin and after each epoch; one worker's wish is all
-  // workers' wish.
+  // Called after TrainBegin and after each epoch. If one worker requests the
+  // end, all workers finish.
   virtual LoopWish Wish() const { return LoopWish::kGoOn; }
 };
 

@@ -65,7 +65,7 @@ void LoopReports::Epoch(const StepOutcome& outcome) {
 
 std::string LoopReports::EpochLine() const {
   const History& history = state_->history;
-  // If the goal is a number of steps, there is no number of epochs.
+  // A run that is limited by steps has no fixed number of epochs.
   const std::string of_epochs =
       options_->horizon.max_steps
           ? ""

@@ -1,5 +1,5 @@
-// Reports of the training loop on its progress: to people, and to the launcher,
-// which waits for signs of life.
+// Progress reports of the training loop: to people, and to the launcher, which
+// expects the chief to report in time.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_REPORTS_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_REPORTS_H_
 
@@ -15,31 +15,32 @@ namespace gauntlet {
 
 struct StepOutcome;
 
-// Says nothing until it is told to whom. All references outlive it.
+// Sends nothing until a reporter is set. The references outlive this object.
 class LoopReports {
  public:
   LoopReports(World& world, const TrainOptions& options,
               const TrainState& state);
 
-  // Sends progress to the reporter; only the chief's is of interest.
+  // Sets the reporter for progress; only the chief has one.
   void To(ProgressReporter& reporter, uint64_t steps_per_epoch);
-  // Also reports this worker's saves, which may be long, to those who wait for
-  // it.
+  // Also reports when this worker is in a save, which may be long, so that the
+  // launcher waits for it.
   void TellOfSaves(ProgressReporter& reporter) { saves_told_ = &reporter; }
 
   bool is_heard() const { return reporter_ != nullptr; }
-  // A line for people.
+  // Sends a line for people.
   void Say(std::string line);
-  // The line that says that loss or state is not finite since that step.
+  // Sends the line that loss or state is not finite since that step.
   void SayNotFinite(uint64_t since, std::string line);
-  // Not more often than people can read.
+  // Reports a step. Limits the rate to what people can read.
   void Step(const StepOutcome& outcome);
-  // The epoch that has just ended.
+  // Reports the epoch that has just ended.
   void Epoch(const StepOutcome& outcome);
-  // Tells the launcher that the part that begins now ends within the bound,
-  // plus the time in which the others notice first that it does not.
+  // Announces that the part that begins now ends within the bound. The launcher
+  // adds the time in which the other workers would detect a hang first.
   void Expect(Duration bound);
-  // Reports that a save keeps this worker for so long at most; 0: it is over.
+  // Reports that this worker is in a save for at most `bound`; 0: the save has
+  // ended.
   void TellOfSave(Duration bound);
 
  private:

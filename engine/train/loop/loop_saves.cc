@@ -63,8 +63,8 @@ void LoopSaves::SayWarnings() {
   }
 }
 
-// Takes note of what the save found in the state; true iff that is why it was
-// not saved, which is no error. REQUIRES: no task writes.
+// Records values that the save found not finite. Returns true iff the save was
+// refused because of them, which is no error. REQUIRES: no task is writing.
 bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
   if (status.ok()) newest_finite_ = strategy_.sync->NewestFinite();
   const std::string& tensor = strategy_.sync->not_finite();
@@ -157,8 +157,9 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   return OkStatus();
 }
 
-// `hurried` is the pause of who is told to go. It waits in the next try for
-// those who are not told, who must be there before it takes them for lost.
+// Pauses before the next try, for at most `hurried` once this worker has a
+// preemption notice. Limits `pause` so that workers without a notice, which
+// pause longer, reach the next try before this worker declares them lost.
 void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;
@@ -216,7 +217,7 @@ Status LoopSaves::Advance() {
   return outcome ? Take(*outcome) : OkStatus();
 }
 
-// Takes what is under way one stage further, as long as that takes.
+// Advances the save in flight by one stage, and waits for its tasks.
 std::optional<SaveOutcome> LoopSaves::TakeOn() {
   const Time begin = world_->clock.Now();
   reports_->Expect(options_->cluster.save_timeout);

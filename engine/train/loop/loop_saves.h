@@ -1,5 +1,5 @@
-// The saves of the training loop: when one waits for another, what a failed one
-// costs, and what is told of it.
+// Saves of the training loop: their order, the handling of failed ones, and the
+// reports on them.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_SAVES_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_LOOP_SAVES_H_
 
@@ -23,22 +23,24 @@
 
 namespace gauntlet {
 
-// A stop comes from a step that was named in advance, or from a notice, after
-// which there is little time.
+// A stop is due at a step that was set in advance, or follows a preemption
+// notice, after which time is short.
 enum class StopCause : uint8_t { kStep, kNotice };
 
-// Pauses between the tries of a last save: five, each twice as long as the one
-// before. The outcome is the same on all ranks, so all try equally often.
+// Pauses between the tries of the last save: five, each twice as long as the
+// one before. All ranks see the same outcome, so all make the same number of
+// tries.
 struct LastTries {
   static constexpr int kPauses = 5;
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
-  // Half a minute in all.
+  // 31 s in total.
   static constexpr Duration kFirstPause = std::chrono::seconds(1);
-  // Three seconds in all: whoever gave notice may not wait longer.
+  // 3.1 s in total: the process may be killed after that.
   static constexpr Duration kFirstPauseOnNotice =
       std::chrono::milliseconds(100);
 
-  // After a notice: a quarter of the grace, if that is more.
+  // After a notice: a quarter of the grace period in total, if that is more
+  // than 3.1 s, and at most 31 s.
   static Duration FirstPauseWithin(Duration grace) {
     return std::clamp(grace / (4 * kFirstPausesInAll), kFirstPauseOnNotice,
                       kFirstPause);
@@ -52,7 +54,7 @@ struct SaveStrategy {
   AsyncSave* async = nullptr;
 };
 
-// A save found values that are not finite in the state of that step.
+// Report of a save that the state of that step has values that are not finite.
 struct NotFiniteSave {
   uint64_t step = 0;
   std::string tensor;
@@ -70,63 +72,66 @@ class LoopSaves {
     LoopReports& reports;
     TimeTotals& times;
   };
-  // All of it outlives this.
+  // The referenced objects outlive this object.
   LoopSaves(const Parts& parts, const SaveStrategy& strategy);
 
-  // Curves are written out before each save.
+  // Sets the summary whose curves are synced before each save.
   void WriteOut(RunSummary& summary) { summary_ = &summary; }
 
   bool has_store() const { return strategy_.sync != nullptr; }
 
-  // A save that is under way: what this rank adds to an exchange's integer, and
-  // what all ranks said in it.
+  // The bits that this rank contributes to the next exchange about its save in
+  // flight, and the bits of all ranks from that exchange.
   uint32_t Bits() const {
     return strategy_.async == nullptr ? 0 : strategy_.async->Bits();
   }
   void OnRequestsAgreed(uint32_t requests) { heard_ = requests & kSaveBits; }
-  // Takes it on with what was heard last, once.
+  // Advances the save in flight by the bits received last, if they allow it.
+  // Uses them once.
   Status Advance();
-  // Waits until it has come out.
+  // Waits until the save in flight has ended.
   Status FinishUnderWay();
 
-  // One that is due now and then: it may fail. Written beside the training it
-  // waits for the one before it.
+  // Makes a periodic save; a failure does not end training. An asynchronous
+  // save first waits for the one in flight.
   Status SaveDue();
-  // Likewise, but training waits for it: there may not be time for more.
+  // As SaveDue, but always synchronous: there may be no time for another save.
   Status SaveAtOnce();
-  // The last save, of the state at a stop or at the end of training. Ok also if
-  // all tries fail (LastTries): then unsaved() is the error.
+  // Make the last save, at a stop or at the end of training. They return Ok
+  // even if all tries fail (LastTries): unsaved() is then the error.
   Status SaveForTheStop(StopCause cause);
   Status SaveTheEnd();
-  // Why the last state is not saved; Ok if it is, or was not to be.
+  // Reason why the last state is not saved; Ok if it is, or if no last save was
+  // made.
   const Status& unsaved() const { return unsaved_; }
 
-  // The one found since the last call. With OnNotFinite::kStop that state was
-  // not saved, which is no error.
+  // Returns what a save has found since the last call, if anything. With
+  // OnNotFinite::kStop that state was not saved, which is no error.
   std::optional<NotFiniteSave> TakeNotFinite() {
     return std::exchange(not_finite_, std::nullopt);
   }
-  // On the chief: name of the newest checkpoint whose state is finite, among
-  // those whose save has come out; empty: there is none.
+  // On the chief: name of the newest checkpoint with a finite state whose save
+  // has ended; empty: there is none.
   const std::string& newest_finite() const { return newest_finite_; }
 
-  // Time that saves took from training since the last call.
+  // Returns the time for which training waited for saves since the last call.
   Duration TakeTime() { return std::exchange(time_, Duration::zero()); }
 
   bool took_time() const { return time_ != Duration::zero(); }
 
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
-  // True if a loss was found in a save, or one is under way: other workers may
-  // still be in it.
+  // True if a worker was lost in a save, or a save is in flight: other workers
+  // may still be in it.
   bool is_in_save() const { return in_save_ || is_under_way(); }
-  // Debt of a save that was under way and has not completed: if the loop ends
-  // in an error, it never will.
+  // kRequired if a save in flight has not completed: if the loop ends in an
+  // error, it never will.
   SaveNeed save_need() const {
     return lost_one_ || is_under_way() ? SaveNeed::kRequired : SaveNeed::kNone;
   }
-  // Exchanges the ranks' debts from the generation before, if saves are
-  // asynchronous. Returns kRequired if any rank has one.
+  // Exchanges the SaveNeed that each rank carried over from the previous
+  // generation, if saves are asynchronous. Returns kRequired if any rank sent
+  // it.
   Result<SaveNeed> AnySaveNeed(SaveNeed own);
 
  private:
@@ -154,7 +159,7 @@ class LoopSaves {
   SaveStrategy strategy_;
   RunSummary* summary_ = nullptr;
   std::optional<uint32_t> heard_;
-  std::optional<uint64_t> saved_at_;  // step of the newest save of this life
+  std::optional<uint64_t> saved_at_;  // of the newest save in this generation
   uint64_t saved_phase_ = 0;
   Time last_save_;
   Duration time_{0};

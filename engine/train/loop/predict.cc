@@ -15,8 +15,9 @@ class Predictor {
         replica_state_(CombinedReplicaState(model, state)),
         data_(data) {}
 
-  // A model tells of rows whether their label is the arg-max of its outputs, so
-  // the class is the label of which that is true.
+  // Returns the class of the row. Model::Evaluate only counts the rows whose
+  // label is the arg-max of the outputs, so this tries labels until one is
+  // counted.
   uint8_t ClassOf(uint32_t row) {
     const uint8_t likely = data_.labels[row];
     if (IsClass(row, likely)) return likely;

@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// The class of each row, as an evaluation counts it.
+// Returns the predicted class of each row, as an evaluation counts it.
 std::vector<uint8_t> PredictClasses(Model& model, const TrainState& state,
                                     const Dataset& data);
 

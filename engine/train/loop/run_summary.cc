@@ -12,9 +12,10 @@ namespace {
 
 constexpr Duration kSaidEvery = std::chrono::minutes(1);
 
-// The first step whose scalars this life writes. An epoch that is not yet
-// closed gets its own once more, at the step that is behind, so what is there
-// of that step goes: a point of batch_loss may be missing, none is there twice.
+// Returns the first step whose points this incarnation writes; readers discard
+// earlier points from that step on. If an epoch is not closed yet, its points
+// will be written at the current step, so that step is discarded too: a point
+// of batch_loss may be missing, but no point is there twice.
 uint64_t FirstStep(const Position& position) {
   return position.phase_of() == Phase::kInEpoch ? position.step + 1
                                                 : position.step;

@@ -11,9 +11,9 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-// Digests of the batch's rows: of their numbers in the identity's training
-// data, with nothing in the second place, if the batch has them; else of their
-// contents.
+// Returns digests of the batch's rows: of their numbers in the training data,
+// if the batch has them (the second digest is then empty); else of features and
+// labels.
 std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
   if (batch.rows == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),
@@ -126,7 +126,7 @@ class MemoizedModel final : public Model {
   }
 
  private:
-  // Returns values of the kernels' memory where the host can read them.
+  // Returns a view for the host of values in the kernels' memory.
   std::span<const float> Here(std::span<const float> there) {
     if (memory_.kind() == MemoryKind::kHost) return there;
     host_.resize(there.size());

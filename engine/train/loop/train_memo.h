@@ -1,11 +1,11 @@
-// Remembers what a replica's pass came to, by a digest of all that went in (of
-// training rows their numbers, as the job says what these hold), the order of
-// an epoch's rows, and the digests of states.
+// Memo of pure functions: results of a replica's passes, keyed by a digest of
+// all their input (for training rows their numbers: the job determines the
+// contents), orders of the rows of an epoch, and digests of states.
 //
-// All are functions of their input. Where the same job is trained over and
-// over, all but the first training would work out the same again. A run whose
-// state differs in one bit has another digest, and computes: who writes to a
-// state's arrays has to say so (TrainState::ArraysChanged).
+// When the same job is trained repeatedly, only the first training computes
+// them. A run whose state differs in a single bit has another digest, and
+// computes anew: code that writes to a state's arrays must call
+// TrainState::ArraysChanged.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAIN_MEMO_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAIN_MEMO_H_
 
@@ -25,20 +25,21 @@
 
 namespace gauntlet {
 
-// Serves any trainings, one at a time.
+// Serves any number of trainings, one at a time.
 class TrainMemo {
  public:
-  // Forgets every pass and order when it would hold more than so many bytes of
-  // them. Who was given one may hold it for longer.
+  // Drops all passes and orders when they would exceed the capacity. A caller
+  // that holds one may keep it for longer.
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
       : capacity_bytes_(capacity_bytes), states_(kStates) {}
 
   struct Pass {
     ReplicaResult result;
-    // Null for an evaluation. Of initial parameters: those, and behind them 0.
+    // Gradients of the pass, then its loss; or initial parameters, then 0. Null
+    // for an evaluation.
     KeptGradients floats;
   };
-  // Null: not known.
+  // Returns null if the key is unknown.
   const Pass* Find(const Digest& key) const;
   void Put(const Digest& key, Pass pass);
 
@@ -46,7 +47,7 @@ class TrainMemo {
 
   KnownStates& states() { return states_; }
 
-  // Numbers of passes and orders, and their bytes.
+  // Statistics: passes found, passes computed, and bytes of passes and orders.
   uint64_t found() const { return found_; }
   uint64_t computed() const { return computed_; }
   size_t bytes() const { return bytes_; }
@@ -54,7 +55,8 @@ class TrainMemo {
  private:
   static constexpr size_t kStates = size_t{1} << 16;
 
-  // Forgets everything if so many more bytes are too many.
+  // Counts the bytes, and drops all passes and orders if the capacity would be
+  // exceeded.
   void MakeRoom(size_t bytes);
 
   size_t capacity_bytes_;
@@ -69,11 +71,12 @@ class TrainMemo {
   KnownStates states_;
 };
 
-// The model, asking the memo first. `identity` is a digest of all that its
-// passes are a function of beside their arguments: its layers, its shapes, its
-// kernels, and the training data, of which a batch says row numbers.
+// Returns the model, with a lookup in the memo before each pass. `identity` is
+// a digest of all input of its passes besides their arguments: its layers,
+// shapes and kernels, and the training data, as a batch contains only row
+// numbers.
 //
-// The kernels and the memo outlive it.
+// The kernels and the memo outlive the result.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
                                 const Kernels& kernels, const Digest& identity,
                                 TrainMemo& memo);

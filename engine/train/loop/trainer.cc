@@ -51,7 +51,7 @@ EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
 
 namespace {
 
-// Sizes of the arrays that replicas send: see Trainer::exchange_.
+// Returns the sizes of the arrays that replicas send: see Trainer::exchange_.
 GradientExchange::Sizes SizesOf(const Trainer::Parts& parts,
                                 const ReplicaBlock& block) {
   return {.replicas = static_cast<size_t>(block.count),
@@ -97,7 +97,7 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
 
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
-    // If this fails, so has the device, and the next operation reports it.
+    // If this fails, the device has failed, and the next operation reports it.
     if (resident_) static_cast<void>(resident_->BringBack());
     resident_.reset();
     resident_.emplace(state, *kernels_, world_->faults);
@@ -234,7 +234,7 @@ void Trainer::ApplyGradients(TrainState& state) {
   const auto every = static_cast<uint64_t>(job_->accumulate);
   const uint64_t place = state.position.step % every;
   if (every > 1) {
-    // Taken, not added to zeros: that would lose the sign of a zero.
+    // The first gradients are copied: adding -0 to +0 would lose the sign.
     const auto [before, sum] = resident.NextAccumulated();
     if (place == 0) {
       memory.Copy(sum.data(), gradients.data(), sum.size_bytes());

@@ -27,29 +27,30 @@
 
 namespace gauntlet {
 
-// Result of one operation, for the log.
+// Result of a step or an evaluation, for events and reports.
 struct StepOutcome {
   uint64_t first_position = 0;  // of the step's rows in the epoch's order
   float loss = 0.0f;            // mean over all rows of all replicas
-  Tally tally;                  // the cluster's
-  // Samples that this worker used: dataset rows, or RowSchedule::UseOf them.
+  Tally tally;                  // of the whole cluster
+  // Samples that this worker used: row numbers, or RowSchedule::UseOf them.
   std::vector<uint32_t> samples;
 };
 
-// Replicas [first, first + count) that the rank hosts: contiguous ascending
-// blocks, as even as can be. REQUIRES: 1 <= size <= replicas.
+// The replicas [first, first + count) that a rank hosts: contiguous ascending
+// blocks, as equal in size as possible. REQUIRES: 1 <= size <= replicas.
 struct ReplicaBlock {
   int first = 0;
   int count = 0;
 };
 ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 
-// Number of validation rows that an evaluation takes.
+// Returns the number of validation rows that an evaluation uses.
 uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows);
 
-// The evaluation of some replicas' parts of the validation rows.
+// Result of evaluating the validation rows of some replicas.
 struct EvaluatedPart {
-  std::vector<float> losses;  // by replica; their sum over all is the mean
+  // By replica; the sum over all replicas is the mean loss.
+  std::vector<float> losses;
   int64_t correct = 0;
   int64_t rows = 0;
 };
@@ -64,74 +65,77 @@ EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
                                const Dataset& validation,
                                const EvaluatedModel& evaluated);
 
-// kInvalidArgument: more workers than replicas.
+// Returns kInvalidArgument if there are more workers than replicas.
 Status CheckCluster(const JobSpec& job, size_t workers);
 
 class Trainer {
  public:
-  // All of it outlives the trainer.
+  // The referenced objects outlive the trainer.
   struct Parts {
-    DeviceRing* device_ring = nullptr;  // null: gradients go by the ring
+    // Null: the network ring sums the gradients.
+    DeviceRing* device_ring = nullptr;
     const JobSpec& job;
     const DataSplit& data;
     const RowSchedule& schedule;
     const Optimizer& optimizer;
     Model& model;
     const Kernels& kernels;
-    TrainMemo* memo = nullptr;  // null: every order is worked out
+    TrainMemo* memo = nullptr;  // null: every order is computed
     StepProbe* probe = nullptr;
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
 
-  // Returns this worker's requests to the others: called right before an
-  // exchange, so that it covers all requests made while the worker was busy.
-  // Null: none.
+  // Returns this worker's requests to the others. Called right before an
+  // exchange, so that it includes requests made while the worker was busy.
+  // Null: no requests.
   using Requests = std::function<uint32_t()>;
 
-  // Makes one step: the gradients of a global batch, and the update that they,
-  // or the accumulated ones of several steps, give (Position). The requests of
-  // all workers together are in the outcome's tally. The step in fault points
-  // and frames is the number of the one under way, from 1. After an error the
-  // worker has to leave: the others may have made the step. REQUIRES:
-  // state.position is in an epoch with rows left.
+  // Makes one step: computes the gradients of a global batch, then the update
+  // from them; with gradient accumulation (Position), the update follows after
+  // several steps. The outcome's tally has the requests of all workers. Fault
+  // points and frames carry the number of the current step, from 1. After an
+  // error the worker must leave the generation, as the others may have made the
+  // step. REQUIRES: state.position is within an epoch, with rows left.
   Result<StepOutcome> Step(TrainState& state, const Requests& requests,
                            Duration timeout);
 
-  // Evaluates the validation rows into the history's entry of this epoch and
-  // moves the phase on. REQUIRES: the phase is kEvaluationDue.
+  // Evaluates the validation rows, appends the result to the history, and sets
+  // the next phase. REQUIRES: the phase is kEvaluationDue.
   Result<StepOutcome> Evaluate(TrainState& state, const Requests& requests,
                                Duration timeout);
 
-  // Closes the epoch: its metrics go into the history, the next one begins.
+  // Closes the epoch: appends its metrics to the history, and begins the next
+  // epoch.
   // REQUIRES: the phase is kCallbacksDue.
   Status EndEpoch(TrainState& state) const;
 
-  // Returns true if at least one worker wishes to finish, this one included.
-  // All workers have to call it.
+  // Returns true if at least one worker requests to finish. All workers must
+  // call it.
   Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
                                  Duration timeout);
 
-  // Time of the training task since the last step.
+  // Durations of the training task since the last step.
   TimeSplit& times() { return times_; }
 
   int rank() const { return ring_->rank(); }
   const RowSchedule& schedule() const { return *schedule_; }
 
  private:
-  // Takes the rows of a replica in the step out of this state into rows_, and
-  // adds their names in the log to `samples`.
+  // Gathers the replica's rows of the next step into rows_, and appends their
+  // numbers in the event log to `samples`.
   void ChooseRows(const TrainState& state, uint32_t replica,
                   std::vector<uint32_t>& samples);
   ResidentState& Resident(TrainState& state);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
   void LocalGradients(TrainState& state, uint64_t step_rows, StepProbe* probe,
                       StepOutcome& outcome);
-  // Takes the step's summed gradients into the state: the update, or its
-  // part of one.
+  // Applies the step's summed gradients to the state: accumulates them, and
+  // makes the update if it is due.
   void ApplyGradients(TrainState& state);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
-  // The probe, if it is there and wants what begins out of this state.
+  // Returns the probe if there is one and it records the operation that begins
+  // in this state; else null.
   StepProbe* ProbeFor(const TrainState& state) const;
   Status DeviceStatus() const;
   static Status EndProbe(StepProbe* probe, const TrainState& state);
@@ -149,20 +153,20 @@ class Trainer {
   StepProbe* probe_;
   ReplicaBlock block_;
 
-  // Calls move(place in TrainState::replica_state, place in one replica's own
+  // Calls move(offset in TrainState::replica_state, offset in one replica's own
   // state, floats) for each part of the replica's state.
   template <typename Move>
   void ForReplicaState(int replica, const Move& move) const;
 
-  // A replica's gradients; beside them the state of all replicas, then its
-  // loss, so that all of it is summed alike. Of the state a replica fills
-  // in its own part and leaves the others' +0: the sum is everybody's state,
-  // and all ranks have it after each step.
+  // A replica's gradients, followed by the state of all replicas and the
+  // replica's loss, so that all are summed alike. A replica fills in its own
+  // part of the state and leaves the other parts +0. So the sum is the state of
+  // all replicas, and all ranks have it after each step.
   GradientExchange exchange_;
   std::vector<float> state_before_;  // of one replica
   std::vector<float> state_after_;
   GatheredRows rows_;                      // of one replica
-  std::optional<ResidentState> resident_;  // of the state trained last
+  std::optional<ResidentState> resident_;  // of the last trained state
   TimeSplit times_;
 };
 

@@ -11,8 +11,9 @@
 namespace gauntlet {
 namespace {
 
-// At a boundary before the stop a save may be due that waits for the one under
-// way, and both have to come out before the last one can be made.
+// Returns the number of saves before the exit. With asynchronous saves there
+// may be three: before the stop a periodic save may become due, which waits for
+// the one in flight, and the last save waits for both.
 SavesBeforeExit LeavingWith(const TrainOptions& options,
                             const SaveStrategy& saves) {
   if (saves.sync == nullptr ||
@@ -62,7 +63,7 @@ void TrainingLoop::Restore(const LoopCarryover& memory) {
   times_ = memory.times;
 }
 
-// Returns the boundary at which the state is.
+// Returns the boundary at the position of the state.
 TrainingLoop::Boundary TrainingLoop::BoundaryAtPosition() const {
   switch (state_->position.phase_of()) {
     case Phase::kEvaluationDue:
@@ -128,16 +129,16 @@ Result<LoopEnd> TrainingLoop::RunFromHere() {
   return watch_.stops() ? LoopEnd::kNotFinite : LoopEnd::kFinished;
 }
 
-// Before the horizon. A save under way is of an earlier state, which may be
-// finite.
+// Ends the run before the horizon. If a loss or state is not finite, first
+// completes the save in flight: its state is earlier, and may be finite.
 Result<LoopEnd> TrainingLoop::EndEarly() {
   if (!watch_.stops()) return LoopEnd::kStopped;
   RETURN_IF_ERROR(saves_.FinishUnderWay());
   return LoopEnd::kNotFinite;
 }
 
-// Takes the position one phase or execution on, with the saves that are due
-// then.
+// Runs an execution, an evaluation or the end of an epoch, with the saves that
+// are due after it.
 Status TrainingLoop::RunOperation() {
   const Time begin = world_->clock.Now();
   static_cast<void>(saves_.TakeTime());
@@ -163,7 +164,7 @@ Status TrainingLoop::RunOperation() {
 uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
   uint32_t requests = notices_.Ask(generation_, state_->position.step, ahead);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
-  // Only the chief's clock counts, so that one worker asks, and once.
+  // Only the chief requests timed saves: other workers have other clocks.
   if (trigger.unit == SaveUnit::kSeconds && reports_.is_heard() &&
       world_->clock.Now() - saves_.last_save() >=
           std::chrono::seconds(trigger.every)) {
@@ -230,8 +231,8 @@ Status TrainingLoop::RunStep() {
   return OkStatus();
 }
 
-// The second worker, in a step between two saves: what starts again after it is
-// of a later generation.
+// Planted bug: rank 1 of generation 1 exits in a step between two saves. After
+// the restart the generation is a later one, so it exits only once.
 void TrainingLoop::InjectPlantedCrash() {
   constexpr uint64_t kStep = 7;
   constexpr int kGone = 70;
@@ -279,20 +280,21 @@ Status TrainingLoop::EndEpoch() {
   return Ends() ? OkStatus() : AgreeOnFinish();
 }
 
-// A hook may change the state in place.
+// Returns the state for a hook, which may change it in place.
 TrainState& TrainingLoop::ForHook() {
   state_->OwnLargeArrays();
   return *state_;
 }
 
-// A hook that is given the state to change may have.
+// Called after a hook that may have changed the state.
 Status TrainingLoop::AfterHook(Status told) {
   state_->ArraysChanged();
   return told;
 }
 
-// The hooks of each worker see the same state, and should wish the same. Where
-// they do not, all the same none of the workers is left waiting for another.
+// The hooks of all workers see the same state, and should make the same
+// request. The exchange makes sure that no worker waits for another if they do
+// not.
 Status TrainingLoop::AgreeOnFinish() {
   ASSIGN_OR_RETURN(finish_,
                    trainer_->AnyWishesToFinish(*state_, hooks_->Wish(),
@@ -300,9 +302,9 @@ Status TrainingLoop::AgreeOnFinish() {
   return OkStatus();
 }
 
-// Stopping when only the last evaluation is left gains nothing: a notice at the
-// last step is a finished run, with that step saved in case the evaluation
-// takes longer than the grace period.
+// Returns true if at most the last evaluation is left. Then a notice does not
+// stop the run, as that would gain nothing: the last step is saved, in case the
+// evaluation exceeds the grace period, and the run finishes.
 bool TrainingLoop::LastStepDone() const {
   const Position& position = state_->position;
   const Horizon& horizon = options_->horizon;
@@ -311,7 +313,8 @@ bool TrainingLoop::LastStepDone() const {
           position.epoch + 1 >= horizon.epochs);
 }
 
-// An epoch's end ends an execution too.
+// Returns true at the end of an execution, which the end of an epoch and the
+// horizon also are.
 bool TrainingLoop::ExecutionEnds() const {
   const Position& position = state_->position;
   return position.step % options_->steps_per_execution == 0 ||
@@ -319,8 +322,8 @@ bool TrainingLoop::ExecutionEnds() const {
          AtHorizon();
 }
 
-// Returns true if the execution under way, or about to begin, is its epoch's
-// last one.
+// Returns true if the current execution, or the one about to begin, is the last
+// of its epoch.
 bool TrainingLoop::ExecutionEndsEpoch() const {
   const Position& position = state_->position;
   const uint64_t in_execution = options_->steps_per_execution -
@@ -328,8 +331,8 @@ bool TrainingLoop::ExecutionEndsEpoch() const {
   return trainer_->schedule().StepsLeft(position.sample) <= in_execution;
 }
 
-// Returns the step before the first one of the execution that the state stands
-// in or at the end of. REQUIRES: a step ended there.
+// Returns the step before the first one of the execution that the state is
+// within or at the end of. REQUIRES: the state is at the end of a step.
 uint64_t TrainingLoop::StepBeforeExecution() const {
   const Position& position = state_->position;
   const RowSchedule& schedule = trainer_->schedule();
@@ -341,14 +344,16 @@ uint64_t TrainingLoop::StepBeforeExecution() const {
   return std::max(epoch_began, execution_began);
 }
 
-// Returns true iff the step to stop at was one of that execution.
+// Returns true iff the step to stop at was in the execution of
+// StepBeforeExecution.
 bool TrainingLoop::StopStepReached() const {
   return BoundaryAtPosition() == Boundary::kStep &&
          options_->horizon.stop_at_step > StepBeforeExecution() &&
          options_->horizon.stop_at_step <= state_->position.step;
 }
 
-// Returns true iff a save was due at one of its steps.
+// Returns true iff a save was due at a step in the execution of
+// StepBeforeExecution.
 bool TrainingLoop::SaveWasDueInExecution() const {
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   if (trigger.unit != SaveUnit::kSteps ||
@@ -369,7 +374,7 @@ bool TrainingLoop::SaveDue(Boundary boundary) const {
     case SaveUnit::kEpochs:
       return boundary == Boundary::kEpoch &&
              state_->position.epoch % trigger.every == 0;
-    case SaveUnit::kSeconds:  // rides as a request
+    case SaveUnit::kSeconds:  // see Requests
     case SaveUnit::kNone:
       return false;
   }

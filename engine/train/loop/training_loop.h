@@ -1,5 +1,5 @@
-// The training loop: runs steps, evaluations, epochs and saves, once a session
-// has formed.
+// The training loop: runs steps, evaluations, epoch ends and saves in a
+// generation that has formed.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAINING_LOOP_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAINING_LOOP_H_
 
@@ -28,20 +28,21 @@ namespace gauntlet {
 // kNotFinite: OnNotFinite::kStop ended the loop; the state was not saved.
 enum class LoopEnd { kFinished, kStopped, kNotFinite };
 
-// State a worker carries into its next generation.
+// State that a worker carries into its next generation.
 struct LoopCarryover {
   NoticeRequests notices;
   Time last_save;
-  bool all_said = true;  // every operation that the state went through
+  bool all_said = true;  // events of all operations were emitted
   bool in_save = false;  // other workers may still be in it
-  // Need of a save that replaces an asynchronous one that will not complete.
+  // kRequired if an asynchronous save will not complete, and needs a
+  // replacement.
   SaveNeed save_need = SaveNeed::kNone;
   TimeTotals times;
 };
 
 class TrainingLoop {
  public:
-  // All of these must outlive the loop.
+  // The referenced objects outlive the loop.
   struct Parts {
     World& world;
     const TrainOptions& options;
@@ -52,7 +53,8 @@ class TrainingLoop {
   TrainingLoop(const TrainingLoop&) = delete;
   TrainingLoop& operator=(const TrainingLoop&) = delete;
 
-  // The caller sets the destination of the reports; without one, none are made.
+  // Reports of this loop. The caller sets the reporter; without one, nothing is
+  // sent.
   LoopReports& reports() { return reports_; }
 
   // Writes the training curves to `summary`. On the chief only.
@@ -65,15 +67,15 @@ class TrainingLoop {
   void set_hooks(LoopHooks& hooks) { hooks_ = &hooks; }
 
   // Trains until the horizon or a hook's request (kFinished), an agreed stop
-  // (kStopped) or numbers that are not finite (kNotFinite). Saves the last
-  // state if there is a store; if that fails, unsaved() is the reason. An error
-  // ends the run on this worker; a failed save does not.
+  // (kStopped), or a loss or state that is not finite (kNotFinite). Saves the
+  // last state if there is a store; if that fails, unsaved() is the reason. An
+  // error ends the run on this worker; a failed save is not an error.
   Result<LoopEnd> Run(uint64_t generation);
   const Status& unsaved() const { return saves_.unsaved(); }
 
-  // Like Run, but from the state in memory. First does the work due at its
-  // boundary, which may have been interrupted. kImmediately: also saves first,
-  // as no checkpoint is left.
+  // Like Run, but continues from the state in memory: first repeats the work
+  // due at its boundary, which may have been interrupted. kImmediately: also
+  // saves first, as no checkpoint is left.
   enum class FirstSave : uint8_t { kWhenDue, kImmediately };
   Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 
@@ -115,18 +117,18 @@ class TrainingLoop {
   void InjectPlantedCrash();
   Status RunEvaluation();
   Status EndEpoch();
-  // Adds the work due after an operation to the requests that the workers
-  // agreed on.
+  // Adds the saves and stops that are due after an operation to those that the
+  // workers agreed on.
   void NoteDue(Boundary boundary);
-  // Takes the requests of all workers from an exchange.
+  // Records the requests of all workers, as an exchange returned them.
   void OnRequestsAgreed(uint32_t requests);
-  // Makes the saves and stops that are due by now.
+  // Makes the save and the stop that are due now.
   Status RunDueActions();
   Status RunDueRequests();
   bool Ends() const { return stopped_ || watch_.stops(); }
   Result<LoopEnd> EndEarly();
   Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
-  // Reports the points that the summary could not write.
+  // Reports the warnings of the summary.
   void SaySummaryWarnings();
   bool DigestDue() const;
 
@@ -136,14 +138,14 @@ class TrainingLoop {
   TrainState* state_;
   RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;
-  bool finish_ = false;  // the hooks wish it
+  bool finish_ = false;  // as the hooks requested
   uint64_t generation_ = 0;
-  uint32_t agreed_ = 0;                   // requests that are not yet settled
-  SaveNeed save_need_ = SaveNeed::kNone;  // since a generation before
+  uint32_t agreed_ = 0;                   // requests not carried out yet
+  SaveNeed save_need_ = SaveNeed::kNone;  // from the previous generation
   bool stop_step_reached_ = false;
   NoticeRequests notices_;
   bool stopped_ = false;
-  Position said_;  // of the newest state in the events
+  Position said_;  // of the newest state in an event
   TimeTotals times_;
   LoopReports reports_;
   LoopSaves saves_;

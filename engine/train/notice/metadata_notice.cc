@@ -37,7 +37,7 @@ Result<bool> NoticeInJson(std::string_view body) {
   return Unexpected(body);
 }
 
-// For longer than most machines are told of their end.
+// Lifetime of a token: longer than most clouds' time from a notice to the end.
 constexpr std::string_view kTokenSeconds = "21600";
 constexpr size_t kMaxTokenBytes = 1024;
 

@@ -1,10 +1,10 @@
-// Requests to a cloud's metadata service about the end of this machine, and its
-// answers.
+// Requests to a cloud's metadata service about the preemption of this machine,
+// and their responses.
 //
-// Amazon's service may require a token with each request (its "IMDSv2"): it
-// answers a request without one with status 401. A PUT to /latest/api/token of
-// the same server, with the lifetime of the token, returns one, which is sent
-// in a header from then on.
+// Amazon's service may require a token with each request ("IMDSv2"): it
+// responds with status 401 to a request without one. A PUT to /latest/api/token
+// of the same server, with the lifetime of the token, returns a token, which is
+// then sent in a header of each request.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_METADATA_NOTICE_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_METADATA_NOTICE_H_
 
@@ -15,27 +15,28 @@
 
 namespace gauntlet {
 
-// Returns true if the answer is a termination notice:
-// - Google, instance/preempted: the body TRUE, as against FALSE;
-//   instance/maintenance-event: TERMINATE_ON_HOST_MAINTENANCE, as against NONE
-//   and MIGRATE_ON_HOST_MAINTENANCE.
+// Returns true if the response is a preemption notice:
+// - Google, instance/preempted: the body TRUE, rather than FALSE;
+//   instance/maintenance-event: TERMINATE_ON_HOST_MAINTENANCE, rather than NONE
+//   or MIGRATE_ON_HOST_MAINTENANCE.
 // - Amazon, spot/instance-action: an object whose "action" is terminate, stop
-//   or hibernate, as against status 404.
-// kInvalidArgument for all else (other states, a redirect, rubbish), which says
-// nothing of a notice: one line, what was expected and what was found.
+//   or hibernate, rather than status 404.
+// Returns kInvalidArgument for every other response (another status, a
+// redirect, garbage), from which nothing can be concluded. The message is one
+// line with the expected and the found value.
 Result<bool> NoticeIn(const HttpAnswer& answer);
 
-// Status of the answer to a request without a token, or with an expired one.
+// Status of the response to a request without a token, or with an expired one.
 inline constexpr int kTokenWanted = 401;
 
-// Request for a token of the URL's server.
+// Returns the request for a token, to the URL's server.
 HttpQuestion QuestionForToken(const HttpUrl& url);
 
-// The token: printable ASCII of a sensible length, since it goes into a header.
-// kInvalidArgument says what was expected and what was found.
+// Returns the token in a response: printable ASCII of limited length, since it
+// is sent in a header. kInvalidArgument names the expected and the found value.
 Result<std::string> TokenIn(const HttpAnswer& answer);
 
-// A plain request, with the token if it is not "".
+// Returns a plain request, with the token unless it is "".
 HttpQuestion QuestionWithToken(const HttpUrl& url, const std::string& token);
 
 }  // namespace gauntlet

@@ -4,8 +4,8 @@ namespace gauntlet {
 
 uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
                              std::span<const Operation> ahead) {
-  // A long operation, or a load, may have ended just now: the time counts from
-  // when it came, not from when somebody looked.
+  // The grace period counts from the arrival of the notice, not from this
+  // check, which a long operation or a load may have delayed.
   const std::optional<Time> came = world_->host.FirstNotice();
   if (!came) return 0;
   const Time now = world_->clock.Now();

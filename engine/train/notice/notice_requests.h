@@ -1,4 +1,4 @@
-// Requests that a worker makes to the others after a termination notice.
+// Requests that a worker sends to the others after a preemption notice.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_REQUESTS_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_REQUESTS_H_
 
@@ -10,17 +10,17 @@
 
 namespace gauntlet {
 
-// Bits that workers ask of each other; an exchange or-s them, so that all see
-// the same ones at the same boundary.
+// Bits that workers request of each other. An exchange combines them with OR,
+// so that all workers see the same bits at the same boundary.
 inline constexpr uint32_t kRequestSave = 1;
 inline constexpr uint32_t kRequestStop = 2;
-// Set by a Supervisor: a service failed, or a stop was requested. No notice
-// sets it.
+// Set by a Supervisor when a service failed or a stop was requested, never
+// because of a preemption notice.
 inline constexpr uint32_t kRequestEnd = 4;
 
-// Work that precedes leaving, and takes time: a save; or, if saves are
-// asynchronous, three: the one under way, another one, and the last; or
-// nothing.
+// Number of saves before the exit: kOne is the last save; kThree, with
+// asynchronous saves, are the one in flight, another one that is due, and the
+// last.
 enum class SavesBeforeExit : uint8_t { kNone, kOne, kThree };
 
 class NoticeRequests {
@@ -31,8 +31,8 @@ class NoticeRequests {
         timing_(grace, saves_before_exit == SavesBeforeExit::kThree ? 3 : 1),
         saves_before_exit_(saves_before_exit) {}
 
-  // At a boundary, with what is ahead (stop_timing.h); `generation` and `step`
-  // are for the log.
+  // Returns the requests to send at a boundary, with the operations ahead of it
+  // (stop_timing.h). `generation` and `step` are for the event log.
   uint32_t Ask(uint64_t generation, uint64_t step,
                std::span<const Operation> ahead);
 

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// Longer than a service on the same machine ever takes.
+// Timeout of a check. A service on the same machine is always faster.
 constexpr Duration kPatience = std::chrono::seconds(1);
 
 struct PathParts {
@@ -56,7 +56,7 @@ bool NoticeSources::SaysSo(Source& source, Time deadline) {
   const Time patience = world_.clock.Now() + kPatience;
   const Result<bool> seen = (this->*source.look)(std::min(deadline, patience));
   if (seen.ok()) return *seen;
-  // A source that had less time than it may take has not failed.
+  // A source whose timeout was cut short by the deadline has not failed.
   const bool hurried =
       deadline < patience && seen.status().code() == Code::kDeadlineExceeded;
   if (!hurried && !std::exchange(source.told, true)) {
@@ -66,8 +66,8 @@ bool NoticeSources::SaysSo(Source& source, Time deadline) {
   return false;
 }
 
-// From the directory, so that whatever has the name is never opened: a pipe
-// would wait for its other end.
+// Reads the directory and never opens the file: opening a pipe would block
+// until its other end is opened.
 Result<bool> NoticeSources::FileIsThere(Time) {
   const PathParts parts = PartsOf(options_.file);
   const Result<std::vector<DirectoryEntry>> entries =
@@ -85,8 +85,9 @@ Result<bool> NoticeSources::ServiceSaysSo(Time deadline) {
   return notice;
 }
 
-// A service that refuses who brings no token, or one that has run out, is asked
-// for a token first; who wants none is never asked for one.
+// Requests the URL. If the service responds that the token is missing or has
+// expired, requests a token and tries again; a service that requires no token
+// is never asked for one.
 Result<HttpAnswer> NoticeSources::AskService(const HttpUrl& url,
                                              Time deadline) {
   Result<HttpAnswer> answer =

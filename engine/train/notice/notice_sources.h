@@ -1,8 +1,8 @@
-// The termination notices that no signal brings, looked for once at a time: a
-// file that appears, or what the metadata service of a cloud says.
+// Sources of preemption notices other than signals: a file that appears, or the
+// metadata service of a cloud. Each call checks the sources once.
 //
-// A look that fails is no notice: the first failure of each source is said in
-// one line, and later looks go on.
+// A failed check is no notice. The first failure of each source is reported in
+// one line, and later checks continue.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_SOURCES_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_SOURCES_H_
 
@@ -18,21 +18,21 @@ namespace gauntlet {
 
 class NoticeSources {
  public:
-  // Shows a line to people.
+  // Receives a line for people.
   using Say = std::function<void(std::string line)>;
 
-  // The objects that `world` refers to outlive it. Without `say` nothing is
-  // reported.
+  // The objects that `world` refers to outlive this object. Without `say`
+  // nothing is reported.
   NoticeSources(const World& world, PreemptionOptions options, Say say);
 
   bool none() const { return sources_.empty(); }
 
-  // Returns true if a source gives a notice now. Blocks for a second if a
-  // service hangs, and never beyond the deadline.
+  // Returns true if a source gives a notice now. Blocks for up to one second
+  // per source if the service hangs, and never beyond the deadline.
   bool OneSaysSo(Time deadline);
 
  private:
-  // A source, and whether its failure has been reported.
+  // A source, and `told`: its failure was reported.
   struct Source {
     std::string name;
     Result<bool> (NoticeSources::*look)(Time deadline);
@@ -49,7 +49,7 @@ class NoticeSources {
   const PreemptionOptions options_;
   Say say_;
   std::vector<Source> sources_;
-  std::string token_;  // "": the service wants none, as far as is known
+  std::string token_;  // "": the service has not required one so far
 };
 
 }  // namespace gauntlet

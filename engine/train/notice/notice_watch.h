@@ -1,9 +1,9 @@
-// Looks out for the termination notices that no signal brings (NoticeSources).
+// Watches for preemption notices other than signals (NoticeSources).
 //
-// It stands between the engine and its host and adds what it sees to the
-// notices there, so that whoever asks the host at a step boundary need not know
-// where one came from. It looks from a task of its own, so that neither a slow
-// disk nor a service that hangs slows training.
+// It wraps the host of a world and adds its notices to the host's, so that code
+// which checks the host at a step boundary need not know the source. A task of
+// its own does the checks, so that neither a slow disk nor a hanging service
+// slows training.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_WATCH_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_NOTICE_WATCH_H_
 
@@ -21,18 +21,19 @@ namespace gauntlet {
 
 class NoticeWatch final : public Host {
  public:
-  // The objects that `world` refers to outlive it. `say` is called from the
-  // watch's own task; without it nothing is reported.
+  // The objects that `world` refers to outlive this object. `say` is called
+  // from the watch's own task; without it nothing is reported.
   NoticeWatch(const World& world, const PreemptionOptions& options,
               NoticeSources::Say say = nullptr);
 
-  // The world that was given, with this in place of its host.
+  // The world passed to the constructor, with this object as its host.
   World& world() { return watched_; }
 
   // Starts to watch the sources, if there are any.
   void Start();
-  // Stops the watch. Waits for the check under way: a second, if a service
-  // hangs. REQUIRES: called before the end, unless the process is going away.
+  // Stops the watch. Waits for the check in progress: up to a second if a
+  // service hangs. REQUIRES: called before the destructor, unless the process
+  // is about to exit.
   void Stop();
 
   std::string Name() const override { return base_.host.Name(); }
@@ -53,7 +54,8 @@ class NoticeWatch final : public Host {
   NoticeSources sources_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> task_;
-  // When one may have come at the earliest, in ns: the look before saw none.
+  // Earliest time at which the notice may have come, in ns: the time of the
+  // last check without one.
   static constexpr int64_t kNone = -1;
   std::atomic<int64_t> came_ns_{kNone};
 };

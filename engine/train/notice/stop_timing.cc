@@ -13,7 +13,7 @@ StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
   const Duration left = *noticed_ + grace_ - now;
   if (left <= on_the_way) return StopAdvice::kStop;
   if (!longest_save_) return StopAdvice::kSaveAndGoOn;
-  // Half as much again: a save beside others takes longer.
+  // Adds half: a save takes longer while other saves are in flight.
   const Duration for_the_saves = saves_ * (*longest_save_ + *longest_save_ / 2);
   return left <= on_the_way + for_the_saves ? StopAdvice::kStop
                                             : StopAdvice::kGoOn;

@@ -1,11 +1,11 @@
-// When a worker that was told to go has to ask for the stop.
+// Decides when a worker with a preemption notice must request the stop.
 //
-// Without a grace period at once. With one, training goes on while the time
-// that is left is enough for what comes until the next boundary that a request
-// leads to, the save and the way out. What these take is measured, not guessed:
-// the longest of its kind in this life counts, nothing is begun whose kind was
-// not measured yet, and a run that has not saved yet saves first, so that it
-// knows.
+// Without a grace period the request is immediate. With one, training continues
+// while the remaining time is enough for the operations until the next boundary
+// at which a request takes effect, for the save, and for the exit. Their
+// durations are measured, not guessed: the longest of each kind in this
+// incarnation counts. No operation begins whose kind was not measured yet, and
+// a run that has not saved yet saves first, to measure a save.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 
@@ -19,7 +19,7 @@
 
 namespace gauntlet {
 
-// Work between two boundaries. A request rides with the first two.
+// Work between two boundaries. A request is exchanged with the first two kinds.
 enum class Operation : uint8_t { kStep, kEvaluation, kEpochEnd };
 
 // Advice after a notice, at a boundary between two operations.
@@ -27,15 +27,15 @@ enum class StopAdvice { kGoOn, kSaveAndGoOn, kStop };
 
 class StopTiming {
  public:
-  // Time beside the save: for leaving, and for a save longer than the others.
+  // Reserve in addition to the saves: for the exit, and for a slower save.
   static constexpr Duration kMargin = std::chrono::seconds(1);
 
-  // `grace` is the time from a notice until the process is killed; 0: not
-  // known. `saves` follow one another before the worker leaves.
+  // `grace`: time from a notice until the process is killed; 0: unknown.
+  // `saves`: number of consecutive saves before the worker exits.
   explicit StopTiming(Duration grace, int saves = 1)
       : grace_(grace), saves_(saves) {}
 
-  // The first one counts: a repeated notice gives no new time.
+  // Only the first notice counts: a repeated one grants no more time.
   void Noticed(Time now) {
     if (!noticed_) noticed_ = now;
   }
@@ -48,8 +48,9 @@ class StopTiming {
     longest_save_ = std::max(longest_save_.value_or(Duration()), duration);
   }
 
-  // At the begin of an operation: what runs until the stop that a request with
-  // the next one would lead to, from this one on.
+  // Returns the advice at the start of an operation. `ahead`: this operation
+  // and the following ones, until a request sent with the next one would take
+  // effect.
   StopAdvice Ask(Time now, std::span<const Operation> ahead) const;
 
  private:

@@ -1,4 +1,4 @@
-// A pause of a program that may be told to go meanwhile.
+// A pause that a preemption notice ends.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_WAIT_OR_NOTICE_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_WAIT_OR_NOTICE_H_
 
@@ -8,14 +8,14 @@
 
 namespace gauntlet {
 
-// How late a notice may be seen by who waits.
+// Longest delay until a waiting program detects a notice.
 inline constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(50);
 
 inline bool ToldToGo(const World& world) {
   return world.host.TerminationNotices() > 0;
 }
 
-// Until the time has come or a notice has. Returns ToldToGo.
+// Waits until the given time or a notice. Returns ToldToGo.
 inline bool WaitOrNotice(World& world, Time until) {
   while (!ToldToGo(world)) {
     const Time now = world.clock.Now();

@@ -45,7 +45,7 @@ bool AllOnTheCpu(std::span<const CollectiveOffer> offers) {
   });
 }
 
-// Shown to people, as a part of one line.
+// Returns true if the text can be shown to people as a part of one line.
 bool IsPrintable(std::string_view text) {
   constexpr size_t kMost = 400;
   return text.size() <= kMost && std::ranges::none_of(text, [](char c) {

@@ -1,6 +1,6 @@
-// Which way a generation sums its gradients: over the network in the host's
-// memory, or from device to device. The chief decides for all ranks, by what
-// each says of itself as they meet.
+// Choice of how a generation sums its gradients: over the network in host
+// memory, or from device to device. The chief decides for all ranks, from the
+// offers that they send at the rendezvous.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_COLLECTIVE_DECISION_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_COLLECTIVE_DECISION_H_
 
@@ -18,43 +18,45 @@
 
 namespace gauntlet {
 
-// Means of a worker for an exchange between devices.
+// Capabilities of a worker for an exchange between devices.
 struct CollectiveOffer {
-  // Reason why it cannot take part; empty: it can.
+  // Reason why the worker cannot take part; empty: it can.
   std::string unavailable_reason;
-  std::string version;  // "nccl 2.28.9": all ranks need the same
-  // Its device, by a name that no other device has; empty: no other worker can
-  // be on this device.
+  std::string version;  // "nccl 2.28.9": must be equal on all ranks
+  // Globally unique name of the worker's device; empty: no other worker can
+  // share this device.
   std::string device;
   gpu::CollectiveUse use = gpu::CollectiveUse::kAlways;
 
   bool operator==(const CollectiveOffer&) const = default;
 };
 
-// Returns the offer of a worker that computes on that kind of device, there.
+// Returns the offer of a worker that computes on that kind of device, at
+// `place`.
 CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place);
 
-// Encodes an offer for the chief. kDataLoss if malformed.
+// Encode an offer for the chief. Decoding returns kDataLoss if malformed.
 std::string EncodeOffer(const CollectiveOffer& offer);
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes);
 
 struct CollectiveDecision {
-  // None: the ring, in the host's memory.
+  // Set: NCCL, with this communicator. nullopt: the ring, in host memory.
   std::optional<gpu::CommunicatorId> communicator;
   // One line for people; empty if there was no choice.
   std::string line;
 };
 
-// Decides from the offers by rank; at least one. The id of a communicator is
-// not made yet. kInvalidArgument: NCCL was requested and is not available, with
-// the reason.
+// Decides from the offers by rank; at least one. The communicator's id is not
+// filled in yet. kInvalidArgument: NCCL was requested but is not available; the
+// message has the reason.
 Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers);
 
-// Decides for the ring, with this reason.
+// Returns a decision for the ring, with this reason.
 CollectiveDecision RingBecause(const std::string& why);
 
-// Encodes a decision for the other ranks. kDataLoss if malformed.
+// Encode a decision for the other ranks. Decoding returns kDataLoss if
+// malformed.
 std::string EncodeCollective(const CollectiveDecision& decision);
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes);
 

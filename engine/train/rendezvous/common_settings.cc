@@ -42,7 +42,8 @@ struct Setting {
   }
 };
 
-// Saves, stops and the end of the run are exchanges of all workers.
+// Returns the settings that must be equal: they decide when all workers
+// exchange data, for saves, stops and the end of the run.
 auto SettingsOf(const TrainOptions& options) {
   const CheckpointOptions& checkpoint = options.checkpoint;
   const auto number = [](auto value) { return static_cast<uint64_t>(value); };
@@ -66,7 +67,7 @@ auto SettingsOf(const TrainOptions& options) {
   };
 }
 
-// The settings and the job in one object.
+// Decodes the settings and the job into one object.
 Result<Json> Decode(std::string_view encoded) {
   wire::CommonSettings message;
   if (!ParseMessage(encoded, message)) {

@@ -42,7 +42,7 @@ std::optional<HeldState> Take(const wire::HeldState& from) {
       .digest = {.high = from.digest_high(), .low = from.digest_low()}};
 }
 
-// A name from the network becomes a path.
+// Checks the name, which comes from the network and becomes a path.
 std::optional<CheckpointRef> Take(const wire::CheckpointStart& from) {
   if (!CheckpointName::Parse(from.name())) return std::nullopt;
   return CheckpointRef{.name = from.name(),

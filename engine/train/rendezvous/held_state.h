@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-// A state, by what tells it from others.
+// Identity of a state: its position and digest.
 struct HeldState {
   uint64_t step = 0;
   Phase phase = Phase::kInEpoch;
@@ -30,34 +30,36 @@ struct HeldState {
 bool IsBefore(const HeldState& a, const HeldState& b);
 bool IsSameMoment(const HeldState& a, const HeldState& b);
 
-// As a worker sends it to the chief; "" for none. kDataLoss if malformed.
+// Encode a state for the chief; "" for nullopt. Decoding returns kDataLoss if
+// malformed.
 std::string EncodeHeld(const std::optional<HeldState>& held);
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
 
-// State that all ranks of a generation resume from: a checkpoint, or
-// (`from_memory`) the state that a rank holds, or neither: a cold start.
+// State that all ranks of a generation resume from: `checkpoint`, or
+// `from_memory`, the state that a rank holds, or neither: a cold start.
 struct StartDecision {
   std::optional<CheckpointRef> checkpoint;
   struct Memory {
     HeldState state;
     int holder = 0;          // the lowest rank that holds it
-    bool is_needed = false;  // another rank does not hold it
-    // No checkpoint is valid: a save of this state comes before anything else.
+    bool is_needed = false;  // another rank must receive it
+    // No checkpoint is valid: training begins with a save of this state.
     bool is_only_copy = false;
   };
   std::optional<Memory> from_memory;
 };
 
-// Chooses the most advanced of the ranks' states and the claimed parent. A
-// state that is as far as the parent is kept.
+// Chooses the most advanced among the ranks' states and the claimed parent. If
+// a rank's state is as advanced as the parent, the rank's state is chosen.
 StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
                           const std::optional<CheckpointRef>& parent,
                           const std::optional<HeldState>& parent_state);
 
-// For the way to the other ranks. A decision for memory has no checkpoint.
+// Encodes a decision for the other ranks. Without `checkpoint` if `from_memory`
+// is set.
 std::string EncodeStart(const StartDecision& start);
-// kDataLoss if malformed. The name of a checkpoint is well-formed; `holder` may
-// be any rank.
+// Returns kDataLoss if malformed. The checkpoint's name was checked; `holder`
+// may be any number.
 Result<StartDecision> DecodeStart(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -17,12 +17,13 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kLookEvery = std::chrono::milliseconds(100);
-// Pause between two changes of the directory by one rank, of which there may be
-// thousands: the first pause, which doubles, and the longest.
+// Pauses between two changes of the directory by one rank (ListAnew): the first
+// one, and the maximum up to which they double. There may be thousands of
+// ranks.
 constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
 constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 
-// Advice to the user about a file that cannot be used.
+// Returns advice to the user about a file that cannot be used.
 std::string Remedy() {
   return fmt::format(
       "remove it while no worker of the job runs, or set {} for all workers",
@@ -47,8 +48,8 @@ Status WritePrivate(Storage& storage, const std::string& path,
   return file->Sync();
 }
 
-// kAlreadyExists: another chief was first. kNotFound: another one took the
-// temporary file for a leftover.
+// Writes the token file. kAlreadyExists: another chief was first. kNotFound:
+// another chief removed the temporary file as a leftover.
 Status Publish(World& world, const std::string& directory,
                const JobToken& token) {
   const std::string tmp = directory + "/" + UniqueTmpName(world.entropy);
@@ -57,14 +58,14 @@ Status Publish(World& world, const std::string& directory,
     status = world.storage.RenameToNew(tmp, TokenFile(directory));
   }
   if (!status.ok()) {
-    // The error that counts is the one before.
+    // The earlier error is the one to return.
     static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
   }
   return status;
 }
 
-// A host keeps to a listing that it has read until it changes the directory
-// itself. Best effort: this worker may be unable to write there.
+// Makes this host reread the listing: a host caches a listing until it changes
+// the directory itself. Best effort: this worker may have no write permission.
 void ListAnew(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory) + std::string(kLookSuffix);
   if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {
@@ -113,15 +114,15 @@ Result<JobToken> MakeTokenFile(World& world, const std::string& directory) {
       const Status made = Publish(world, directory, *token);
       if (made.code() == Code::kAlreadyExists ||
           made.code() == Code::kNotFound) {
-        // A stale listing may hide the file that is there.
+        // A stale listing may hide the existing file.
         ListAnew(world, directory);
         continue;
       }
       if (!made.ok()) return Annotate(made, TokenFile(directory));
     }
     RETURN_IF_ERROR(token.status());
-    // Also of another chief's file: no worker may use a token that a power loss
-    // takes back.
+    // Syncs another chief's file too: no worker may use a token that a power
+    // loss can undo.
     RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
     return token;
   }
@@ -151,7 +152,7 @@ Result<JobToken> AwaitTokenFile(
       pause = std::min(2 * pause, kMaxChangePause);
       change_at = now + pause;
     } else {
-      // A host that reads a listing asks its file server whether it changed.
+      // Makes the host check with its file server whether the listing changed.
       static_cast<void>(world.storage.List(directory));
     }
     world.clock.SleepUntil(std::min(deadline, now + kLookEvery));

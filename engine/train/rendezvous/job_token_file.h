@@ -1,8 +1,9 @@
-// The token of a cluster's job in its checkpoint directory: DIR/job-token.
+// Token of a cluster's job in its checkpoint directory: DIR/job-token.
 //
-// The chief makes the file if there is none; the other workers read it. It
-// appears whole (written under another name, synced, renamed), is open to its
-// owner alone from its first moment, and stays until the store is deleted.
+// The chief creates the file if it does not exist; the other workers read it.
+// The file appears complete (written under another name, synced, renamed), is
+// accessible to its owner alone from the start, and stays until the store is
+// deleted.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_JOB_TOKEN_FILE_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_JOB_TOKEN_FILE_H_
 
@@ -19,19 +20,19 @@ namespace gauntlet {
 
 std::string TokenFile(const std::string& directory);
 
-// kNotFound: there is none. kInvalidArgument: the file is damaged, a link, or
-// a stranger's, or others than its owner may open it; the message says what to
-// do.
+// Returns kNotFound if there is no token file; kInvalidArgument if it is
+// damaged, a link, owned by another user, or accessible to others. The message
+// says what to do.
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 
-// For the chief: the directory's token, made now if there is none. Of several
-// chiefs at once, all return the same one. The file is durable when it returns.
+// For the chief: returns the directory's token, creating it if there is none.
+// Concurrent chiefs all return the same token. The file is durable on return.
 Result<JobToken> MakeTokenFile(World& world, const std::string& directory);
 
 // For every other worker: waits for the chief's file until `deadline`
-// (kDeadlineExceeded). A file server may show it late: now and then this worker
-// changes the directory, at most every 5 s in the end, so that its host lists
-// it anew. `say` takes one line if there is anything to wait for.
+// (kDeadlineExceeded). A file server may show the file late, so this worker
+// changes the directory from time to time (pauses grow to 5 s): its host then
+// rereads the listing. `say` receives one line if the worker has to wait.
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& say);

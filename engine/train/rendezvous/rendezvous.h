@@ -1,4 +1,4 @@
-// Options of a worker's rendezvous, from its place and the job's limits.
+// Options of a worker's rendezvous, from its place and the cluster options.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_H_
 

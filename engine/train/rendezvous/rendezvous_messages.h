@@ -1,4 +1,4 @@
-// Messages of the rendezvous between workers and the chief, and their bytes
+// Messages of the rendezvous between workers and the chief, and their encoding
 // (rendezvous.proto).
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_MESSAGES_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_RENDEZVOUS_MESSAGES_H_
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// A worker, to the chief.
+// Message from a worker to the chief.
 struct Introduction {
   std::string settings;  // EncodeCommonSettings
   std::optional<HeldState> held;
@@ -21,19 +21,19 @@ struct Introduction {
 };
 
 std::string EncodeIntroduction(const Introduction& introduction);
-// kDataLoss if malformed; the settings are not looked at.
+// Returns kDataLoss if malformed. Does not decode the settings.
 Result<Introduction> DecodeIntroduction(std::string_view bytes);
-// Returns an error unless its settings can be compared with the chief's.
+// Returns an error unless the settings can be compared with the chief's.
 Status CheckIntroduction(std::string_view bytes, std::string_view settings);
 
-// The chief, to all: what a generation starts from, and how it sums.
+// Message from the chief to all: start state and collective of the generation.
 struct RendezvousDecision {
   StartDecision start;
   CollectiveDecision collective;
 };
 
 std::string EncodeDecision(const RendezvousDecision& decision);
-// kDataLoss if malformed.
+// Returns kDataLoss if malformed.
 Result<RendezvousDecision> DecodeDecision(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// The same bytes as a shard with all tensors.
+// Encodes the state like a shard with all tensors.
 std::string EncodeState(const TrainState& state) {
   const std::vector<TensorView>& tensors = state.Tensors();
   SafetensorsLayout layout = LayOutSafetensors(tensors, state.position.step);
@@ -23,7 +23,8 @@ std::string EncodeState(const TrainState& state) {
   return bytes;
 }
 
-// A bound for a state of the same job, whose history may be longer.
+// Returns an upper bound for the encoded size of a state of the same job, whose
+// history may be longer.
 uint64_t MostBytesOf(const TrainState& state) {
   constexpr uint64_t kHeaderAndHistory = uint64_t{64} << 20;
   uint64_t bytes = 0;

@@ -1,4 +1,5 @@
-// A worker's state on its way round the ring to those that need it.
+// Transfer of a state around the ring, from the worker that holds it to those
+// that need it.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_STATE_TRANSFER_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_STATE_TRANSFER_H_
 
@@ -9,18 +10,17 @@
 
 namespace gauntlet {
 
-// Contribution of one rank to the transfer.
+// Role of one rank in the transfer.
 struct StateShare {
   const StartDecision::Memory& memory;
   bool holds_it = false;
   Duration timeout;
 };
-// Every rank takes part: the holder sends, others pass on, and those that do
-// not hold the state restore it. `state` is then the one decided, by its
-// digest.
-// REQUIRES: on the holder it is already. kDataLoss: the bytes received are not
-// that state; `state` is then unusable. Other errors are the ring's, and leave
-// `state` as it was.
+// Called by every rank: the holder sends, the others forward, and those without
+// the state restore it. On success `state` is the state that was decided, by
+// its digest. kDataLoss: the received bytes are not that state, and `state` is
+// unusable. Other errors come from the ring, and leave `state` unchanged.
+// REQUIRES: the holder's `state` is the decided one.
 Status ShareState(World& world, Ring& ring, const StateShare& share,
                   TrainState& state);
 

@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Last message of a rank: the save's outcome, of which the chief's counts, and
-// the durations of its tasks.
+// Last message of a rank in a save: its outcome (only the chief's counts), and
+// the durations of the rank's tasks.
 struct LastWord {
   Status status;
   Duration write{0};
@@ -38,7 +38,7 @@ Result<LastWord> DecodeWord(std::string_view bytes) {
                   .commit = Duration(*commit)};
 }
 
-// Plants a bug: takes the tensors within `whole` from the live state.
+// Planted bug: takes the tensors within `whole` from the live state.
 void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
               std::vector<TensorView>& tensors) {
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -109,7 +109,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
     own_part_ = own.status();
     own_failed_ = true;
   }
-  // They were of the state, which goes on.
+  // Drops the views into the state, which training changes from here on.
   attempt_.own.clear();
   begin_took_ = world_->clock.Now() - began;
   return OkStatus();
@@ -223,7 +223,8 @@ SaveOutcome AsyncSave::EndCommit() {
 }
 
 SaveOutcome AsyncSave::End(const Status& status) {
-  // Whose task still runs is not through, whatever becomes of the save.
+  // While this rank's task is running the save stays in flight, whatever its
+  // outcome.
   if (!task_.runs()) {
     LetGo();
     stage_ = Stage::kNone;
@@ -235,7 +236,7 @@ SaveOutcome AsyncSave::End(const Status& status) {
   return {.step = attempt_.head.step,
           .phase = attempt_.head.phase,
           .status = status,
-          // A task that still runs has not said yet how long it takes.
+          // The duration of a task that is still running is unknown.
           .took = task_.runs() ? begin_took_ + timeout_
                                : begin_took_ + write_took_ + commit_took_};
 }

@@ -1,15 +1,15 @@
-// A save that training does not wait for: each rank copies its part, a task
-// writes the copy once it has arrived, and the chief's task commits once all
-// have written. With spare arrays nothing large is copied: the task writes the
-// state's arrays where they lie, updates write to the spare ones, and the task
-// takes the digest too.
+// Asynchronous save. Each rank copies its part of the state, and a task writes
+// the copy once it has arrived; when all ranks have written, a task of the
+// chief commits. With spare arrays nothing large is copied: the task writes the
+// state's arrays in place and computes the digest, while updates write to the
+// spare arrays.
 //
-// All that the ranks exchange is exchanged by the training task at a boundary,
-// in one order on all of them. Whether a rank's task is through rides along in
-// the integer of each step, so that all come to the same boundary at which the
-// save goes on; which one that is, no bit of the state depends on. One save is
-// under way at most, and one copy, of this rank's part, is held; or one second
-// set of the state's arrays.
+// The training task does all exchanges, at boundaries, in the same order on all
+// ranks. Each step's exchange carries a bit for whether a rank's task is still
+// running, so all ranks advance the save at the same boundary. No bit of the
+// state depends on which boundary that is. At most one save is in flight. A
+// rank holds at most one copy of its part, or one second set of the state's
+// arrays.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_ASYNC_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_ASYNC_SAVE_H_
 
@@ -29,8 +29,9 @@
 
 namespace gauntlet {
 
-// Bits beside the requests of notice_requests.h: a rank's task is running; a
-// rank's part has failed, or takes longer than a save may.
+// Bits in addition to the requests of notice_requests.h. kSaveUnderWay: a
+// rank's task is running. kAbortSave: a rank's part has failed, or exceeds the
+// time limit of a save.
 inline constexpr uint32_t kSaveUnderWay = 8;
 inline constexpr uint32_t kAbortSave = 16;
 inline constexpr uint32_t kSaveBits = kSaveUnderWay | kAbortSave;
@@ -39,16 +40,17 @@ inline constexpr uint32_t kSaveBits = kSaveUnderWay | kAbortSave;
 struct SaveOutcome {
   uint64_t step = 0;
   Phase phase = Phase::kInEpoch;
-  Status status;  // as CollectiveSave::Save
-  // Duration of the save had training waited for it.
+  Status status;  // as CollectiveSave::Save returns it
+  // Time that the save would take if training waited for it.
   Duration took{0};
 };
 
-// The training task alone uses it.
+// Not thread-safe: used by the training task only.
 class AsyncSave {
  public:
-  // All of it outlives this. A task that takes longer than `timeout` hangs.
-  // `spare` are of the state that is saved; null: each save takes a copy.
+  // The referenced objects outlive this object. A task that takes longer than
+  // `timeout` counts as hung. `spare`: spare arrays of the saved state; null:
+  // each save takes a copy.
   AsyncSave(World& world, CollectiveSave& save, Duration timeout,
             SpareArrays* spare = nullptr);
 
@@ -57,50 +59,49 @@ class AsyncSave {
   uint64_t step() const { return attempt_.head.step; }
   Phase phase() const { return attempt_.head.phase; }
 
-  // Bits that this rank adds to the integer of the next exchange.
+  // Returns the bits of this rank for the next exchange.
   uint32_t Bits() const;
 
-  // Every rank calls Begin and Advance at one boundary.
+  // Begin and Advance are called on every rank at the same boundary.
   //
-  // Starts to write the copy, or the state itself. If this checkpoint exists
-  // already, nothing is under way afterwards. Errors as of
-  // CollectiveSave::Save. `waited` is for the event. REQUIRES: nothing is under
-  // way.
+  // Starts to write the copy, or the state itself. If this checkpoint already
+  // exists, no save is in flight afterwards. Returns the errors of
+  // CollectiveSave::Save. `waited` goes into the event. REQUIRES: no save is in
+  // flight.
   Status Begin(const TrainState& state, const std::string& waited);
-  // Moves to the next stage: all have written, or committed. Waits for tasks
-  // that have not ended. Returns the outcome once there is one.
+  // Moves to the next stage: all parts are written, or the save has ended.
+  // Waits for tasks that are still running. Returns the outcome at the end.
   // REQUIRES: is_under_way.
   std::optional<SaveOutcome> Advance();
-  // True if no rank's task runs any more, or a rank wants the save to end, by
-  // the integer of the newest exchange.
+  // Returns true if, by the integer of the newest exchange, no rank's task is
+  // running, or a rank requests that the save ends.
   bool MayAdvance(uint32_t agreed) const;
 
-  // Waits for this rank's task, no longer than a save may take: the training
-  // task's last action in a generation that is lost. Returns false if the task
-  // hangs.
+  // Waits for this rank's task, within the time limit of a save. Called last by
+  // the training task in a lost generation. Returns false if the task hangs.
   bool EndTask();
-  // Waits for as long as it takes.
+  // Waits for this rank's task without a time limit.
   void JoinTask();
 
   // Size of the copy's buffer, in bytes.
   uint64_t copy_capacity() const { return copy_.capacity(); }
-  // Null: each save takes a copy.
+  // Null if each save takes a copy.
   const SpareArrays* spare() const { return spare_; }
 
  private:
   enum class Stage : uint8_t { kNone, kWriting, kCommitting };
 
-  // Takes the copy, or keeps the state's arrays as they are. Returns the
-  // tensors to write.
+  // Takes the copy, or freezes the state's arrays. Returns the tensors to
+  // write.
   Result<std::vector<TensorView>> Hold(const TrainState& state);
   void StartWriting(std::vector<TensorView> own);
-  // The state's arrays may be written in place again.
+  // Allows in-place writes to the state's arrays again.
   void LetGo();
   void StartCommit();
   std::optional<SaveOutcome> EndWriting();
   SaveOutcome EndCommit();
   SaveOutcome End(const Status& status);
-  // Waits for the running task; kDeadlineExceeded names the stage that hangs.
+  // Waits for the running task. kDeadlineExceeded names the stage that hangs.
   Status WaitForTask();
   bool IsOverdue() const;
 

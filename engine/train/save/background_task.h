@@ -1,4 +1,4 @@
-// One piece of work at a time, done by a task beside the one that gave it.
+// Runs one function at a time in a task of its own.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_BACKGROUND_TASK_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_BACKGROUND_TASK_H_
 
@@ -11,22 +11,24 @@
 
 namespace gauntlet {
 
-// One task uses it. What the work wrote may be read once WaitUntil was true.
+// Used by a single task. The results of `work` may be read once WaitUntil has
+// returned true.
 class BackgroundTask {
  public:
   BackgroundTask(World& world, std::string name);
-  // REQUIRES: nothing runs, unless the process is going away.
+  // REQUIRES: nothing runs, unless the process is about to exit.
   ~BackgroundTask();
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
   // REQUIRES: nothing runs. The objects that `work` refers to outlive it.
   void Start(std::function<void()> work);
-  // Started, and not yet waited for to its end.
+  // True from Start until WaitUntil returns true.
   bool runs() const { return task_ != nullptr; }
-  // Returns true if the work is done. Neither waits nor lets other tasks run.
+  // True if `work` has returned. Neither waits nor lets other tasks run.
   bool is_done() const { return done_; }
-  // Waits for the end, and takes the task back. Returns false at the deadline.
+  // Waits until the work is done, and joins its task. Returns false at the
+  // deadline.
   bool WaitUntil(Time deadline);
 
  private:

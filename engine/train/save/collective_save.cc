@@ -14,7 +14,8 @@
 namespace gauntlet {
 namespace {
 
-// If two ranks disagree, the error names those that are not with the most.
+// Checks that all ranks have the same digest. The error names the ranks that
+// differ from the most frequent one.
 Status CheckAgreement(uint64_t step,
                       std::span<const std::string_view> digests) {
   if (std::ranges::all_of(
@@ -42,11 +43,12 @@ std::string TextOf(const std::optional<Digest>& digest) {
   return digest ? digest->ToString() : "";
 }
 
-// Fields of an encoded shard: the first tensor that training continues from and
-// that is not finite, or nothing; and the first of the names of all tensors.
+// Indices of fields in an encoded shard: the first learned tensor that is not
+// finite, or ""; and the first of the names of all tensors.
 constexpr size_t kNotFiniteField = 3;
 constexpr size_t kFirstTensor = 4;
-// A name from the network becomes a path. Empty: nothing is to be saved.
+// Checks the name, which comes from the network and becomes a path. Empty:
+// nothing is to be saved.
 Status CheckSaveName(std::string_view name, uint64_t step) {
   if (name.empty()) return OkStatus();
   const EntryName entry = ParseEntryName(name);
@@ -91,8 +93,8 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   return shard;
 }
 
-// Fields of a report: the outcome, the encoded shard and, if it was taken
-// beside the training, the digest of the rank's state.
+// Fields of a report: the outcome, the encoded shard and, if a task computed
+// it, the digest of the rank's state.
 constexpr size_t kFieldsWithDigest = 3;
 constexpr size_t kDigestField = 2;
 
@@ -118,7 +120,7 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports,
                                   rank, shards));
     }
     ASSIGN_OR_RETURN(ShardFile part, DecodeShard(fields[1]));
-    // A name from the network becomes a path.
+    // The name comes from the network and becomes a path.
     const std::string expected = ShardName(static_cast<int>(rank), shards);
     if (part.name != expected) {
       return DataLoss(
@@ -129,7 +131,8 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports,
   return parts;
 }
 
-// The first tensor that a rank names as not finite; empty: none does.
+// Returns the first tensor that a rank reports as not finite; empty if there is
+// none.
 std::string NotFiniteIn(std::span<const std::string> reports) {
   for (const std::string& report : reports) {
     const auto fields = ViewList(report);
@@ -211,7 +214,7 @@ Status CollectiveSave::TrySave(Tried& tried) {
   tried.bytes = BytesOf(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
-  // All ranks know it alike.
+  // All ranks refuse alike.
   const Status refusal = Refusal(attempt);
   if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
   Status outcome;
@@ -243,7 +246,8 @@ Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state,
   return attempt;
 }
 
-// The digest then decides how the save begins.
+// Returns true if a checkpoint of this position exists. Then the digest decides
+// whether there is anything to save.
 bool CollectiveSave::HasCheckpointOf(const Position& position) const {
   return std::ranges::any_of(store_->lineage(),
                              [&](const CommittedCheckpoint& there) {
@@ -281,7 +285,7 @@ SaveAttempt CollectiveSave::NewAttempt(
     take(tensors);
     attempt.head.state_digest = StateDigest(tensors);
   }
-  // The chief's store hits the point itself.
+  // On the chief, the store reaches this fault point.
   if (!chief()) {
     attempt.ready = world_->faults.Hit(
         Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
@@ -289,8 +293,8 @@ SaveAttempt CollectiveSave::NewAttempt(
   return attempt;
 }
 
-// A shard without a tensor would only be one more file to open for every rank
-// that restores the state.
+// Returns the number of shards. A shard without tensors would only be one more
+// file to open for every rank that restores the state.
 int CollectiveSave::ShardsOf(std::span<const TensorView> tensors) const {
   const int most = most_shards_ > 0 ? std::min(most_shards_, size_) : size_;
   const size_t filled = std::min(tensors.size(), kMaxShards);
@@ -438,7 +442,7 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
   if (!NotFiniteIn(reports).empty()) {
     head.not_finite_since = attempt.not_finite_since;
   }
-  // A commit that fails clears up after itself.
+  // A failed commit removes its own remains.
   return MakeRoomAfter(
       store_->Commit(attempt.name, head, generation_, *shards, &times)
           .status());
@@ -460,8 +464,8 @@ Status CollectiveSave::Abandon(const SaveAttempt& attempt,
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {
-  // The chief's store hits it itself. As there, nothing takes the
-  // acknowledgement back.
+  // On the chief, the store reaches this fault point. As there, an error does
+  // not undo the acknowledgement.
   if (chief()) return;
   static_cast<void>(world_->faults.Hit(
       Point::kSaveEnd,

@@ -1,5 +1,5 @@
-// A save, as all ranks make it together: each rank of the first ones a shard,
-// the chief the commit, and nobody goes on before the outcome is known to all.
+// A save that all ranks make together: the first ranks write a shard each, the
+// chief commits, and all wait until every rank knows the outcome.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_COLLECTIVE_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_COLLECTIVE_SAVE_H_
 
@@ -20,40 +20,41 @@
 
 namespace gauntlet {
 
-// Training waits for the digest of the state, and the ranks compare theirs as
-// the save begins; or a task takes it, and they compare them behind the
-// writing.
+// kImmediately: training waits for the digest of the state, and the ranks
+// compare digests as the save begins. kBeside: a task computes the digest, and
+// the ranks compare digests after writing.
 enum class DigestTime : uint8_t { kImmediately, kBeside };
 
 // A save that has begun, on one rank.
 struct SaveAttempt {
   CheckpointHead head;
   DigestTime digest_time = DigestTime::kImmediately;
-  // Digest of all of this rank's state; none: not taken yet.
+  // Digest of the whole state on this rank; nullopt: not computed yet.
   std::optional<Digest> whole;
-  // Tensors of the checkpoint that this rank writes; views into the state.
+  // Tensors that this rank writes; views into the state.
   std::vector<TensorView> own;
   int shards = 1;  // one for each of the first ranks
   ExchangeKey key;
-  // The chief's name for the save, the same on all ranks; empty: nothing is to
-  // be done, as a checkpoint of this very state exists.
+  // Name that the chief gives to the save, equal on all ranks; empty: nothing
+  // to do, as a checkpoint of exactly this state exists.
   std::string name;
-  // For the manifest, if the state turns out not to be finite.
+  // For the manifest, if a part of the state is found not finite.
   uint64_t not_finite_since = 0;
-  // The chief made room after this save had failed to begin for lack of it.
+  // The chief has freed disk space after this save failed to begin for lack of
+  // it.
   bool room_freed = false;
-  // Error that kept this rank from beginning. The rank takes part all the same
-  // and reports it: a rank that left out an exchange would break the ring.
+  // Error that kept this rank from beginning. The rank still takes part in the
+  // exchanges and reports it: skipping one would break the ring.
   Status ready;
 };
 
-// Shard of a checkpoint that a rank wrote; none: it writes none.
+// Shard that a rank wrote; nullopt: this rank writes none.
 using WrittenPart = std::optional<ShardFile>;
 inline uint64_t BytesOf(const Result<WrittenPart>& part) {
   return part.ok() && *part ? (*part)->bytes : 0;
 }
 
-// Tells whether a save was begun that will not complete, and nothing newer is
+// kRequired: a save was begun that will not complete, and no newer state is
 // saved.
 enum class SaveNeed : uint8_t { kNone, kRequired };
 
@@ -62,73 +63,77 @@ class CollectiveSave {
   CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
                  std::string job_json, uint64_t generation, Duration timeout);
 
-  // From now on a state that is not finite, or whose loss is not, is not saved
-  // (kFailedPrecondition, refused()). Call it on every rank alike.
+  // From now on, refuses to save a state that is not finite, or whose loss is
+  // not (kFailedPrecondition, refused()). Call it on every rank.
   void RefuseNotFinite() { refuses_not_finite_ = true; }
-  // From now on at most so many ranks write a shard; 0: all may. Call it on
-  // every rank alike.
+  // From now on, at most `most` ranks write a shard; 0: no limit. Call it on
+  // every rank.
   void LimitShards(int most) { most_shards_ = most; }
 
+  // Saves the state. If there is no disk space, the chief removes checkpoints
+  // that recovery does not need, one by one, and the save is retried after
+  // each. `before_try` is called before every try: each may take as long as a
+  // save. With `of_parameters` the checkpoint contains only these
+  // (TrainState::TensorsOf); the ranks still compare the whole state.
+  // - Ok: committed, or already existing.
+  // - Errors of MayGoOnAfter: the save failed on every rank, and training may
+  //   continue.
+  // - kFailedPrecondition: the states of the ranks differ (the message names
+  //   the ranks), or a committed checkpoint of this step has another state. The
+  //   run must stop.
+  // - kFenced: a newer generation owns the directory. The run must stop.
+  // - kUnavailable, kDeadlineExceeded: a worker is lost.
   // REQUIRES: every rank calls it at the same boundary.
-  // Ok: committed, or already there. What MayGoOnAfter allows: this save
-  // failed on every rank, training may continue. Where there is no room the
-  // chief removes checkpoints that recovery does not need, one by one, and the
-  // save is made again after each. `before_try` is called before the first try
-  // and each other one: every try may take as long as a save.
-  // kFailedPrecondition: the ranks' states differ (the message names them), or
-  // a committed checkpoint of this step has another state: the run must stop.
-  // kFenced: likewise. kUnavailable, kDeadlineExceeded: a worker is lost. With
-  // `of_parameters` the checkpoint is of these alone (TrainState::TensorsOf);
-  // what the ranks compare is the whole state all the same.
   Status Save(const TrainState& state,
               std::span<const std::string> of_parameters = {},
               const std::function<void()>& before_try = {});
 
-  // Steps of Save, in this order, for callers that do other work in between.
-  // Steps with an exchange need every rank at one boundary.
+  // The steps of Save, in this order, for callers that do other work in
+  // between. Steps with an exchange need every rank at the same boundary.
   //
-  // Exchanges whether all states agree (kImmediately), and the chief's decision
-  // to begin. The state's newest values stay where they are.
+  // Exchanges the state digests (kImmediately) and the chief's decision to
+  // begin. Does not copy the state's newest values to the host.
   Result<SaveAttempt> Begin(const TrainState& state, DigestTime digest_time);
-  // Returns the tensors of the state that are in this rank's part.
+  // Returns the tensors of the state that this rank writes.
   std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
   // Writes and syncs the tensors of this rank's part, if it writes a shard.
-  // Callable from any task; `times` is of that task.
+  // Callable from any task; `times` belongs to that task.
   Result<WrittenPart> WritePart(const SaveAttempt& attempt,
                                 std::span<const TensorView> tensors,
                                 TimeSplit& times);
   // Exchanges the results of all ranks, for Commit and CheckParts.
   Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
                                                  Result<WrittenPart> own);
-  // Returns the error of the first rank whose part failed, else of ranks whose
-  // states differ (kBeside); Ok: all are written.
+  // Returns the error of the first rank whose part failed, or an error if the
+  // ranks' states differ (kBeside); Ok if all parts are written.
   static Status CheckParts(const SaveAttempt& attempt,
                            const std::vector<std::string>& reports);
-  // A tensor that training goes on from and that has values that are not
-  // finite, as the last exchange of parts told all ranks; empty: there is none.
+  // First learned tensor (IsLearned) that has values which are not finite, by
+  // the last exchange of parts; equal on all ranks. Empty: all are finite.
   const std::string& not_finite() const { return not_finite_; }
-  // After that exchange: kFailedPrecondition if the save is to be refused.
+  // Returns kFailedPrecondition if the save is refused. Call after
+  // ExchangeParts.
   Status Refusal(const SaveAttempt& attempt);
   // True if the last save was refused; equal on all ranks.
   bool refused() const { return refused_; }
-  // The chief: commits, or removes the remains of a failed save, and makes room
-  // if there was none. Callable from any task, while no other one uses the
-  // store. `times` is of that task.
+  // On the chief: commits the save. If it failed, removes its remains, and
+  // frees disk space if there was none. Callable from any task while no other
+  // one uses the store. `times` belongs to that task.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports, TimeSplit& times);
-  // The chief: removes the remains of a failed save, gives the reason in the
-  // event, and makes room if there was none.
+  // On the chief: removes the remains of a failed save, emits the reason, and
+  // frees disk space if there was none.
   Status Abandon(const SaveAttempt& attempt, const Status& failure);
-  // Exchanges a text of each rank.
+  // Exchanges one text per rank.
   Result<std::vector<std::string>> AllGather(const SaveAttempt& attempt,
                                              const std::string& said);
   // Called once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
 
-  // Time for which training waits for the current save.
+  // Durations of the current save for which training waits.
   TimeSplit& times() { return times_; }
-  // A save that has ended on this rank: what it wrote, and what its tasks took
-  // beside the training.
+  // A save that has ended on this rank: bytes written, and durations of its
+  // background tasks.
   struct Ended {
     const SaveAttempt& attempt;
     uint64_t bytes = 0;
@@ -138,17 +143,18 @@ class CollectiveSave {
   // Returns the saves that have ended since the last call.
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
 
-  // Exchanges: whether at least one rank owes one.
+  // Exchanges the needs of all ranks. Returns kRequired if at least one rank
+  // has it.
   Result<SaveNeed> AnySaveNeed(const Position& position, SaveNeed own);
 
   bool chief() const { return rank_ == 0; }
 
-  // On the chief: name of the newest committed checkpoint whose state is
-  // finite; empty: there is none. REQUIRES: no task uses the store.
+  // On the chief: returns the name of the newest committed checkpoint with a
+  // finite state; empty if there is none. REQUIRES: no task uses the store.
   std::string NewestFinite() const;
 
-  // Harmless failures in saves (a state file, a retirement) since the last
-  // call, one line each. Empty except on the chief.
+  // Returns harmless failures in saves (a state file, a retirement) since the
+  // last call, one line each. Empty except on the chief.
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
@@ -157,15 +163,17 @@ class CollectiveSave {
     uint64_t bytes = 0;
     bool room_freed = false;
   };
-  // Fills `bytes`, and sets `room_freed` if a retry has more room.
+  // Makes one try. Fills `bytes`, and sets `room_freed` if a retry would find
+  // more disk space.
   Status TrySave(Tried& tried);
-  // The chief: removes a checkpoint if the save failed with `why` for lack of
-  // room. An error of the removal replaces that of the save.
+  // On the chief: removes a checkpoint if the save failed with `why` for lack
+  // of disk space. Returns `why`, or the error of the removal.
   Status MakeRoomAfter(Status why);
-  // Tells the other ranks whether it did so since the last begin; "": no.
+  // Text for the other ranks: the chief has freed disk space since the last
+  // begin; "": it has not.
   std::string RoomFreed() const { return room_freed_ ? "room freed" : ""; }
-  // Made before the other ranks are informed. REQUIRES: with `of_parameters`,
-  // the newest values are here.
+  // Fills in all that needs no exchange. REQUIRES: with `of_parameters`, the
+  // newest values are on the host.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
                          std::span<const std::string> of_parameters) const;
   bool HasCheckpointOf(const Position& position) const;
@@ -175,7 +183,7 @@ class CollectiveSave {
   World* world_;
   CheckpointStore* store_;
   Ring* ring_;
-  // Copied from the ring, which a task may outlive.
+  // Copied from the ring, as a task may outlive it.
   int rank_;
   int size_;
   std::string job_json_;
@@ -190,12 +198,12 @@ class CollectiveSave {
   std::vector<TimedSave> timed_;
 };
 
-// Returns true if a save's error leaves the run as it was on every rank.
+// Returns true if the error of a save left the run unchanged on every rank.
 bool MayGoOnAfter(const Status& save);
 
 // Encodes a Status as bytes, to send it from rank to rank.
 std::string EncodeStatus(const Status& status);
-// The status in `bytes`; kDataLoss (with itself as the message) if torn.
+// Returns the status encoded in `bytes`; kDataLoss if they are malformed.
 Status DecodeStatus(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -21,20 +21,20 @@
 namespace gauntlet {
 namespace {
 
-// "dense1/kernel" is of the layer "dense1".
+// Returns the layer that a parameter belongs to: "dense1" for "dense1/kernel".
 std::string_view LayerOf(const ParameterInfo& info) {
   return std::string_view(info.name).substr(0, info.name.find('/'));
 }
 
-// Returns true if a layer of that kind has names like "dense1": its kind, or
-// the start of it, and a number.
+// Returns true if a layer of that kind can have this name: like "dense1", the
+// kind, or a prefix of it, and a number.
 bool MayBeNamed(std::string_view kind, std::string_view name) {
   const size_t digits = name.find_first_of("0123456789");
   return digits != 0 && kind.starts_with(name.substr(0, digits));
 }
 
-// Gives each layer of the job the parameters that are its own: both come in the
-// order of the model.
+// Adds to each layer of the job its own parameters. Both lists are in model
+// order.
 Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
   size_t next = 0;
   for (Json& layer : layers) {
@@ -61,17 +61,17 @@ bool IsOurs(const DirectoryEntry& entry) {
          (entry.name == kExportedWeights || entry.name == kExportDescription);
 }
 
-// The export itself, and what stands beside it for a while.
+// Paths of the export and of temporary directories next to it.
 struct ExportPlace {
   std::string whole;
   std::string parent;
   std::string written;
   std::string earlier;
-  std::string tried;  // a folder that shows whether one can be made
+  std::string tried;  // tests that a directory can be created
 };
 
-// An export through a link takes the place of what the link leads to. The path
-// stays as it was told where it ends in no link.
+// Returns the paths of an export. If `directory` is a link, the export replaces
+// the link's target; else the path stays as given.
 Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
   ExportPlace place;
   place.whole = WithoutLastSlashes(directory);
@@ -89,7 +89,7 @@ Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
   return place;
 }
 
-// Nothing, an empty folder, or an export, whole or not.
+// Checks that the directory is missing, empty, or an export, complete or not.
 Status CheckExport(Storage& storage, const std::string& directory) {
   const auto entries = storage.List(directory);
   if (entries.status().code() == Code::kNotFound) return OkStatus();
@@ -103,7 +103,8 @@ Status CheckExport(Storage& storage, const std::string& directory) {
   return OkStatus();
 }
 
-// Retention would take it for a checkpoint, or remove it with one.
+// Rejects a name that retention would take for a checkpoint, and a place inside
+// a checkpoint, with which retention would remove the export.
 Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
   const std::string_view name =
       std::string_view(place.whole).substr(place.whole.rfind('/') + 1);
@@ -122,7 +123,8 @@ Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
                   place.whole, manifest));
 }
 
-// An export, whole or not, with its folder; kNotFound: there is none.
+// Removes an export, complete or not, and its directory. kNotFound: there is
+// none.
 Status RemoveExport(Storage& storage, const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
                    storage.List(directory));
@@ -142,8 +144,8 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
   return IgnoreNotFound(RemoveExport(storage, directory));
 }
 
-// Makes a folder beside the export's place, under a name that no export has:
-// a stale worker may still write or rename one.
+// Tests that a directory can be created next to the export, under a name that
+// no export uses: a stale worker may still be writing or renaming an export.
 Status TryToMakeFolder(Storage& storage, const std::string& folder) {
   const Status made = storage.MakeDirectory(folder);
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
@@ -158,7 +160,7 @@ Status TryToMakeFolder(Storage& storage, const std::string& folder) {
 Result<std::string> Describe(const TrainedModel& trained,
                              const Digest& weights_digest) {
   ASSIGN_OR_RETURN(const Json job, ParseStrictJson(trained.job_json, "job"));
-  // The text may be anything: only a job has these.
+  // Checks that the text is a job, and so has the fields read below.
   RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
   Json layers = job["model"]["layers"];
   RETURN_IF_ERROR(AddParameters(trained.model.parameters(), layers));
@@ -274,7 +276,7 @@ Status ExportModel(World& world, const std::string& directory,
     return moved;
   }
   RETURN_IF_ERROR(storage.SyncDirectory(place.parent));
-  // Remains of it do no harm, and the next export tries again.
+  // Remains of the earlier export do no harm; the next export removes them.
   static_cast<void>(RemoveExportIfThere(storage, place.earlier));
   return OkStatus();
 }

@@ -1,25 +1,25 @@
-// A trained model for other programs: a folder that any tool for safetensors
-// opens, with a description that needs nothing of this one.
+// A trained model for other programs: a directory with a safetensors file that
+// any tool can open, and a self-contained description.
 //
-//   <directory>/model.safetensors   what predictions go by, and nothing else
-//   <directory>/model.json          what they are of:
+//   <directory>/model.safetensors   the values that predictions use, only
+//   <directory>/model.json          description of the model:
 //     schema      "gauntlet/model/v1"
 //     numerics    version of the numerics contract
 //     weights     "model.safetensors"
-//     weights_digest  of its tensors, as engine/ckpt/state/state_digest.h says
+//     weights_digest  of its tensors, by engine/ckpt/state/state_digest.h
 //     dtype       "F32"
-//     input       height, width, channels; layout "NHWC"; divide_by: what the
-//                 stored values are divided by (255 for bytes, 1 for floats)
-//     classes     how many outputs; the greatest is the class, the first of
-//                 equal ones
-//     loss        as the job has it
-//     layers      as the job has them, in order; those with tensors have
-//                 `parameters` besides: [{"name", "shape"}, ...]. A dense layer
-//                 is x * kernel + bias, the kernel (inputs, units); conv2d the
-//                 same at each place where its window lies within the image,
-//                 the kernel (size, size, channels, filters), rows of it along
-//                 the height; center is x - moving_mean, channel by channel;
-//                 dropout does nothing here
+//     input       height, width, channels; layout "NHWC"; divide_by: divisor of
+//                 the stored values (255 for bytes, 1 for floats)
+//     classes     number of outputs; the predicted class is the largest output,
+//                 the first one if several are equal
+//     loss        as in the job
+//     layers      as in the job, in order; those with tensors also have
+//                 `parameters`: [{"name", "shape"}, ...]. A dense layer is
+//                 x * kernel + bias, with a kernel (inputs, units). conv2d is
+//                 the same at each position where its window lies within the
+//                 image, with a kernel (size, size, channels, filters), whose
+//                 first dimension runs along the height. center is
+//                 x - moving_mean, per channel. dropout has no effect here
 //     trained     step, epoch, state_digest, job_digest
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_MODEL_EXPORT_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_MODEL_EXPORT_H_
@@ -38,35 +38,37 @@
 
 namespace gauntlet {
 
-// In an export's directory.
+// File names in an export's directory.
 inline constexpr std::string_view kExportedWeights = "model.safetensors";
 inline constexpr std::string_view kExportDescription = "model.json";
 
 struct TrainedModel {
   const Model& model;
   const TrainState& state;
-  const Dataset& data;  // of the kind that it was trained on
+  const Dataset& data;  // same shape as the training data
   const std::string& job_json;
   Digest state_digest;
 };
 
-// model.json's text. kInvalidArgument: the job is not one.
+// Returns the text of model.json. kInvalidArgument: job_json is not a valid
+// job.
 Result<std::string> DescribeModel(const TrainedModel& trained);
 
-// Checks that a model.json belongs to these weights. kDataLoss: it belongs to
-// others, or is no JSON. A model.json without a digest belongs to any.
+// Checks that a model.json belongs to these weights. kDataLoss: its digest is
+// of other weights, or it is no JSON. A model.json without a digest passes.
 Status CheckExportedWeights(std::string_view description,
                             std::span<const TensorView> weights);
 
-// Before the training: makes the directories that an export needs, and tries
-// whether an export can go there. kInvalidArgument names what is there other
-// than nothing, an empty folder or an earlier export, or the disk's error.
+// Called before the training: creates the directories that an export needs, and
+// tests that an export can be written. kInvalidArgument names the obstacle
+// (anything but an empty directory or an earlier export), or the disk's error.
 Status PrepareExport(Storage& storage, const std::string& directory);
 
-// Writes the folder beside its place, all of it durable, and renames it there;
-// an earlier export is replaced. A link to a directory stays, and the directory
-// is replaced. At any time there is a whole export under that name or none.
-// After an error nothing half written is left, if the disk allows its removal.
+// Writes the export next to its final place, syncs it, and renames it, which
+// replaces an earlier export. If the path is a link to a directory, the link
+// stays and the directory is replaced. At any time the path has a complete
+// export or none. After an error the partial export is removed, if the disk
+// allows it.
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained);
 

@@ -1,4 +1,4 @@
-// How all workers come to go on from the one checkpoint that the chief chose.
+// Loads the checkpoint that the chief chose, on any worker.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_RESUME_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_RESUME_H_
 
@@ -13,16 +13,16 @@
 
 namespace gauntlet {
 
-// A checkpoint of a store; of these parameters alone, or of all.
+// A checkpoint of a store, and the parameters that it contains; empty: all.
 struct LoadSource {
   CheckpointStore& store;
   const CheckpointRef& parent;
   std::span<const std::string> of_parameters = {};
 };
 
-// Reads the checkpoint that the chief chose into `state`, which is unusable
-// after an error. kUnavailable: it verified when it was chosen, and does not
-// any more.
+// Reads the checkpoint into `state`, which is unusable after an error.
+// kUnavailable: the checkpoint was valid when it was chosen, and is not any
+// more.
 Status LoadState(World& world, const LoadSource& source,
                  const RowSchedule& schedule, TrainState& state);
 inline Status LoadState(World& world, CheckpointStore& store,

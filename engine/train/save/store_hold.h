@@ -1,5 +1,5 @@
-// Ownership of a checkpoint directory for one run: its lock, and the launch
-// that claims in it.
+// Ownership of a checkpoint directory by one run: its lock, and the launch name
+// under which the run claims generations.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_STORE_HOLD_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_STORE_HOLD_H_
 
@@ -14,22 +14,23 @@
 
 namespace gauntlet {
 
-// Released when it is destroyed, and by the death of the process. Null: the
-// run needs none, or whoever started it holds the directory.
+// Released by the destructor, or by the death of the process. Null: the run
+// needs no lock, or its launcher holds it.
 struct StoreHold {
   std::unique_ptr<FileLock> lock;
 };
 
-// For a worker whose process nobody launched for it: the chief takes the
-// directory, and its launch becomes that of this launch. Nothing is done
-// for other ranks, for "", or where `place` has a launch already. A worker on
-// its own is refused at once; the chief of several waits that long, as a
-// predecessor may be on another host and still on its way out.
-// kFailedPrecondition: another run owns the directory.
+// For a worker that no launcher started: the chief locks the directory, and
+// sets the launch in `place`. Does nothing for other ranks, for "", or if
+// `place` has a launch already. A single worker fails immediately if the lock
+// is held; the chief of several waits for `patience`, as a predecessor on
+// another host may still be exiting. kFailedPrecondition: another run owns the
+// directory.
 Result<StoreHold> HoldStore(World& world, const std::string& directory,
                             WorkerSpec& place, Duration patience);
 
-// Removes a directory in which the run has deleted everything but its lock.
+// Removes the directory if only its lock is left, after the run has deleted the
+// checkpoints.
 void RemoveIfDeleted(Storage& storage, const std::string& directory,
                      const StoreHold& hold);
 

@@ -7,7 +7,7 @@ namespace gauntlet {
 namespace {
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
-// A predecessor's workers are gone by then, as a rule.
+// Time before a wait is reported: a predecessor's workers usually exit sooner.
 constexpr Duration kSilentFor = std::chrono::milliseconds(500);
 
 }  // namespace

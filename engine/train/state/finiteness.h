@@ -1,11 +1,10 @@
-// Tests whether a run's numbers are finite: neither infinite nor NaN.
+// Tests whether the numbers of a run are finite: neither infinite nor NaN.
 //
-// A loss that is not finite comes from the forward pass. Parameters, slots or
-// waiting gradients that are not finite come from an update; they show in the
-// loss of a later step, or never (an infinite second moment of Adam's). The
-// loss is tested after each step. The state is scanned where its bytes are
-// touched anyway: in a save, at the end, and at the start of a run that is to
-// stop then.
+// A non-finite loss comes from the forward pass. Parameters, slots or pending
+// gradients that are not finite come from an update; they show in the loss of a
+// later step, or never (an infinite second moment of Adam). The loss is tested
+// after each step. The state is scanned when its bytes are read anyway: in a
+// save, at the end, and at the start of a run with OnNotFinite::kStop.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_FINITENESS_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_FINITENESS_H_
 
@@ -16,16 +15,16 @@
 
 namespace gauntlet {
 
-// True iff the sum of losses of the epoch under way is finite; between two
-// epochs, the mean loss of the one that has ended.
+// Returns true iff the sum of losses of the current epoch is finite; between
+// two epochs, iff the mean loss of the last one is.
 bool LossIsFinite(const TrainState& state);
 
-// True for parameters, optimizer slots and pending gradients; false for
+// Returns true for parameters, optimizer slots and pending gradients; false for
 // metrics, the history and the state of callbacks.
 bool IsLearned(std::string_view tensor);
 
-// The first of those tensors that has a value that is not finite; empty: none
-// has. REQUIRES: the state is settled.
+// Returns the first learned tensor with a value that is not finite; empty if
+// all are finite. REQUIRES: SyncToHost has succeeded.
 std::string FindNotFinite(const TrainState& state);
 
 }  // namespace gauntlet

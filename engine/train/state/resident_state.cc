@@ -64,7 +64,7 @@ std::span<const std::span<float>> ResidentState::Newest() {
   return device_;
 }
 
-// On a device an update is in place: a save takes its copy there.
+// On a device an update is in place, as a save first takes a copy there.
 UpdatedArray ResidentState::Next(size_t index) {
   return on_host() ? state_.NextOf(index) : UpdatedArray(Newest()[index]);
 }

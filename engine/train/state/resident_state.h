@@ -1,12 +1,12 @@
-// The large arrays of a TrainState where training works on them: in the state
-// itself, or, if operations have memory of their own, in one piece of that
-// memory, where they stay from step to step.
+// The large arrays of a TrainState at the place where training works on them:
+// in the state itself, or, if the kernels have memory of their own, in one
+// allocation there that lasts from step to step.
 //
-// The newest values are in one of the two places. Training asks here, and
-// brings over the values that were changed in the state; a reader of the state
-// (a save, a probe) makes it bring back those that training changed. A digest
-// is computed where the newest values are, and so is the copy of an
-// asynchronous save.
+// The newest values are in one of the two places. Training accesses the arrays
+// through this class, which uploads values that were changed in the state. A
+// reader of the state (a save, a probe) makes this class download the values
+// that training changed. A digest, and the copy of an asynchronous save, are
+// made where the newest values are.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 
@@ -24,30 +24,31 @@ namespace gauntlet {
 
 class ResidentState final : public TrainState::DeviceMirror {
  public:
-  // All outlive it, and the state neither moves nor changes its sizes.
+  // All arguments outlive it. The state must neither move nor change its sizes.
   ResidentState(TrainState& state, const Kernels& kernels,
                 const FaultPoints& faults);
-  // Newer values there that were not brought back are lost: the state must not
-  // be read any more.
+  // Newer values on the device that were not brought back are lost: the state
+  // must not be read any more.
   ~ResidentState();
   ResidentState(const ResidentState&) = delete;
   ResidentState& operator=(const ResidentState&) = delete;
 
   bool IsOf(const TrainState& state) const { return &state == &state_; }
 
-  // In the kernels' memory, as are all below.
+  // The functions below return arrays in the kernels' memory.
   std::span<float> parameters() { return Newest().front(); }
-  // The same arrays, as an update changes them: TrainState::NextOf. Results of
-  // the functions above then have the previous values.
+  // Return the arrays for an update: TrainState::NextOf. Arrays returned
+  // earlier then have the previous values.
   UpdatedArray NextParameters() { return Next(0); }
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
-  // Called when values there were changed, or will be before they are read.
+  // Call when values in the kernels' memory were changed, or before they will
+  // be.
   void Changed() {
     newest_there_ = true;
     state_.ArraysChanged();
   }
-  // Digest of the parameters' bytes there, if it is known.
+  // Returns the digest of the parameters' bytes, if known.
   std::optional<Digest> parameters_digest() const {
     return on_host() ? state_.ParametersDigest() : std::nullopt;
   }
@@ -60,24 +61,26 @@ class ResidentState final : public TrainState::DeviceMirror {
   std::span<const std::byte> NewestOf(const TensorView& tensor) const override;
 
  private:
-  // The part of a tensor that is digested in place, and the rest that is too
-  // short.
+  // A tensor's blocks that are digested on the device, and a short last block
+  // that the host digests.
   struct Digested {
     std::span<const float> blocks;
     std::span<const float> rest;
   };
 
-  // Results of all tensors.
+  // Results for all tensors of a DigestsOf.
   struct Taken {
     std::vector<uint64_t> halves;  // of the blocks' digests
     std::vector<float> rests;
   };
 
-  // Returns the place there of this part of the state; empty: it has none.
+  // Returns the place on the device of this part of the state; empty if it has
+  // none.
   std::span<const float> There(std::span<const std::byte> here) const;
   Digested Split(const TensorView& tensor) const;
   Result<Taken> Take(std::span<const Digested> tensors);
-  // Checks that the values just brought are those that were there.
+  // Returns an error if the device failed: the values just downloaded may then
+  // be wrong.
   Status Check() const;
   std::span<const std::span<float>> Newest();
   UpdatedArray Next(size_t index);
@@ -87,7 +90,7 @@ class ResidentState final : public TrainState::DeviceMirror {
   const Kernels& kernels_;
   const FaultPoints& faults_;
   Memory& memory_;
-  // Parameters, slots, accumulated gradients; the same arrays in both.
+  // Parameters, slots, accumulated gradients, in the same order in both.
   std::vector<std::span<float>> host_;
   std::vector<std::span<float>> device_;
   std::vector<UpdatedArray> next_slots_;

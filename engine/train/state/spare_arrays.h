@@ -1,6 +1,6 @@
-// A second set of a state's large arrays, for saves that take no copy: while a
-// save reads the arrays of the state where they lie, an update writes the next
-// values to this set, and the two sets change places.
+// A second set of a state's large arrays, for saves that take no copy. While a
+// save reads the arrays of the state in place, an update writes the next values
+// to the second set, and the two sets swap roles.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_SPARE_ARRAYS_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_SPARE_ARRAYS_H_
 
@@ -16,30 +16,30 @@ namespace gauntlet {
 
 class SpareArrays {
  public:
-  // Takes its memory at once. REQUIRES: the state stays where it is meanwhile,
-  // and its arrays keep their sizes.
+  // Allocates its memory immediately. REQUIRES: while this exists, the state
+  // does not move and its arrays keep their sizes.
   explicit SpareArrays(TrainState& state);
   ~SpareArrays();
   SpareArrays(const SpareArrays&) = delete;
   SpareArrays& operator=(const SpareArrays&) = delete;
 
-  // A save reads the arrays from now on, until Thaw: they stay as they are, in
-  // one of the two sets. REQUIRES: no save reads any.
+  // A save reads the arrays from now on: until Thaw their values stay unchanged
+  // in one of the two sets. REQUIRES: no other save reads them.
   void Freeze();
   void Thaw() { frozen_.assign(frozen_.size(), false); }
 
-  // Returns true iff the tensor is a part of one of the state's large arrays.
+  // Returns true iff the tensor is part of one of the state's large arrays.
   bool Has(const TensorView& tensor) const;
   uint64_t bytes() const;
 
  private:
   friend class TrainState;
-  // TrainState::NextOf.
+  // See TrainState::NextOf.
   UpdatedArray NextOf(size_t index);
 
   TrainState& state_;
   std::vector<std::vector<float>> arrays_;
-  std::vector<bool> frozen_;  // by number of the state's array
+  std::vector<bool> frozen_;  // by index of the state's array
 };
 
 }  // namespace gauntlet

@@ -43,11 +43,12 @@ Status StateCopy::Take(const TrainState& state,
 void StateCopy::MakeRoom(Memory* pinned_for) {
   if (bytes_ > buffer_.size()) {
     pin_.reset();
-    // Exactly: growing by halves would hold more than the largest copy.
+    // Allocates exactly this much: growing by halves would exceed the largest
+    // copy.
     buffer_ = {};
     buffer_ = MakeLargeArray<std::byte>(bytes_);
   }
-  // The first copy may have been taken before anybody kept the state.
+  // The first copy may have been taken before the state had a device mirror.
   if (pinned_for != nullptr && !pin_) {
     pin_.emplace(*pinned_for, std::span(buffer_));
   }

@@ -1,13 +1,13 @@
-// Some tensors of a state as they were at one moment, in a buffer of their own:
-// a save writes them while training changes the state.
+// Copy of some tensors of a state at one moment: a save writes the copy while
+// training changes the state.
 //
-// Values that are newest on a device are copied there, and the copy is fetched
-// during training; the first one makes room, which takes longer. If the device
-// has no spare room, training waits until all of the state has been brought
-// here.
+// Values that are newest on a device are first copied within the device, then
+// fetched while training continues. The first copy takes longer, as it
+// allocates device memory. If the device has no free memory, training waits
+// until the whole state has been fetched.
 //
-// Tensors in arrays that have spare ones (TrainState::spare) are not copied:
-// updates leave them where they are.
+// Tensors in arrays with spare ones (TrainState::spare) are not copied, as
+// updates do not overwrite them.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_STATE_COPY_H_
 
@@ -25,8 +25,8 @@
 
 namespace gauntlet {
 
-// One buffer, and one on the device, used again by each copy: they hold as many
-// bytes as the largest one had.
+// Reuses one host buffer and one device buffer, each as large as the largest
+// copy so far.
 class StateCopy {
  public:
   StateCopy() = default;
@@ -34,20 +34,20 @@ class StateCopy {
   StateCopy(const StateCopy&) = delete;
   StateCopy& operator=(const StateCopy&) = delete;
 
-  // Replaces the copy that was there, views and all, by one of these tensors of
-  // the state. The state may change once this returns, and its large arrays by
-  // TrainState::NextOf alone if they have spare ones. An error is the device
-  // mirror's: what it knew best is lost. REQUIRES: the copy that was there has
-  // arrived; the device mirror's memory outlives this.
+  // Replaces the previous copy, including its views, by a copy of these
+  // tensors. Once this returns, the state may change; large arrays with spare
+  // ones only by TrainState::NextOf. An error comes from the device mirror,
+  // whose newer values are lost. REQUIRES: the previous copy has arrived; the
+  // memory of the device mirror outlives this.
   Status Take(const TrainState& state, std::span<const TensorView> tensors);
-  // Waits for the copy to arrive; from any task. kIoError: it does not arrive,
-  // and is unusable.
+  // Waits until the copy has arrived. Callable from any task. kIoError: the
+  // fetch failed, and the copy is unusable.
   Status Arrive();
-  // Compares what has arrived with what was copied, by digests that were taken
-  // there; from any task. kIoError names a tensor that is not the same.
+  // Compares the digests of the copy with those taken on the device. Callable
+  // from any task. kIoError names a tensor that differs.
   Status Check() const;
 
-  // Once all has arrived; valid until the next copy.
+  // Views of the copied tensors. Call after Arrive; valid until the next copy.
   std::span<const TensorView> tensors() const { return tensors_; }
   // Number of bytes that were copied.
   uint64_t bytes() const { return bytes_; }
@@ -62,9 +62,10 @@ class StateCopy {
   std::vector<std::byte> buffer_;
   std::optional<Pinned> pin_;  // of the buffer
   std::optional<MemoryArray<std::byte>> device_;
-  Memory* fetching_ = nullptr;  // null: nothing is on its way
+  Memory* fetching_ = nullptr;  // null: no fetch is in flight
   std::vector<TensorView> tensors_;
-  std::vector<BlockDigests> expected_;  // of each tensor copied there
+  // Digests of each tensor; empty if it was not copied on a device.
+  std::vector<BlockDigests> expected_;
   uint64_t bytes_ = 0;
 };
 

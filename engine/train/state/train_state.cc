@@ -20,14 +20,15 @@
 namespace gauntlet {
 namespace {
 
-// In the order of ForArrays, as single numbers and as one number an epoch.
+// Names in the order of ForArrays: single numbers, and arrays with one number
+// per epoch.
 constexpr const char* kNumberNames[] = {
     "rng/key",        "position/step",    "position/epoch",  "position/sample",
     "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
 constexpr const char* kHistoryNames[] = {
     "history/loss",     "history/correct",     "history/rows",
     "history/val_loss", "history/val_correct", "history/val_rows"};
-// Beside the slots': of ForArrays.
+// Number of arrays of ForArrays besides the slots.
 constexpr size_t kOtherArrays =
     5 + std::size(kNumberNames) + std::size(kHistoryNames);
 
@@ -54,7 +55,7 @@ Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
       tensor.substr(kCallbackPrefix.size()), difference));
 }
 
-// `to` are the bytes of the view.
+// Copies a tensor of a checkpoint to `to`, the bytes of `view`.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
                 const TensorView& from) {
   if (from.dtype != view.dtype || from.shape != view.shape ||
@@ -68,7 +69,7 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
   return OkStatus();
 }
 
-// For who cannot be told that the newest values are lost.
+// SyncToHost for functions that cannot return an error.
 void MustSettle(const TrainState& state) {
   const Status settled = state.SyncToHost();
   CHECK(settled.ok(), settled.message());
@@ -158,7 +159,8 @@ auto TrainState::ArraysOf(State& state)
   return arrays;
 }
 
-// Types and bytes, and the size of a whole array, are set on demand.
+// Lists the tensors with names, shapes and places. View() sets their types and
+// bytes, and the sizes of whole arrays.
 void TrainState::NameTensors(const Model& model, const Optimizer& rule,
                              int replicas, std::span<const HookState> hooks) {
   const std::vector<std::string> slots = rule.slot_names();
@@ -299,11 +301,12 @@ std::vector<TensorView> TrainState::TensorsOf(
   return tensors;
 }
 
-// Fingerprint of the values here, in the order of the arrays. Types are those
-// of the arrays, and a shape changes only with its array's size.
+// Returns a digest of the values in the state, array by array. It needs neither
+// types, which are fixed per array, nor shapes, which change only with the size
+// of their array.
 Digest TrainState::Fingerprint(ArrayDigests arrays) const {
   constexpr size_t kFewValues = 8;
-  // The parameters and the slots, which ForArrays has first.
+  // The parameters and the slots come first in ForArrays.
   const size_t digested = 1 + optimizer.slots.size();
   if (arrays == ArrayDigests::kRecompute) array_digests_.clear();
   const bool known = !array_digests_.empty();
@@ -334,7 +337,7 @@ Digest TrainState::Fingerprint(ArrayDigests arrays) const {
   return DigestOf(std::as_bytes(std::span(words).first(count)));
 }
 
-// Digest of the values here.
+// Returns the digest of the values in the state, without a device mirror's.
 Digest TrainState::DigestHere(ArrayDigests arrays) const {
   if (known_ == nullptr) return digester_.Compute(View());
   const Digest fingerprint = Fingerprint(arrays);
@@ -379,8 +382,9 @@ Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
   return resize("history/val_rows", history.val_rows);
 }
 
-// Each complete epoch has an entry in all of the history, the one whose
-// callbacks are due in the validation's alone.
+// Checks the lengths of the history: each list has one entry per complete
+// epoch. An epoch whose callbacks are due has an entry in the validation's
+// lists alone.
 Status TrainState::CheckHistory() const {
   if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {
     return DataLoss(fmt::format("position/phase: expected 0 to 2, found {}",
@@ -404,7 +408,8 @@ Status TrainState::CheckHistory() const {
   return check("val_rows", history.val_rows, validated);
 }
 
-// Names the first one of the checkpoint that is not wanted.
+// Returns the error for a checkpoint with superfluous tensors; names the first
+// one.
 Status TrainState::Superfluous(
     std::span<const TensorView> tensors,
     std::span<const std::string> of_parameters) const {
@@ -433,7 +438,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   const std::vector<TensorView>& views = Tensors();
   const auto arrays = ArraysOf<std::byte>(*this);
   size_t taken = 0;
-  // Both are in the order of names.
+  // Both lists are in name order.
   const TensorView* next = tensors.data();
   const TensorView* const end = next + tensors.size();
   for (size_t i = 0; i < views.size(); ++i) {

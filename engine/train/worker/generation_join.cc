@@ -70,7 +70,8 @@ Status GenerationJoin::Rendezvous(Time meet_by) {
   return OkStatus();
 }
 
-// Nothing is claimed for ranks that were told different things.
+// Decodes the introductions of all ranks. Returns an error, before anything is
+// claimed, if their settings differ.
 Result<GenerationJoin::Reports> GenerationJoin::CollectReports(
     const std::vector<JoinedWorker>& by_rank) const {
   Reports reports;
@@ -87,8 +88,8 @@ Result<GenerationJoin::Reports> GenerationJoin::CollectReports(
   return reports;
 }
 
-// With a new communicator, where there is to be one: each generation has its
-// own.
+// Decides on the collective. For NCCL, creates a new communicator: each
+// generation has its own.
 Result<CollectiveDecision> GenerationJoin::ChooseCollective(
     std::span<const CollectiveOffer> offers) const {
   ASSIGN_OR_RETURN(
@@ -107,8 +108,8 @@ Result<CollectiveDecision> GenerationJoin::ChooseCollective(
   return RingBecause(reason);
 }
 
-// Once all have come, and so have left whatever generation they were of: the
-// claim first, then what it goes on from.
+// Called on the chief once all ranks have met, and so have left their previous
+// generation. Claims the new generation, then chooses the state to resume from.
 Result<Decision> GenerationJoin::Decide(
     const std::vector<JoinedWorker>& by_rank) {
   ASSIGN_OR_RETURN(const Reports reports, CollectReports(by_rank));
@@ -118,7 +119,7 @@ Result<Decision> GenerationJoin::Decide(
   for (const JoinedWorker& joined_worker : by_rank) {
     known = std::max(known, joined_worker.generation);
   }
-  // Without a store the launcher's count of lives numbers the generations.
+  // Without a store, the launcher's incarnation numbers serve as generations.
   if (!parts_.store) {
     const auto life = static_cast<uint64_t>(parts_.place.life);
     return Decision{
@@ -152,9 +153,10 @@ Result<Decision> GenerationJoin::Decide(
                       {.start = std::move(start), .collective = collective})};
 }
 
-// A claim that there is no room for, or that is refused, is tried again: three
-// times, and six times in three seconds if a state in memory depends on it. An
-// incomplete claim is ignored. kForbidden after the last try is permanent.
+// Claims a generation. If disk space or permission is missing, makes three
+// tries in total; six, over about three seconds, if workers hold a state in
+// memory. An incomplete claim is ignored by readers. A lack of permission at
+// the last try is a permanent error.
 Result<Claim> GenerationJoin::MakeClaim(StateInMemory memory) {
   const int tries = memory == StateInMemory::kHeld ? 6 : 3;
   const std::string& job = parts_.inputs.job_json;
@@ -218,7 +220,8 @@ Status GenerationJoin::Resume() {
     }
   }
   parts_.times.Lap(TimePart::kClaim);
-  // The others count on this one in what they exchange.
+  // Precedes the check of elsewhere_: the others need this rank in the
+  // transfer.
   if (carries_on_) {
     const Status carried = CarryOn(*start.from_memory);
     parts_.times.Lap(TimePart::kTransfer);
@@ -281,7 +284,7 @@ Status GenerationJoin::Load(const CheckpointRef& parent) {
   return OkStatus();
 }
 
-// Event with the position of the state that training starts from.
+// Returns an event with the position of the state that training starts from.
 LogEvent GenerationJoin::StartEvent(EventKind kind) const {
   const Position& position = parts_.state->position;
   return {.kind = kind,
@@ -305,8 +308,8 @@ void GenerationJoin::SayStart(const std::string& how,
                            whence)});
 }
 
-// From the state that a worker holds in memory. An error of the ring leaves
-// what this one holds as it was.
+// Resumes from the state that a worker holds in memory. An error of the ring
+// leaves the state that this worker holds unchanged.
 Status GenerationJoin::CarryOn(const StartDecision::Memory& memory) {
   const HeldState& decided = memory.state;
   if (held_ && IsSameMoment(*held_, decided) && *held_ != decided) {
@@ -355,8 +358,8 @@ Result<std::vector<std::string>> GenerationJoin::AllGather(
       {}, said, parts_.options().cluster.save_timeout);
 }
 
-// An error that all ranks see is every rank's: none leaves before the others
-// have seen it.
+// Ends the session in agreement with the others, and returns `why`, an error
+// that all ranks have detected: none exits before the others have it too.
 Status GenerationJoin::Refuse(Status why) {
   parts_.session->Leave();
   return why;
@@ -396,7 +399,7 @@ Status GenerationJoin::AgreeOnStart() {
     return Refuse(FailedPrecondition(
         fmt::format("rank {} starts from another state than the chief", rank)));
   }
-  // A rank that has just taken the others' state cannot know it.
+  // A rank that has just received the state lacks this value.
   parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
   parts_.session->StartRejectingLateConnections();
@@ -406,7 +409,8 @@ Status GenerationJoin::AgreeOnStart() {
   return OkStatus();
 }
 
-// All ranks are there: they have just told each other their states.
+// Connects the devices. All ranks are present: they have just exchanged their
+// states.
 Status GenerationJoin::JoinDevices() {
   if (!collective_.communicator) return OkStatus();
   const gpu::CollectiveApi* const api = parts_.inputs.device.collective;
@@ -422,7 +426,7 @@ Status GenerationJoin::JoinDevices() {
       parts_.rejoins()
           ? std::min(cluster.step_timeout, cluster.rendezvous_timeout)
           : cluster.rendezvous_timeout;
-  // To connect, to be connected to, and to join.
+  // Time to connect, to be connected to, and to join.
   parts_.Expect(3 * timeout);
   std::unique_ptr<CollectiveLinks> links;
   if (api->needs_links) {

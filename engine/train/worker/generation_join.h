@@ -1,5 +1,5 @@
-// How a worker becomes part of a generation: it meets the others, the chief
-// decides what all go on from, and each takes that state.
+// Joins a generation: the worker meets the others, the chief decides which
+// state all resume from, and each worker takes that state.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_GENERATION_JOIN_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_GENERATION_JOIN_H_
 
@@ -19,42 +19,43 @@
 
 namespace gauntlet {
 
-// For each generation Rendezvous, Resume, AgreeOnStart, in that order, as long
-// as they succeed.
+// For each generation, call Rendezvous, Resume and AgreeOnStart in this order,
+// as long as each succeeds.
 class GenerationJoin {
  public:
   // `parts` outlives it.
   explicit GenerationJoin(WorkerParts& parts) : parts_(parts) {}
 
-  // Opens a session. Who rejoins has to have met the others until `meet_by`.
+  // Opens a session. If workers rejoin, all of them must meet by `meet_by`.
   Status Rendezvous(Time meet_by);
-  // Fills in the state.
+  // Loads, initializes or receives the state.
   Status Resume();
-  // All ranks start from one state of one job, or not at all. If it was
-  // decided, they also have a connection between their devices.
+  // Confirms that all ranks start from the same state of the same job;
+  // otherwise all fail. Also connects the devices, if the chief decided so.
   Status AgreeOnStart();
 
-  // Offers the worker's present state, which is whole, at the next meeting.
+  // Offers the worker's present state, which is complete, at the next
+  // rendezvous.
   void HoldState();
   void HoldNothing() { held_.reset(); }
 
-  // Rank that was silent for too long, -1 for none: reported at the next
-  // meeting.
+  // Sets the rank that was silent for too long, -1 for none: reported at the
+  // next rendezvous.
   void NoteSilence(int rank);
 
   // Newest generation that this worker belonged to; 0: none.
   uint64_t last_generation() const { return last_generation_; }
-  // True if training continues from memory, not from the store.
+  // True if training continues from a state in memory, not from a checkpoint.
   bool carries_on() const { return carries_on_; }
-  // True if a save must come first: there is no valid checkpoint.
+  // True if training must begin with a save, as there is no valid checkpoint.
   bool saves_first() const { return saves_first_; }
-  // True if nothing in memory can be used at another meeting.
+  // True if the state in memory must not be offered at another rendezvous.
   bool state_is_unusable() const { return state_is_unusable_; }
   std::optional<uint64_t> resumed_from() const { return resumed_from_; }
 
  private:
   SessionOptions MeetingOptions(Time meet_by) const;
-  // Messages of the ranks about themselves, by rank.
+  // Introductions of all ranks, by rank.
   struct Reports {
     std::vector<std::optional<HeldState>> held;
     std::vector<CollectiveOffer> offers;
@@ -79,19 +80,19 @@ class GenerationJoin {
   Status JoinDevices();
 
   WorkerParts& parts_;
-  std::string told_;               // EncodeCommonSettings
-  std::string elsewhere_;          // the store is not the chief's: says so
+  std::string told_;       // EncodeCommonSettings
+  std::string elsewhere_;  // why the store is not the chief's; "": it is
   CollectiveDecision collective_;  // of the newest generation
-  std::string collective_line_;    // as it was said last
+  std::string collective_line_;    // as last reported
   uint64_t last_generation_ = 0;
   uint64_t latest_incarnation_ = 0;  // largest that the chief has met
-  std::optional<HeldState> held_;    // a state that a generation agreed on
+  std::optional<HeldState> held_;    // state that a generation agreed on
   std::optional<int> silent_rank_;
   bool carries_on_ = false;
   bool saves_first_ = false;
   bool state_is_unusable_ = false;
   std::optional<uint64_t> resumed_from_;  // step
-  Digest started_as_;  // the state that training goes on from
+  Digest started_as_;                     // state that training starts from
 };
 
 }  // namespace gauntlet

@@ -13,16 +13,16 @@
 
 namespace gauntlet {
 
-// The objects that it refers to outlive the workers.
+// The referenced objects outlive the workers.
 struct TrainInputs {
   const TrainOptions& options;
   const DataSplit& data;
-  // JobToJson of the options' job and this data's content.
+  // JobToJson of the options' job, with the digest of this data.
   const std::string& job_json;
   TrainMemo* memo = nullptr;   // null: every pass is computed
   LoopHooks* hooks = nullptr;  // null: none
-  // Initial values of the model's TrainedValues if the job's start has weights:
-  // their digest is in the job.
+  // Initial TrainedValues of the model if the job starts from given weights.
+  // The job contains their digest.
   std::span<const float> weights = {};
   // Opened by the process if the options name a device.
   gpu::DevicePlace device = {};

@@ -33,9 +33,9 @@ class Worker {
                .times = TimeSplit(world.clock)},
         join_(parts_) {}
 
-  // From the first event of its life to the last.
+  // Runs the worker, from its first event to its last.
   WorkerEnd Live();
-  // Ends what Live may have left, so that nothing of the worker waits any more.
+  // Ends all tasks that Live may have left waiting.
   TrainedWorker Abandon(WorkerEnd end);
 
  private:
@@ -55,9 +55,9 @@ class Worker {
   const TrainOptions& options_;
   WorkerParts parts_;
   GenerationJoin join_;
-  Time meet_by_{};  // the others have to be met again until then
+  Time meet_by_{};  // deadline for meeting the others again
   std::optional<LoopCarryover> loop_carryover_;
-  Status unsaved_;  // why the state that training ended with is not saved
+  Status unsaved_;  // why the last state is not saved
   std::optional<SpareArrays> spare_;
   // Saves of the newest generation; their tasks may outlive its loop.
   std::optional<CollectiveSave> save_;
@@ -75,7 +75,7 @@ SaveStrategy Worker::MakeSaves() {
   return {.sync = &*save_, .async = &*beside_};
 }
 
-// Null: saves take copies.
+// Returns the spare arrays of the state; null if saves take copies.
 SpareArrays* Worker::Spare() {
   if (options_.checkpoint.mode != SaveMode::kZeroCopy ||
       parts_.built.kernels->memory().kind() != MemoryKind::kHost) {
@@ -86,11 +86,12 @@ SpareArrays* Worker::Spare() {
   return &*spare_;
 }
 
-// Ends a save in a lost generation: it has failed or is acknowledged before
-// this worker reports that it has left. Returns false if the save hangs.
+// Ends the save in flight of a lost generation, so that it has failed or is
+// acknowledged before this worker reports that it has left. Returns false if
+// the save hangs.
 bool Worker::EndSave() {
   if (!beside_ || !beside_->is_under_way()) return true;
-  // The others need not wait for the save to notice that this worker leaves.
+  // The others detect this worker's exit now, not only after the save.
   if (parts_.session) parts_.session->Abandon();
   const Duration bound = options_.cluster.save_timeout;
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
@@ -149,10 +150,10 @@ Result<LoopEnd> Worker::Train() {
                          : loop.Run(generation);
   loop_carryover_ = loop.memory();
   unsaved_ = loop.unsaved();
-  // Otherwise values that only a device has would be lost with the trainer.
+  // Fetches values that only a device has: they are lost with the trainer.
   const Status kept = state.SyncToHost();
   if (end.ok() && kept.ok()) return end;
-  // SyncToHost has waited for the device if there was anything to do.
+  // The status is final: SyncToHost has waited for the device if necessary.
   parts_.device_failure = built.kernels->status().message();
   if (end.ok()) return kept;
   return end;
@@ -173,9 +174,9 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
                             .times = loop_carryover_->times});
 }
 
-// Returns true if the others may be met again after this error. A worker that
-// was fenced has successors, and leaves; so does one whose own action failed,
-// or that has not reported its last operation.
+// Returns true if the worker may rejoin after this error. It must exit if it
+// was fenced, if its own action failed, or if the event of its last operation
+// was not emitted.
 bool Worker::MayRejoin(const Status& status) {
   const bool lost = (status.code() == Code::kUnavailable ||
                      status.code() == Code::kDeadlineExceeded) &&
@@ -185,13 +186,13 @@ bool Worker::MayRejoin(const Status& status) {
       world_.clock.Now() >= meet_by_) {
     return false;
   }
-  // A failed device takes the state that it kept with it.
+  // If the device has failed, the state that was newest there is lost.
   parts_.device_failure = parts_.built.kernels->status().message();
   return parts_.device_failure.empty();
 }
 
-// Ends the generation for this worker, which keeps its state: it is wholly
-// before or wholly after every operation.
+// Leaves a lost generation. The worker keeps its state, which is never in the
+// middle of an operation.
 Status Worker::LeaveGeneration(const Status& why) {
   const bool formed = meet_by_ == kNever;
   if (formed) parts_.times.Restart();
@@ -209,7 +210,7 @@ Status Worker::LeaveGeneration(const Status& why) {
                         .reason = ReasonOf(why.code())});
   }
   if (formed) {
-    // A worker in a save notices the loss only after the save.
+    // A worker in a save detects the loss only after the save.
     meet_by_ = now + options_.cluster.rendezvous_timeout;
     if (loop_carryover_ && loop_carryover_->in_save) {
       meet_by_ += options_.cluster.save_timeout;
@@ -219,7 +220,7 @@ Status Worker::LeaveGeneration(const Status& why) {
       join_.HoldNothing();
     }
   } else {
-    // Try again what has just failed.
+    // The rendezvous failed: pauses before the next try.
     world_.clock.SleepUntil(now + options_.cluster.heartbeat_every);
   }
   RETURN_IF_ERROR(world_.faults.Hit(Point::kRejoin, {.step = parts_.step()}));
@@ -233,7 +234,7 @@ WorkerEnd Worker::End(const Status& status) {
           .code = status.code()};
 }
 
-// In good order.
+// Returns the exit code of a run that ended without an error.
 WorkerExit ExitFor(LoopEnd end) {
   switch (end) {
     case LoopEnd::kFinished:
@@ -267,11 +268,11 @@ WorkerEnd Worker::Live() {
   WorkerEnd end = Run();
   const bool own_device_failed = !parts_.device_failure.empty();
   if (own_device_failed && end.exit == WorkerExit::kLostWorker) {
-    // The exit code alone would say that another worker failed.
+    // The exit code alone would mean that another worker failed.
     parts_.reporter.Progress(
         {.failure = parts_.device_failure, .own_device_failed = true});
   } else if (beside_ && beside_->is_under_way()) {
-    // The wait for the save may keep this worker from reporting it later.
+    // The worker may be killed while it waits for the save below.
     parts_.reporter.Progress({.failure = end.reason});
   }
   static_cast<void>(EndSave());
@@ -284,7 +285,8 @@ WorkerEnd Worker::Live() {
   return end;
 }
 
-// After an error the tasks of the session still wait for the others.
+// Abandons the session first: after an error its tasks still wait for the
+// others.
 TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abandon();
   if (beside_) beside_->JoinTask();
@@ -336,7 +338,8 @@ int LiveAsWorker(World& world, const TrainInputs& inputs,
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.Live();
-  // The watch goes with the process: a look under way keeps nobody waiting.
+  // The watch is not stopped but ends with the process, so that a check in
+  // progress delays nothing.
   on_end(end);
   return static_cast<int>(end.exit);
 }

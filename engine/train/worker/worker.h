@@ -1,5 +1,5 @@
-// One worker of a training run, from its first look for the others to its exit:
-// the same in every world.
+// One worker of a training run, from its first rendezvous to its exit. The same
+// in every world.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_H_
 
@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-// How the worker ended, and why where it is not plain success.
+// Exit code of the worker, and the reason unless it is plain success.
 struct WorkerEnd {
   WorkerExit exit = WorkerExit::kDone;
   std::string reason;
@@ -27,7 +27,7 @@ struct WorkerEnd {
 // Result of a worker for the program that called it.
 struct TrainedWorker {
   WorkerEnd end;
-  // The state that it reached; none: training never began.
+  // State that the worker reached; nullopt if training never began.
   std::optional<TrainState> state;
   std::optional<uint64_t> resumed_from;  // step
 };
@@ -44,7 +44,7 @@ int LiveAsWorker(World& world, const TrainInputs& inputs,
                  const WorkerSpec& place, ProgressReporter& reporter,
                  const std::function<void(const WorkerEnd&)>& on_end);
 
-// The same; ends the process itself, after `on_end`.
+// Like LiveAsWorker, but ends the process itself after `on_end`.
 [[noreturn]] void RunWorker(
     World& world, const TrainInputs& inputs, const WorkerSpec& place,
     ProgressReporter& reporter,

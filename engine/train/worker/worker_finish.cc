@@ -47,12 +47,14 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
   return result;
 }
 
-// Returns the part of the final state that is not finite; empty: all is finite.
+// Returns the part of the final state that is not finite; empty if all is
+// finite.
 std::string NotFiniteAtTheEnd(const TrainState& state) {
   return LossIsFinite(state) ? FindNotFinite(state) : "the loss";
 }
 
-// A model that is not finite is exported all the same, for the user to inspect.
+// Returns the line about the export. A model that is not finite is exported
+// too, for the user to inspect.
 std::string ExportLine(const std::string& directory,
                        const std::string& not_finite) {
   const std::string line = fmt::format("exported the model to {}", directory);
@@ -61,15 +63,15 @@ std::string ExportLine(const std::string& directory,
                      not_finite);
 }
 
-// Before the result: a run whose model is not where it was asked for is not
-// done. A disk that fails again and again would do so behind a restart too, so
-// the job ends. Where there was no room, or the state is not saved either, a
-// later start may find some.
+// Exports the model, before the result is sent: a run without its export is not
+// finished. If the disk still fails after retries, the job ends, since a
+// restart would not help. If disk space is missing, or the state is not saved
+// either, returns kResourceExhausted: a later start may succeed.
 Status Export(WorkerParts& parts, const Digest& digest,
               const std::string& not_finite, const Status& unsaved) {
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
-  // Every error but these is one of the disk.
+  // All other errors come from the disk, and may be transient.
   const auto may_pass = [](Code code) {
     return code != Code::kOk && code != Code::kInvalidArgument &&
            code != Code::kCancelled;
@@ -98,7 +100,7 @@ Status Export(WorkerParts& parts, const Digest& digest,
   return OkStatus();
 }
 
-// The exported model is all there is of the last state.
+// Warns that the last state exists only as the exported model.
 void SayWhatIsUnsaved(WorkerParts& parts, const Status& unsaved) {
   if (unsaved.ok()) return;
   parts.reporter.Progress(
@@ -109,7 +111,8 @@ void SayWhatIsUnsaved(WorkerParts& parts, const Status& unsaved) {
                            unsaved.message())});
 }
 
-// Nobody clears anything away before all have come this far.
+// Waits until all ranks have reached the end, with the same state: nothing is
+// deleted before.
 Status AgreeOnEnd(WorkerParts& parts, const std::string& digest) {
   const Position& position = parts.state->position;
   ASSIGN_OR_RETURN(const std::vector<std::string> digests,
@@ -125,8 +128,8 @@ Status AgreeOnEnd(WorkerParts& parts, const std::string& digest) {
   return OkStatus();
 }
 
-// A result that nobody has is made again from the checkpoints: they stay until
-// the launcher has it.
+// Waits until the launcher has the result. The checkpoints must stay until
+// then: a restart would need them to produce the result again.
 Status AwaitAcknowledgement(WorkerParts& parts) {
   const Position& position = parts.state->position;
   RETURN_IF_ERROR(parts.world.faults.Hit(
@@ -140,15 +143,16 @@ Status AwaitAcknowledgement(WorkerParts& parts) {
   return OkStatus();
 }
 
-// For the event: 0 where the run ends in a finite state.
+// Returns the count for the event: 0 if the final state is finite.
 int64_t NotFiniteCount(const TrainResult& result) {
   return result.finite
              ? 0
              : static_cast<int64_t>(result.not_finite_since.value_or(0));
 }
 
-// A run that is not finite may be continued from its last finite checkpoint.
-// REQUIRES: the result was sent.
+// Deletes the checkpoints, if requested. Keeps them if the final state is not
+// finite: the run may be continued from its last finite checkpoint. REQUIRES:
+// the result was sent.
 Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
   if (!parts.store ||
       parts.options().checkpoint.at_success != AtSuccess::kDeleteCheckpoints) {
@@ -166,7 +170,8 @@ Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
   const Status acknowledged = AwaitAcknowledgement(parts);
   const Status deleted =
       acknowledged.ok() ? parts.store->DeleteAll() : acknowledged;
-  // kFenced: all is done, and what is there is a later generation's.
+  // kFenced is no error: the run is finished, and the remaining checkpoints
+  // belong to a later generation.
   if (acknowledged.ok() && deleted.code() != Code::kFenced) return deleted;
   parts.reporter.Progress(
       {.step = parts.state->position.step,

@@ -1,4 +1,5 @@
-// The end of a run that came to its end in good order.
+// Orderly end of a run: final state, export, result and deletion of
+// checkpoints.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_FINISH_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_FINISH_H_
 
@@ -11,10 +12,10 @@
 
 namespace gauntlet {
 
-// How a training loop ended.
+// Outcome of a training loop.
 struct FinishedLoop {
   LoopEnd end = LoopEnd::kFinished;
-  Status unsaved;  // why its last state is not saved; Ok if it is
+  Status unsaved;  // why the last state is not saved; Ok if it is saved
   std::optional<uint64_t> resumed_from;  // step
   TimeTotals times;
 };
@@ -23,14 +24,15 @@ struct FinishedLoop {
 // neither.
 bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop);
 
-// All workers agree on the final state and leave.
-// - The chief exports the model and sends the result. A run that leaves without
-//   anything has no result.
-// - It deletes the checkpoints if that is asked for, once the launcher has
-//   acknowledged the result. Without that within save_timeout they are kept,
-//   which is no error. Those of a run that is not finite are kept too.
-// Returns how the run ended: kNotFinite for a final state that is not finite,
-// if such runs are to stop.
+// Ends the run:
+// - All workers agree on the final state.
+// - The chief exports the model and sends the result, unless
+//   LeavesWithoutAnything.
+// - If requested, the chief deletes the checkpoints once the launcher has
+//   acknowledged the result. They are kept if no acknowledgement comes within
+//   save_timeout, which is no error, or if the final state is not finite.
+// Returns how the run ended: kNotFinite if the final state is not finite and
+// OnNotFinite::kStop is set.
 Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop);
 
 }  // namespace gauntlet

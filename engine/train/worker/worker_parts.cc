@@ -9,7 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Identity of the model as this worker computes it.
+// Returns the `identity` of WithMemo: a digest of the job and of the kernels
+// that this worker uses.
 Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   const Digest job = DigestOf(job_json);
   const uint64_t words[] = {job.high,
@@ -21,8 +22,8 @@ Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
-// An error that keeps a device from being opened holds for this incarnation
-// only.
+// Reaches the fault point before a device is opened. Its error counts as an
+// unavailable device, which a later incarnation may be able to open.
 Status BeforeOpening(World& world) {
   const Status hit = world.faults.Hit(Point::kDeviceOpen, {});
   return hit.ok() ? hit : Unavailable("device: " + hit.message());

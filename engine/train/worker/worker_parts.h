@@ -1,4 +1,4 @@
-// Parts of a worker, for all generations it belongs to.
+// Parts of a worker that last for all of its generations.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_PARTS_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_WORKER_PARTS_H_
 
@@ -31,13 +31,13 @@ struct WorkerParts {
   Stage stage = Stage::kSetUp;
   std::optional<RowSchedule> schedule;
   JobModel built;
-  std::optional<CheckpointStore> store;  // none: no checkpoints
-  std::optional<TrainState> state;       // none: no generation has begun
-  std::unique_ptr<Session> session;      // of the generation it belongs to
+  std::optional<CheckpointStore> store;  // nullopt: no checkpoints
+  std::optional<TrainState> state;       // nullopt: no generation has begun
+  std::unique_ptr<Session> session;      // of the current generation
   // Ring of the same generation; null: the session's ring sums on the host.
   std::unique_ptr<DeviceRing> device_ring;
-  // Reason why this worker lost its device, or got none; "": it has what it
-  // needs, as far as known.
+  // Reason why this worker lost its device, or could not open one; "": no
+  // failure is known.
   std::string device_failure;
 
   const TrainOptions& options() const { return inputs.options; }
@@ -49,14 +49,14 @@ struct WorkerParts {
   uint64_t generation() const { return session->decision().generation; }
   uint64_t step() const { return state ? state->position.step : 0; }
 
-  // How long the launcher is to wait for the next sign of the chief.
+  // Sets how long the launcher waits for the chief's next report.
   void Expect(Duration bound) const;
 };
 
-// From the job to everything but a state and a session.
+// Builds all parts except state and session.
 Status Build(WorkerParts& parts);
 
-// Without what the store remembered, if it was open.
+// Opens the store, or opens it again without what it remembered.
 Status OpenStore(WorkerParts& parts);
 
 }  // namespace gauntlet
