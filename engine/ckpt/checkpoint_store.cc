@@ -23,7 +23,8 @@
 namespace gauntlet {
 namespace {
 
-// The checkpoint that a save becomes. REQUIRES: BeginSave gave the name.
+// Returns the checkpoint that a save becomes. REQUIRES: BeginSave returned the
+// name.
 CheckpointRef RefOfSave(const std::string& save) {
   const EntryName name = ParseEntryName(save);
   CHECK(name.kind == EntryKind::kSaveTmp, save + " is not a save's name");
@@ -38,8 +39,8 @@ uint64_t TensorBytesOf(std::span<const TensorView> tensors) {
   return bytes;
 }
 
-// The directory is another's, or gone: nothing in it is this process's to
-// change.
+// Returns true if the directory is gone, or belongs to another generation: this
+// process must not change anything in it.
 bool IsOwnersLoss(const Status& status) {
   return status.code() == Code::kFenced ||
          status.code() == Code::kFailedPrecondition;
@@ -55,10 +56,10 @@ std::string SizeText(uint64_t bytes) {
                            : fmt::format("{:.3f} MiB", size / (1 << 20));
 }
 
-// A disk with so much free has no limit: a simulated one.
+// Free space from which a disk counts as unlimited: a simulated one.
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
-// Says how much is missing where there is no room.
+// Adds the needed and the free disk space to the message of kResourceExhausted.
 Status WithRoom(World& world, const std::string& directory,
                 const Status& status, uint64_t needed) {
   if (status.code() != Code::kResourceExhausted) return status;
@@ -116,8 +117,9 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   record_.reset();
   lineage_.clear();
   verified_parent_.reset();
-  // This claim may resume from a save that failed in an earlier generation of
-  // this process. CollectGarbage removes fenced ones and their remains.
+  // A save that failed in an earlier generation of this process may be the
+  // parent of this claim, so its removal is no longer owed. CollectGarbage
+  // removes fenced checkpoints and remains of saves.
   pending_cleanup_.clear();
   save_.reset();
   StoreOptions options = options_;
@@ -130,7 +132,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                    RecordParent(*world_, options, generation, job_json));
   record_ = recorded.record;
   lineage_ = recorded.lineage;
-  // Workers that hold a state load nothing as a rule.
+  // Workers that hold a state usually load none.
   if (memory == StateInMemory::kNone) {
     verified_parent_ = std::exchange(recorded.choice.verified, std::nullopt);
   }
@@ -153,14 +155,15 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   }
   Status listed = WriteStateFile({});
   if (listed.ok()) listed = world_->storage.SyncDirectory(options_.directory);
-  // The next start would obey the edit again, and lose what this run saves.
+  // Otherwise the next start would apply the edit again, and discard what this
+  // run saves.
   if (!listed.ok() && recorded.choice.by_edit) {
     return Annotate(listed, PathOf(kStateFileName) +
                                 ": the edit is not replaced by a new file");
   }
   RETURN_IF_ERROR(Warn(listed));
-  // Remove what an interrupted retention left: a finished run has no save that
-  // would do it.
+  // Completes an interrupted retention: a finished run makes no save that would
+  // do so.
   RETURN_IF_ERROR(Retire());
   return Claim{.generation = generation,
                .parent = recorded.parent,
@@ -187,13 +190,13 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   return loaded;
 }
 
-// The bytes of the parent, or those read from the disk.
+// Returns the parent as the claim has read it, or reads it from the disk.
 Result<LoadedCheckpoint> CheckpointStore::TakeVerified(
     const CheckpointRef& ref) {
   if (verified_parent_ && lineage_.back().ref.name == ref.name) {
     return *std::exchange(verified_parent_, std::nullopt);
   }
-  // A stale worker that takes it away finds the newer claim and brings it back.
+  // A stale worker may rename it, then find the newer claim and rename it back.
   return RetryingWhile(
       *world_, [](Code code) { return code == Code::kNotFound; },
       [&] { return ReadCheckpoint(*world_, PathOf(ref)); });
@@ -234,7 +237,8 @@ Result<std::optional<std::string>> CheckpointStore::BeginSave(
   return std::optional(save);
 }
 
-// nullopt: a checkpoint of this very state is there.
+// Returns the name of the save; nullopt if a checkpoint of exactly this state
+// exists.
 Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
     const CheckpointHead& head, uint64_t generation) {
   CheckpointName name{.step = head.step, .phase = {}, .generation = generation};
@@ -257,8 +261,8 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
         verified.code() != Code::kNotFound) {
       return verified;
     }
-    // It went bad after it was loaded: what this run holds is the better copy.
-    // So it is where a stale worker died that had taken the checkpoint away.
+    // The checkpoint was damaged after it was loaded: this run has a better
+    // copy. kNotFound: a stale worker renamed it away and died.
     if (verified.code() == Code::kDataLoss) {
       EmitRejected(*world_, PathOf(there.ref), verified.message());
       RETURN_IF_ERROR(
@@ -270,8 +274,9 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
   return std::optional(name);
 }
 
-// A failed save of this name may have left more than its own directory, even a
-// checkpoint, and its removal is still owed: later it would take this save.
+// Removes the remains of an earlier save of this name. If its removal is still
+// owed, that includes the checkpoint that it may have become: a later removal
+// would remove this save.
 Status CheckpointStore::ClearForSave(const std::string& save) {
   const bool owed =
       std::ranges::find(pending_cleanup_, save) != pending_cleanup_.end();
@@ -282,7 +287,7 @@ Status CheckpointStore::ClearForSave(const std::string& save) {
 Result<ShardFile> CheckpointStore::WriteShard(
     const std::string& save, int index, int count,
     std::span<const TensorView> tensors, TimeSplit* times) {
-  // The name came from the chief, and becomes a path.
+  // The name comes from the chief, and becomes a path.
   const EntryName name = ParseEntryName(save);
   if (name.kind != EntryKind::kSaveTmp) {
     return DataLoss(fmt::format("'{}' is not a save's name", save));
@@ -290,7 +295,7 @@ Result<ShardFile> CheckpointStore::WriteShard(
   const uint64_t step = name.checkpoint.step;
   ShardFile shard{.name = ShardName(index, count), .digest = {}, .tensors = {}};
   const SafetensorsLayout layout = LayOutSafetensors(tensors, step);
-  // The header has all names, and more.
+  // The header contains all names, so its size is enough.
   shard.tensors.reserve(tensors.size(), layout.header.size());
   for (const size_t i : layout.order) shard.tensors.push_back(tensors[i].name);
   PointContext context{.step = step,
@@ -377,7 +382,7 @@ Result<CommittedCheckpoint> CheckpointStore::TryCommit(
   return committed;
 }
 
-// The commit point.
+// Renames the save to its final name: the commit point.
 Status CheckpointStore::PublishSave(const std::string& save,
                                     const CheckpointRef& ref,
                                     const CheckpointHead& head) {
@@ -391,10 +396,10 @@ Status CheckpointStore::PublishSave(const std::string& save,
 
 Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   save_.reset();
-  // Cancelled: as in a crash, everything stays as it is.
+  // kCancelled: as in a crash, nothing more is changed.
   if (why.code() == Code::kCancelled) return why;
-  // Loss of the directory takes precedence as the reason, and the directory's
-  // contents are left to its owner.
+  // If the directory is lost, that is the reason to report, and its contents
+  // are left to its owner.
   Status reason = why;
   if (why.code() != Code::kFenced) {
     const Status owns = CheckOwner(*world_, options_.directory, *record_);
@@ -410,9 +415,9 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   return reason;
 }
 
-// A failed save must not be mistaken for a fallback: removes its directory and,
-// if it was renamed already, the checkpoint. If a removal fails, it is tried
-// again with the next retention, and before the name is used again.
+// Removes the directory of a failed save and, if it was already renamed, the
+// checkpoint: a later start must not resume from it. If a removal fails, it is
+// retried with the next retention, and before the name is used again.
 Status CheckpointStore::RemoveFailedSave(const std::string& save) {
   std::erase(pending_cleanup_, save);
   const std::string name = RefOfSave(save).name;
@@ -428,7 +433,7 @@ Status CheckpointStore::RemoveFailedSave(const std::string& save) {
 Status CheckpointStore::AbandonSave(const std::string& save,
                                     const Status& why) {
   if (save_ == save) {
-    // An error that stops another rank does not stop this one.
+    // An error that stops another rank must not stop this one.
     const Status failed =
         FailSave(save, StopsTheProcess(why) ? Unavailable(why.message()) : why);
     return IsOwnersLoss(failed) ? failed : OkStatus();
@@ -436,7 +441,7 @@ Status CheckpointStore::AbandonSave(const std::string& save,
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
-// Nothing here takes the acknowledgement back.
+// Does what follows a commit. No error here undoes the acknowledgement.
 Status CheckpointStore::AfterCommit(const CheckpointHead& head,
                                     TimeSplit* times) {
   const PointContext context = ContextOf(head);
@@ -448,8 +453,8 @@ Status CheckpointStore::AfterCommit(const CheckpointHead& head,
   return Warn(world_->faults.Hit(Point::kSaveEnd, context));
 }
 
-// An edit reaches only a run that starts behind it. This one is about to write
-// over it.
+// Warns of an edit of the state file since it was last written. Only a run that
+// starts later would read it, but this one is about to overwrite it.
 void CheckpointStore::WarnOfEdit() {
   if (state_text_.empty()) return;
   const Result<std::string> text =
@@ -463,9 +468,9 @@ void CheckpointStore::WarnOfEdit() {
       PathOf(kStateFileName)));
 }
 
-// Lists what retention is about to leave. The next sync of the directory makes
-// the name durable, which comes before retention removes a file: the list may
-// only lack what is newest.
+// Lists the checkpoints that retention will leave. The next sync of the
+// directory makes the file durable, which is before retention removes anything:
+// after a crash the file may lack only the newest checkpoints.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   std::vector<std::string> names;
@@ -489,16 +494,16 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
     state_text_ = text;
     return OkStatus();
   }
-  // The old state file stands, and nothing half done beside it.
+  // The old state file stays; the partial new one is removed.
   if (!StopsTheProcess(status)) {
     Remember(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));
   }
   return status;
 }
 
-// Keeps the newest checkpoints of the lineage, including the one just
-// committed, those kept for good, and the newest finite one. A checkpoint that
-// cannot be removed now stays in the list and is tried again.
+// Applies retention: keeps the newest checkpoints of the lineage, including the
+// one just committed, the permanent ones, and the newest finite one. A
+// checkpoint that cannot be removed now stays in the list, and is retried.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(pending_cleanup_, {})) {
     Remember(RemoveFailedSave(save));
@@ -528,7 +533,7 @@ Status CheckpointStore::Retire() {
 Result<bool> CheckpointStore::FreeRoom() {
   if (!record_) return false;
   RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
-  std::optional<size_t> newest;  // index of the newest that verifies
+  std::optional<size_t> newest;  // index of the newest valid one
   for (size_t i = lineage_.size(); i-- > 0 && !newest;) {
     const Status verified = VerifyCheckpoint(*world_, PathOf(lineage_[i].ref));
     if (verified.ok()) newest = i;
@@ -552,7 +557,7 @@ Result<bool> CheckpointStore::FreeRoom() {
   return true;
 }
 
-// Passes on what stops the process, keeps all else for TakeWarnings.
+// Returns errors that stop the process; keeps all others for TakeWarnings.
 Status CheckpointStore::Warn(const Status& status) {
   if (StopsTheProcess(status)) return status;
   Remember(status);

@@ -28,77 +28,87 @@ namespace gauntlet {
 
 class CheckpointStore {
  public:
-  // Makes the directory (and syncs every new ancestor's parent) where it is
-  // missing, unless this launch has claimed in it before. Reads nothing
-  // yet.
+  // Creates the directory if it is missing, and syncs the parent of each new
+  // ancestor; not if this launch has already claimed a generation in it. Reads
+  // nothing yet.
   static Result<CheckpointStore> Open(World& world,
                                       const StoreOptions& options);
 
-  // Chief only, before any other write. Claims the next generation, lists the
-  // store, takes the newest checkpoint of the lineage that verifies (setting
-  // aside the ones that do not) and records it in the claim; clears what
-  // interrupted saves and deletions left. The checkpoint keeps its name.
-  // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
-  // unless cold_start allows it; a warning where the state is in memory); or a
-  // later launch has claimed the store, or it was deleted since this
-  // launch claimed in it. kOtherJob: they are of another job: says what
-  // differs. kInvalidArgument: the state file was edited to something that is
-  // not there, or cannot be understood. kFenced: a higher claim came in
-  // between. kIoError: the disk does not read, which is no reason to give a
-  // checkpoint up. After an error the store is as it was, but for a claim that
-  // counts for nothing, or that a later claim follows. An edit of the state
-  // file that was obeyed has to be replaced: any error of that fails the claim.
+  // Called by the chief, before any other write. Claims the next generation,
+  // scans the store, and chooses the newest checkpoint of the lineage that
+  // verifies; its name stays the same. Records the choice in the claim, sets
+  // newer, damaged checkpoints aside, and removes what interrupted saves and
+  // removals left.
+  // - kFailedPrecondition (exit 7): there are checkpoints but none is valid,
+  //   unless cold_start allows it (a warning if the state is in memory); or a
+  //   later launch has claimed the store; or the store was deleted since this
+  //   launch claimed in it.
+  // - kOtherJob: the checkpoints are of another job; the message has the
+  //   differences.
+  // - kInvalidArgument: the state file was edited, and names no existing
+  //   checkpoint or cannot be parsed.
+  // - kFenced: a higher claim was made meanwhile.
+  // - kIoError: the disk cannot be read, which does not make a checkpoint
+  //   invalid.
+  // After an error the store is unchanged, except for a claim that has no
+  // effect or that a later claim follows. An edit of the state file that was
+  // applied must be replaced by a new file: if that fails, so does the claim.
   Result<Claim> ClaimGeneration(const std::string& job_json,
                                 StateInMemory memory = StateInMemory::kNone);
 
-  // Any rank. Reads and verifies every byte, unless this process's claim has
-  // just done so: its bytes are kept for the first load of the parent.
-  // kDataLoss names the file and how it differs; kNotFound: retired meanwhile.
+  // Called by any rank. Reads and verifies every byte; for the parent that this
+  // process's claim has just verified, the first load returns the bytes read
+  // then. kDataLoss names the file and the difference; kNotFound: the
+  // checkpoint was retired meanwhile.
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref);
 
-  // Chief: makes the directory for a save of this step and returns its name,
-  // to be told to all ranks. nullopt: a committed checkpoint of this step,
-  // phase and state digest is there and verifies, nothing is to be done.
-  // kFailedPrecondition: one of this step with another digest is there, which
-  // is nondeterminism and must stop the run.
+  // Called by the chief. Creates the directory of a save of this step, and
+  // returns its name, for all ranks. Returns nullopt if a committed checkpoint
+  // of this step, phase and state digest exists and verifies: there is nothing
+  // to do. kFailedPrecondition: a checkpoint of this step and phase has another
+  // digest, which is nondeterminism and must stop the run.
   Result<std::optional<std::string>> BeginSave(const CheckpointHead& head,
                                                uint64_t generation);
 
-  // Any rank: writes and syncs shard `index` of `count` in that directory.
-  // `times` is of the calling task; may be null.
+  // Called by any rank. Writes and syncs shard `index` of `count` in the save's
+  // directory. `times` belongs to the calling task; may be null.
   Result<ShardFile> WriteShard(const std::string& save, int index, int count,
                                std::span<const TensorView> tensors,
                                TimeSplit* times = nullptr);
 
-  // Chief: index, manifest, the rename that commits, the state file, retention.
-  // An error means that the save failed; its remains are removed now or, if
-  // that fails too, with a later save. kFenced: a newer generation owns the
-  // directory; stop and write nothing. kFailedPrecondition: the store was
-  // deleted while this process ran, and may have been created again. A failure
-  // after the acknowledgement (state file, retention) is a warning.
+  // Called by the chief. Writes index and manifest, renames the directory (the
+  // commit point), then writes the state file and applies retention. After an
+  // error the save has failed; its remains are removed now, or with a later
+  // save if that fails. kFenced: a newer generation owns the directory; stop
+  // and write nothing. kFailedPrecondition: the store was deleted while this
+  // process ran, and may have been created again. A failure after the
+  // acknowledgement (state file, retention) is only a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards,
                                TimeSplit* times = nullptr);
 
-  // Chief, after a save that failed for want of room: removes the oldest
-  // checkpoint that recovery does not need. Needed are the newest one that
-  // verifies, and those kept for good. Returns false if nothing was deleted.
+  // Called by the chief after a save has failed for lack of disk space. Removes
+  // the oldest checkpoint that recovery does not need; it needs the newest one
+  // that verifies, and the permanent ones stay too. Returns false if nothing
+  // was removed.
   Result<bool> FreeRoom();
 
-  // Chief: removes what a failed save left; `why` is for the event.
+  // Called by the chief. Removes the remains of a failed save; `why` is for the
+  // event.
   Status AbandonSave(const std::string& save,
                      const Status& why = Unavailable("abandoned"));
 
-  // Chief: deletes every checkpoint, claim and state file of a finished run,
-  // then the directory if nothing else is in it. A missing one is fine.
+  // Called by the chief. Deletes every checkpoint, claim and state file of a
+  // finished run, then the directory if nothing else is in it. Returns Ok if
+  // the directory is missing.
   Status DeleteAll();
 
-  // Checkpoints that this process has claimed and saved, oldest first; empty
-  // except on the chief.
+  // Checkpoints that are valid for this process's claim, and those that it has
+  // saved since, oldest first. Empty except on the chief.
   std::span<const CommittedCheckpoint> lineage() const { return lineage_; }
 
-  // The full path of a checkpoint.
+  // Returns the full path of a checkpoint.
   std::string PathOf(const CheckpointRef& ref) const;
 
   // Returns the harmless failures since the last call (a state file, a
@@ -132,11 +142,11 @@ class CheckpointStore {
   StoreOptions options_;
   std::optional<ClaimRecord> record_;         // claim of this process
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
-  // The parent as the claim verified it, until it is loaded or a save begins.
+  // The parent as the claim has read it, until its first load or the next save.
   std::optional<LoadedCheckpoint> verified_parent_;
   std::vector<std::string> pending_cleanup_;  // failed saves, not yet removed
-  std::optional<std::string> save_;           // begun and not yet ended
-  std::string state_text_;  // state file as last written; "": not yet
+  std::optional<std::string> save_;           // in progress
+  std::string state_text_;                    // as last written; "": not yet
   std::vector<std::string> warnings_;
 };
 

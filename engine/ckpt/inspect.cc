@@ -47,8 +47,8 @@ std::string_view LineageStateName(LineageState state) {
 
 namespace {
 
-// Marks the checkpoint that a claim would choose, by the claim's own rule. The
-// first of `report.checkpoints` are those of the scan.
+// Marks the checkpoint that a claim would choose, by the rules of a claim.
+// `report.checkpoints` begins with those of the scan, in the same order.
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
   report.start = scan.obstacle;
@@ -73,7 +73,7 @@ uint64_t ResumedBy(const StoreScan& scan, const ScannedCheckpoint& checkpoint) {
   return newest;
 }
 
-// With the checkpoint's path in front, once.
+// Prefixes the message with the checkpoint's path, unless it begins with it.
 Status Named(const Status& status, const std::string& path) {
   return status.message().starts_with(path) ? status : Annotate(status, path);
 }
@@ -119,7 +119,7 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   }
   MarkNext(world, directory, scan, store);
   std::ranges::sort(reports, {}, [](const CheckpointReport& report) {
-    // The phases before it are those of an epoch's end.
+    // The other phases of a step are those at an epoch's end, and come earlier.
     return std::tuple(report.step, report.phase == Phase::kInEpoch,
                       report.phase, report.name);
   });

@@ -1,4 +1,4 @@
-// Looks at a checkpoint directory without changing it: for `gauntlet ckpt`.
+// Inspects a checkpoint directory without changing it, for `gauntlet ckpt`.
 #ifndef GAUNTLET_ENGINE_CKPT_INSPECT_H_
 #define GAUNTLET_ENGINE_CKPT_INSPECT_H_
 
@@ -20,7 +20,7 @@ enum class LineageState : uint8_t {
   kFenced,    // a newer generation resumed from another checkpoint
   kRejected,  // failed verification earlier and was set aside
 };
-// "current", "fenced", "rejected".
+// Returns "current", "fenced" or "rejected".
 std::string_view LineageStateName(LineageState state);
 
 enum class InspectDepth : uint8_t { kManifests, kEveryByte };
@@ -28,22 +28,21 @@ enum class InspectDepth : uint8_t { kManifests, kEveryByte };
 struct CheckpointReport {
   std::string name;
   LineageState lineage = LineageState::kCurrent;
-  Status verdict;         // Ok: valid, as far as was looked; else the reason
-  bool verified = false;  // every byte was read; else its manifest only
-  bool next = false;      // a run would go on from it, as far as was looked
+  Status verdict;         // Ok: valid, as far as inspected
+  bool verified = false;  // every byte was read, not only the manifest
+  bool next = false;      // a run would resume from it, as far as inspected
   uint64_t step = 0;
-  // The newest generation whose claim records it as its parent; 0: none does.
+  // Newest generation whose claim records it as the parent; 0: none does.
   uint64_t resumed_by = 0;
-  // Generation that wrote it: of the manifest, else the suffix.
+  // Generation that wrote it, from the manifest, else from the suffix.
   uint64_t written_by = 0;
-  // From the manifest; zero, and the phase of the name, where it cannot be
-  // read.
+  // From the manifest. If that cannot be read: 0, and the phase in the name.
   uint64_t epoch = 0;
   Phase phase = Phase::kInEpoch;
   uint64_t bytes = 0;
   int64_t age_seconds = 0;  // by the wall clock; negative after a clock jump
   Digest state_digest;
-  // CheckpointHead::not_finite_since.
+  // As CheckpointHead::not_finite_since.
   std::optional<uint64_t> not_finite_since = {};
 };
 
@@ -54,23 +53,23 @@ struct StoreReport {
   // none.
   Status start;
   std::string obstacle_name;  // StoreScan
-  // Warning that a run would give about the state file; empty: none.
+  // Warning of a run about the state file; empty: none.
   std::string state_file;
   std::vector<std::string> missing;  // MissingNewer
 };
 
-// kNotFound: no such directory.
+// Returns kNotFound if the directory does not exist.
 Result<StoreReport> InspectStore(World& world, const std::string& directory,
                                  InspectDepth depth);
 
 // Returns the name of the checkpoint that a run would resume from; reads only
-// as many checkpoints as that takes. kNotFound: the run would start afresh, or
-// there is no such directory. Other errors: the reason why the run could not
+// as many checkpoints as necessary. kNotFound: the run would start afresh, or
+// the directory does not exist. Other errors: the reason why the run could not
 // start.
 Result<std::string> FindNext(World& world, const std::string& directory);
 
-// Both are directories of checkpoints, of any state of lineage, and must
-// verify.
+// Compares two checkpoints, given by their directories. Both must verify;
+// whether they are current, fenced or rejected does not matter.
 Result<std::vector<TensorDifference>> CompareCheckpoints(
     World& world, const std::string& first, const std::string& second);
 

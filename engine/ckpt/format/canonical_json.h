@@ -1,7 +1,7 @@
-// Reads JSON of which every byte is known beforehand but for the values: what
-// this program writes itself, in the way it writes it. Anything else, valid or
-// not, is "no", and is then for the strict reader (strict_json.h), which also
-// knows what is wrong with it. So this one needs no messages, and no tree.
+// Parses JSON in the exact layout that this program writes, in which every byte
+// except the values is fixed. Returns false for all other text, valid JSON or
+// not. Callers then use the strict parser (strict_json.h), which also reports
+// what is wrong. So this parser needs no messages and builds no tree.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_CANONICAL_JSON_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_CANONICAL_JSON_H_
 
@@ -22,14 +22,14 @@ class CanonicalJson {
  public:
   explicit CanonicalJson(std::string_view text) : rest_(text) {}
 
-  // Each takes what it is named after from the front of the text, or says no,
-  // after which what is left of the text is of no use but to Take.
+  // Each function takes the named item from the front of the text, or returns
+  // false. After false only Take may be called.
   bool Take(std::string_view literal) {
     if (!rest_.starts_with(literal)) return false;
     rest_.remove_prefix(literal.size());
     return true;
   }
-  // The same of a size that the compiler knows: then it takes no call.
+  // As above, for a literal of constant length: avoids a call.
   template <size_t N>
   bool Take(const char (&literal)[N]) {
     constexpr size_t kSize = N - 1;
@@ -43,7 +43,7 @@ class CanonicalJson {
     rest_.remove_prefix(1);
     return true;
   }
-  // A number as to_chars writes it, within the type.
+  // Takes a number in the form that to_chars writes, within the range of T.
   template <typename T>
   bool TakeNumber(T& out) {
     const char* const begin = rest_.data();
@@ -56,9 +56,9 @@ class CanonicalJson {
     rest_.remove_prefix(size);
     return true;
   }
-  // A string of ASCII without control characters, its quotes taken off. Of
-  // escapes there are \" and \\ only. The view is of the text, or of
-  // `unescaped` where there are escapes.
+  // Takes a string of printable ASCII without its quotes. Only the escapes \"
+  // and \\ are accepted. `out` is a view of the text, or of `unescaped` if
+  // there are escapes.
   bool TakeString(std::string_view& out, std::string& unescaped) {
     if (!Take('"')) return false;
     const size_t plain = PlainLength(rest_);
@@ -78,7 +78,7 @@ class CanonicalJson {
     if (view.data() != out.data()) out.assign(view);
     return true;
   }
-  // So many characters, whatever they are; fewer at the end of the text.
+  // Takes `count` arbitrary characters, or all that are left if they are fewer.
   std::string_view TakeCharacters(size_t count) {
     const std::string_view taken = rest_.substr(0, count);
     rest_.remove_prefix(taken.size());

@@ -16,23 +16,24 @@
 
 namespace gauntlet {
 
-// Action of a claim if there are checkpoints and none is valid. kFromMemory:
-// workers hold the state, so nothing starts afresh. The lost checkpoint is
-// recorded as the parent, so that no worker without that state starts afresh
-// later.
+// Action of a claim if there are checkpoints but none is valid. kRefuse: an
+// error. kAllow: a cold start. kFromMemory: workers resume from the state that
+// they hold; the lost checkpoint is recorded as the parent, so that a later
+// start without that state is not a cold start.
 enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
 
 // kHeld: the claiming worker holds a state in memory to resume from.
 enum class StateInMemory : uint8_t { kNone, kHeld };
 
-// A launcher's hold on the store, shared by all incarnations of its workers. Of
-// two launchers that are not aware of each other, the later one keeps the
-// store.
+// Hold of a launch on the checkpoint directory, shared by all incarnations of
+// its workers. If two launchers use the directory without knowing of each
+// other, the later one keeps it.
 struct LaunchHold {
-  // Later launches have later names (MakeLaunchName); "": no launcher.
+  // Name of the launch; a later launch has a larger name (MakeLaunchName). "":
+  // no launcher.
   std::string launch;
-  // Generation that an earlier incarnation of this launch claimed; 0: none is
-  // known. If it and all later ones are gone, so are the checkpoints.
+  // Newest generation known to have been claimed by this launch; 0: none. If
+  // this claim and all later ones are missing, the store was deleted.
   uint64_t claimed = 0;
 
   bool operator==(const LaunchHold&) const = default;
@@ -40,18 +41,18 @@ struct LaunchHold {
 
 struct StoreOptions {
   std::string directory;
-  // Newest checkpoints that retention keeps; at least 1. It also keeps the
-  // newest finite one.
+  // Number of newest checkpoints that retention keeps; at least 1. Retention
+  // also keeps the newest finite one.
   int keep = 5;
-  // Retention also keeps one checkpoint per so many seconds for good; 0: none.
+  // Seconds from one checkpoint that is kept permanently to the next; 0: no
+  // permanent ones.
   int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
   LaunchHold launch_hold = {};
 };
 
-// Description of a checkpoint, apart from its tensors. The state digest is
-// StateDigest (state_digest.h) of all tensors of all shards together: a load
-// computes it again.
+// Metadata of a checkpoint. The state digest is StateDigest (state_digest.h) of
+// the tensors of all shards; a load recomputes it.
 struct CheckpointHead {
   uint64_t step = 0;
   uint64_t epoch = 0;
@@ -59,8 +60,8 @@ struct CheckpointHead {
   Phase phase = Phase::kInEpoch;
   Digest state_digest;
   std::string job_json;  // canonical; its digest is the job digest
-  // Set if the state or its loss is not finite: the first step of the run at
-  // which one of them was not, as far as the writer knows.
+  // Set if the state or its loss is not finite: first step of the run at which
+  // one of them was not, as far as the writer knows.
   std::optional<uint64_t> not_finite_since = {};
 };
 
@@ -73,52 +74,54 @@ struct CheckpointRef {
 
 struct Claim {
   uint64_t generation = 0;
-  std::optional<CheckpointRef> parent;  // none: a cold start
+  std::optional<CheckpointRef> parent;  // nullopt: a cold start
   Phase parent_phase = Phase::kInEpoch;
   Digest parent_digest;  // of the parent's state
-  // There are checkpoints, and none is valid.
+  // True if there are checkpoints, but none is valid.
   bool none_is_valid = false;
 };
 
 struct LoadedCheckpoint {
   CheckpointHead head;
-  std::vector<TensorView> tensors;  // in the order of their names
-  std::vector<std::unique_ptr<const std::byte[]>> bytes;  // of the tensors
+  std::vector<TensorView> tensors;  // in name order
+  // Memory of the tensors.
+  std::vector<std::unique_ptr<const std::byte[]>> bytes;
 };
 
 enum class RetentionClass : uint8_t { kRecent, kPermanent };
 
 // Retention's decision at a save. Times are Unix seconds.
 struct RetentionMark {
-  // Time of the last earlier checkpoint that is kept for good, else of the
-  // store's beginning.
+  // Time of the previous permanent checkpoint; if there is none, time at which
+  // the store was created.
   int64_t counted_from = 0;
   RetentionClass keep = RetentionClass::kRecent;
 };
 
 // A committed checkpoint, with the fields that distinguish it from others of
-// its step.
+// the same step.
 struct CommittedCheckpoint {
   CheckpointRef ref;
   Phase phase = Phase::kInEpoch;
   Digest state_digest;
-  uint64_t written_by = 0;            // generation
-  int64_t written_at = 0;             // Unix seconds
-  std::optional<RetentionMark> mark;  // none: nobody counted hours
-  // CheckpointHead::not_finite_since.
+  uint64_t written_by = 0;  // generation
+  int64_t written_at = 0;   // Unix seconds
+  // Unset if the checkpoint was saved without keep_every_seconds.
+  std::optional<RetentionMark> mark;
+  // As CheckpointHead::not_finite_since.
   std::optional<uint64_t> not_finite_since = {};
 };
 
-// Shards of a checkpoint.
+// Maximum number of shards of a checkpoint.
 inline constexpr size_t kMaxShards = 1023;
 
-// A shard as its writer left it, told to the chief.
+// A shard, as its writer reports it to the chief.
 struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"
   uint64_t bytes = 0;
   Digest digest;
   NameList tensors;
-  // Its float32 tensors with values that are not finite.
+  // Names of its float32 tensors with values that are not finite.
   std::vector<std::string> not_finite = {};
 };
 

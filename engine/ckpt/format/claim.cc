@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// A host's name is for people; a line end in it would end the field.
+// A host's name is only for people; a line end in it would end the field.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = '?';

@@ -1,4 +1,4 @@
-// Record of a generation's claim, in memory and in the bytes of claim_format.h.
+// A generation's claim, in memory; its encoding is in claim_format.h.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_CLAIM_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_CLAIM_H_
 
@@ -13,8 +13,9 @@
 
 namespace gauntlet {
 
-// The checkpoint that a generation resumes from. The lineage finds it by step,
-// phase and state digest: earlier versions renamed it to the new generation.
+// The checkpoint that a generation resumes from. The lineage identifies it by
+// step, phase and state digest rather than by name, because earlier versions
+// renamed it to the new generation.
 struct ParentRecord {
   std::string name;  // "step-000000150-g3"
   uint64_t step = 0;
@@ -30,14 +31,14 @@ enum class ParentState : uint8_t { kUnrecorded, kColdStart, kRecorded };
 struct ClaimRecord {
   uint64_t generation = 0;
   std::string host;
-  std::string launch;  // of the job that the generation belongs to; may be ""
+  std::string launch;  // of the claiming process; may be ""
   int64_t unix_seconds = 0;
   ParentState state = ParentState::kUnrecorded;
   ParentRecord parent;  // only if state is kRecorded
 };
 
 std::string EncodeClaim(const ClaimRecord& claim);
-// kDataLoss for anything that EncodeClaim does not give.
+// Returns kDataLoss for text that EncodeClaim cannot have written.
 Result<ClaimRecord> ParseClaim(std::string_view text);
 
 }  // namespace gauntlet

@@ -1,13 +1,13 @@
 // The file gen-NNNNNN: a generation's durable claim on the directory.
 //
-// A text record (text_record.h). First, made with O_CREAT | O_EXCL:
+// A text record (text_record.h). First version, created with O_CREAT | O_EXCL:
 //   generation: 3
 //   host: machine-a
 //   unix_seconds: 1700000000
-//   launch: 00000000000000000003 1700000000 machine-a     (where there is one)
+//   launch: 00000000000000000003 1700000000 machine-a     (if there is one)
 //   parent: unrecorded
-// and then, by rename, the same with the checkpoint that the generation resumes
-// from, which keeps its name:
+// Second version, written by a rename: the same with the checkpoint that the
+// generation resumes from, which keeps its name:
 //   parent: step-000000150-g2
 //   parent_step: 150
 //   parent_phase: in_epoch
@@ -16,8 +16,8 @@
 //                                 changed the suffix)
 // or, for a cold start,
 //   parent: none
-// A claim that is unrecorded, torn or damaged
-// counts for nothing by itself; its number is taken all the same.
+// A claim that is unrecorded, torn or damaged has no effect on the lineage, but
+// its number is taken.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_CLAIM_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_CLAIM_FORMAT_H_
 

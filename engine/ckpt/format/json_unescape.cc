@@ -14,10 +14,11 @@
 namespace gauntlet {
 namespace {
 
-// Characters are looked at 64 at a time, a bit for each, the first the lowest.
+// Characters are classified 64 at a time, one bit each; the lowest bit is the
+// first character.
 constexpr size_t kBlock = 64;
-// Runs of characters are copied 16 at a time, so that there may be as many
-// behind what is read and what is written.
+// Runs of characters are copied 16 at a time, so up to 16 more bytes must be
+// readable and writable after each run.
 constexpr size_t kPiece = 16;
 
 struct Marks {
@@ -39,7 +40,7 @@ Marks MarksOf(const char* block) {
     };
     put(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')), marks.quotes);
     put(_mm_cmpeq_epi8(text, _mm_set1_epi8('\\')), marks.backslashes);
-    // As signed numbers all that is not ASCII is below.
+    // As signed numbers, all non-ASCII bytes are less than ' '.
     put(_mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(' ')),
                      _mm_cmpgt_epi8(text, _mm_set1_epi8('~'))),
         marks.unprintable);
@@ -58,8 +59,8 @@ Marks MarksOf(const char* block) {
 }
 #endif
 
-// The backslashes that begin an escape: each takes the character behind it,
-// which begins none.
+// Returns the backslashes that begin an escape. The character after such a
+// backslash is escaped, and begins no escape itself.
 uint64_t Escapes(uint64_t backslashes) {
   const bool apart = (backslashes & backslashes << 1) == 0;
   if (apart) return backslashes;
@@ -72,8 +73,8 @@ uint64_t Escapes(uint64_t backslashes) {
   return escapes;
 }
 
-// Copies the block's first `size` characters but for those that are marked;
-// returns what is behind the copy.
+// Copies the block's first `size` characters, without the marked ones. Returns
+// the end of the copy.
 char* CopyWithout(uint64_t marked, const char* block, size_t size, char* to) {
   size_t from = 0;
   const auto copy_until = [&](size_t end) {
@@ -95,7 +96,7 @@ char* CopyWithout(uint64_t marked, const char* block, size_t size, char* to) {
 std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
   out.clear();
   size_t written = 0;
-  uint64_t escaped_first = 0;  // 1: by the last character of the block before
+  uint64_t escaped_first = 0;  // 1: the last block ends within an escape
   for (size_t at = 0; at < text.size(); at += kBlock) {
     out.resize(written + kBlock + kPiece);
     const char* block = text.data() + at;

@@ -1,5 +1,6 @@
-// Strings with escapes in the JSON that this program wrote, quickly: a manifest
-// has the job as JSON within JSON, with an escape every few characters.
+// Fast decoding of escaped strings in the JSON that this program wrote: a
+// manifest has the job as JSON within JSON, with an escape every few
+// characters.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_JSON_UNESCAPE_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_JSON_UNESCAPE_H_
 

@@ -66,8 +66,8 @@ Phase ReadPhase(JsonFields& fields) {
                 {PhaseName(Phase::kCallbacksDue), Phase::kCallbacksDue}});
 }
 
-// A shard's or the index's name: nothing else may stand in a manifest, least of
-// all a path that leads elsewhere.
+// Returns true if the name is that of a shard or the index. A manifest may list
+// nothing else, least of all a path to another directory.
 bool IsFileName(const std::string& name, size_t shards) {
   if (name == kIndexName) return true;
   const std::optional<ShardPlace> place = ParseShardName(name);
@@ -122,7 +122,7 @@ Result<ShardFile> ParseFile(const Json& json, std::string path) {
   return file;
 }
 
-// The shards and the index.
+// Maximum number of files: shards and index.
 constexpr size_t kMaxFiles = kMaxShards + 1;
 
 Result<std::vector<ShardFile>> ParseFiles(const Json& json) {

@@ -1,4 +1,4 @@
-// A checkpoint's manifest, in memory and in the bytes of manifest_format.h.
+// A checkpoint's manifest, in memory; its encoding is in manifest_format.h.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_MANIFEST_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_MANIFEST_H_
 
@@ -18,15 +18,16 @@ struct Manifest {
   Digest job_digest;
   uint64_t numerics_version = 0;
   uint64_t generation = 0;
-  std::optional<ParentRecord> parent;  // none: a cold start
+  std::optional<ParentRecord> parent;  // nullopt: a cold start
   int64_t written_at = 0;
   std::optional<RetentionMark> mark;
   std::vector<ShardFile> files;  // shards and index
 };
 
 std::string EncodeManifest(const Manifest& manifest);
-// kDataLoss: the bytes are not what was written, or name files outside their
-// directory. kFailedPrecondition: intact, but of another schema.
+// Returns kDataLoss if the bytes differ from what was written, or name files
+// outside the directory; kFailedPrecondition if they are intact but of another
+// schema.
 Result<Manifest> ParseManifest(std::string_view text);
 
 }  // namespace gauntlet

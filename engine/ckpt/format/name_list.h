@@ -1,5 +1,5 @@
-// Names in a row, one behind the other in one piece of memory: a checkpoint's
-// manifest names every tensor, and manifests are read all the time.
+// List of names in one contiguous buffer. A checkpoint's manifest names every
+// tensor, and manifests are parsed often.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_NAME_LIST_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_NAME_LIST_H_
 
@@ -14,7 +14,7 @@ namespace gauntlet {
 
 class NameList {
  public:
-  // Names are views, valid until the list changes or is gone.
+  // Yields views, which are valid until the list changes or is destroyed.
   class Iterator {
    public:
     using iterator_concept = std::forward_iterator_tag;
@@ -53,7 +53,7 @@ class NameList {
     text_ += name;
     ends_.push_back(text_.size());
   }
-  // Room for so many names of so many bytes together.
+  // Reserves memory for so many names, with `bytes` in total.
   void reserve(size_t names, size_t bytes) {
     ends_.reserve(names);
     text_.reserve(bytes);

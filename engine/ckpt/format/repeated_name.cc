@@ -10,9 +10,9 @@
 namespace gauntlet {
 namespace {
 
-// Returns true if all names are found to differ, by a table with places for
-// twice as many. Returns false without a full search if names crowd in few
-// places.
+// Returns true if all names are unique. Uses a hash table with twice as many
+// slots as names; returns false without a full search if there are too many
+// collisions.
 bool AllDiffer(std::span<const std::string_view> names) {
   const size_t places = std::bit_ceil(2 * names.size() + 1);
   size_t looks_left = 4 * places;

@@ -1,4 +1,4 @@
-// Names in a list that are to be unlike each other.
+// Finds duplicates in a list of names.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_REPEATED_NAME_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_REPEATED_NAME_H_
 
@@ -8,7 +8,8 @@
 
 namespace gauntlet {
 
-// The first, in their order, that stands there twice.
+// Returns the duplicate name that is first in byte order; nullopt if all names
+// are unique.
 std::optional<std::string_view> FindRepeated(
     std::span<const std::string_view> names);
 

@@ -28,7 +28,7 @@ constexpr std::array<NamedDType, 4> kDTypes = {{{DType::kF32, "F32"},
                                                 {DType::kU64, "U64"}}};
 constexpr size_t kMaxDimensions = 16;
 
-// Bytes of a tensor, or nothing if they do not fit into 64 bits.
+// Returns the size of a tensor in bytes; nullopt if it exceeds 64 bits.
 std::optional<uint64_t> TensorBytes(DType dtype,
                                     std::span<const uint64_t> shape) {
   uint64_t bytes = DTypeBytes(dtype);
@@ -38,7 +38,7 @@ std::optional<uint64_t> TensorBytes(DType dtype,
   return bytes;
 }
 
-// The JSON of one tensor's entry, read but not yet placed in the data.
+// A tensor's entry in the JSON, parsed, with `view.bytes` still empty.
 struct Entry {
   TensorView view;
   uint64_t begin = 0;
@@ -102,7 +102,7 @@ Status CheckMetadata(const Json& json) {
   return DataLoss("__metadata__: expected an object of strings");
 }
 
-// The dimensions, and the bracket behind them.
+// Takes the dimensions and the closing bracket.
 bool TakeShape(CanonicalJson& json, std::vector<uint64_t>& out) {
   if (json.Take(']')) return true;
   std::array<uint64_t, kMaxDimensions> dimensions;
@@ -124,8 +124,8 @@ bool TakeDType(CanonicalJson& json, DType& out) {
   return false;
 }
 
-// A tensor whose bytes begin where those before it end, at `covered`, which
-// then is where its own end.
+// Takes a tensor whose data begins at `covered`, the end of the previous
+// tensor's. Sets `covered` to the end of its data.
 bool TakeTensor(CanonicalJson& json, std::span<const std::byte> data,
                 uint64_t& covered, TensorView& out) {
   if (!json.TakeString(out.name) || !json.Take(":{\"dtype\":\"") ||
@@ -156,8 +156,9 @@ bool NamesDiffer(std::span<const TensorView> views) {
   return !FindRepeated(names);
 }
 
-// A header that LayOutSafetensors wrote, and the data behind it, read as they
-// are written. After a "no" what was added is of no use.
+// Parses a header in the exact layout of LayOutSafetensors, with the data after
+// it. Returns false for any other header; the tensors appended to `out` are
+// then unusable.
 bool AddCanonical(std::string_view header, std::span<const std::byte> data,
                   std::vector<TensorView>& out) {
   CanonicalJson json(header);
@@ -195,7 +196,7 @@ Result<std::vector<Entry>> ParseHeader(std::string_view text) {
   return entries;
 }
 
-// Gives each tensor its bytes; they must cover the data without a gap.
+// Assigns each tensor its bytes. The tensors must cover the data without a gap.
 Status AddPlaced(std::vector<Entry> entries, std::span<const std::byte> data,
                  std::vector<TensorView>& out) {
   std::ranges::sort(entries, {}, [](const Entry& entry) {
@@ -239,7 +240,7 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
     return DTypeBytes(tensors[i].dtype);
   });
   JsonText json;
-  // The length's place, until it is known.
+  // Placeholder for the length, which is filled in below.
   json.Raw(std::string(kSafetensorsLengthBytes, '\0'));
   json.Raw("{").PlainString(kSafetensorsMetadata);
   json.Raw(R"(:{"producer":"gauntlet","step":")").Number(step).Raw("\"}");

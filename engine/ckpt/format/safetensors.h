@@ -1,4 +1,4 @@
-// Reads and writes the bytes of safetensors_format.h.
+// Encodes and decodes the format of safetensors_format.h.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_SAFETENSORS_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_SAFETENSORS_H_
 
@@ -14,29 +14,30 @@
 
 namespace gauntlet {
 
-// "F32", "U32", "I64", "U64".
+// Returns "F32", "U32", "I64" or "U64".
 std::string_view DTypeName(DType dtype);
 
-// A file is `header` and then the tensors' bytes in that order.
+// A file: `header`, then the bytes of the tensors in `order`.
 struct SafetensorsLayout {
   std::string header;         // length, JSON and padding
   std::vector<size_t> order;  // indices of the tensors
 };
 
-// REQUIRES: names differ and are UTF-8, none is "__metadata__"; bytes are those
-// of dtype and shape.
+// REQUIRES: names are unique UTF-8 and none is "__metadata__"; the bytes of
+// each tensor are as many as its dtype and shape imply.
 SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
                                     uint64_t step);
 
-// All bytes of such a file, in their order; as long as both arguments live.
+// Returns all bytes of such a file, in order; valid as long as both arguments.
 std::vector<std::span<const std::byte>> PartsOf(
     const SafetensorsLayout& layout, std::span<const TensorView> tensors);
 
-// Views into `file`, in the order of the data. kDataLoss says what is wrong for
-// any bytes that are not exactly the format.
+// Returns views into `file`, in the order of the data. kDataLoss, with the
+// reason, for any bytes that do not match the format exactly.
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file);
-// Puts them behind views that are there; after an error some of them may be.
+// As ParseSafetensors, but appends to `views`. After an error some of the views
+// may have been appended.
 Status AddSafetensors(std::span<const std::byte> file,
                       std::vector<TensorView>& views);
 

@@ -7,10 +7,10 @@
 // strings to strings. Data is little-endian, row-major, without holes or
 // overlaps.
 //
-// Written here: 8 + N is a multiple of 64 and tensors come in falling element
-// size, then by name, so that each one is aligned to its elements in a mapped
-// file. Read here: any order, as long as the ranges cover the data exactly;
-// other dtypes than F32, U32, I64 and U64 are refused.
+// Written by this program: 8 + N is a multiple of 64, and tensors are in
+// descending element size, then by name, so that each is aligned to its
+// elements in a mapped file. Accepted: any order, if the ranges cover the data
+// exactly. Dtypes other than F32, U32, I64 and U64 are rejected.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_SAFETENSORS_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_SAFETENSORS_FORMAT_H_
 
@@ -22,7 +22,7 @@ namespace gauntlet {
 
 inline constexpr size_t kSafetensorsLengthBytes = 8;
 inline constexpr size_t kSafetensorsAlignment = 64;
-// The format allows 100 MB; a header of ours is a few KiB.
+// The format allows 100 MB; a header of this program has a few KiB.
 inline constexpr uint64_t kSafetensorsMaxHeader = uint64_t{1} << 20;
 inline constexpr std::string_view kSafetensorsMetadata = "__metadata__";
 

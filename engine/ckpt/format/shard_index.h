@@ -1,5 +1,5 @@
-// model.safetensors.index.json: which shard holds which tensor, in the form
-// that public tools read:
+// model.safetensors.index.json: maps each tensor to its shard, in the form that
+// public tools read:
 //   {"metadata": {"total_size": bytes of all shards},
 //    "weight_map": {tensor: file}}
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_SHARD_INDEX_H_
@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// Tensors in byte order of their names.
+// Returns the text of the index, with tensors in byte order of their names.
 std::string EncodeShardIndex(std::span<const ShardFile> shards);
 
 }  // namespace gauntlet

@@ -26,8 +26,8 @@ bool HasControlBytes(std::string_view text) {
   });
 }
 
-// An editor's byte order mark; no file that the engine wrote is one flipped bit
-// away from it.
+// Returns true if the text begins with the byte order mark of an editor. No
+// file that the engine wrote is a single flipped bit away from it.
 bool IsUtf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
@@ -42,8 +42,8 @@ int DifferingBits(std::string_view a, std::string_view b) {
   return bits;
 }
 
-// Calls `with` for each text that one flipped bit makes of this one, until it
-// returns true.
+// Flips each bit of the text from `from` on, one at a time, and calls `with`
+// for each resulting text, until it returns true.
 bool AnyFlipOf(std::string& text, size_t from,
                const std::function<bool(size_t at)>& with) {
   for (size_t at = from; at < text.size(); ++at) {
@@ -58,10 +58,10 @@ bool AnyFlipOf(std::string& text, size_t from,
   return false;
 }
 
-// True iff flipped bits lie between the text and a file as it was written: one
-// or two among the lines above the digest, or at most one there and any few of
-// the digest line. An edit by hand changes the whole digest. Long texts would
-// take long to try: those are taken for edits.
+// Returns true iff the text is a written file with flipped bits: one or two in
+// the lines above the digest, or at most one there and a few in the digest
+// line. (After an edit by hand the entire digest would differ.) Long texts
+// would take too long to try, and count as edits.
 bool HasFlippedBits(std::string_view text) {
   constexpr size_t kMostForOne = size_t{1} << 15;
   constexpr size_t kMostForTwo = size_t{1} << 9;
@@ -83,8 +83,8 @@ bool HasFlippedBits(std::string_view text) {
       body, 0, [&](size_t first) { return AnyFlipOf(body, first, is_whole); });
 }
 
-// The names in those lines that follow the comment and are whole; takes them,
-// and the comment, off the text.
+// Returns the names in the complete lines after the comment, and removes these
+// lines and the comment from the text.
 std::vector<std::string> TakeWholeLines(std::string_view& text) {
   std::vector<std::string> names;
   text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
@@ -97,7 +97,8 @@ std::vector<std::string> TakeWholeLines(std::string_view& text) {
   return names;
 }
 
-// True iff the text is what a file as it was written begins with.
+// Returns true iff the text is the beginning of a file as EncodeStateFile
+// writes it.
 bool IsCut(std::string_view text) {
   const std::string header = fmt::format("# {}\n", kComment);
   if (header.starts_with(text)) return true;
@@ -109,8 +110,8 @@ bool IsCut(std::string_view text) {
          (rest.starts_with(kAllPrefix) || kAllPrefix.starts_with(rest));
 }
 
-// Reads what a person left, line by line, and stops at the first that it does
-// not understand.
+// Reads an edited file line by line, and stops at the first line that is
+// invalid.
 class EditReader {
  public:
   explicit EditReader(std::string_view text) : text_(text) {}
@@ -154,8 +155,7 @@ class EditReader {
     }
   }
 
-  // Decides whether a person edited the file. REQUIRES: each line is
-  // understood.
+  // Decides whether a person edited the file. REQUIRES: all lines are valid.
   void Conclude() {
     const bool unchanged =
         digest_line_ > 0 &&
@@ -164,7 +164,7 @@ class EditReader {
                                           : file_.edit && file_.edit->latest ==
                                                               file_.all.back();
     if (unchanged && newest) {
-      // Only line ends, blanks or comments are other than they were.
+      // Only line ends, blanks or comments have changed.
       file_.edit.reset();
     } else if (!file_.edit) {
       file_.refusal = "expected a line \"latest: NAME\", found none";
@@ -185,12 +185,12 @@ class EditReader {
   std::string_view text_;
   StateFile file_;
   size_t line_ = 0;
-  size_t digest_line_ = 0;  // 0: there is none
+  size_t digest_line_ = 0;  // 0: none
   std::string_view digest_;
 };
 
-// Reads a file that seems to be cut off. If it ends with the whole of `latest`,
-// a person may also have removed the names behind that line.
+// Reads a file that seems to be truncated. If it ends with the complete
+// `latest` line, a person may also have removed the names after that line.
 StateFile ReadCut(std::string_view text) {
   StateFile file;
   std::string_view rest = text;
@@ -214,7 +214,7 @@ StateFile ReadWritten(const TextRecord& record) {
   }
   if (record.digest == DigestLine::kRight) return file;
   file.damage = "bits of it are flipped";
-  // One character of the name that a person changes may differ in a bit or two.
+  // A name with one edited character may differ in only one or two bits.
   const auto latest = record.Find("latest");
   if (latest && !file.all.empty() && *latest != file.all.back() &&
       std::ranges::find(file.all, *latest) != file.all.end()) {

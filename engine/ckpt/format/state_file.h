@@ -1,4 +1,4 @@
-// The state file "checkpoint" of state_file_format.h.
+// The state file "checkpoint", parsed and encoded; see state_file_format.h.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_H_
 
@@ -11,33 +11,34 @@
 
 namespace gauntlet {
 
-// A checkpoint that a person asks to go back to.
+// A person's request to go back to a checkpoint.
 struct StateFileEdit {
   std::string latest;  // any text
   size_t line = 0;     // of `latest`, from 1
-  // A file that broke off behind this line looks the same, so the edit counts
-  // only if its checkpoint is there and good.
+  // A file that was truncated after this line looks the same, so the edit
+  // counts only if its checkpoint exists and is valid.
   bool may_be_cut = false;
 };
 
-// At most one of `edit`, `refusal` and `damage` is set, but for an edit that
-// may be a cut: that one has its damage too.
+// At most one of `edit`, `refusal` and `damage` is set; an edit that may be a
+// truncation also has `damage`.
 struct StateFile {
-  std::vector<std::string> all;  // not to be trusted if there is damage
+  std::vector<std::string> all;  // untrusted if `damage` is set
   std::optional<StateFileEdit> edit;
-  // A person edited the file, and it cannot be obeyed: "line 3: expected …,
-  // found …". A start stops at it.
+  // Reason why a person's edit cannot be applied: "line 3: expected …, found
+  // …". A run does not start with such a file.
   std::string refusal;
-  // The file is neither as it was written nor edited: "empty", "cut off". It
-  // is passed over.
+  // The file is neither as it was written nor edited: "empty", "cut off". A run
+  // ignores such a file.
   std::string damage;
 };
 
-// `all` ascending; its last is the latest. Empty: there is no checkpoint.
+// Encodes the names `all`, in ascending order; the last one is the latest.
+// Empty: there is no checkpoint.
 std::string EncodeStateFile(std::span<const std::string> all);
 
-// Takes any bytes. Damage is what a power cut, a truncation or one flipped bit
-// makes of a file as it was written; everything else that is text is an edit.
+// Accepts any bytes. Damage is what a power loss, a truncation or one flipped
+// bit can make of a written file; all other text is an edit.
 StateFile ParseStateFile(std::string_view text);
 
 }  // namespace gauntlet

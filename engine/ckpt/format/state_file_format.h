@@ -1,4 +1,5 @@
-// The file "checkpoint": an index for people, and their way to go back.
+// The state file "checkpoint": an index for people, who can edit it to go back
+// to an earlier checkpoint.
 //
 // A text record (text_record.h):
 //   # Written by gauntlet. To go back, …
@@ -6,19 +7,19 @@
 //   all: step-000000200-g3
 //   latest: step-000000200-g3
 //   xxh3_128: …
-// It is written after each acknowledged save and each claim, `all` in ascending
-// order with the latest last. The rule for people: stop the run, set `latest`
-// to another checkpoint's name, delete the last line.
+// It is written after each acknowledged save and each claim, with `all` in
+// ascending order and the latest one last. To go back, a person stops the run,
+// sets `latest` to another checkpoint's name, and deletes the last line.
 //
-// A load does not need the file. It passes over what a power cut, a truncation
-// or a flipped bit or two make of it, and says so. All other text is an edit,
-// and an edit takes effect or is an error:
-//   without the digest line, every other line understood   obeyed
-//   with it, and only line ends, blanks or comments differ  nothing was asked
+// A load does not need the file. It ignores, with a warning, what a power loss,
+// a truncation, or a flipped bit or two can make of the file. All other text is
+// an edit, which is applied or is an error:
+//   without the digest line, all other lines valid           applied
+//   with it, and only line ends, blanks or comments changed  no request
 //   all else: the digest line kept, an unknown line, latest  refused (exit 2)
 //     twice or not in the directory, more than 1 MiB
-// `latest` stands behind `all`, so that a file that breaks off names another
-// checkpoint than the last of `all` only if a person wrote that.
+// `latest` follows `all`, so that a truncated file can only name the last one
+// of `all` as the latest: another name shows that a person wrote it.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_FORMAT_H_
 

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kClaimPrefix = "gen-";
-// Phase::kInEpoch: nothing of the step is due any more.
+// Phase::kInEpoch: no work of the step is due any more.
 constexpr std::string_view kFinished = "finished";
 constexpr std::string_view kShardPrefix = "model-";
 constexpr std::string_view kShardOf = "-of-";
 constexpr std::string_view kShardSuffix = ".safetensors";
-// As they are padded.
+// Minimum numbers of digits, with leading zeros.
 constexpr size_t kStepDigits = 9;
 constexpr size_t kClaimDigits = 6;
 constexpr size_t kShardDigits = 5;
@@ -29,8 +29,8 @@ bool Consume(std::string_view prefix, std::string_view& text) {
   return true;
 }
 
-// Takes a decimal number from the front: at least `width` digits, with zeros in
-// front only to come to that many, which is how names are written.
+// Takes a decimal number from the front, as AppendNumber writes it: at least
+// `width` digits, with leading zeros only up to that width.
 std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   uint64_t value = 0;
   const auto [end, error] =
@@ -44,7 +44,7 @@ std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   return value;
 }
 
-// The inverse.
+// Appends the number with at least `width` digits.
 void AppendNumber(uint64_t number, size_t width, std::string& text) {
   std::array<char, 20> digits;
   const char* const end =
@@ -64,7 +64,8 @@ bool IsTokenTmp(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-// Takes "g4-" from the front; 0: there is none. nullopt: it is no generation.
+// Takes "g4-" from the front. Returns the generation, 0 if the text does not
+// begin with 'g', and nullopt if it is malformed.
 std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
   if (!Consume("g", text)) return 0;
   const auto generation = ConsumeNumber(text, 1);
@@ -72,7 +73,7 @@ std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
   return is_remover ? generation : std::nullopt;
 }
 
-// kOther: none of the token's.
+// Returns the kind of a token's entry; kOther if the name is not one.
 EntryKind TokenKindOf(std::string_view name) {
   if (!name.starts_with(kTokenFileName)) return EntryKind::kOther;
   if (name == kTokenFileName) return EntryKind::kToken;
@@ -159,7 +160,7 @@ EntryName ParseEntryName(std::string_view name) {
     entry.kind = EntryKind::kRejected;
   }
   const auto checkpoint = CheckpointName::Parse(rest);
-  // A save in progress is neither set aside nor being removed.
+  // A save in progress is never set aside or renamed for removal.
   const bool odd = tmp && entry.kind != EntryKind::kSaveTmp;
   if (!checkpoint || odd) return {.kind = EntryKind::kOther, .checkpoint = {}};
   entry.checkpoint = *checkpoint;
@@ -226,7 +227,7 @@ std::optional<ShardPlace> ParseShardName(std::string_view name) {
 Status CheckPathsFit(Storage& storage, const std::string& directory) {
   constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
   constexpr int kManyShards = 99999;
-  // One path more than any that a store comes to: a name is at most as long.
+  // This path is longer than any other that a store can have.
   const CheckpointName checkpoint{
       .step = kLast, .phase = Phase::kEvaluationDue, .generation = kLast};
   const std::string longest = fmt::format(
@@ -234,7 +235,7 @@ Status CheckPathsFit(Storage& storage, const std::string& directory) {
       ShardName(kManyShards - 1, kManyShards));
   const Status opened = storage.Open(longest, OpenMode::kRead).status();
   if (opened.code() != Code::kForbidden) return OkStatus();
-  // A directory that may not be searched refuses short paths too.
+  // Short paths fail too if the directory may not be searched.
   const std::string shortest = fmt::format("{}/{}", directory, kDeletingPrefix);
   const Status without = storage.Open(shortest, OpenMode::kRead).status();
   if (without.code() == Code::kForbidden) return OkStatus();

@@ -1,38 +1,40 @@
-// The names in a checkpoint directory.
+// Names of the entries of a checkpoint directory.
 //
-//   gen-000003                          the claim of generation 3, a file; a
-//                                       directory of that name takes the number
-//                                       too, and is left alone
+//   gen-000003                          claim of generation 3, a file; a
+//                                       directory with such a name takes the
+//                                       number too, and is left alone
 //   gen-000003.tmp                      its next version, being written
-//   gen-000003.look                     made and removed by a rank that has to
+//   gen-000003.look                     created and removed by a rank that must
 //                                       see the claim (ownership.h)
-//   checkpoint, checkpoint.tmp          the state file, likewise
+//   checkpoint, checkpoint.tmp          the state file; its next version
 //   lock                                locked while a run owns the directory;
 //                                       its text names the last owner
-//   job-token                           the secret of a cluster's workers, mode
-//                                       0600
+//   job-token                           secret of a cluster's workers, with
+//                                       mode 0600
 //                                       (engine/train/rendezvous/job_token_file.h)
 //   job-token-0123456789abcdef.tmp      the same, being written
-//   job-token.look                      as of a claim
-//   step-000000150-g3/                  a committed checkpoint of step 150 that
-//                                       generation 3 wrote; the name stays when
-//                                       another generation resumes from it
-//                                       (earlier versions renamed it then)
+//   job-token.look                      as for a claim
+//   step-000000150-g3/                  committed checkpoint of step 150,
+//                                       written by generation 3; the name stays
+//                                       the same when another generation
+//                                       resumes from it (earlier versions
+//                                       renamed it)
 //   step-000000150-evaluation_due-g3/   the same step saved again at another
-//                                       boundary (phase), where the plain name
-//                                       is taken; "finished" where nothing of
-//                                       the step is due any more, as at the end
-//                                       of a run (earlier versions wrote
+//                                       boundary (phase), if the plain name is
+//                                       taken; "finished" if no work of the
+//                                       step is due any more, as at the end of
+//                                       a run (earlier versions wrote
 //                                       "in_epoch")
 //   step-000000200-g3.tmp/              a save that is not committed
-//   rejected-step-000000150-g3/         failed verification, kept for a look
-//   .deleting-g4-step-000000100-g3/     being removed by generation 4, as a
-//                                       rejected one may be too; earlier
-//                                       versions left out the "g4-"
+//   rejected-step-000000150-g3/         failed verification, kept for
+//                                       inspection
+//   .deleting-g4-step-000000100-g3/     being removed by generation 4; also
+//                                       with the name of a rejected one
+//                                       (earlier versions omitted "g4-")
 //
-// All else in the directory is not the engine's, and is left alone. Inside a
-// checkpoint: model-00001-of-00004.safetensors …, model.safetensors.index.json,
-// MANIFEST.json.
+// All other entries of the directory do not belong to the engine, and are left
+// alone. Inside a checkpoint: model-00001-of-00004.safetensors …,
+// model.safetensors.index.json, MANIFEST.json.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_STORE_NAMES_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_STORE_NAMES_H_
 
@@ -58,12 +60,12 @@ inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 
 struct CheckpointName {
   uint64_t step = 0;
-  std::optional<Phase> phase;  // only where it is part of the name
+  std::optional<Phase> phase;  // set if it is part of the name
   uint64_t generation = 0;     // generation that wrote it
-  bool says_in_epoch = false;  // for "finished", as earlier versions wrote it
+  bool says_in_epoch = false;  // "in_epoch" for "finished": earlier versions
 
   std::string ToString() const;
-  // The inverse of ToString; nullopt for anything else.
+  // Inverse of ToString; nullopt for anything else.
   static std::optional<CheckpointName> Parse(std::string_view name);
 };
 
@@ -79,47 +81,48 @@ enum class EntryKind : uint8_t {
   kSaveTmp,
   kRejected,
   kDeleting,
-  kOther,  // the state file, and what is not the engine's
+  kOther,  // the state file, and entries of others
 };
 
-// An entry's name, parsed; the entry itself may be anything.
+// A parsed entry name; the entry itself may be of any kind.
 struct EntryName {
   EntryKind kind = EntryKind::kOther;
   CheckpointName checkpoint;  // that the entry is, was or becomes
-  uint64_t generation = 0;    // claim's, else the checkpoint's suffix
-  // kDeleting: generation that removes it; 0: an earlier version did.
+  uint64_t generation = 0;    // of the claim, else the checkpoint's suffix
+  // kDeleting: generation that removes the entry; 0: an earlier version.
   uint64_t removed_by = 0;
-  bool was_rejected = false;  // kDeleting: set aside before
+  bool was_rejected = false;  // kDeleting: it was set aside before
 };
 EntryName ParseEntryName(std::string_view name);
 
-// ".deleting-g4-step-000000100-g3": the name under which generation 4 removes
-// the entry `name`, a checkpoint or a rejected one.
+// Returns ".deleting-g4-step-000000100-g3": the name under which generation 4
+// removes the entry `name`, a checkpoint or a rejected one.
 std::string DeletingName(uint64_t generation, std::string_view name);
-// The name that the entry had before. REQUIRES: it is of kDeleting.
+// Returns the name that the entry had before. REQUIRES: `entry` is a kDeleting.
 std::string NameBeforeDeletion(const EntryName& entry);
 
 std::string ClaimName(uint64_t generation);
-// The inverse of ClaimName; nullopt for anything else, generation 0 included.
+// Inverse of ClaimName; nullopt for anything else, also for generation 0.
 std::optional<uint64_t> ParseClaimName(std::string_view name);
 
-// "job-token-0123456789abcdef.tmp". REQUIRES: 16 hexadecimal digits.
+// Returns "job-token-0123456789abcdef.tmp". REQUIRES: 16 hexadecimal digits.
 std::string TokenTmpName(std::string_view digits);
 
-// "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.
+// Returns "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.
 std::string ShardName(int index, int count);
 
 struct ShardPlace {
   int index = 0;
   int count = 0;
 };
-// The inverse of ShardName; nullopt for anything else.
+// Inverse of ShardName; nullopt for anything else.
 std::optional<ShardPlace> ParseShardName(std::string_view name);
 
-// Ok unless a path in that checkpoint directory would be longer than its file
-// system or the system allows, at any step and generation. Checked before
-// training, so that no save fails on it. Any other refusal of the system is
-// left to the call that needs the path. Creates no file.
+// Returns an error if a path in the checkpoint directory could exceed the
+// limits of the file system or the operating system, at any step and
+// generation. Called before training, so that no save fails for this reason.
+// Other errors of the system are left to the call that needs the path. Creates
+// no file.
 Status CheckPathsFit(Storage& storage, const std::string& directory);
 
 }  // namespace gauntlet

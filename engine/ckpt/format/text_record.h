@@ -1,5 +1,5 @@
-// Small text files that a person can read: "key: value" lines, and as the last
-// line a digest of all bytes before it.
+// Small text files that people can read: lines "key: value", and a last line
+// with a digest of all bytes before it.
 //
 //   # a comment
 //   key: value
@@ -17,7 +17,7 @@
 
 namespace gauntlet {
 
-// The whole text as a decimal number that T can hold.
+// Parses the entire text as a decimal number within the range of T.
 template <typename T>
 std::optional<T> ParseNumber(std::string_view text) {
   T value = 0;
@@ -27,36 +27,36 @@ std::optional<T> ParseNumber(std::string_view text) {
   return value;
 }
 
-// Views into the text that it was read from.
+// Views into the parsed text.
 struct TextField {
   std::string_view key;
   std::string_view value;
 };
 
-// The key of the last line.
+// Key of the last line.
 inline constexpr std::string_view kDigestKey = "xxh3_128";
 
 enum class DigestLine : uint8_t {
   kRight,    // the file is as it was written
-  kWrong,    // there is one, of other bytes
-  kMissing,  // the last line is something else
+  kWrong,    // the digest is of other bytes
+  kMissing,  // the last line has another key
 };
 
 struct TextRecord {
-  std::vector<TextField> fields;  // in order; without the digest
+  std::vector<TextField> fields;  // in order; without the digest line
   DigestLine digest = DigestLine::kMissing;
-  bool torn = false;  // the last line has no end
+  bool torn = false;  // the last line lacks its line end
 
-  // The value of the first field of that name.
+  // Returns the value of the first field with that key.
   std::optional<std::string_view> Find(std::string_view key) const;
 };
 
-// Writes one, line by line.
+// Writes a text record, line by line.
 class TextRecordWriter {
  public:
-  // REQUIRES: no line ends in it; it may be empty.
+  // REQUIRES: `comment` contains no line end; it may be empty.
   explicit TextRecordWriter(std::string_view comment);
-  // REQUIRES: no line ends in either.
+  // REQUIRES: neither contains a line end.
   void Field(std::string_view key, std::string_view value);
   // Returns the text, with the digest line at its end.
   std::string Finish() &&;
@@ -65,14 +65,15 @@ class TextRecordWriter {
   std::string text_;
 };
 
-// The last line of a file with these lines before it.
+// Returns the digest line of a file that begins with the bytes `before`.
 std::string DigestLineOf(std::string_view before);
 
-// One line, with or without its end; views into it. A comment or a blank line
-// has neither key nor value; text without a colon is a value without a key.
+// Parses one line, with or without its line end. Returns views into it: neither
+// key nor value for a comment or a blank line; a value without a key for text
+// without a colon.
 TextField ParseTextLine(std::string_view line);
 
-// Takes any bytes, which are to outlive the record. Lines that are no "key:
+// Accepts any bytes; they must outlive the record. Lines other than "key:
 // value" become fields without a key.
 TextRecord ParseTextRecord(std::string_view text);
 

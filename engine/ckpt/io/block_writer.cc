@@ -9,13 +9,15 @@
 namespace gauntlet {
 namespace {
 
-// Walks over parts in blocks, copying only where a block crosses parts.
+// Iterates over the parts in blocks. Copies only blocks that span several
+// parts.
 class BlockCursor {
  public:
   explicit BlockCursor(std::span<const std::span<const std::byte>> parts)
       : parts_(parts) {}
 
-  // The next `size` bytes; valid until the next call. REQUIRES: they are there.
+  // Returns the next `size` bytes; valid until the next call. REQUIRES: that
+  // many bytes are left.
   std::span<const std::byte> Next(size_t size) {
     SkipEmpty();
     if (parts_.front().size() - offset_ >= size) {
@@ -45,7 +47,7 @@ class BlockCursor {
   }
 
   std::span<const std::span<const std::byte>> parts_;
-  size_t offset_ = 0;  // into the first of them
+  size_t offset_ = 0;  // into the first part
   std::vector<std::byte> buffer_;
 };
 

@@ -1,5 +1,5 @@
-// How every file of the store is written: new, block by block, with a fault
-// point before each block and before the sync.
+// Writes a file of the store block by block, with a fault point before each
+// block and before the sync.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_BLOCK_WRITER_H_
 #define GAUNTLET_ENGINE_CKPT_IO_BLOCK_WRITER_H_
 
@@ -19,8 +19,8 @@ namespace gauntlet {
 
 class FiniteScan;
 
-// Blocks are a quarter of the file rounded up to 4 KiB, at most 1 MiB, so that
-// even a small file can be torn in the middle.
+// Returns the block size: a quarter of the file rounded up to 4 KiB, at most 1
+// MiB. So even a small file can be torn in the middle.
 inline constexpr uint64_t kBlockGranule = uint64_t{4} << 10;
 inline constexpr uint64_t kMaxBlock = uint64_t{1} << 20;
 uint64_t BlockSize(uint64_t file_bytes);
@@ -29,8 +29,8 @@ enum class SyncFile : uint8_t { kYes, kNo };
 
 struct WritePlan {
   OpenMode mode = OpenMode::kCreateExclusive;
-  std::optional<Point> write_point;  // hit before each block
-  std::optional<Point> sync_point;   // hit before the sync
+  std::optional<Point> write_point;  // reached before each block
+  std::optional<Point> sync_point;   // reached before the sync
   SyncFile sync = SyncFile::kYes;
   uint64_t step = 0;
   uint64_t epoch = 0;
@@ -43,9 +43,9 @@ struct WrittenFile {
   Digest digest;
 };
 
-// Writes the parts one after another and syncs the file, not its directory. The
-// first Status that is not Ok, of the storage or of a fault point, ends it:
-// what is there then is worth nothing.
+// Writes the parts one after another and syncs the file, but not its directory.
+// Returns the first error of the storage or of a fault point: the file is then
+// unusable.
 Result<WrittenFile> WriteInBlocks(
     World& world, const std::string& path,
     std::span<const std::span<const std::byte>> parts, const WritePlan& plan);

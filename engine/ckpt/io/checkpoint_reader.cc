@@ -23,21 +23,21 @@ struct OpenFile {
   std::unique_ptr<File> file;
 };
 
-// Opens files of one directory, telling a missing file from a directory that
-// has gone.
+// Opens files of one directory, and distinguishes a missing file from a
+// directory that is gone.
 class DirectoryReader {
  public:
   DirectoryReader(World& world, std::string path)
       : world_(world), path_(std::move(path)) {}
 
-  // kNotFound: the directory is not there.
+  // Returns kNotFound if the directory does not exist.
   Status Begin() {
     ASSIGN_OR_RETURN(
         entries_, Retrying(world_, [&] { return world_.storage.List(path_); }));
     return OkStatus();
   }
 
-  // The name outlives the file.
+  // `name` outlives the result.
   Result<OpenFile> Open(std::string_view name) {
     const auto entry =
         std::ranges::lower_bound(entries_, name, {}, &DirectoryEntry::name);
@@ -50,9 +50,9 @@ class DirectoryReader {
     }
     auto file = OpenToRead(name);
     if (file.status().code() == Code::kNotFound) {
-      // Files never leave a committed directory one by one.
+      // A committed directory never loses single files, so it may be gone.
       RETURN_IF_ERROR(CheckIsThere(name));
-      // A stale worker may have taken the directory away and brought it back.
+      // A stale worker may have renamed the directory and renamed it back.
       file = OpenToRead(name);
     }
     if (file.ok()) return OpenFile{name, std::move(file).value()};
@@ -92,7 +92,7 @@ class DirectoryReader {
 
 enum class SizeRule { kExactly, kAtMost };
 
-// Contents of a file, in memory that was not zeroed first.
+// Contents of a file, in memory that was not initialized first.
 struct FileBytes {
   std::unique_ptr<std::byte[]> data;
   size_t size = 0;
@@ -118,7 +118,7 @@ Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
   PreferHugePages(bytes.data.get(), size);
   DigestStream digest;
   size_t at = 0;
-  // Each block is digested while it is in the processor's cache.
+  // Each block is digested while it is in the CPU cache.
   while (at < size) {
     const auto block =
         bytes.span().subspan(at, std::min<uint64_t>(size - at, kMaxBlock));
@@ -152,7 +152,7 @@ Result<FileBytes> ReadListed(World& world, OpenFile& open,
       auto bytes, Retrying(world, [&]() -> Result<FileBytes> {
         RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
                                          {.step = step, .size = listed.bytes}));
-        // A size that is off is a digest that is off, found sooner.
+        // A wrong size implies a wrong digest, and is found sooner.
         return ReadBytes(open, blind ? ~uint64_t{0} : listed.bytes,
                          blind ? SizeRule::kAtMost : SizeRule::kExactly);
       }));
@@ -178,7 +178,7 @@ Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
                               listed.tensors.size(), views.size()));
 }
 
-// The tensors of one shard, as views into its bytes.
+// Appends the tensors of one shard, as views into its bytes.
 Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
                 std::vector<TensorView>& all) {
   const size_t before = all.size();

@@ -1,7 +1,8 @@
-// Reads checkpoints and believes nothing that a digest does not vouch for.
+// Reads checkpoints, and trusts no byte that a digest does not cover.
 //
-// A read error (kIoError) is tried again a few times and then returned: it says
-// nothing about the bytes and is never a reason to reject a checkpoint.
+// A read error (kIoError) is retried a few times and then returned: it says
+// nothing about the bytes on disk, and is never a reason to reject a
+// checkpoint.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_CHECKPOINT_READER_H_
 #define GAUNTLET_ENGINE_CKPT_IO_CHECKPOINT_READER_H_
 
@@ -14,22 +15,22 @@
 
 namespace gauntlet {
 
-// A whole small file, with read errors tried again.
+// Reads a small file completely, and retries read errors.
 Result<std::string> ReadWithRetry(World& world, const std::string& path,
                                   uint64_t limit);
 
-// The manifest of the checkpoint in directory `path`. kDataLoss says what is
-// wrong with it, kNotFound: there is no such directory, kFailedPrecondition: it
-// is of another schema.
+// Reads the manifest of the checkpoint in directory `path`. kDataLoss: it is
+// damaged, with details; kNotFound: the directory does not exist;
+// kFailedPrecondition: it is of another schema.
 Result<Manifest> ReadManifest(World& world, const std::string& path);
 
-// Everything in directory `path`, every byte verified against the manifest, and
-// the tensors against the state digest. All files are opened before the first
-// is read, so that a retirement meanwhile does no harm. Codes like
-// ReadManifest.
+// Reads everything in directory `path`, and verifies every byte against the
+// manifest, and the tensors against the state digest. Opens all files before it
+// reads the first one, so that a concurrent retirement does no harm. Returns
+// the codes of ReadManifest.
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path);
 
-// The same, for who needs no tensors.
+// As ReadCheckpoint, without returning the tensors.
 Status VerifyCheckpoint(World& world, const std::string& path);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// Finds the tensors of a shard that have values that are not finite, while its
-// blocks are written: they are in the processor's cache then.
+// Finds the tensors of a shard that have values which are not finite, block by
+// block while the shard is written: each block is in the CPU cache then.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_FINITE_SCAN_H_
 #define GAUNTLET_ENGINE_CKPT_IO_FINITE_SCAN_H_
 
@@ -16,19 +16,20 @@ namespace gauntlet {
 
 class FiniteScan {
  public:
-  // Both outlive it.
+  // Both arguments outlive it.
   FiniteScan(const SafetensorsLayout& layout,
              std::span<const TensorView> tensors);
 
-  // The next bytes of the file. REQUIRES: as many as make whole elements.
+  // Scans the next bytes of the file. REQUIRES: they end at the end of an
+  // element.
   void Take(std::span<const std::byte> block);
 
-  // Names of the float32 tensors with a value that is not finite, among what
-  // was taken, in the order of the file.
+  // Returns the names of the float32 tensors with a value that is not finite in
+  // the scanned bytes, in file order.
   std::vector<std::string> NotFinite() const;
 
  private:
-  // A tensor of the file.
+  // A tensor in the file.
   struct Part {
     const TensorView* tensor = nullptr;
     uint64_t end = 0;  // offset in the file
@@ -38,7 +39,7 @@ class FiniteScan {
   uint64_t at_ = 0;  // offset of the next block
   uint64_t data_begins_ = 0;
   std::vector<Part> parts_;
-  size_t next_ = 0;  // the part that at_ is in, or before
+  size_t next_ = 0;  // index of the part at or after at_
 };
 
 }  // namespace gauntlet

@@ -36,8 +36,8 @@ Status WriteMetadata(World& world, const std::string& path,
                             .digest = written.digest,
                             .tensors = {}});
   const std::string text = EncodeManifest(manifest);
-  // A manifest that cannot be read back must not be committed: a shard that is
-  // named twice or missing shows here.
+  // An unreadable manifest must not be committed: a shard that is listed twice
+  // or missing is detected here.
   RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), path));
   return WriteInBlocks(
              world, path + "/" + std::string(kManifestName), text,

@@ -1,4 +1,5 @@
-// The last files of a save: what its shards are checked against.
+// Index and manifest: the last files of a save, against which its shards are
+// verified.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
 #define GAUNTLET_ENGINE_CKPT_IO_SAVE_METADATA_H_
 
@@ -15,14 +16,14 @@
 namespace gauntlet {
 
 struct SaveMetadata {
-  const ClaimRecord& claim;  // the writer's
+  const ClaimRecord& claim;  // of the writer
   const CheckpointHead& head;
   std::span<const ShardFile> shards;
   int64_t written_at = 0;  // Unix seconds
   std::optional<RetentionMark> mark;
 };
 
-// Writes and syncs the index and the manifest into the save's directory `path`.
+// Writes and syncs the index and the manifest in the save's directory `path`.
 Status WriteMetadata(World& world, const std::string& path,
                      const SaveMetadata& save);
 

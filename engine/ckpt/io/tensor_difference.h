@@ -14,39 +14,43 @@ namespace gauntlet {
 
 struct TensorDifference {
   std::string name;
-  // "only in the first", "U32 [2] against F32 [2]"; else empty, and:
+  // "only in the first", "U32 [2] against F32 [2]". If empty, the tensors
+  // differ in the elements below.
   std::string kind;
   uint64_t elements = 0;   // in the tensor
   uint64_t differing = 0;  // elements whose bits differ
   uint64_t first_element = 0;
   std::string first_hex;  // of that element, "3f800000"
   std::string second_hex;
-  // Distance between the two values, in float32 numbers (-0 and +0 are one
-  // apart); none for integers and NaNs.
+  // Distance between the two values in units of the last place (-0 and +0 are
+  // one apart); nullopt for integers and NaNs.
   std::optional<uint64_t> ulps;
 };
 
-// None: equal bit for bit, whatever their names. The name is that of the first.
+// Returns nullopt if the tensors are bitwise identical, whatever their names.
+// The result has the name of `first`.
 std::optional<TensorDifference> CompareTensor(const TensorView& first,
                                               const TensorView& second);
 
-// By name; empty: equal bit for bit. REQUIRES: InNameOrder (shard_plan.h).
+// Compares tensors of the same name. Returns the differences by name; empty if
+// all are bitwise identical. REQUIRES: InNameOrder (shard_plan.h).
 std::vector<TensorDifference> CompareTensors(
     std::span<const TensorView> first, std::span<const TensorView> second);
 
-// One element that differs.
+// An element that differs.
 struct ElementDifference {
   uint64_t element = 0;
   uint64_t first_bits = 0;
   uint64_t second_bits = 0;
   std::optional<uint64_t> ulps;  // as TensorDifference::ulps
 };
-// The first `most` elements that differ. REQUIRES: equal types and shapes.
+// Returns the first `most` elements that differ. REQUIRES: equal types and
+// shapes.
 std::vector<ElementDifference> CompareElements(const TensorView& first,
                                                const TensorView& second,
                                                size_t most);
 
-// ulps of two float32 bit patterns.
+// Returns the distance of two float32 bit patterns, as TensorDifference::ulps.
 std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second);
 
 }  // namespace gauntlet

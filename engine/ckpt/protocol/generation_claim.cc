@@ -40,8 +40,8 @@ Status WriteRecord(World& world, const std::string& directory,
   return world.storage.SyncDirectory(directory);
 }
 
-// True iff a worker of an older generation may be about to bring a checkpoint
-// back (removal.h).
+// Returns true iff a worker of an older generation may be about to rename a
+// checkpoint back (removal.h).
 bool IsBeingRemoved(const StoreScan& scan, uint64_t generation) {
   return std::ranges::any_of(scan.entries, [&](const ScannedEntry& entry) {
     const EntryName& taken = entry.parsed;
@@ -50,7 +50,8 @@ bool IsBeingRemoved(const StoreScan& scan, uint64_t generation) {
   });
 }
 
-// Waits, as others are at work in the directory or this host sees it as it was.
+// Waits, as other workers are changing the directory, or this host's view of it
+// is outdated.
 void PauseBefore(int round, Clock& clock) {
   constexpr Duration kFirst = std::chrono::milliseconds(10);
   constexpr Duration kLongest = std::chrono::seconds(4);
@@ -108,7 +109,7 @@ std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
   return lineage;
 }
 
-// Collects what fails without harm, and stops where the process is to stop.
+// Collects harmless failures; returns those that must stop the process.
 class Cleanup {
  public:
   Status Add(const Status& status) {
@@ -153,7 +154,7 @@ std::vector<std::string> FencedCheckpoints(const RecordedClaim& claim) {
   return names;
 }
 
-// `kept` of the names stay, the last ones.
+// Entries of which only the last `kept` are kept.
 struct Surplus {
   std::span<const std::string> names;
   size_t kept = 0;
@@ -171,7 +172,7 @@ Status RemoveSurplus(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// Names are in ascending order, which is ascending by step.
+// Returns the names in ascending order, which is also the order of steps.
 std::vector<std::string> RejectedDirectories(
     const std::vector<DirectoryEntry>& listed) {
   std::vector<std::string> names;
@@ -183,8 +184,8 @@ std::vector<std::string> RejectedDirectories(
   return names;
 }
 
-// Removes the oldest rejected checkpoints beyond the limit, and reports the
-// fate of each one that this claim rejected.
+// Removes the oldest rejected checkpoints beyond the limit, and reports what
+// happened to each one that this claim rejected.
 Status LimitRejected(World& world, const std::string& directory,
                      const RecordedClaim& claim, Cleanup& cleanup) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
@@ -287,12 +288,12 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json) {
   const std::string& directory = options.directory;
-  std::set<std::string> listed;  // checkpoints, since the claim was made
+  std::set<std::string> listed;  // names of checkpoints, since the claim
   for (int round = 0; round < kMaxRounds; ++round) {
     RecordedClaim claim;
     if (round > 0) {
       PauseBefore(round, world.clock);
-      // An error leaves a listing that may be out of date, no more.
+      // An error is harmless: the next listing may be outdated.
       (void)ListAnew(world, directory, generation);
     }
     ASSIGN_OR_RETURN(claim.scan, ScanStore(world, directory));
@@ -324,7 +325,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     }
     claim.record = RecordOf(NewRecord(world, options.launch_hold, generation),
                             claim.scan, claim.choice);
-    // The parent may be there by a rename that no one has synced yet.
+    // The rename that made the parent may not be synced yet.
     RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
     RETURN_IF_ERROR(WriteRecord(world, directory, claim.record));
     RETURN_IF_ERROR(CheckNotFenced(world, directory, generation));

@@ -1,12 +1,13 @@
-// The chief's way to the next generation: claim, choose, record, tidy.
+// The chief's steps to the next generation: create the claim, choose the
+// parent, record it, collect garbage.
 //
 // The order is the protocol. The claim is durable before the directory is
 // listed, and the parent is recorded before anything else is written or
-// deleted. So either a new generation sees what an old one committed, or the
-// old one finds the new claim before it acknowledges. Likewise for removals:
-// either the new generation does not see the checkpoint, or the old one finds
-// the claim before it deletes a file (removal.h). No checkpoint changes its
-// name.
+// deleted. So either the new generation sees a checkpoint that an old one
+// committed, or the old one finds the new claim before it acknowledges. It is
+// the same with removals: either the new generation does not see the
+// checkpoint, or the old one finds the new claim before it deletes a file
+// (removal.h). No checkpoint changes its name.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
 
@@ -22,12 +23,12 @@ namespace gauntlet {
 inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
 inline constexpr size_t kKeptFenced = 8;
 
-// Creates gen-N, N above every generation in any name of the directory, and
-// makes it durable. Returns N. Errors like CheckNextGeneration and
-// CheckLaunchHold.
+// Creates gen-N, where N is above every generation in any name of the
+// directory, and makes it durable. Returns N. Errors are those of
+// CheckNextGeneration and CheckLaunchHold.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
-// A claim with its parent on disk.
+// A claim whose parent is recorded on disk.
 struct RecordedClaim {
   ClaimRecord record;
   std::optional<CheckpointRef> parent;
@@ -36,24 +37,24 @@ struct RecordedClaim {
   ParentChoice choice;
 };
 
-// Chooses and records the parent of `generation`. Renames back first what stale
-// workers have taken away from under it (PutBackTaken). kFenced: there is a
-// higher claim. Other errors like ChooseParent.
+// Chooses and records the parent of `generation`. First renames back the
+// checkpoints that stale workers have taken from it (PutBackTaken). kFenced:
+// there is a higher claim. Other errors are those of ChooseParent.
 Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json);
 
 // Sets rejected checkpoints aside, reports fenced ones, and removes what older
-// generations left: unfinished saves and deletions, temporary files, evidence
-// beyond what is kept, and claims that no lineage needs any more. Returns what
-// went wrong and does no harm, a line each; a Status only if the process is to
-// stop.
+// generations left: unfinished saves and removals, temporary files, rejected
+// and fenced checkpoints beyond the limits above, and claims that no lineage
+// needs any more. Returns harmless failures, one line each; an error only if
+// the process must stop.
 //
-// A claim is needed if it is the newest or stands in the chain of the present
-// lineage (lineage.h) not below the writer of its oldest checkpoint. Others may
-// go: numbers are taken from above the newest, an old survivor is fenced by the
-// newest alone, and a claim that such a survivor puts back by recording its
-// parent late stands beside the chain.
+// A claim is needed if it is the newest, or if it is in the chain of the
+// current lineage (lineage.h) and is not below the writer of the oldest
+// checkpoint there. Other claims may be removed: new numbers are above the
+// newest claim, the newest alone fences a stale worker, and a claim that a
+// stale worker restores by recording its parent late is outside the chain.
 Result<std::vector<std::string>> CollectGarbage(World& world,
                                                 const StoreOptions& options,
                                                 const RecordedClaim& claim);

@@ -27,13 +27,14 @@ bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
     return Moment(entry) == Moment(parent.step, parent.phase) &&
            *entry.state_digest == parent.state_digest;
   }
-  // An earlier version gave the parent its adopter's suffix.
+  // An earlier version renamed the parent to its adopter's suffix.
   return entry.name.step == parent.step &&
          (entry.name.generation == adopter ||
           entry.name.ToString() == parent.name);
 }
 
-// The members of one generation that come before its successor's parent.
+// Adds the checkpoints of one generation that come before `until`, the parent
+// of its successor.
 void AddOwn(std::span<const LineageEntry> entries, uint64_t generation,
             const std::optional<ParentRecord>& until,
             std::set<size_t>& members) {
@@ -56,7 +57,7 @@ Lineage FindLineage(std::span<const LineageEntry> entries,
     const auto& [generation, parent] = *record;
     lineage.generations.push_back(generation);
     AddOwn(entries, generation, until, members);
-    // A chain that does not fall is not one that the engine recorded.
+    // The engine never records a chain that does not descend.
     if (!parent || parent->written_by >= generation) break;
     for (size_t i = 0; i < entries.size(); ++i) {
       if (IsParent(entries[i], *parent, generation)) members.insert(i);

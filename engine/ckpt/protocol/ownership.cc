@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Ok where it is, and kNotFound where it is not or is another's. Damage to the
-// claim is not another claim.
+// Returns Ok if the claim `own` exists, kNotFound if it is missing or is
+// another one. A damaged claim counts as existing.
 Status FindClaim(World& world, const std::string& directory,
                  const ClaimRecord& own) {
   ASSIGN_OR_RETURN(
@@ -36,7 +36,7 @@ Result<std::string> MakeLaunchName(World& world, const std::string& directory) {
 
 Status CheckNextGeneration(const StoreScan& scan,
                            const std::string& directory) {
-  // JSON numbers are exact up to this one.
+  // JSON numbers are exact up to 2^53.
   constexpr uint64_t kMaxGeneration = uint64_t{1} << 53;
   if (scan.highest_generation < kMaxGeneration) return OkStatus();
   const auto taken = std::ranges::find(
@@ -90,7 +90,7 @@ Status WaitUntilClaimVisible(World& world, const std::string& directory,
     listed_anew = ListAnew(world, directory, generation);
     world.clock.SleepUntil(world.clock.Now() + kLookAgain);
   }
-  // Nothing is known of a directory that this host sees as it was.
+  // An outdated listing shows nothing about the directory.
   RETURN_IF_ERROR(listed_anew);
   return InvalidArgument(fmt::format(
       "{}: expected the directory that all workers share, found no {} in it, "
@@ -117,7 +117,7 @@ Status ListAnew(World& world, const std::string& directory,
       directory + "/" + ClaimName(generation) + std::string(kLookSuffix);
   RETURN_IF_ERROR(world.storage.Open(path, OpenMode::kCreateTruncate).status());
   const Status removed = world.storage.Remove(path, FileKind::kFile);
-  // By another rank that looks, or by the chief that tidies.
+  // Another rank that polls, or the chief's cleanup, may have removed it.
   return removed.code() == Code::kNotFound ? OkStatus() : removed;
 }
 

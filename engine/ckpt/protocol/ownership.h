@@ -1,4 +1,4 @@
-// Whose a checkpoint directory is, by the claims in it.
+// Ownership of a checkpoint directory, as its claims show it.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_OWNERSHIP_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_OWNERSHIP_H_
 
@@ -12,47 +12,49 @@
 
 namespace gauntlet {
 
-// A name for a launch that begins now: later than those of all launches that
-// have claimed in the directory.
+// Returns a name for a new launch, larger than those of all launches that have
+// claimed in the directory.
 Result<std::string> MakeLaunchName(World& world, const std::string& directory);
 
-// Before a claim: kInvalidArgument if no number is left for the next
-// generation, as one near the end of the range is taken. Numbers only rise, so
-// no run has come that far: somebody else made the entry, which is named.
+// Called before a claim. Returns kInvalidArgument if the highest generation in
+// the directory is so large that no number is left for the next one. No run
+// reaches such a number, so somebody else created the entry; the message names
+// it.
 Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
 
-// Before a claim: whether this launch may claim at all.
-// kFailedPrecondition, for good: a later launch has claimed the store, or what
-// this one claimed in it is gone.
+// Called before a claim. Returns kFailedPrecondition, a permanent error, if a
+// later launch has claimed the store, or if this launch's claims are gone.
 Status CheckLaunchHold(const StoreScan& scan, const StoreOptions& options);
 
-// After it: whether the claim `own` is still the newest. kFenced: there is a
-// higher one; whoever is still asked for may claim anew. kFailedPrecondition,
-// for good: the claim is gone or another's, as the store was deleted (and begun
-// anew) under its owner. Other errors say nothing of it.
+// Called after a claim. Returns Ok if the claim `own` is still the newest.
+// kFenced: there is a higher claim; a worker that is still wanted may claim
+// again. kFailedPrecondition, permanent: the claim is gone or has been
+// replaced, because the store was deleted (and perhaps created again)
+// meanwhile. After other errors the owner is unknown.
 Status CheckOwner(World& world, const std::string& directory,
                   const ClaimRecord& own);
 
-// Fails if a claim is higher than `generation`: kFenced, and emits kFencedOut.
-// Other errors say nothing of it.
+// Returns kFenced, and emits kFencedOut, if there is a claim above
+// `generation`. After other errors the owner is unknown.
 Status CheckNotFenced(World& world, const std::string& directory,
                       uint64_t generation);
 
-// The same error and event for a `higher` claim that is known already.
+// Emits the same event and returns the same error, for a known `higher` claim.
 Status FencedBy(World& world, uint64_t generation, uint64_t higher);
 
-// Changes the directory, so that this host's next listing of it is the present
-// one: a host goes by the listing of a file server's directory that it has
-// until it changes the directory itself. REQUIRES: `generation` is claimed.
+// Changes the directory, so that the next listing on this host is current: a
+// host caches the listing of a directory on a file server until it changes the
+// directory itself. REQUIRES: `generation` is claimed.
 Status ListAnew(World& world, const std::string& directory,
                 uint64_t generation);
 
-// Any other rank, once the chief has told it what it claimed: whether this rank
-// looks at the same directory. A file server may show the claim late, so it is
-// looked for until `deadline`, and the directory is changed where it does not
-// show: until then the host's own view may be older than that (acdirmax of NFS:
-// a minute). kInvalidArgument: the claim is not there, the workers do not share
-// the directory. kFenced: there is a higher one. Other errors are the disk's.
+// Called by the other ranks once the chief has sent the generation that it
+// claimed. Returns Ok if this rank sees the claim, and so has the same
+// directory. A file server may show the claim late: polls until `deadline`, and
+// changes the directory meanwhile, as the host's listing may otherwise stay
+// outdated for longer (acdirmax of NFS: a minute). kInvalidArgument: the claim
+// is missing, so the workers do not share the directory. kFenced: there is a
+// higher claim. Other errors come from the disk.
 Status WaitUntilClaimVisible(World& world, const std::string& directory,
                              uint64_t generation, Time deadline);
 

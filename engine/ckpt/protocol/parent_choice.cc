@@ -18,8 +18,9 @@ bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
                            &ScannedCheckpoint::name) != scan.checkpoints.end();
 }
 
-// The newest generation that resumed from the checkpoint of that name; 0: none
-// did. An earlier version then gave it that generation's suffix.
+// Returns the newest generation that resumed from the checkpoint of that name;
+// 0 if none did. An earlier version then renamed it to that generation's
+// suffix.
 uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   const auto taken = std::find_if(
       scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
@@ -28,9 +29,9 @@ uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   return taken == scan.parents.rend() ? 0 : taken->first;
 }
 
-// True iff a generation of an earlier version has obeyed the edit, which
-// renamed the checkpoint, and has not written the state file anew yet: no name
-// in the file is of that generation.
+// Returns true iff a generation of an earlier version has applied the edit,
+// which renamed the checkpoint, but has not rewritten the state file yet: no
+// name in the file is of that generation.
 bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
   const uint64_t taken_by = TakenBy(scan, latest);
   const auto later = [&](const std::string& name) {
@@ -67,7 +68,7 @@ std::string IgnoredStateFile(const StoreScan& scan) {
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice) {
   std::vector<std::string> lines;
-  // A person who goes back to a checkpoint may have removed newer ones.
+  // A person who went back to a checkpoint may have removed newer ones.
   if (!choice.parent || scan.state_file.edit) return lines;
   const ScannedCheckpoint& parent = scan.checkpoints[*choice.parent];
   const auto is_there = [&](const CheckpointName& name) {
@@ -110,8 +111,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 
 namespace {
 
-// Returns the verified checkpoint; or kDataLoss with the reason to reject it,
-// or the error that stops the choice.
+// Returns the verified checkpoint. kDataLoss: the reason to reject it; other
+// errors end the choice.
 Result<LoadedCheckpoint> ReadAndVerify(World& world,
                                        const StoreOptions& options,
                                        const ScannedCheckpoint& checkpoint,
@@ -121,7 +122,8 @@ Result<LoadedCheckpoint> ReadAndVerify(World& world,
   return ReadCheckpoint(world, options.directory + "/" + checkpoint.name);
 }
 
-// Why the edit names no checkpoint of the store, as far as can be said.
+// Returns the reason why the edit names no checkpoint of the store; "" if
+// unknown.
 std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
   if (const uint64_t taken_by = TakenBy(scan, latest); taken_by > 0) {
     CheckpointName now =
@@ -151,8 +153,9 @@ std::string WhatToDo(const std::string& state_file) {
       state_file, state_file);
 }
 
-// The checkpoint that a person's edit asks for; nullopt: there is no edit, or
-// it was obeyed already. kInvalidArgument: it cannot be obeyed.
+// Returns the checkpoint that a person's edit names; nullopt if there is no
+// edit, or it was already applied. kInvalidArgument: the edit cannot be
+// applied.
 Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
                                            const StoreScan& scan) {
   const StateFile& file = scan.state_file;
@@ -180,9 +183,10 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
       ReasonNotThere(scan, latest), WhatToDo(path)));
 }
 
-// A checkpoint's suffix is a generation that recorded its claim before the
-// save. If there is no such record, the claim is lost, and a checkpoint that is
-// fenced without it may have been acknowledged.
+// Adds the checkpoints whose claim is lost. A checkpoint's suffix is a
+// generation that recorded its claim before the save. If the record is missing,
+// the claim was lost, and a checkpoint that is fenced only for that reason may
+// have been acknowledged.
 void AddThoseOfLostClaims(const StoreScan& scan,
                           std::vector<std::string>& traces) {
   const uint64_t newest =
@@ -200,7 +204,7 @@ void AddThoseOfLostClaims(const StoreScan& scan,
   }
 }
 
-// Everything that shows that there were checkpoints, a line each.
+// Returns all evidence that checkpoints existed, one line each.
 std::vector<std::string> TracesOfCheckpoints(
     World& world, const StoreOptions& options, const StoreScan& scan,
     const std::vector<Rejection>& rejected) {
@@ -243,7 +247,7 @@ std::string NoneIsValid(const std::string& directory,
 }
 
 // Returns the newest checkpoint that the state file lists, for a directory that
-// holds none of them.
+// contains none of them.
 std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
   std::optional<ParentRecord> newest;
   for (const std::string& name : scan.state_file.all) {
@@ -257,7 +261,7 @@ std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
   return newest;
 }
 
-// Returns the newest checkpoint of which any name is left, even if the
+// Returns the newest checkpoint whose name is still known, even if the
 // checkpoint is damaged or gone.
 std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
   if (scan.lineage.members.empty()) {
@@ -291,7 +295,7 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
   };
   ASSIGN_OR_RETURN(ParentChoice choice,
                    ChooseParent(world, options, scan, verify));
-  // The one that verifies is chosen.
+  // The chosen one is the only one that verified.
   choice.verified = std::move(verified);
   return choice;
 }

@@ -1,4 +1,4 @@
-// Which checkpoint a new generation goes on from.
+// Choice of the checkpoint that a new generation resumes from.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_PARENT_CHOICE_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_PARENT_CHOICE_H_
 
@@ -14,62 +14,63 @@
 namespace gauntlet {
 
 struct Rejection {
-  size_t checkpoint = 0;  // index into the scan's
+  size_t checkpoint = 0;  // index into StoreScan::checkpoints
   std::string reason;
 };
 
 struct ParentChoice {
-  std::optional<size_t> parent;  // index into the scan's; none: a cold start
-  bool by_edit = false;          // the state file's edit names the parent
+  std::optional<size_t> parent;  // as above; nullopt: a cold start
+  bool by_edit = false;          // an edit of the state file names it
   // Newer members of the lineage that failed verification.
   std::vector<Rejection> rejected;
-  // Why none is valid though there are some; "": one is, or there are none.
+  // Reason why none of the existing checkpoints is valid; "": one is, or there
+  // are none.
   std::string none_valid;
-  // Under ColdStart::kFromMemory: the newest of those that are not.
+  // With ColdStart::kFromMemory, if none is valid: the newest of them.
   std::optional<ParentRecord> lost;
-  // The parent's bytes, as far as this choice has read them to verify them.
+  // The parent's contents, if this choice has read them to verify them.
   std::optional<LoadedCheckpoint> verified = {};
 };
 
-// Says of a state file that is damaged, or holds an edit that was obeyed
-// already or may be a cut, what a start makes of it: "checkpoint: empty;
-// ignored: …". Empty: the file is as it was written, or an edit to obey or
-// refuse.
+// Returns a line about a state file that a start ignores: damaged, or with an
+// edit that was already applied or may be a truncation ("checkpoint: empty;
+// ignored: …"). Empty: the file is as it was written, or has an edit to apply
+// or refuse.
 std::string IgnoredStateFile(const StoreScan& scan);
 
-// A line each for what the state file lists and is gone without a trace, where
-// it is newer than what a run goes on from. One that an earlier version renamed
-// is there, under another name.
+// Returns one line for each checkpoint that the state file lists, that is newer
+// than the chosen parent, and that is gone without a trace. One that an earlier
+// version renamed counts as existing.
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice);
 
-// kOtherJob: the checkpoint is of another job; names each difference.
-// kFailedPrecondition: it is of another numerics version. REQUIRES: it has a
+// Returns kOtherJob if the checkpoint is of another job, with each difference;
+// kFailedPrecondition if it is of another numerics version. REQUIRES: it has a
 // manifest.
 Status CheckJob(const ScannedCheckpoint& checkpoint,
                 const std::string& job_json);
 
-// The newest member of the lineage of which every byte verifies, or the one
-// that a person's edit of the state file names. Writes nothing. Errors:
-//   kFailedPrecondition  there are checkpoints, or traces of some, and none is
-//                        valid (unless cold_start says otherwise; what is
-//                        gone without a name is one); or they are of
-//                        another numerics version or schema; or the edit
-//                        names a damaged one
+// Chooses the newest member of the lineage of which every byte verifies, or the
+// checkpoint that an edit of the state file names. Writes nothing. Errors:
+//   kFailedPrecondition  there are checkpoints, or traces of some, but none is
+//                        valid (unless cold_start allows it; kFromMemory does
+//                        so only if the name of one is left); or they are of
+//                        another numerics version or schema; or the edit names
+//                        a damaged one
 //   kOtherJob            they are of another job
-//   kInvalidArgument     the edit names something that is not there, or cannot
-//                        be understood
-//   kNotFound            a checkpoint went away meanwhile: scan again
-//   kIoError             the disk does not read: says nothing of the bytes
-// A store whose claims record cold starts only, and in which nothing was ever
-// committed as far as it shows, is a cold start: a crash before the first save.
-// So is one with fenced checkpoints only: none of them was acknowledged.
+//   kInvalidArgument     the edit names no existing checkpoint, or cannot be
+//                        parsed
+//   kNotFound            a checkpoint disappeared meanwhile: scan again
+//   kIoError             the disk cannot be read; the bytes may be intact
+// A store whose claims record only cold starts, and which has no trace of a
+// committed checkpoint, is a cold start: the run crashed before its first save.
+// So is a store with fenced checkpoints only: none of them was acknowledged.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json);
 
-// Likewise, for who only looks: whether a checkpoint of the scan, given by its
-// index, is good is what `verify` says. kDataLoss: it is not.
+// As above, for callers that only inspect: `verify` decides whether a
+// checkpoint, given by its index in the scan, is valid. kDataLoss: it is not.
 using Verifier = std::function<Status(size_t)>;
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,

@@ -11,7 +11,8 @@
 namespace gauntlet {
 namespace {
 
-// Nothing of the engine's is deeper than a file in a checkpoint.
+// Maximum depth of a tree. Files in a checkpoint are the engine's deepest
+// entries.
 constexpr int kMaxDepth = 4;
 
 Status MissingIsFine(const Status& status) {
@@ -45,7 +46,7 @@ Status RemoveRenamed(World& world, const std::string& directory,
   return RemoveTree(world, path, FileKind::kDirectory);
 }
 
-// Ok iff the directory still belongs to the remover, by the claims in it.
+// Returns Ok iff the remover still owns the directory, by the claims in it.
 using OwnerCheck = std::function<Status()>;
 
 OwnerCheck CheckOf(World& world, const std::string& directory,
@@ -56,14 +57,14 @@ OwnerCheck CheckOf(World& world, const std::string& directory,
   return [&] { return CheckOwner(world, directory, owner); };
 }
 
-// `checked` is what the remover found behind its rename of `name` to `away`. If
-// it may not remove, the checkpoint gets its name back.
+// Renames `away` back to `name` unless `checked` is Ok. `checked` is the result
+// of the remover's check after it renamed `name` to `away`.
 Status UndoUnless(World& world, const Status& checked, const std::string& name,
                   const std::string& away) {
-  // In a crash everything stays as it is.
+  // As in a crash, nothing more is changed.
   if (checked.ok() || checked.code() == Code::kCancelled) return checked;
   const Status undone = world.storage.Rename(away, name);
-  // A newer generation has put it back, or has taken over what is left of it.
+  // A newer generation has renamed it back, or has taken over the removal.
   if (undone.ok() || undone.code() == Code::kNotFound) return checked;
   return undone.code() == Code::kCancelled ? undone : checked;
 }
@@ -89,7 +90,7 @@ Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
     renamed = world.storage.Rename(from, to);
   }
   if (renamed.code() == Code::kNotFound) {
-    // Taken before, and perhaps not removed to the end.
+    // Renamed before, and perhaps not completely removed.
     RETURN_IF_ERROR(owns());
     RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
   }
@@ -105,7 +106,8 @@ bool IsListed(const StoreScan& scan, const std::string& name) {
          scan.entries.end();
 }
 
-// True iff a claim newer than the remover's counts on the checkpoint.
+// Returns true iff a claim newer than the remover's records the checkpoint as
+// its parent.
 bool IsNeeded(const EntryName& taken, const StoreScan& scan) {
   const std::string name = NameBeforeDeletion(taken);
   return std::ranges::any_of(scan.parents, [&](const auto& claim) {
@@ -180,7 +182,7 @@ Result<bool> PutBackTaken(World& world, const std::string& directory,
     if (renamed.ok()) {
       renamed = world.storage.Rename(from, directory + "/" + name);
     }
-    // Its remover was faster, with the one or the other.
+    // kNotFound: the remover was faster, and has removed it or renamed it back.
     if (!renamed.ok() && renamed.code() != Code::kNotFound) return renamed;
     any = true;
   }

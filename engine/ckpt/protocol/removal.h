@@ -1,11 +1,13 @@
-// Takes checkpoints out of a directory: by a rename first, so that none is ever
-// seen half deleted and of two workers that want one only one gets it.
+// Removes checkpoints from a directory. Each is renamed first, so that no
+// reader sees a partly deleted one, and that only one of two competing workers
+// gets it.
 //
-// A stale worker destroys nothing that a newer generation counts on. A removal
+// A stale worker never destroys what a newer generation needs. A removal
 // renames the checkpoint, then lists the claims, and deletes files only if no
 // claim is newer than its own. A claim is made before its generation lists the
 // directory. So if that listing shows the checkpoint, the rename came after the
-// claim: the remover finds the claim and renames the checkpoint back. If it
+// claim: the remover finds the claim and renames the checkpoint back. If the
+// remover dies in between, PutBackTaken does that.
 // dies in between, PutBackTaken does that.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
@@ -21,48 +23,50 @@
 
 namespace gauntlet {
 
-// Renames directory/name to its DeletingName and removes that, for the
-// generation of the claim `owner`. kNotFound: it was taken before, by another
-// worker or by a removal that met an error; what that one left is removed too.
-// Errors like CheckOwner, and any that keep it from looking for newer claims:
-// the checkpoint has its name again.
+// Renames directory/name to its DeletingName and removes that, on behalf of the
+// claim `owner`. kNotFound: another worker, or an earlier removal that failed,
+// took it before; the remains of this generation's own removal are removed too.
+// Other errors are those of CheckOwner, and any that prevent the check for
+// newer claims; the checkpoint then has its name again.
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name, const ClaimRecord& owner);
 
-// The same where the whole store is deleted, claims included: looks for none.
+// As RemoveCheckpoint, when the entire store is deleted: does not check the
+// claims.
 Status DeleteCheckpoint(World& world, const std::string& directory,
                         const std::string& name, uint64_t generation);
 
-// Removes what an interrupted removal left, an entry of kDeleting of the scan,
-// for the generation of `owner`. Takes it over by a rename first: a remover
-// that is still there must not bring back a part of it. If that one has brought
-// it back already, removes the checkpoint, unless the scan lists it beside the
-// entry. Errors like RemoveCheckpoint.
+// Completes an interrupted removal, a kDeleting entry of the scan, on behalf of
+// the claim `owner`. Renames the entry to `owner`'s own DeletingName first, so
+// that a remover that is still running cannot bring back a part of it. If that
+// remover has already brought the checkpoint back, removes the checkpoint,
+// unless the scan lists it in addition to the entry. Errors are those of
+// RemoveCheckpoint.
 Status FinishRemoval(World& world, const std::string& directory,
                      const StoreScan& scan, const ScannedEntry& entry,
                      const ClaimRecord& owner);
 
-// Renames back the checkpoints that stale workers took away from under a newer
-// generation: those that a claim newer than the remover's records as its
-// parent, and those in `listed`, which the claimant `generation` has listed
-// itself. Only such that verify: none is worse off than before. Returns true if
-// any came back; then the scan is out of date.
+// Renames back the checkpoints that stale workers took from a newer generation:
+// those that a claim newer than the remover's records as its parent, and those
+// in `listed`, which the claimant of `generation` has listed itself. Only
+// checkpoints that verify are renamed. Returns true if any was; then the scan
+// is outdated.
 Result<bool> PutBackTaken(World& world, const std::string& directory,
                           const StoreScan& scan, uint64_t generation,
                           const std::set<std::string>& listed);
 
-// Renames directory/name to rejected-name, evidence for people. Errors like
-// RemoveCheckpoint.
+// Renames directory/name to rejected-name, as evidence for people. Errors are
+// those of RemoveCheckpoint.
 Status SetAside(World& world, const std::string& directory,
                 const std::string& name, const ClaimRecord& owner);
 
-// Emits that the checkpoint at `path` failed verification, as soon as that is
-// found: a crash may come before it is set aside.
+// Emits that the checkpoint at `path` failed verification. Called immediately,
+// as a crash may come before the checkpoint is set aside.
 void EmitRejected(World& world, const std::string& path,
                   const std::string& reason);
 
-// Removes a file, or a directory and what is in it; a missing one is fine.
-// Reaches kRetireRemove before each removal.
+// Removes a file, or a directory with its contents. Returns Ok if it does not
+// exist. Reaches kRetireRemove before each removal.
 Status RemoveTree(World& world, const std::string& path, FileKind kind);
 
 }  // namespace gauntlet

@@ -15,23 +15,22 @@ namespace gauntlet {
 
 bool IsForGood(const CommittedCheckpoint& checkpoint);
 
-// The mark of a checkpoint that is saved now: for good if the last one of that
-// kind, or else the beginning of the store (`begun_at`), is at least
-// `every_seconds` ago. A clock that went back begins to count anew. All times
-// are Unix seconds. `lineage` is oldest first.
+// Returns the mark of a checkpoint that is saved at `now`: permanent if the
+// previous permanent one, or else the store's creation (`begun_at`), is at
+// least `every_seconds` ago. If the clock went back, counts from `now`. All
+// times are Unix seconds. `lineage` is oldest first.
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
                       int64_t begun_at, int64_t now, int64_t every_seconds);
 
-// True for each checkpoint that is to go, so that these are left: the `keep`
-// newest of those that are not for good, and the newest finite one, wherever it
-// stands.
+// Returns true for each checkpoint to remove. Retention keeps the permanent
+// ones, the `keep` newest of the others, and the newest finite one.
 std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
                           int keep);
 
-// The index of the oldest one that may be deleted on a full disk: older than
-// `newest` (the newest one known to be valid), not kept for good, and not the
-// newest finite one up to there. nullopt: there is none. `lineage` is oldest
-// first.
+// Returns the index of the oldest checkpoint that may be deleted on a full
+// disk: older than `newest` (the newest one known to be valid), not permanent,
+// and not the newest finite one up to `newest`. nullopt if there is none.
+// `lineage` is oldest first.
 std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
                                   size_t newest);
 

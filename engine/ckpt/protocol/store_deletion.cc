@@ -13,9 +13,9 @@
 namespace gauntlet {
 namespace {
 
-// Deletes all checkpoints but `kept`, then all claims. The removal of a
-// checkpoint is durable before its files go, so that none outlives the claims
-// that fence it.
+// Deletes all checkpoints except `kept`, then all claims. The rename of each
+// checkpoint is durable before its files are removed, so that no checkpoint
+// outlives the claims that fence it.
 Status DeleteOthers(World& world, const std::string& directory,
                     const std::string& kept, uint64_t generation) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
@@ -25,7 +25,7 @@ Status DeleteOthers(World& world, const std::string& directory,
     const std::string path = directory + "/" + entry.name;
     if (kind == EntryKind::kOther || entry.name == kept) continue;
     if (kind == EntryKind::kClaim || kind == EntryKind::kClaimTmp) {
-      // No run makes a directory of that name.
+      // No run creates a directory with this name.
       if (entry.kind != FileKind::kDirectory) claims.push_back(path);
     } else if (kind == EntryKind::kCheckpoint) {
       RETURN_IF_ERROR(
@@ -40,9 +40,9 @@ Status DeleteOthers(World& world, const std::string& directory,
   return world.storage.SyncDirectory(directory);
 }
 
-// Deletes all but the directory. The newest checkpoint goes once all else is
-// gone for good: no claim and no state file may name it then. What an earlier
-// attempt has removed is no error.
+// Deletes everything in the directory. The newest checkpoint is deleted once
+// the removal of all else is durable, so that no claim or state file names a
+// missing checkpoint. Entries that an earlier try has removed are no error.
 Status DeleteContents(World& world, const std::string& directory,
                       const std::string& newest, uint64_t generation) {
   RETURN_IF_ERROR(RemoveTree(
@@ -58,7 +58,7 @@ Status DeleteContents(World& world, const std::string& directory,
   return is_there ? removed : OkStatus();
 }
 
-// Whatever a removal gives, it is the disk that refused: worth another try.
+// Turns any error of a removal into a disk error, which is retried.
 Status AsDiskError(const Status& removal) {
   return removal.ok() ? removal : IoError(removal.message());
 }
@@ -88,7 +88,7 @@ Status DeleteStore(World& world, const std::string& directory,
   const Status removed = Retrying(world, [&] {
     return world.storage.Remove(directory, FileKind::kDirectory);
   });
-  // Something that is not the engine's is in it: it stays.
+  // The directory stays if it has entries that are not the engine's.
   if (removed.code() == Code::kAlreadyExists) return OkStatus();
   RETURN_IF_ERROR(removed);
   return world.storage.SyncDirectory(ParentDirectory(directory));

@@ -1,4 +1,4 @@
-// The end of a checkpoint store whose run is finished.
+// Deletion of a checkpoint store whose run has finished.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_STORE_DELETION_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_STORE_DELETION_H_
 
@@ -12,10 +12,10 @@
 namespace gauntlet {
 
 // Deletes every checkpoint, claim and state file, then the directory if nothing
-// else is in it, in an order in which a crash leaves either the newest
-// checkpoint, which then stands for its lineage by its manifest alone, or
-// nothing. A missing directory is fine. Errors like CheckOwner where there is
-// an owner.
+// else is in it. Returns Ok if the directory is missing. The order is such that
+// a crash leaves either the newest checkpoint, whose manifest alone then
+// represents the lineage, or nothing. Errors are those of CheckOwner if there
+// is an owner.
 Status DeleteStore(World& world, const std::string& directory,
                    const std::optional<ClaimRecord>& owner);
 

@@ -10,13 +10,13 @@
 namespace gauntlet {
 namespace {
 
-// With the pauses between them 33 s: a client of a file server goes by a
-// listing that it has read for 30 s (the default of NFS, acdirmin).
+// With the pauses in between, scans last up to 33 s: a client of a file server
+// uses a cached listing for up to 30 s (acdirmin of NFS, by default).
 constexpr int kScanAttempts = 18;
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr Duration kLongestPause = std::chrono::seconds(4);
 
-// Damage is a fact about the store; all else is a reason to stop looking.
+// Damage is part of a scan's result; all other errors end the scan.
 bool IsDamage(const Status& status) {
   return status.code() == Code::kDataLoss ||
          status.code() == Code::kFailedPrecondition;
@@ -64,8 +64,8 @@ Status WrongKind(const std::string& path, std::string_view expected,
                                      expected, FileKindName(found), advice));
 }
 
-// Ok unless the entry is an obstacle (StoreScan). A directory with the name of
-// a claim takes the number, and is left alone.
+// Returns an error if the entry is an obstacle (StoreScan). A directory with a
+// claim's name is none: it takes the number, and is left alone.
 Status CheckKind(const std::string& path, const DirectoryEntry& entry,
                  EntryKind kind) {
   const bool dangles = entry.kind == FileKind::kDanglingLink;
@@ -96,7 +96,8 @@ Status ScanEntry(World& world, const std::string& directory,
       return OkStatus();
     }
     if (!IsDamage(text.status())) return text.status();
-    // The engine writes no such file, and no fault of a disk leaves one.
+    // The file is too large: the engine writes no such file, and no disk fault
+    // leaves one.
     scan.state_file.refusal = text.status().message();
     return OkStatus();
   }
@@ -122,8 +123,8 @@ Status ScanEntry(World& world, const std::string& directory,
   return OkStatus();
 }
 
-// A manifest says once more what its writer's claim recorded: a generation
-// records its parent before it writes anything.
+// Adds the parents that manifests record. A manifest repeats the claim of its
+// writer, as a generation records its parent before it writes anything.
 void AddParentsOfManifests(StoreScan& scan) {
   for (const ScannedCheckpoint& checkpoint : scan.checkpoints) {
     if (!checkpoint.manifest) continue;
@@ -190,7 +191,7 @@ Result<StoreScan> ScanStoreWithObstacle(World& world,
     }
     ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
     auto scan = ScanOnce(world, directory, listed);
-    // Gone since it was listed: somebody else is at work here, look again.
+    // kNotFound: an entry disappeared after the listing; scans again.
     if (scan.ok() || scan.status().code() != Code::kNotFound) return scan;
     status = scan.status();
   }

@@ -1,5 +1,5 @@
-// Contents of a checkpoint directory at one moment, as far as names, claims and
-// manifests tell; no tensor is read.
+// Contents of a checkpoint directory at one moment, from names, claims and
+// manifests. No tensor is read.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_STORE_SCAN_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_STORE_SCAN_H_
 
@@ -17,12 +17,12 @@
 
 namespace gauntlet {
 
-// A committed directory.
+// A committed checkpoint directory.
 struct ScannedCheckpoint {
   std::string name;
   CheckpointName parsed;
-  Status status;                     // why there is no manifest
-  std::optional<Manifest> manifest;  // its step is the name's
+  Status status;                     // reason if there is no manifest
+  std::optional<Manifest> manifest;  // of the step in the name
 
   uint64_t WrittenBy() const;
   Phase GetPhase() const;
@@ -35,31 +35,33 @@ struct ScannedEntry {
 };
 
 struct StoreScan {
-  std::vector<ScannedEntry> entries;  // all of the engine's
+  std::vector<ScannedEntry> entries;  // all that belong to the engine
   std::vector<ScannedCheckpoint> checkpoints;
   RecordedParents parents;          // from claims, else from manifests
   uint64_t highest_claim = 0;       // 0: none
-  uint64_t highest_generation = 0;  // in any name: never to be used again
-  std::string latest_launch;        // in any claim; "": none has one
-  StateFile state_file;             // damage "missing" beside checkpoints
-  Lineage lineage;                  // of `checkpoints`
+  uint64_t highest_generation = 0;  // in any name or manifest: used up
+  std::string latest_launch;        // largest in any claim; "": none
+  StateFile state_file;  // damage "missing": no file, but checkpoints
+  Lineage lineage;       // of `checkpoints`
   // Reason why no run may start here, such as a link or a directory in the
-  // place of the state file, a claim or a checkpoint: no run puts it there.
-  // kInvalidArgument names the first one and the remedy.
+  // place of the state file, a claim or a checkpoint, which no run creates.
+  // kInvalidArgument names the first obstacle and the remedy.
   Status obstacle;
   std::string obstacle_name;  // entry that is the obstacle; "": none
 };
 
-// kNotFound: there is no such directory. Starts again, a bounded number of
-// times and after pauses, where something vanishes on the way or a stale
-// listing shows what is gone. Fails with the scan's obstacle if it has one.
+// Returns kNotFound if the directory does not exist. If an entry disappears
+// during the scan, or a stale listing shows removed entries, scans again after
+// a pause, a limited number of times. Returns the scan's obstacle as an error
+// if it has one.
 Result<StoreScan> ScanStore(World& world, const std::string& directory);
 
-// The same, but an obstacle is left in the scan.
+// As ScanStore, but returns a scan with an obstacle as a success.
 Result<StoreScan> ScanStoreWithObstacle(World& world,
                                         const std::string& directory);
 
-// The highest claim in the directory, 0 for none: what fencing asks for.
+// Returns the generation of the highest claim in the directory, on which
+// fencing is based; 0 if there is none.
 Result<uint64_t> HighestClaim(World& world, const std::string& directory);
 
 }  // namespace gauntlet

@@ -3,7 +3,7 @@
 #include "engine/out_of_memory.h"
 #include <xxhash.h>
 #if defined(__x86_64__)
-// The widest vectors that the machine has; the result is the same.
+// Uses the widest vectors of the CPU; the result is the same.
 #include <xxh_x86dispatch.h>
 #endif
 

@@ -1,4 +1,4 @@
-// XXH3-128 over bytes that come in pieces.
+// XXH3-128 of bytes that arrive in pieces.
 #ifndef GAUNTLET_ENGINE_CKPT_STATE_DIGEST_STREAM_H_
 #define GAUNTLET_ENGINE_CKPT_STATE_DIGEST_STREAM_H_
 
@@ -12,7 +12,7 @@ struct XXH3_state_s;
 
 namespace gauntlet {
 
-// Finish equals DigestOf all the pieces put together.
+// Finish returns DigestOf the concatenation of all pieces.
 class DigestStream {
  public:
   DigestStream();

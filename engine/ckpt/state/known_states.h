@@ -1,13 +1,12 @@
-// Looks up the digests of training states that were digested before, by their
-// fingerprints.
+// Cache of the digests of training states, by fingerprint.
 //
 // When the same job is trained repeatedly, and by several workers at once, the
-// same states occur again. A digest is computed tensor by tensor, block by
-// block, as formats and readers need it (state_digest.h). A fingerprint is 128
-// bits that the state's owner computes faster, from the same names, types,
-// shapes and bytes in any order, or from digests of those bytes. It may
-// distinguish more states than the digest does, such as those with different
-// NaNs, and never fewer.
+// same states occur again. A state digest is computed tensor by tensor and
+// block by block, as formats and readers need it (state_digest.h). A
+// fingerprint is 128 bits that the owner of the state computes faster, from the
+// same names, types, shapes and bytes in any order, or from digests of those
+// bytes. Fingerprints may distinguish more states than digests do, such as
+// those with different NaNs, and never fewer.
 #ifndef GAUNTLET_ENGINE_CKPT_STATE_KNOWN_STATES_H_
 #define GAUNTLET_ENGINE_CKPT_STATE_KNOWN_STATES_H_
 
@@ -22,11 +21,11 @@ namespace gauntlet {
 
 class KnownStates {
  public:
-  // Forgets everything when it would know more than so many states.
+  // Drops all states when there would be more than `capacity`.
   explicit KnownStates(size_t capacity) : capacity_(capacity) {}
 
-  // REQUIRES of both: states whose names, types, shapes or bytes differ have
-  // fingerprints that differ. nullopt: not known.
+  // Returns nullopt if the state is unknown. REQUIRES, for both: states whose
+  // names, types, shapes or bytes differ have different fingerprints.
   std::optional<Digest> Find(const Digest& fingerprint) const;
   void Put(const Digest& fingerprint, const Digest& digest);
 

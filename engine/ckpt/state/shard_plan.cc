@@ -12,8 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the first eight bytes of a name as a number. If these differ between
-// two names, the smaller name has the smaller number.
+// Returns the first eight bytes of a name as a number. If two such numbers
+// differ, they have the order of the names.
 uint64_t BeginningOf(std::string_view name) {
   static_assert(std::endian::native == std::endian::little,
                 "the first character is the lowest byte");
@@ -22,9 +22,9 @@ uint64_t BeginningOf(std::string_view name) {
   return __builtin_bswap64(beginning);
 }
 
-// REQUIRES: names differ.
+// REQUIRES: the names are unique.
 std::vector<size_t> SortByName(std::span<const TensorView> tensors) {
-  // Most names differ in how they begin.
+  // Most names differ in their first eight bytes.
   struct Key {
     uint64_t beginning = 0;
     size_t index = 0;

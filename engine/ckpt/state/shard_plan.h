@@ -1,4 +1,4 @@
-// Which tensors go into which shard: a pure function that each rank evaluates
+// Distribution of tensors over shards: a pure function that each rank computes
 // for itself.
 #ifndef GAUNTLET_ENGINE_CKPT_STATE_SHARD_PLAN_H_
 #define GAUNTLET_ENGINE_CKPT_STATE_SHARD_PLAN_H_
@@ -13,22 +13,24 @@
 namespace gauntlet {
 
 // Returns true if the tensors are in byte order of their names and all names
-// differ.
+// are unique.
 bool InNameOrder(std::span<const TensorView> tensors);
 
-// The tensor of that name; null: there is none. REQUIRES: InNameOrder.
+// Returns the tensor of that name; null if there is none. REQUIRES:
+// InNameOrder.
 const TensorView* FindTensor(std::span<const TensorView> tensors,
                              std::string_view name);
 
-// Indices of the tensors in byte order of their names. REQUIRES: names differ.
+// Returns the indices of the tensors in byte order of their names. REQUIRES:
+// the names are unique.
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
 
-// Returns the shard of each tensor. Tensors stay whole. The largest comes first
-// (then by name), and each goes into the shard with the fewest bytes so far
-// (then the lowest index): longest processing time first, at most 4/3 of the
-// best balance (Graham 1969). A shard may be empty. Depends on names and sizes
-// only, not on the order of the tensors given.
-// REQUIRES: shards >= 1, names differ.
+// Returns the shard of each tensor. Tensors are not split. Longest processing
+// time first: takes the tensors by descending size (then by name), and puts
+// each into the shard with the fewest bytes so far (then the lowest index). The
+// largest shard is at most 4/3 of the optimum (Graham 1969). A shard may be
+// empty. The result depends only on names and sizes, not on the order of the
+// tensors. REQUIRES: shards >= 1, the names are unique.
 std::vector<size_t> PartitionTensors(std::span<const TensorView> tensors,
                                      int shards);
 

@@ -40,14 +40,15 @@ void ForBlockDigests(const TensorView& tensor, const Take& take) {
   }
 }
 
-// Writes the digests of the tensor's blocks; returns what is behind them.
+// Writes the digests of the tensor's blocks. Returns the end of what it wrote.
 char* PutBlockDigests(const TensorView& tensor, char* to) {
   ForBlockDigests(tensor,
                   [&](const Digest& digest) { to = PutDigest(digest, to); });
   return to;
 }
 
-// Writes the entry up to the digests of the blocks; returns what is behind it.
+// Writes the entry without the digests of the blocks. Returns the end of what
+// it wrote.
 char* PutDescription(const TensorView& tensor, char* to) {
   const auto put = [&](uint64_t value) {
     std::memcpy(to, &value, sizeof value);
@@ -63,7 +64,7 @@ char* PutDescription(const TensorView& tensor, char* to) {
   return to;
 }
 
-// Writes the entry; returns what is behind it.
+// Writes the entry. Returns the end of what it wrote.
 char* PutEntry(const TensorView& tensor, char* to) {
   return PutBlockDigests(tensor, PutDescription(tensor, to));
 }
