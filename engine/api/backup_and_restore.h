@@ -1,5 +1,5 @@
-// Makes Fit survive: saves what the run depends on, goes on from there when the
-// program is started again, and clears up when training is done.
+// Makes Fit fault tolerant: saves everything that the run depends on, resumes
+// from it when the program is restarted, and deletes it when training is done.
 #ifndef GAUNTLET_ENGINE_API_BACKUP_AND_RESTORE_H_
 #define GAUNTLET_ENGINE_API_BACKUP_AND_RESTORE_H_
 
@@ -10,46 +10,48 @@
 
 namespace gauntlet {
 
-// When a backup is made.
+// Frequency of the backups.
 struct SaveFrequency {
   SaveUnit unit = SaveUnit::kEpochs;
   uint64_t every = 1;
 
-  // A restart redoes the epoch that was interrupted, from its beginning.
+  // After a restart the interrupted epoch is repeated from its beginning.
   static SaveFrequency Epoch() { return {}; }
-  // A restart goes on at exactly the saved step.
+  // After a restart training resumes at exactly the saved step.
   static SaveFrequency Steps(uint64_t every) {
     return {.unit = SaveUnit::kSteps, .every = every};
   }
-  // Only before a preemption.
+  // Saves only before a preemption.
   static SaveFrequency Never() { return {.unit = SaveUnit::kNone, .every = 0}; }
 };
 
 struct BackupOptions {
-  // Directory of this run alone. It holds two copies: one to fall back to.
+  // Directory that no other run uses. It holds two backups: the second is a
+  // fallback.
   std::string backup_dir;
   SaveFrequency save_freq;
-  // kAsync: training goes on while a copy is written. kZeroCopy: while the
-  // state itself is written, which is held twice.
+  // kAsync: training continues while a copy of the state is written. kZeroCopy:
+  // training continues while the state itself is written, which needs memory
+  // for two states.
   SaveMode mode = SaveMode::kSync;
-  // If true, the backup is deleted once training is done. A run that fails
+  // If true, the backup is deleted once training has finished. A failed run
   // keeps it.
   bool delete_checkpoint = true;
-  // If true, a termination notice is answered with a save at the next boundary
-  // that all workers share. Otherwise they leave without a save.
+  // If true, a preemption notice causes a save at the next boundary that all
+  // workers share. Otherwise the workers exit without a save.
   bool save_before_preemption = false;
 };
 
-// Fit's bits are the same whether it was interrupted or not, whatever the
-// frequency.
+// The results of Fit are bitwise identical whether it was interrupted or not,
+// whatever the frequency.
 class BackupAndRestore final : public Callback {
  public:
   explicit BackupAndRestore(BackupOptions options)
       : options_(std::move(options)) {}
 
   std::string name() const override { return "backup_and_restore"; }
-  // kInvalidArgument: no directory, a frequency of 0, no occasion at all to
-  // save, or a second callback of this kind.
+  // kInvalidArgument: no directory, a frequency of 0, neither a frequency nor
+  // save_before_preemption, or a second callback of this kind.
   Status Configure(TrainOptions& options) const override;
 
  private:

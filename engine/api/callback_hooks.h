@@ -1,4 +1,4 @@
-// The callbacks of one Fit as the hooks of its training loop.
+// Runs the callbacks of one Fit as hooks of its training loop.
 #ifndef GAUNTLET_ENGINE_API_CALLBACK_HOOKS_H_
 #define GAUNTLET_ENGINE_API_CALLBACK_HOOKS_H_
 
@@ -14,7 +14,7 @@ namespace gauntlet {
 
 class CallbackHooks final : public LoopHooks {
  public:
-  // All outlive it.
+  // The arguments outlive this object.
   CallbackHooks(World& world, std::span<Callback* const> callbacks,
                 const Model& model, bool chief);
 
@@ -28,9 +28,10 @@ class CallbackHooks final : public LoopHooks {
   Status TrainEnd(const TrainState& state) override;
   LoopWish Wish() const override;
 
-  // Name of the first callback that wants to stop; "": none does.
+  // Returns the name of the first callback that requests to stop; "" if none
+  // does.
   std::string StoppedBy() const;
-  // Error with which a callback ended the run; Ok if none did.
+  // Returns the error with which a callback ended the run; Ok if none did.
   const Status& failure() const { return failure_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// A claim as the chief tells it: how it went, its generation, its parent.
+// Encodes a claim for the other ranks: its status, generation and parent.
 std::string EncodeClaim(const Result<Claim>& claim) {
   std::vector<std::string> fields = {EncodeStatus(claim.status())};
   if (claim.ok()) {
@@ -38,7 +38,7 @@ Result<Claim> DecodeClaim(const std::string& bytes) {
   return claim;
 }
 
-// In their order; all parameters together are what none is.
+// Returns the variables in order; an empty list if they are all parameters.
 Result<std::vector<std::string>> CheckVariables(
     std::span<const ParameterInfo> parameters,
     std::vector<std::string> variables) {
@@ -137,7 +137,8 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
   return claim.parent.has_value();
 }
 
-// All of them, or none: a state that was half restored is nobody's.
+// Loads the checkpoint on all workers. Returns an error on all of them if one
+// fails.
 Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
   const Status own =
       LoadState(training_->world(), {store_, parent, options_.variables},
@@ -155,8 +156,7 @@ Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
   return OkStatus();
 }
 
-// Only the chief keeps a list of paths; the other workers get it from the
-// chief.
+// Sends the chief's list of paths to the other workers: only the chief has one.
 Status CheckpointManager::LearnPaths() {
   std::vector<std::string> paths;
   for (const CommittedCheckpoint& checkpoint : store_.lineage()) {

@@ -71,7 +71,7 @@ Status Coordinator::Join(Duration grace) {
       service.task->Join();
     } else {
       busy.push_back(service.name);
-      // It still runs, and nobody can make it end.
+      // The task cannot be ended from here, so it keeps running.
       static_cast<void>(service.task.release());
     }
   }

@@ -1,4 +1,4 @@
-// Tasks that live and end together: the first of them to fail ends all.
+// Tasks that run and end together: an error in one of them ends all.
 #ifndef GAUNTLET_ENGINE_API_COORDINATOR_H_
 #define GAUNTLET_ENGINE_API_COORDINATOR_H_
 
@@ -13,24 +13,27 @@
 
 namespace gauntlet {
 
-// One task owns it; ShouldStop and RequestStop may come from any.
+// Used by one task, except for ShouldStop and RequestStop, which are
+// thread-safe.
 class Coordinator {
  public:
   explicit Coordinator(World& world);
   // REQUIRES: Join was called after the last Loop.
   ~Coordinator();
 
-  // Calls `body` in a task of its own, now and then every `period`, until all
-  // stop. An error of it stops all. What it refers to outlives Join, or the
-  // process where Join gives it up.
+  // Calls `body` in a task of its own, immediately and then every `period`,
+  // until all tasks stop. If it returns an error, all tasks stop. The objects
+  // that `body` refers to outlive Join; if Join gives the task up, they outlive
+  // the process.
   void Loop(std::string name, Duration period, std::function<Status()> body);
 
   bool ShouldStop() const;
-  // Ok: in good order. The first error is what Join returns.
+  // Stops all tasks; Ok: without an error. Join returns the first error.
   void RequestStop(const Status& why);
 
-  // Stops all and waits for them. kDeadlineExceeded names those that are still
-  // busy after `grace`: they are given up, and the process should end.
+  // Stops all tasks and waits for them. kDeadlineExceeded names the tasks that
+  // are still busy after `grace`: they are given up, and the process should
+  // exit.
   Status Join(Duration grace);
 
  private:

@@ -1,8 +1,8 @@
-// Training whose loop the program writes itself, a step at a time.
+// Training with a loop that the program writes itself, one step at a time.
 //
 //   auto training = CustomTraining::Create(world, {.job = job});
-//   auto manager = CheckpointManager::Create(**training, {.directory =
-//   "ckpt"});
+//   auto manager =
+//       CheckpointManager::Create(**training, {.directory = "ckpt"});
 //   (*manager)->RestoreOrInitialize();
 //   while ((*training)->epoch() < 5) {
 //     (*training)->Step();
@@ -11,8 +11,8 @@
 //   }
 //   (*training)->Leave();
 //
-// All workers make the same calls in the same order: a step, an epoch's end, a
-// save and a restore are done by all of them together.
+// All workers make the same calls in the same order: steps, ends of epochs,
+// saves and restores are collective.
 #ifndef GAUNTLET_ENGINE_API_CUSTOM_TRAINING_H_
 #define GAUNTLET_ENGINE_API_CUSTOM_TRAINING_H_
 
@@ -40,43 +40,44 @@ namespace gauntlet {
 
 struct CustomTrainingOptions {
   JobSpec job;
-  WorkerSpec place;  // as it stands, the only worker
+  WorkerSpec place;  // by default the only worker
   ClusterOptions cluster;
   KernelOptions kernels;
 };
 
 class CustomTraining {
  public:
-  // Loads the data, builds the model with the seed's weights, and meets the
-  // other workers. kInvalidArgument: bad input; kDeadlineExceeded names the
-  // workers that did not come.
+  // Loads the data, builds the model with the initial weights of the seed, and
+  // meets the other workers. kInvalidArgument: invalid input; kDeadlineExceeded
+  // names the workers that did not arrive.
   static Result<std::unique_ptr<CustomTraining>> Create(
       World& world, const CustomTrainingOptions& options);
-  // REQUIRES: Leave was called, or the process is going away.
+  // REQUIRES: Leave was called, or the process is about to exit.
   ~CustomTraining() = default;
 
-  // The loss over all workers. An epoch that is done and was not closed, as a
-  // restored state's may be, is closed first. `requests`, called right
-  // before the workers' exchange, says what this one asks of the others
-  // (notice_requests.h); agreed() is what any of them asked. After an error
-  // this worker has to leave.
+  // Makes one step. Returns the loss over all workers. If the rows of the epoch
+  // are used up and the epoch is not closed, which a restored state allows,
+  // closes it first. `requests`, called right before the workers' exchange,
+  // returns this worker's requests to the others (notice_requests.h); agreed()
+  // then has the requests of all workers. After an error this worker must call
+  // Leave.
   Result<float> Step(const Trainer::Requests& requests = nullptr);
   uint32_t agreed() const { return agreed_; }
 
-  // Steps left in this epoch; 0: its rows are used up.
+  // Number of steps left in this epoch; 0: its rows are used up.
   uint64_t steps_left() const {
     return schedule_->StepsLeft(state_->position.sample);
   }
   // Returns true if the rows of this epoch are used up.
   bool EpochDone() const;
-  // Validates, and closes the epoch. REQUIRES: EpochDone.
+  // Evaluates the validation rows, and closes the epoch. REQUIRES: EpochDone.
   Result<EpochMetrics> EndEpoch();
 
   uint64_t step() const { return state_->position.step; }
   uint64_t epoch() const { return state_->position.epoch; }  // complete ones
   const History& history() const { return state_->history; }
-  // The first step after which loss or state was not finite, as far as this
-  // worker knows.
+  // First step after which loss or state was not finite, as far as this worker
+  // knows.
   std::optional<uint64_t> not_finite_since() const {
     return state_->not_finite_since;
   }
@@ -84,17 +85,17 @@ class CustomTraining {
   Digest StateDigest() const { return state_->ComputeDigest(); }
   bool chief() const { return options_.place.rank == 0; }
 
-  // The last call, on every worker: in good order where all make it, after an
-  // error at once.
+  // Leaves the cluster; the last call, on every worker. Waits for the other
+  // workers, unless an error came before.
   void Leave();
 
-  // For what saves and restores it.
+  // The functions below are for code that saves and restores the training.
   World& world() { return *world_; }
   Ring& ring() { return session_->ring(); }
   TrainState& state() { return *state_; }
   const RowSchedule& schedule() const { return *schedule_; }
-  // The job, as one whose checkpoints are of these parameters alone; empty: of
-  // all.
+  // Returns the job, with `saved` as the parameters that its checkpoints
+  // contain; empty: all.
   std::string JobJson(std::vector<std::string> saved = {}) const;
   std::span<const ParameterInfo> parameters() const {
     return built_.model->parameters();
@@ -104,7 +105,8 @@ class CustomTraining {
   uint64_t generation() const { return session_->decision().generation; }
   // Sends `said` to all workers and returns the texts of all, by rank.
   Result<std::vector<std::string>> AllGather(const std::string& said);
-  // Remembers an error after which the other workers may be gone.
+  // Records an error after which the other workers may be gone. Returns
+  // `status`.
   Status Noted(Status status);
 
  private:

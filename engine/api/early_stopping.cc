@@ -8,13 +8,14 @@
 namespace gauntlet {
 namespace {
 
-// Places in the state. Counts are exact up to 2^24 epochs.
+// Indices in the state. Counts are exact up to 2^24 epochs.
 constexpr size_t kBest = 0;
 constexpr size_t kHasBest = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
-// The weights of the best epoch, behind them what its replicas kept. Once the
-// run has stopped and they are the model's: the last epoch's.
+// Weights of the best epoch, then the state that its replicas kept. Once the
+// run has stopped, these are in the model, and here are those of the last
+// epoch.
 constexpr size_t kBestModel = 4;
 
 constexpr uint32_t kMaxPatience = 1 << 24;
@@ -55,7 +56,7 @@ bool EarlyStopping::IsOutOfPatience(std::span<const float> state) const {
   return state[kWaited] >= static_cast<float>(std::max(1u, options_.patience));
 }
 
-// Puts the best epoch's weights in the place of the last one's, or back.
+// Exchanges the model's weights with the saved ones: best epoch and last epoch.
 void EarlyStopping::SwapBestModel(const Boundary& at) const {
   if (!options_.restore_best_weights || at.state[kHasBest] == 0.0f) return;
   const auto best_model = at.state.subspan(kBestModel);
@@ -67,7 +68,7 @@ void EarlyStopping::SwapBestModel(const Boundary& at) const {
 Status EarlyStopping::OnTrainBegin(const Boundary& at) {
   stops_ = at.state[kStopped] != 0.0f;
   if (!stops_ || IsOutOfPatience(at.state)) return OkStatus();
-  // The run that stopped had less patience.
+  // The previous run stopped with less patience than now.
   stops_ = false;
   at.state[kStopped] = 0.0f;
   SwapBestModel(at);
@@ -87,7 +88,7 @@ bool EarlyStopping::Better(float value, std::span<const float> state) const {
 Status EarlyStopping::OnEpochEnd(const Boundary& at,
                                  const EpochMetrics& metrics) {
   if (at.epoch <= options_.start_from_epoch) return OkStatus();
-  // An equal value later is then equal to the one that is kept.
+  // Rounded to float, as the best value is stored: equal values compare equal.
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
   if (Better(value, at.state)) {
     at.state[kBest] = value;

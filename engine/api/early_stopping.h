@@ -1,4 +1,4 @@
-// Ends training when a metric has stopped getting better.
+// Ends training when a metric no longer improves.
 #ifndef GAUNTLET_ENGINE_API_EARLY_STOPPING_H_
 #define GAUNTLET_ENGINE_API_EARLY_STOPPING_H_
 
@@ -14,24 +14,25 @@ namespace gauntlet {
 
 struct EarlyStoppingOptions {
   Monitor monitor = Monitor::kValLoss;
-  // Less of a change is none. At least 0.
+  // Smallest change that counts as an improvement. At least 0.
   double min_delta = 0.0;
-  // Epochs in a row that may be no better. Only this option may change between
-  // two runs: if the new patience would not have stopped the last run, the next
-  // one resumes, with the same bits as if that patience had been set from the
-  // start.
+  // Consecutive epochs without improvement after which training stops. The only
+  // option that may change between two runs: if the previous run would not have
+  // stopped with the new patience, the next one resumes, with the same bits as
+  // if the new patience had been set from the start.
   uint32_t patience = 0;
-  // Value that the first epochs must beat.
+  // Value that the first epochs must improve on.
   std::optional<double> baseline;
   uint64_t start_from_epoch = 0;
   // If true, training ends with the weights of the best epoch.
   bool restore_best_weights = false;
 };
 
-// A metric that is infinite or NaN is never better. Best value, the epochs
-// since and the best weights are in every checkpoint: a run that was
-// interrupted stops where it would have stopped. A checkpoint written under
-// another option than `patience` is refused, and the option named.
+// An infinite or NaN metric never counts as an improvement. The best value, the
+// number of epochs since then and the best weights are in every checkpoint: an
+// interrupted run stops where it would have stopped otherwise. A checkpoint
+// that was written with different options, except `patience`, is refused, and
+// the message names the option.
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}

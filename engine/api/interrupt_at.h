@@ -1,4 +1,4 @@
-// A failure on purpose, at a place of one's choice.
+// Interrupts training on purpose at a chosen point.
 #ifndef GAUNTLET_ENGINE_API_INTERRUPT_AT_H_
 #define GAUNTLET_ENGINE_API_INTERRUPT_AT_H_
 
@@ -10,15 +10,15 @@
 namespace gauntlet {
 
 enum class InterruptPoint : uint8_t {
-  kEpochBegin,    // counted from 0
-  kStepEnd,       // counted from 1, before the save that may be due
-  kStepSettled,   // behind it
-  kEpochEnd,      // counted from 0, before the save that may be due
-  kEpochSettled,  // behind it
+  kEpochBegin,    // epochs from 0
+  kStepEnd,       // steps from 1; before a save that is due
+  kStepSettled,   // after that save
+  kEpochEnd,      // epochs from 0; before a save that is due
+  kEpochSettled,  // after that save
 };
 
-// Ends Fit with kCancelled when training gets there: what a crash would leave
-// is there to go on from. A restart that passes the place again is interrupted
+// Ends Fit with kCancelled when training reaches the point, and leaves the same
+// files as a crash there. A restart that reaches the point again is interrupted
 // again.
 class InterruptAt final : public Callback {
  public:

@@ -14,7 +14,7 @@ constexpr size_t kHasBest = 1;
 
 Result<std::string> PathFor(const std::string& pattern, uint64_t epoch,
                             const EpochMetrics& metrics) {
-  // The pattern is the caller's, and the library throws for a bad one.
+  // The pattern comes from the caller, and fmt throws for an invalid one.
   try {
     return fmt::format(fmt::runtime(pattern), fmt::arg("epoch", epoch),
                        fmt::arg("loss", metrics.loss),

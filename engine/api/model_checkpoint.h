@@ -1,5 +1,5 @@
-// Keeps weights for later use: of every epoch, or of the best one. It is not
-// what Fit recovers from; that is BackupAndRestore.
+// Saves weights for later use: of every epoch, or of the best one. Fit does not
+// resume from them; that is BackupAndRestore.
 #ifndef GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
 #define GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
 
@@ -15,17 +15,17 @@ namespace gauntlet {
 enum class KeepWeights : uint8_t { kOfEveryEpoch, kOfTheBest };
 
 struct ModelCheckpointOptions {
-  // A weights file (weights_file.h). In it {epoch} is the number of the epoch,
-  // from 1, and {loss}, {accuracy}, {val_loss}, {val_accuracy} are its metrics:
-  // "weights-{epoch:02}-{val_loss:.3f}.safetensors".
+  // Path of a weights file (weights_file.h). {epoch} stands for the number of
+  // the epoch, from 1; {loss}, {accuracy}, {val_loss} and {val_accuracy} for
+  // its metrics: "weights-{epoch:02}-{val_loss:.3f}.safetensors".
   std::string path;
   KeepWeights keep = KeepWeights::kOfEveryEpoch;
-  Monitor monitor = Monitor::kValLoss;  // kOfTheBest
+  Monitor monitor = Monitor::kValLoss;  // for kOfTheBest
   uint64_t every = 1;                   // epochs
 };
 
-// The chief writes, whole or not at all. What was the best so far is in every
-// checkpoint.
+// The chief writes the file, completely or not at all. The best value so far is
+// in every checkpoint.
 class ModelCheckpoint final : public Callback {
  public:
   explicit ModelCheckpoint(ModelCheckpointOptions options)
@@ -33,7 +33,7 @@ class ModelCheckpoint final : public Callback {
 
   std::string name() const override { return "model_checkpoint"; }
   size_t StateSize(const ModelExtent&) const override { return 2; }
-  // `keep`, and for kOfTheBest `monitor`.
+  // Returns `keep`, and for kOfTheBest also `monitor`.
   std::map<std::string, std::string> StateOptions() const override;
   std::vector<std::string> Outputs() const override;
   Status Configure(TrainOptions& options) const override;

@@ -16,8 +16,8 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
   watch_.Start();
 }
 
-// The caller's work after an epoch's last step counts as an evaluation, after
-// any other step as part of the step.
+// Returns this worker's requests. The caller's work between two steps counts as
+// an evaluation after the last step of an epoch, and else as part of the step.
 uint32_t PreemptionCheckpointHandler::Ask() {
   constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
   constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation,

@@ -1,5 +1,5 @@
-// Makes a custom training leave in good order when any of its workers is told
-// to go.
+// Makes a custom training save and stop when any of its workers has a
+// preemption notice.
 #ifndef GAUNTLET_ENGINE_API_PREEMPTION_HANDLER_H_
 #define GAUNTLET_ENGINE_API_PREEMPTION_HANDLER_H_
 
@@ -15,33 +15,34 @@
 
 namespace gauntlet {
 
-// A step under the handler's eye.
+// Outcome of a step that the handler made.
 struct HandledStep {
   float loss = 0.0f;
-  // All workers have saved this very step: the program is to exit with
-  // WorkerExit::kStopped, so that it is started again. Nothing is redone then.
+  // True if all workers have saved exactly this step and must stop: the program
+  // must exit with WorkerExit::kStopped, so that it is restarted. Then no step
+  // is recomputed.
   bool stopped = false;
 };
 
 class PreemptionCheckpointHandler {
  public:
-  // Both outlive it. With a grace period training goes on while the time left
-  // is enough for a save, whose duration is measured; without one it stops at
-  // the next step. From now on it looks out for notices by file and URL; `say`
-  // is told what people may want to know of that.
+  // The arguments outlive the handler. With a grace period, training continues
+  // while enough of it is left for a save, whose duration is measured; without
+  // one it stops at the next step. From now on, watches for notices by file and
+  // URL; `say` receives lines about this for people.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,
                               NoticeSources::Say say = nullptr);
 
-  // One step of all workers, and the save that a notice to any of them asks
-  // for. What the caller does between two calls counts among what has to fit
-  // into the grace period. An error: the step's, or that of the save before a
-  // stop; a save that is only measured may fail.
+  // Makes one step on all workers, and the save that a notice to any of them
+  // requires. The caller's work between two calls counts towards the time
+  // needed within the grace period. Returns the error of the step, or of the
+  // save before a stop; a save that is only made to measure it may fail.
   Result<HandledStep> Run();
 
-  // Ends the look-out. REQUIRES: called before the end where the options name a
-  // file or a URL, unless the process is going away.
+  // Stops watching. If the options name a file or a URL, call it before the
+  // destructor, unless the process is about to exit.
   void Leave() { watch_.Stop(); }
 
   uint64_t total_run_calls() const { return total_run_calls_; }
@@ -54,8 +55,8 @@ class PreemptionCheckpointHandler {
   NoticeWatch watch_;
   NoticeRequests notices_;
   uint64_t total_run_calls_ = 0;
-  std::optional<Time> last_end_;  // of the newest call
-  bool epoch_was_done_ = false;   // then
+  std::optional<Time> last_end_;  // end of the last call
+  bool epoch_was_done_ = false;   // at that time
 };
 
 }  // namespace gauntlet

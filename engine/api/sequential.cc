@@ -17,7 +17,7 @@
 namespace gauntlet {
 namespace {
 
-// Outputs of the last dense layer; 0: there is none.
+// Returns the number of outputs of the last dense layer; 0 if there is none.
 uint32_t ClassesOf(const ModelSpec& model) {
   for (auto layer = model.layers.rbegin(); layer != model.layers.rend();
        ++layer) {
@@ -49,7 +49,7 @@ Status CheckNames(const std::vector<Callback*>& callbacks) {
   return OkStatus();
 }
 
-// None: an error.
+// Returns nullopt if the exit is an error.
 std::optional<FitEnd> EndOf(WorkerExit exit) {
   switch (exit) {
     case WorkerExit::kDone:
@@ -76,7 +76,7 @@ Status CheckOutputs(Storage& storage, const TrainOptions& options,
   return CheckOverlap(storage, places);
 }
 
-// The error that Fit ends with; `reason` is the worker's own.
+// Returns the error that Fit ends with; `callback` is the error of a callback.
 Status ErrorOf(const WorkerEnd& end, const Status& callback) {
   if (!callback.ok()) return callback;
   switch (end.exit) {

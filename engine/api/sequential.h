@@ -1,4 +1,4 @@
-// A model that is trained with one call, on one worker or on many.
+// A model that one call trains, on one worker or on many.
 //
 //   Sequential model({.height = 28, .width = 28},
 //                    {layers::Flatten(), layers::Dense(128), layers::Relu(),
@@ -35,22 +35,23 @@ namespace gauntlet {
 struct CompileOptions {
   OptimizerSpec optimizer;
   LossKind loss = LossKind::kSoftmaxCrossEntropy;
-  // Initial weights, order of the samples and dropout come from it.
+  // Seed of the initial weights, the order of the samples and dropout.
   uint64_t seed = 1;
 };
 
 struct FitOptions {
-  // Absolute: what was interrupted in the fifth of ten epochs has six to go.
+  // Total number of epochs: a run of ten that was interrupted in the fifth one
+  // has six to go.
   uint64_t epochs = 1;
   uint64_t initial_epoch = 0;         // if there is no backup
-  std::optional<uint64_t> max_steps;  // absolute
-  int batch = 32;                     // rows a replica takes in a step
-  int replicas = 0;                   // 0: one for each worker
-  int accumulate = 1;                 // steps that make one update
+  std::optional<uint64_t> max_steps;  // total, as `epochs`
+  int batch = 32;                     // rows per replica and step
+  int replicas = 0;                   // 0: one per worker
+  int accumulate = 1;                 // steps per update
   Remainder remainder = Remainder::kDrop;
-  // In what order they are called; none of them twice. They outlive the call.
+  // Called in this order; no callback twice. They outlive the call.
   std::vector<Callback*> callbacks;
-  // This worker among the others; as it stands, there is only one.
+  // Place of this worker in the cluster; by default it is the only one.
   WorkerSpec place;
   ClusterOptions cluster;
   PreemptionOptions preemption;
@@ -58,27 +59,27 @@ struct FitOptions {
 };
 
 enum class FitEnd : uint8_t {
-  kFinished,  // all epochs, or a callback wanted no more
-  // A termination notice: the program is to exit with
-  // WorkerExit::kStopped, and goes on when it is started again.
+  kFinished,  // all epochs, or as a callback requested
+  // A preemption notice: the program must exit with WorkerExit::kStopped, and
+  // resumes when it is restarted.
   kPreempted,
-  // Loss or state is not finite, and TerminateOnNaN was among the callbacks:
-  // the program is to exit with WorkerExit::kNotFinite. The weights are those
-  // that training ended with; no checkpoint is of them.
+  // Loss or state is not finite, and TerminateOnNaN is one of the callbacks:
+  // the program must exit with WorkerExit::kNotFinite. The weights are those at
+  // the end of training, of which there is no checkpoint.
   kNotFinite,
 };
 
 struct FitResult {
   FitEnd end = FitEnd::kFinished;
-  // Name of the callback that wanted no more, in this run or an earlier one;
+  // Name of the callback that requested the end, in this run or an earlier one;
   // "": none did.
   std::string stopped_by;
-  // One entry for each complete epoch, those before a restart included.
+  // One entry for each complete epoch, including those before a restart.
   History history;
-  uint64_t steps = 0;                    // so far, likewise
+  uint64_t steps = 0;  // so far, including those before a restart
   std::optional<uint64_t> resumed_from;  // step
-  Digest digest;                         // of the state training ended with
-  // The first step after which loss or state was not finite.
+  Digest digest;                         // of the final state
+  // First step after which loss or state was not finite.
   std::optional<uint64_t> not_finite_since = {};
 };
 
@@ -86,27 +87,31 @@ class Sequential {
  public:
   Sequential(const RowShape& input, std::vector<LayerSpec> layers);
 
-  // Sets the weights to the seed's. kInvalidArgument names what no training can
-  // use, layers included.
+  // Builds the model and initializes the weights from the seed.
+  // kInvalidArgument names a layer or option that cannot be used for training.
   Status Compile(const CompileOptions& options);
 
-  // Trains from the present weights, or from where an interrupted call stood
-  // (BackupAndRestore). After an error the weights are those before the call.
-  // kInvalidArgument: bad input; kCancelled: a callback interrupted it;
-  // kUnavailable: a worker is lost, start again; kFailedPrecondition: there are
-  // checkpoints and none of them is good, or another run owns backup_dir (this
-  // worker is refused, the other run unharmed); kOtherJob: they belong to
-  // another job, or to other callbacks; says what differs. kResourceExhausted:
-  // the last checkpoint could not be saved; the weights are those that training
-  // came to. REQUIRES: Compile was Ok.
+  // Trains from the present weights, or resumes an interrupted call
+  // (BackupAndRestore). After an error, except kResourceExhausted, the weights
+  // are those before the call. REQUIRES: Compile was Ok. Errors:
+  // - kInvalidArgument: invalid input.
+  // - kCancelled: a callback interrupted the training.
+  // - kUnavailable: a worker is lost; start again.
+  // - kFailedPrecondition: there are checkpoints but none is valid, or another
+  //   run owns backup_dir, and is not affected.
+  // - kOtherJob: the checkpoints belong to another job or to other callbacks;
+  //   the message has the differences.
+  // - kResourceExhausted: the last checkpoint could not be saved; the weights
+  //   are those at the end of training.
   Result<FitResult> Fit(World& world, const DataSpec& data,
                         const FitOptions& options);
 
-  // Loss and accuracy over all rows. REQUIRES: Compile was Ok; the rows have
-  // the input's shape.
+  // Returns loss and accuracy over all rows. REQUIRES: Compile was Ok.
+  // kInvalidArgument: there are no rows, or they do not have the input's shape.
   Result<EpochMetrics> Evaluate(const Dataset& rows) const;
 
-  // In the order of the layers. REQUIRES: Compile was Ok.
+  // Parameters and their values, in the order of the layers. REQUIRES: Compile
+  // was Ok.
   std::span<const ParameterInfo> parameters() const {
     return built_.model->parameters();
   }
@@ -115,8 +120,8 @@ class Sequential {
   }
 
   Status SaveWeights(World& world, const std::string& path) const;
-  // Sets the weights that training starts with; a different start is a
-  // different job.
+  // Sets the weights that training starts from; other weights make it another
+  // job.
   Status LoadWeights(World& world, const std::string& path,
                      PartialWeights partial = PartialWeights::kRefuse);
 
@@ -128,10 +133,10 @@ class Sequential {
   RowShape input_;
   ModelSpec model_;
   CompileOptions compile_;
-  JobModel built_;                     // by Compile
+  JobModel built_;                     // set by Compile
   std::vector<ParameterInfo> values_;  // TrainedValues of the model
-  std::vector<float> weights_;         // its values
-  bool begins_with_seed_ = true;       // nobody has touched them
+  std::vector<float> weights_;         // values of values_
+  bool begins_with_seed_ = true;       // weights_ are unchanged since Compile
 };
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// Summaries that one task computes and another one writes.
+// Queue of summaries that one task computes and another one writes.
 #ifndef GAUNTLET_ENGINE_API_SUMMARY_SERVICE_H_
 #define GAUNTLET_ENGINE_API_SUMMARY_SERVICE_H_
 
@@ -17,15 +17,15 @@ namespace gauntlet {
 class SummaryService {
  public:
   // Creates an event file in `directory`, and the directory if it is missing.
-  // Readers discard what earlier files have of `first_step` and later steps.
+  // Readers discard the points of earlier files from `first_step` on.
   static Result<std::unique_ptr<SummaryService>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 
-  // Takes them for the next Write. Safe from any task.
+  // Adds scalars for the next Write. Thread-safe.
   void Add(uint64_t step, std::vector<Scalar> scalars);
 
-  // Writes what was added, in that order, and makes it durable. One task at a
-  // time. After an error what was not written is gone.
+  // Writes the added scalars in order, and syncs the file. Call from one task
+  // at a time. After an error, unwritten scalars are lost.
   Status Write();
 
  private:

@@ -23,8 +23,8 @@ bool IsStore(Storage& storage, const std::string& directory) {
          });
 }
 
-// Checks that the name is a folder's, and that a new one does not leave the
-// checkpoints of another one behind.
+// Returns an error if the name is not that of a folder, or if a new name would
+// ignore existing checkpoints in another folder.
 Status CheckBaseName(Storage& storage, const SupervisorOptions& options) {
   const std::string& name = options.checkpoint_basename;
   if (name.empty() || name == "." || name == ".." ||
@@ -94,8 +94,7 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
   RETURN_IF_ERROR(StartServices());
-  // Started last: nothing would end the watch of a session that failed to
-  // prepare.
+  // Last, as nothing would stop the watch if the preparation failed.
   watch_.Start();
   return OkStatus();
 }
@@ -238,7 +237,7 @@ Status ManagedSession::TakeStep(float& loss) {
   }
   loss_ = loss;
   steps_done_ = step();
-  // All workers have the same loss, and stop alike.
+  // All workers have the same loss, and so make the same decision.
   if (options_.on_not_finite == OnNotFinite::kStop &&
       !LossIsFinite(training_->state())) {
     not_finite_ = stopping_ = true;
@@ -246,12 +245,12 @@ Status ManagedSession::TakeStep(float& loss) {
   }
   preempted_ = preempted_ || (agreed & kRequestStop) != 0;
   stopping_ = stopping_ || (agreed & (kRequestStop | kRequestEnd)) != 0;
-  // Before the services are waited for, which may take all of the grace.
+  // Saves now: Stop waits for the services, which may use up the grace period.
   const bool leaves = (agreed & (kRequestStop | kRequestEnd)) == kRequestStop;
   return leaves || (agreed & kRequestSave) != 0 ? MakeAgreedSave() : OkStatus();
 }
 
-// The save that was agreed on. One that fails is a service that failed.
+// Makes the save that was agreed on. A failed save counts as a failed service.
 Status ManagedSession::MakeAgreedSave() {
   if (manager_ == nullptr) return OkStatus();
   const Clock& clock = training_->world().clock;
@@ -268,7 +267,7 @@ Status ManagedSession::MakeAgreedSave() {
   return OkStatus();
 }
 
-// A state that is to be refused as not finite stops the session instead.
+// Saves the state. If it is refused as not finite, stops the session instead.
 Status ManagedSession::Save() {
   const Status saved = manager_->Save().status();
   if (saved.ok() || !manager_->RefusedNotFinite()) return saved;
@@ -276,7 +275,8 @@ Status ManagedSession::Save() {
   return OkStatus();
 }
 
-// All workers end alike: where a service of one failed, nobody saves.
+// Exchanges the outcomes of all workers' services. Returns an error on all
+// workers if one failed, so that none of them saves.
 Status ManagedSession::HearOfServices(const Status& own) {
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    training_->AllGather(EncodeStatus(own)));

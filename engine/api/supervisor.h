@@ -1,5 +1,5 @@
-// A custom training with everything around it: recovery, checkpoints by the
-// clock, services in tasks of their own, and one end for all of them.
+// A custom training with recovery, timed checkpoints, services in tasks of
+// their own, and one common end.
 //
 //   Supervisor supervisor(*training, {.logdir = "logs"});
 //   auto session = supervisor.PrepareSession();
@@ -33,7 +33,7 @@ namespace gauntlet {
 // Moment at which readiness is checked.
 enum class ReadyWhen : uint8_t { kBeforeLoad, kAfterLoad };
 
-// Ok: training may continue; the message of an error says what is missing.
+// Returns Ok if training may continue; else an error that says what is missing.
 using ReadyCheck = std::function<Status(const CustomTraining&, ReadyWhen)>;
 
 // Fails if a weight is infinite or NaN.
@@ -44,38 +44,39 @@ struct SupervisorOptions {
   std::string logdir;
   Duration save_model_every = std::chrono::seconds(600);  // 0: off
   int max_to_keep = 5;
-  // Folder of the checkpoints in logdir; their names have the step. If it holds
-  // none and another folder of logdir does, the name may have been changed by
-  // mistake: training then starts afresh only if cold_start allows it.
+  // Folder of the checkpoints in logdir; their names contain the step. If it
+  // has no checkpoints but another folder of logdir has, the name may have been
+  // changed by mistake: then training starts afresh only if cold_start allows
+  // it.
   std::string checkpoint_basename = "model.ckpt";
   // Variables to save; see CheckpointManagerOptions.
   std::vector<std::string> save_variables;
   ColdStart cold_start = ColdStart::kRefuse;
-  // Loss, speed and the scalars of SummaryComputed, for TensorBoard; 0: off.
+  // Period of the summaries (loss, speed, scalars of SummaryComputed); 0: off.
   Duration save_summaries_every = std::chrono::seconds(120);
   Duration count_steps_every = std::chrono::seconds(120);  // 0: off
   // Called before anything is loaded, in every incarnation.
   std::function<Status(CustomTraining&)> local_init;
-  // Called in place of a load if there is nothing to recover, for example for a
-  // warm start. With save_variables also called before a load, for the
-  // variables that are not saved.
+  // Called instead of a load if there is nothing to recover, for example for a
+  // warm start. With save_variables it is also called before a load, to
+  // initialize the variables that are not saved.
   std::function<Status(CustomTraining&)> init_fn;
   ReadyCheck ready = WeightsAreFinite;  // null: no check
   // Time from a stop until services that do not end are given up.
   Duration stop_grace = std::chrono::seconds(120);
   PreemptionOptions preemption;
-  // kStop: ShouldStop is true once the loss is not finite, and such a state is
-  // not saved.
+  // With kStop, ShouldStop becomes true once the loss is not finite, and such a
+  // state is not saved.
   OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
 };
 
 class Supervisor;
 
-// One incarnation of the training. Made by Supervisor::PrepareSession.
+// One incarnation of the training, created by Supervisor::PrepareSession.
 class ManagedSession {
  public:
-  // True if any worker wants all to stop: after a failed service, RequestStop
-  // or a termination notice. Check it before each step.
+  // Returns true if any worker requests that all stop: after a failed service,
+  // RequestStop or a preemption notice. Check it before each step.
   bool ShouldStop() const { return stopping_; }
 
   // Runs one step of all workers. Closes the epoch after its last step, and
@@ -83,31 +84,32 @@ class ManagedSession {
   Result<float> Step();
 
   uint64_t step() const;
-  // Speed over the last interval of count_steps_every; 0: none is over yet.
+  // Steps per second in the last interval of count_steps_every; 0 before the
+  // end of the first one.
   double steps_per_second() const { return steps_per_second_; }
   // True if this incarnation resumed from a checkpoint.
   bool recovered() const { return recovered_; }
-  // True if the stop is due to a termination notice to any worker: the program
-  // must then exit with WorkerExit::kStopped.
+  // True if a preemption notice to any worker caused the stop: the program must
+  // then exit with WorkerExit::kStopped.
   bool preempted() const { return preempted_; }
-  // True if the stop is due to a loss or state that is not finite: the program
+  // True if a loss or state that is not finite caused the stop: the program
   // must then exit with WorkerExit::kNotFinite.
   bool not_finite() const { return not_finite_; }
 
-  // Scalars of the user's own, at the present step: written by the summary
-  // service. On the chief; elsewhere, or without that service, nothing.
+  // Adds the user's own scalars at the present step, for the summary service.
+  // Has no effect on workers other than the chief, or without that service.
   void SummaryComputed(std::vector<Scalar> scalars);
 
-  // Calls `body` on this worker, at once and then every `period`, in its own
-  // task, like Coordinator::Loop.
+  // Calls `body` on this worker in a task of its own, immediately and then
+  // every `period`, as Coordinator::Loop does.
   void Loop(std::string name, Duration period, std::function<Status()> body);
   // Makes ShouldStop true on all workers after the next step.
   void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
 
-  // Ends the services, saves the last step if none of them failed (one that a
-  // notice stopped was saved before this), and leaves the cluster. The first
-  // error of a service on any worker, else the save's; what Step returned is
-  // not repeated. To be called once, on every worker.
+  // Ends the services, saves the last step if none of them failed (after a
+  // preemption notice it is saved already), and leaves the cluster. Returns the
+  // first error of a service on any worker, else that of the save; an error
+  // that Step returned is not repeated. Call it once, on every worker.
   Status Stop();
 
  private:
@@ -142,7 +144,7 @@ class ManagedSession {
   bool not_finite_ = false;
   bool broken_ = false;  // a step failed: the others may be gone
   std::optional<uint64_t> saved_step_;
-  // Written by services, read by the steps, and the other way round.
+  // Shared by the services and the training task.
   std::atomic<bool> save_due_ = false;
   std::atomic<uint64_t> steps_done_ = 0;
   std::atomic<float> loss_ = 0.0f;  // of the newest step
@@ -159,11 +161,11 @@ class Supervisor {
   Supervisor(CustomTraining& training, SupervisorOptions options)
       : training_(&training), options_(std::move(options)) {}
 
-  // Recovers the newest good checkpoint, or initialises where there is none,
-  // and starts the services. kFailedPrecondition: not ready; or there are
-  // checkpoints and none can be used; or another session or run owns them.
-  // kOtherJob: they belong to another job. After an error the program leaves
-  // (CustomTraining::Leave).
+  // Recovers the newest valid checkpoint, or initializes if there is none, and
+  // starts the services. kFailedPrecondition: the training is not ready; or
+  // there are checkpoints but none is valid; or another session or run owns
+  // them. kOtherJob: they belong to another job. After an error the program
+  // must call CustomTraining::Leave.
   Result<std::unique_ptr<ManagedSession>> PrepareSession();
 
  private:

@@ -1,4 +1,4 @@
-// Ends training at the step whose loss is not finite.
+// Ends training at the first step whose loss is not finite.
 #ifndef GAUNTLET_ENGINE_API_TERMINATE_ON_NAN_H_
 #define GAUNTLET_ENGINE_API_TERMINATE_ON_NAN_H_
 
@@ -8,10 +8,10 @@
 
 namespace gauntlet {
 
-// As Keras's: Fit ends with FitEnd::kNotFinite where the loss of a step is
-// infinite or NaN, on all workers at the same step; likewise where a save finds
-// that weights or slots are. Such a state is not saved, so the newest
-// checkpoint is finite.
+// As in Keras: Fit ends with FitEnd::kNotFinite if the loss of a step is
+// infinite or NaN, on all workers at the same step. Fit also ends if a save
+// finds such values in weights or slots. The state is not saved then, so the
+// newest checkpoint is finite.
 class TerminateOnNaN final : public Callback {
  public:
   std::string name() const override { return "terminate_on_nan"; }

@@ -1,4 +1,4 @@
-// The weights that a training starts from, where its options name some.
+// Initial weights of a training whose options name a source.
 #ifndef GAUNTLET_ENGINE_API_WEIGHTS_START_WEIGHTS_H_
 #define GAUNTLET_ENGINE_API_WEIGHTS_START_WEIGHTS_H_
 
@@ -11,11 +11,12 @@
 
 namespace gauntlet {
 
-// Reads what options.start names for a model of rows like these, and makes it
-// the start of options.job; of a partial source the rest is the seed's. Where
-// the job has a start already, what is read has to be that. Empty, and nothing
-// changes, where no weights are named. Errors are those of ReadWeights;
-// kInvalidArgument also: the job cannot be built, or has another start.
+// Reads the weights that options.start names, for a model of rows like these,
+// and makes them the start of options.job. Parameters that a partial source
+// lacks are initialized from the seed. If the job already has a start, the
+// weights must be the same. If no source is named, returns an empty list and
+// changes nothing. Errors are those of ReadWeights; also kInvalidArgument if
+// the job cannot be built or has another start.
 Result<std::vector<float>> TakeStart(World& world, const Dataset& rows,
                                      TrainOptions& options);
 

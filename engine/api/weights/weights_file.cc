@@ -20,11 +20,12 @@
 namespace gauntlet {
 namespace {
 
-// Beyond any model that the engine trains, and small enough to read.
+// Maximum size of a file: beyond any model that the engine trains, and small
+// enough to read.
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
 constexpr uint64_t kMaxDescription = uint64_t{1} << 20;
 
-// Tensors of a source, by name; the views point into one of the other fields.
+// Tensors of a source, by name, as views into one of the other fields.
 struct Source {
   std::string file;
   LoadedCheckpoint checkpoint;
@@ -55,8 +56,8 @@ Status ReadCheckpointInto(World& world, const std::string& path,
   return OkStatus();
 }
 
-// Checks the weights against the export's description. It may be missing: a
-// user may have copied only the weights.
+// Checks the weights against the export's description. The description may be
+// missing: a user may have copied only the weights.
 Status CheckExport(World& world, const std::string& directory,
                    const Source& source) {
   const std::string file = fmt::format("{}/{}", directory, kExportDescription);
@@ -89,8 +90,8 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
   return ReadFileInto(world, path, source);
 }
 
-// Combines the tensors that each replica of a checkpoint keeps for itself into
-// one for all replicas, as in an export.
+// Combines each tensor that the replicas of a checkpoint keep for themselves
+// into one for all replicas, as in an export.
 void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
     const TensorView* const all =
@@ -111,7 +112,7 @@ void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   }
 }
 
-// Why the source does not give that value; "" if it does.
+// Returns the reason why the source lacks that value; "" if it has the value.
 std::string Unfit(const Source& source, const ParameterInfo& info) {
   const auto found = source.tensors.find(info.name);
   if (found == source.tensors.end()) {
@@ -143,7 +144,7 @@ Status WriteWeights(World& world, const std::string& path,
                       .status();
   if (status.ok()) status = world.storage.Rename(tmp, path);
   if (status.ok()) return world.storage.SyncDirectory(ParentDirectory(path));
-  // Nothing half done is left beside the old file.
+  // Removes the partial new file; the old one stays.
   static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
   return status;
 }

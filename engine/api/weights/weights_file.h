@@ -1,5 +1,5 @@
-// Weights alone, without what training depends on besides: one safetensors file
-// that public tools read, or the weights of an export or a checkpoint.
+// Weights without the rest of the training state: a safetensors file that
+// public tools can read, or the weights of an export or a checkpoint.
 #ifndef GAUNTLET_ENGINE_API_WEIGHTS_WEIGHTS_FILE_H_
 #define GAUNTLET_ENGINE_API_WEIGHTS_WEIGHTS_FILE_H_
 
@@ -15,24 +15,24 @@
 
 namespace gauntlet {
 
-// Digest of the names, shapes and bits. Here and below `parameters` may be all
-// of a model's TrainedValues.
+// Returns a digest of names, shapes and bits. Here and below, `parameters` may
+// be all TrainedValues of a model.
 Digest WeightsDigest(std::span<const ParameterInfo> parameters,
                      std::span<const float> weights);
 
-// Writes, syncs and renames a temporary file: at any time `path` is the old
-// file or the new one. The directory must exist.
+// Writes and syncs a temporary file, then renames it: at any time `path` is the
+// complete old or new file. The directory must exist.
 Status WriteWeights(World& world, const std::string& path,
                     std::span<const ParameterInfo> parameters,
                     std::span<const float> weights);
 
-// Reads into `weights`, which stays as it was after an error. `path` is a file
-// of WriteWeights, an export's directory, or the directory of one checkpoint,
-// which is verified; tensors other than the parameters are ignored, and the
-// replicas' own ones are combined. Returns the number of parameters read.
-// kDataLoss: the file is none of these, or an export's weights do not match its
-// description. kInvalidArgument: the directory is neither, or parameters are
-// missing: any with kRefuse, all with kAllow.
+// Reads weights from a file of WriteWeights, the directory of an export, or the
+// directory of a checkpoint, which is verified. Other tensors are ignored, and
+// the states that replicas keep are combined. Returns the number of parameters
+// read. After an error `weights` is unchanged. kDataLoss: the file is damaged
+// or of another format, or the weights do not match the export's description.
+// kInvalidArgument: the directory is neither an export nor a checkpoint; or a
+// parameter is missing (kRefuse), or all are (kAllow).
 Result<size_t> ReadWeights(World& world, const std::string& path,
                            std::span<const ParameterInfo> parameters,
                            std::span<float> weights, PartialWeights partial);

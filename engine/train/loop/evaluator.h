@@ -63,10 +63,11 @@ class Evaluator {
   // - A checkpoint that is retired while it is read is skipped.
   // - A damaged one is reported and never tried again.
   // - One that cannot be read because of the disk is skipped in this call.
-  // - One that a later generation wrote again, bit for bit, counts as
-  // evaluated. Permanent errors: kInvalidArgument if the job cannot be
-  // evaluated, or the directory has an obstacle (StoreScan); kOtherJob if a
-  // checkpoint belongs to another job.
+  // - One that a later generation wrote again, bit for bit, is not evaluated
+  //   again.
+  // Permanent errors: kInvalidArgument if the job cannot be evaluated, or the
+  // directory has an obstacle (StoreScan); kOtherJob if a checkpoint belongs to
+  // another job.
   Result<std::optional<Evaluation>> EvaluateNext();
 
   const std::string& directory() const { return source_.directory; }
