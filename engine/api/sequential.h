@@ -44,7 +44,7 @@ struct FitOptions {
   // has six to go.
   uint64_t epochs = 1;
   uint64_t initial_epoch = 0;         // if there is no backup
-  std::optional<uint64_t> max_steps;  // total, as `epochs`
+  std::optional<uint64_t> max_steps;  // number of the last step
   int batch = 32;                     // rows per replica and step
   int replicas = 0;                   // 0: one per worker
   int accumulate = 1;                 // steps per update

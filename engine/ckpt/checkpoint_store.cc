@@ -162,8 +162,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                                 ": the edit is not replaced by a new file");
   }
   RETURN_IF_ERROR(Warn(listed));
-  // Completes an interrupted retention: a finished run makes no save that would
-  // do so.
+  // Completes an interrupted retention: a finished run makes no save that
+  // would do it.
   RETURN_IF_ERROR(Retire());
   return Claim{.generation = generation,
                .parent = recorded.parent,

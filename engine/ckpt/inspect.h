@@ -55,7 +55,7 @@ struct StoreReport {
   std::string obstacle_name;  // StoreScan
   // Warning of a run about the state file; empty: none.
   std::string state_file;
-  std::vector<std::string> missing;  // MissingNewer
+  std::vector<std::string> missing;  // lines of MissingNewer
 };
 
 // Returns kNotFound if the directory does not exist.

@@ -23,7 +23,7 @@ namespace gauntlet {
 // How long to train. Not part of the job.
 struct Horizon {
   uint64_t epochs = 1;
-  std::optional<uint64_t> max_steps;  // absolute
+  std::optional<uint64_t> max_steps;  // number of the last step
   // Stops after this step, as after a preemption notice: with a save if there
   // is a checkpoint directory.
   std::optional<uint64_t> stop_at_step;
@@ -88,8 +88,8 @@ struct CheckpointOptions {
 
 // Curves for TensorBoard.
 struct SummaryOptions {
-  std::string directory;  // steps between two points of the loss curve
-  uint64_t every = 100;   // steps between two points of the loss
+  std::string directory;  // empty: none
+  uint64_t every = 100;   // steps between two points of the loss curve
 };
 
 // Response of a worker to the loss of another one in its generation.

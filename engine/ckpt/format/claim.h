@@ -31,7 +31,7 @@ enum class ParentState : uint8_t { kUnrecorded, kColdStart, kRecorded };
 struct ClaimRecord {
   uint64_t generation = 0;
   std::string host;
-  std::string launch;  // of the claiming process; may be ""
+  std::string launch;  // name of the claimant's launch; may be ""
   int64_t unix_seconds = 0;
   ParentState state = ParentState::kUnrecorded;
   ParentRecord parent;  // only if state is kRecorded

@@ -118,7 +118,7 @@ class AsyncSave {
   Time task_began_{};
   // Results of the tasks: read only after the tasks have ended.
   Result<WrittenPart> own_part_ = WrittenPart();
-  std::optional<Digest> own_digest_;  // DigestTime::kBeside
+  std::optional<Digest> own_digest_;  // only with kBeside
   std::atomic<bool> own_failed_ = false;
   Status commit_;
   TimeSplit task_times_;
