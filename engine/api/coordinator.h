@@ -41,7 +41,7 @@ class Coordinator {
   struct Service;
 
   World* world_;
-  std::shared_ptr<Shared> shared_;  // with the tasks, which may outlive this
+  std::shared_ptr<Shared> shared_;  // tasks may outlive this object
   std::vector<Service> services_;
 };
 

@@ -193,7 +193,7 @@ struct TrainResult {
   bool finite = true;
   // First step at which one of them was not finite, as far as known.
   std::optional<uint64_t> not_finite_since;
-  TimeTotals times;  // of the chief, in its last process
+  TimeTotals times;  // of the chief's last incarnation
 };
 
 }  // namespace gauntlet

@@ -96,7 +96,7 @@ char* CopyWithout(uint64_t marked, const char* block, size_t size, char* to) {
 std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
   out.clear();
   size_t written = 0;
-  uint64_t escaped_first = 0;  // 1: the last block ends within an escape
+  uint64_t escaped_first = 0;  // 1: the block before ends within an escape
   for (size_t at = 0; at < text.size(); at += kBlock) {
     out.resize(written + kBlock + kPiece);
     const char* block = text.data() + at;

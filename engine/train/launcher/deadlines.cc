@@ -9,7 +9,8 @@ Deadlines DeadlinesOf(const ClusterOptions& cluster,
   // One period until the limit is reached, and one until a worker that waits
   // for the lost one has detected it.
   const Duration silence = 2 * cluster.lost_after;
-  // All wait for the chief's decision, which may take as long as a save.
+  // All workers wait for the chief's decision, which may take as long as a
+  // save.
   Duration joining =
       cluster.rendezvous_timeout + cluster.save_timeout + silence;
   // A worker in a save joins only after the save.

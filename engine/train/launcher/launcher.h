@@ -20,7 +20,7 @@ namespace gauntlet {
 inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
 
 struct LauncherOptions {
-  int workers = 1;  // at most
+  int workers = 1;  // maximum number
   // See MembershipOptions.
   int min_workers = 0;
   std::vector<int> workers_by_life;

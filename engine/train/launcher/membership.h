@@ -11,7 +11,7 @@
 namespace gauntlet {
 
 struct MembershipOptions {
-  int workers = 1;  // at most
+  int workers = 1;  // maximum number
   // Minimum number of workers with which the job continues when others fail
   // repeatedly; 0: `workers`.
   int min_workers = 0;

@@ -34,7 +34,7 @@ class RestartBudget {
     return options_.restart == RestartPolicy::kNone ||
            spent_ >= options_.max_restarts;
   }
-  // Restarts in a row without a new step.
+  // Consecutive restarts without a new step.
   int restarts_without_progress() const {
     return furthest_ > furthest_before_ ? 0 : restarts_without_progress_;
   }

@@ -16,7 +16,7 @@
 namespace gauntlet {
 
 struct JobModel {
-  std::unique_ptr<Kernels> kernels;       // outlive the other two
+  std::unique_ptr<Kernels> kernels;       // outlive model and optimizer
   std::unique_ptr<Kernels> host_kernels;  // if `kernels` are a device's
   std::unique_ptr<Model> model;
   std::unique_ptr<Optimizer> optimizer;

@@ -54,7 +54,7 @@ struct EvaluatedPart {
   int64_t correct = 0;
   int64_t rows = 0;
 };
-// Parameters lie in the memory of the model's kernels.
+// The parameters are in the memory of the model's kernels.
 struct EvaluatedModel {
   Model& model;
   std::span<const float> parameters;

@@ -33,7 +33,7 @@ struct SaveAttempt {
   std::optional<Digest> whole;
   // Tensors that this rank writes; views into the state.
   std::vector<TensorView> own;
-  int shards = 1;  // one for each of the first ranks
+  int shards = 1;  // the first `shards` ranks write one each
   ExchangeKey key;
   // Name that the chief gives to the save, equal on all ranks; empty: nothing
   // to do, as a checkpoint of exactly this state exists.

@@ -54,8 +54,9 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
   }
 }
 
-// Copies the values there to the start of the buffer, in one piece. Returns
-// false if the device mirror's memory has no room.
+// Copies the tensors: those with their newest values on the device to the start
+// of the buffer, in one transfer, the others after them. Returns false if the
+// device has no free memory.
 Result<bool> StateCopy::TakeThere(TrainState::DeviceMirror& device_mirror) {
   Memory& memory = device_mirror.memory();
   std::vector<std::span<const std::byte>> newest;

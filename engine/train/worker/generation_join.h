@@ -92,7 +92,7 @@ class GenerationJoin {
   bool saves_first_ = false;
   bool state_is_unusable_ = false;
   std::optional<uint64_t> resumed_from_;  // step
-  Digest started_as_;                     // state that training starts from
+  Digest started_as_;  // of the state that training starts from
 };
 
 }  // namespace gauntlet
