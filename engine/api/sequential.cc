@@ -166,28 +166,29 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
                                          .weights = weights_},
                                         place, reporter);
   const WorkerExit exit = trained.end.exit;
-  if (!EndOf(exit)) {
+  const std::optional<FitEnd> end = EndOf(exit);
+  if (!end) {
     // A state that could not be saved is still in memory.
-    if (exit == WorkerExit::kStartLater && trained.state) TakeOver(trained);
+    if (exit == WorkerExit::kStartLater && trained.state) {
+      KeepWeights(*trained.state);
+    }
     return ErrorOf(trained.end, hooks.failure());
   }
   RemoveIfDeleted(world.storage, train.checkpoint.directory, hold);
-  FitResult result = TakeOver(trained);
-  result.stopped_by = hooks.StoppedBy();
-  return result;
+  const TrainState& state = *trained.state;
+  KeepWeights(state);
+  return FitResult{.end = *end,
+                   .stopped_by = hooks.StoppedBy(),
+                   .history = state.history,
+                   .steps = state.position.step,
+                   .resumed_from = trained.resumed_from,
+                   .digest = state.ComputeDigest(),
+                   .not_finite_since = state.not_finite_since};
 }
 
-FitResult Sequential::TakeOver(TrainedWorker& trained) {
-  TrainState& state = *trained.state;
-  FitResult result = {.end = *EndOf(trained.end.exit),
-                      .history = state.history,
-                      .steps = state.position.step,
-                      .resumed_from = trained.resumed_from,
-                      .digest = state.ComputeDigest(),
-                      .not_finite_since = state.not_finite_since};
+void Sequential::KeepWeights(const TrainState& state) {
   weights_ = ValuesOf(*built_.model, state);
   begins_with_seed_ = false;
-  return result;
 }
 
 Status Sequential::CheckShape(const Dataset& rows) const {

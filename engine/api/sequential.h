@@ -128,7 +128,7 @@ class Sequential {
  private:
   JobSpec JobFor(const DataSpec& data, const FitOptions& options) const;
   Status CheckShape(const Dataset& rows) const;
-  FitResult TakeOver(TrainedWorker& trained);
+  void KeepWeights(const TrainState& state);
 
   RowShape input_;
   ModelSpec model_;
