@@ -31,7 +31,7 @@ checkpoint: {every: {steps: 5}, keep: 2}
 expect: {outcome: completes}
 )";
 
-Laboratory MakeRunner(SaveMode mode,
+PlanRunner MakeRunner(SaveMode mode,
                       AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
   static References references("", "test");
   Case one = LoadScenarios(kJob, "recovery.yaml").cases.at(0);
@@ -40,14 +40,14 @@ Laboratory MakeRunner(SaveMode mode,
   one.train.cluster.save_timeout = std::chrono::seconds(5);
   one.train.checkpoint.mode = mode;
   one.train.checkpoint.at_success = at_success;
-  return Laboratory::Make(std::move(one), references).value();
+  return PlanRunner::Make(std::move(one), references).value();
 }
 
 const LauncherRun& LastOf(const Record& record) {
   return record.launchers.back();
 }
 
-std::string Describe(const FaultPlan& plan, const Trial& trial) {
+std::string Describe(const FaultPlan& plan, const PlanRun& trial) {
   const Record& record = trial.record;
   std::string text = PlanToJson(plan) + "\n" + trial.verdict.reason;
   for (const Finding& finding : trial.wrong) {
@@ -70,17 +70,17 @@ std::string Describe(const FaultPlan& plan, const Trial& trial) {
 // Tries plan by plan; what it says in the end is how many came to their faults.
 class Sweep {
  public:
-  explicit Sweep(Laboratory laboratory) : laboratory_(std::move(laboratory)) {}
+  explicit Sweep(PlanRunner runner) : runner_(std::move(runner)) {}
 
   void Try(const FaultPlan& plan) {
-    const Trial trial = laboratory_.Try(plan);
+    const PlanRun trial = runner_.Try(plan);
     EXPECT_TRUE(trial.wrong.empty()) << Describe(plan, trial);
     if (trial.record.faults.size() == plan.faults.size()) ++fired_;
   }
   int fired() const { return fired_; }
 
  private:
-  Laboratory laboratory_;
+  PlanRunner runner_;
   int fired_ = 0;
 };
 
@@ -192,7 +192,7 @@ TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
 // With the result said, the run is done, whatever else is; without it, a
 // restart finds the newest checkpoint until the last moment.
 TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
-  Laboratory laboratory = MakeRunner(GetParam(), AtSuccess::kDeleteCheckpoints);
+  PlanRunner runner = MakeRunner(GetParam(), AtSuccess::kDeleteCheckpoints);
   for (const Point point : {Point::kFinish, Point::kBackupDelete,
                             Point::kRetireRename, Point::kRetireRemove}) {
     for (uint64_t hit = 1; hit <= 20; ++hit) {
@@ -200,7 +200,7 @@ TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
           .faults = {
               {.id = "crash",
                .site = {.worker = 0, .point = point, .occurrence = hit}}}};
-      const Record record = laboratory.Try(plan).record;
+      const Record record = runner.Try(plan).record;
       ASSERT_TRUE(LastOf(record).result) << PlanToJson(plan);
       EXPECT_EQ(LastOf(record).result->digest, record.golden.final_digest)
           << PlanToJson(plan);
@@ -293,7 +293,7 @@ rc::Gen<FaultPlan> BudgetedPlan() {
 }
 
 TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
-  Laboratory laboratory = MakeRunner(GetParam());
+  PlanRunner runner = MakeRunner(GetParam());
   size_t tried = 0;
   size_t fired = 0;
   CheckProperty<FaultPlan>({.name = PropertyNameOf(GetParam()),
@@ -301,7 +301,7 @@ TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
                             .to_text = PlanToJson,
                             .from_text = PlanFromJson,
                             .wrong = [&](const FaultPlan& plan) -> std::string {
-                              const Trial trial = laboratory.Try(plan);
+                              const PlanRun trial = runner.Try(plan);
                               ++tried;
                               fired += trial.record.faults.size();
                               return trial.wrong.empty()

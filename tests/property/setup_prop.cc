@@ -187,20 +187,20 @@ std::string WrongWith(const std::string& text, Tried& tried) {
   }
   const Case setup = SetupsOf(loaded.cases.at(0)).front();
   static References references("", "test");
-  Result<Laboratory> laboratory = Laboratory::Make(setup, references);
-  if (!laboratory.ok()) return laboratory.status().message();
+  Result<PlanRunner> runner = PlanRunner::Make(setup, references);
+  if (!runner.ok()) return runner.status().message();
   ++tried.setups;
   PlanSpace space = SpaceOf(setup);
   for (uint64_t number = 0; number <= kPlansOfASetup; ++number) {
     // The first has none: another order of events all the same.
     space.max_faults = static_cast<int>(std::min<uint64_t>(number, 4));
     const FaultPlan plan = RandomPlan(space, setup.seed, number);
-    const Trial trial = laboratory->Try(plan);
+    const PlanRun trial = runner->Try(plan);
     ++tried.plans;
     if (!trial.record.faults.empty()) ++tried.fired;
     const bool differs =
         number == kPlansOfASetup &&
-        laboratory->Try(plan).event_digest != trial.event_digest;
+        runner->Try(plan).event_digest != trial.event_digest;
     if (trial.wrong.empty() && !differs) continue;
     std::string wrong = text + PlanToJson(plan);
     if (differs) wrong += "\nit goes another way when it is run again";
