@@ -1,7 +1,6 @@
-// The binary version of CIFAR-10
-// (https://www.cs.toronto.edu/~kriz/cifar.html): a file is rows of 3073 bytes,
-// a label and then the 32 x 32 red values, the green ones and the blue ones,
-// each row by row.
+// The binary version of CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html):
+// a file is a sequence of rows of 3073 bytes. A row is a label, then the 32 x
+// 32 red values, the green ones and the blue ones, each row-major.
 #ifndef GAUNTLET_ENGINE_DATA_CIFAR10_H_
 #define GAUNTLET_ENGINE_DATA_CIFAR10_H_
 
@@ -16,11 +15,11 @@ namespace gauntlet {
 inline constexpr uint32_t kCifar10Side = 32;
 inline constexpr uint32_t kCifar10Channels = 3;
 
-// <directory>/data_batch_1.bin to data_batch_5.bin, or test_batch.bin. The
-// original's have 10,000 rows each; any number from one on is read. The three
-// channels of a pixel come together. kInvalidArgument for a missing or
-// malformed file, with its name, the offset, what was expected and what was
-// found.
+// Reads <directory>/data_batch_1.bin to data_batch_5.bin, or test_batch.bin,
+// with any number of rows from one on (the originals have 10,000 each). In the
+// result the three channels of a pixel are adjacent. kInvalidArgument: a file
+// is missing or malformed; the message has its name, the offset, what was
+// expected and what was found.
 Result<RawRows> ReadCifar10(Storage& storage, const std::string& directory,
                             DataPart part);
 

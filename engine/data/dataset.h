@@ -15,19 +15,19 @@
 
 namespace gauntlet {
 
-// `features` is rows x height x width x channels, row-major float32: in [0, 1]
-// where the source stores bytes, else as it stores them. A label is a class
-// index below `classes`.
+// `features` is rows x height x width x channels, row-major float32: scaled to
+// [0, 1] if the source stores bytes, as stored if it stores floats. A label is
+// a class index below `classes`.
 struct Dataset {
   uint32_t rows = 0;
   uint32_t height = 0;
   uint32_t width = 0;
   uint32_t channels = 1;
   uint32_t classes = 0;
-  uint32_t divided_by = 255;  // features are stored values over this
+  uint32_t divided_by = 255;  // features = stored values / this
   std::vector<float> features;
   std::vector<uint8_t> labels;
-  // Rows of each file, in the order of the rows; empty: the rows do not come
+  // Rows of each file, in the order of the rows; empty unless the rows come
   // from several files.
   std::vector<uint32_t> rows_of_files;
 
@@ -37,18 +37,19 @@ struct Dataset {
   size_t features_per_row() const { return shape().floats(); }
 };
 
-// Returns shape, classes and divisor, without rows, of a kind whose rows are
-// always the same; nullopt: the files determine them.
+// Returns shape, classes and divisor, without rows, if the kind of data implies
+// them; nullopt if the files determine them.
 std::optional<Dataset> RowsKnownOf(const DataSpec& spec);
 
 struct DataSplit {
   Dataset train;
   Dataset validation;
-  Digest content;  // of both, as stored bytes: part of the job digest
+  Digest content;  // of both parts as stored; part of the job digest
 };
 
-// Makes or reads what the spec names. kInvalidArgument for a malformed or
-// missing file: names file, offset, what was expected and what was found.
+// Generates or reads the data that the spec names. kInvalidArgument: a file is
+// missing or malformed; the message has its name, the offset, what was expected
+// and what was found.
 Result<std::shared_ptr<const DataSplit>> LoadData(Storage& storage,
                                                   const DataSpec& spec);
 

@@ -1,4 +1,4 @@
-// The pen strokes of the digits, before anything random is done to them.
+// The pen strokes of the digits, before random distortion.
 #ifndef GAUNTLET_ENGINE_DATA_DIGIT_SHAPES_H_
 #define GAUNTLET_ENGINE_DATA_DIGIT_SHAPES_H_
 
@@ -7,10 +7,10 @@
 
 namespace gauntlet {
 
-// How the pen comes to a point.
+// State of the pen on its way to a point.
 enum class Pen : uint8_t { kUp, kDown };
 
-// In a box of x in [-8, 8] and y in [-12, 12], y downwards.
+// A point in a box of x in [-8, 8] and y in [-12, 12], y downwards.
 struct PenPoint {
   int32_t x = 0;
   int32_t y = 0;
@@ -19,7 +19,7 @@ struct PenPoint {
 
 using DigitShape = std::span<const PenPoint>;
 
-// The ways to write the digit, at least one. REQUIRES: digit < 10.
+// Returns the ways to write the digit, at least one. REQUIRES: digit < 10.
 std::span<const DigitShape> ShapesOf(uint32_t digit);
 
 }  // namespace gauntlet

@@ -14,14 +14,14 @@ namespace gauntlet {
 namespace {
 
 constexpr int32_t kSide = 28;
-constexpr uint32_t kBlock = 4;  // pixels a side that become one in small images
+constexpr uint32_t kBlock = 4;  // side of a block that becomes 1 pixel
 constexpr uint64_t kDigitsKey = 0x6469676974730001;
 // Coordinates are in 1/16 of a pixel.
 constexpr int32_t kPixel = 16;
 
 using Canvas = std::array<uint8_t, size_t{kSide} * kSide>;
 
-// The random numbers of one row, in the order of the calls.
+// Random numbers of one row, consumed in the order of the calls.
 class RowRandom {
  public:
   RowRandom(const numerics::RandomStream& stream, uint64_t row)
@@ -51,13 +51,13 @@ struct Point {
   int32_t y = 0;
 };
 
-// Pen of a stroke: full ink up to `radius`, fading over one pixel.
+// Nib of the pen: full ink up to `radius`, fading over one pixel.
 struct Nib {
   int32_t radius = kPixel;
   int32_t ink = 255;
 };
 
-// A line between two points, as a nib draws it.
+// A line between two points, drawn by a nib.
 class Segment {
  public:
   Segment(Point a, Point b, const Nib& nib)
@@ -70,15 +70,15 @@ class Segment {
         far_(int64_t{outer_} * length_),
         ink_(nib.ink) {}
 
-  // True iff p is so far beside the line that it has no ink, wherever along it
-  // is. Most pixels are, and cost no more than this.
+  // Returns true iff p is so far from the infinite line that it has no ink.
+  // Most pixels are, and this test is all that they cost.
   bool IsFarBeside(Point p) const {
     const int64_t across =
         int64_t{dx_} * (p.y - a_.y) - int64_t{dy_} * (p.x - a_.x);
     return across * across >= far_;
   }
 
-  // The ink at p: none from one pixel past the nib's radius on.
+  // Returns the ink at p: zero from one pixel beyond the nib's radius on.
   uint8_t At(Point p) const {
     if (IsFarBeside(p)) return 0;
     const int64_t distance = SquaredDistance(p);
@@ -88,7 +88,7 @@ class Segment {
   }
 
  private:
-  // In (1/16 pixel)^2; exact only where it is below outer_.
+  // In (1/16 pixel)^2; exact only if it is below outer_.
   int64_t SquaredDistance(Point p) const {
     const int64_t px = p.x - a_.x;
     const int64_t py = p.y - a_.y;
@@ -132,8 +132,8 @@ void DrawSegment(Point a, Point b, const Nib& nib, Canvas& canvas) {
   }
 }
 
-// Maps the box of a shape to the image, in 1/16 pixel per box unit; the matrix
-// is in 1/64 of that.
+// Maps the box of a shape to the image. One box unit is 1/16 pixel, times the
+// matrix in units of 1/64.
 struct Placement {
   int32_t xx = 0;
   int32_t xy = 0;
@@ -175,7 +175,7 @@ void DrawShape(DigitShape shape, RowRandom& random, Canvas& canvas) {
   }
 }
 
-// Short strokes that mean nothing.
+// Draws up to two short strokes that belong to no digit.
 void DrawDistractors(RowRandom& random, Canvas& canvas) {
   const int32_t count = random.Between(0, 2);
   for (int32_t i = 0; i < count; ++i) {
@@ -216,7 +216,7 @@ uint8_t DrawRow(RowRandom random, Canvas& canvas) {
   return label;
 }
 
-// The rounded means of the blocks.
+// Writes the rounded mean of each block.
 void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
   constexpr uint32_t kSmall = uint32_t{kSide} / kBlock;
   for (uint32_t i = 0; i < small.size(); ++i) {

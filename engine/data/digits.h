@@ -1,8 +1,8 @@
-// Grey images of the digits 0 to 9, drawn: a data set that needs no download.
+// A data set that needs no download: drawn grey images of the digits 0 to 9.
 //
-// Integer arithmetic only, from Philox keyed by (split, row), so that the bytes
-// are the same on every machine and a row does not depend on how many there
-// are.
+// Integer arithmetic only, with random numbers from Philox keyed by (split,
+// row): the bytes are the same on every machine, and a row does not depend on
+// the number of rows.
 #ifndef GAUNTLET_ENGINE_DATA_DIGITS_H_
 #define GAUNTLET_ENGINE_DATA_DIGITS_H_
 

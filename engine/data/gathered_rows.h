@@ -1,5 +1,5 @@
-// Rows chosen from a dataset. Their features and labels are copied together on
-// first use, so a caller that needs only the numbers avoids the copies.
+// Rows chosen from a dataset. Their features and labels are copied on first
+// use, so a caller that needs only the row numbers avoids the copies.
 #ifndef GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
 #define GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
 
@@ -17,18 +17,18 @@ class GatheredRows {
   // The data outlives this.
   explicit GatheredRows(const Dataset& data) : data_(&data) {}
 
-  // Starts a new, empty choice.
+  // Starts a new, empty selection.
   void Clear();
-  // REQUIRES: `row` is a row of the data; the choice is not yet gathered.
+  // REQUIRES: `row` is a row of the data; the selection is not yet gathered.
   void Add(uint32_t row);
 
   // Numbers of the rows in the data, in the order in which they were added.
   std::span<const uint32_t> numbers() const { return numbers_; }
-  // rows x features_per_row, and the rows' labels, until Clear.
+  // The features (rows x features_per_row), and the labels. Valid until Clear.
   std::span<const float> features();
   std::span<const uint8_t> labels();
-  // Changes stay until Clear; from then on the numbers no longer tell what the
-  // rows hold.
+  // Changes last until Clear. After a change the numbers no longer identify the
+  // features.
   std::span<float> MutableFeatures();
   bool changed() const { return changed_; }
 

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// zlib counts in 32 bits; larger spans go through it in pieces.
+// zlib counts in 32 bits; larger spans are split into pieces.
 constexpr size_t kPiece = size_t{1} << 24;
 constexpr int kGzipOnly = 16;
 
@@ -69,7 +69,7 @@ Status GzipReader::Read(std::span<std::byte> out) {
 }
 
 Status GzipReader::ExpectEnd() {
-  // The end, with its checksum, shows only to a read past the last byte.
+  // zlib checks the end and its checksum only in a read past the last byte.
   std::byte extra{};
   ASSIGN_OR_RETURN(const size_t read, Inflate({&extra, 1}));
   if (read != 0) return Malformed("the end of the inflated data", "more");

@@ -1,5 +1,5 @@
-// Inflating gzip by pieces of known size, so that what a small file claims to
-// hold never decides how much memory it gets.
+// Inflates gzip in pieces of known size, so that the size a small file claims
+// never decides how much memory is allocated.
 #ifndef GAUNTLET_ENGINE_DATA_GZIP_H_
 #define GAUNTLET_ENGINE_DATA_GZIP_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// Deflate's best ratio is a little under this many bytes out for one in.
+// Upper bound of deflate's ratio: output bytes for one input byte.
 inline constexpr uint64_t kMaxInflateRatio = 1032;
 
 // One gzip member, read in order. Errors are kInvalidArgument and name the file
@@ -26,14 +26,15 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  // Fills the span; an error if the data end before it is full.
+  // Fills the span. An error if the data ends before the span is full.
   Status Read(std::span<std::byte> out);
-  // Checks that the data end here with a valid checksum, and the file with
-  // them.
+  // Checks that the data ends here with a valid checksum, and that the file
+  // ends with it.
   Status ExpectEnd();
 
  private:
-  // Inflates into `out`. Returns the bytes that came; fewer only at the end.
+  // Inflates into `out`. Returns the number of bytes; fewer than asked for only
+  // at the end.
   Result<size_t> Inflate(std::span<std::byte> out);
   Status Malformed(std::string_view expected, std::string_view found) const;
 

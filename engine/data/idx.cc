@@ -17,7 +17,7 @@ constexpr uint32_t kImagesMagic = 0x00000803;
 constexpr uint32_t kLabelsMagic = 0x00000801;
 constexpr uint64_t kMaxSide = 4096;
 
-// The bytes of an IDX file in order, inflated if they are compressed.
+// The bytes of an IDX file in order, inflated if the file is compressed.
 class IdxSource {
  public:
   IdxSource(std::string path, std::string bytes)
@@ -28,7 +28,7 @@ class IdxSource {
   }
 
   const std::string& path() const { return path_; }
-  // How many bytes the file can give at most.
+  // Returns an upper bound of the bytes that Read can deliver.
   uint64_t most() const {
     return gzip_ ? bytes_.size() * kMaxInflateRatio : bytes_.size();
   }

@@ -13,9 +13,10 @@
 
 namespace gauntlet {
 
-// <directory>/{train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or, where
-// that is missing, with .gz. kInvalidArgument for a missing or malformed file,
-// with its name, the offset, what was expected and what was found.
+// Reads <directory>/{train,t10k}-{images-idx3,labels-idx1}-ubyte; if such a
+// file is missing, the one with the suffix .gz. kInvalidArgument: a file is
+// missing or malformed; the message has its name, the offset, what was expected
+// and what was found.
 Result<RawRows> ReadIdx(Storage& storage, const std::string& directory,
                         DataPart split);
 

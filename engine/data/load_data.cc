@@ -77,8 +77,8 @@ Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
   return split;
 }
 
-// The same rows give the same text, however they were stored; but for the files
-// they come from, which decide about who takes them.
+// Returns a text that is equal for equal rows, however they were stored. The
+// rows of each file are part of it, as they decide which replica takes them.
 std::string ContentText(const RawRows& raw) {
   const auto digest_of = [](const auto& values) {
     return DigestOf(std::as_bytes(std::span(values))).ToString();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMaxFeatures = uint64_t{1} << 24;
 
-// A file and what ParseNpy found in it.
+// A file and its parsed header.
 struct NpyFile {
   std::string path;
   std::string bytes;
@@ -51,7 +51,7 @@ Result<NpyFile> ReadNpyFile(Storage& storage, std::string path) {
   return file;
 }
 
-// The sizes behind the rows, told from how many there are.
+// Reads rows, height, width and channels from the shape.
 Status TakeShape(const NpyFile& file, RawRows& raw) {
   std::vector<uint64_t> shape = file.array.shape;
   if (shape.size() == 2) shape = {shape[0], 1, shape[1], 1};

@@ -1,4 +1,4 @@
-// Rows out of a folder of NumPy arrays, named as Keras calls them.
+// Rows from a folder of NumPy arrays, named as Keras names them.
 #ifndef GAUNTLET_ENGINE_DATA_NPY_H_
 #define GAUNTLET_ENGINE_DATA_NPY_H_
 
@@ -13,15 +13,15 @@ namespace gauntlet {
 
 struct NpySource {
   std::string directory;
-  uint32_t classes = kImageClasses;  // labels are below
+  uint32_t classes = kImageClasses;  // every label is below
 };
 
-// <directory>/x_train.npy and y_train.npy, or x_test.npy and y_test.npy: u1 or
-// f4 of shape (rows, features), (rows, height, width) or (rows, height, width,
-// channels); u1, i4 or i8 labels of shape (rows) or (rows, 1). Floats are
-// features as they stand, and finite. kInvalidArgument for a missing or
-// malformed file, with its name, the offset, what was expected and what was
-// found.
+// Reads <directory>/x_train.npy and y_train.npy, or x_test.npy and y_test.npy.
+// Features: u1 or f4 of shape (rows, features), (rows, height, width) or (rows,
+// height, width, channels); f4 values must be finite and are not scaled.
+// Labels: u1, i4 or i8 of shape (rows) or (rows, 1). kInvalidArgument: a file
+// is missing or malformed; the message has its name, the offset, what was
+// expected and what was found.
 Result<RawRows> ReadNpy(Storage& storage, const NpySource& source,
                         DataPart part);
 

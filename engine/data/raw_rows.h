@@ -10,19 +10,19 @@ namespace gauntlet {
 
 enum class DataPart : uint8_t { kTrain, kValidation };
 
-// Images, row-major with the channels of a pixel together (NHWC), one byte a
-// value; a source that stores floats fills `values` instead. A label below
-// `classes` each.
+// Images, row-major with the channels of a pixel adjacent (NHWC), one byte a
+// value; if the source stores floats, `values` is filled instead of `pixels`.
+// Each label is below `classes`.
 struct RawRows {
   uint32_t rows = 0;
   uint32_t height = 0;
   uint32_t width = 0;
   uint32_t channels = 1;
   std::vector<uint8_t> pixels;  // rows x height x width x channels
-  std::vector<float> values;    // likewise
+  std::vector<float> values;    // of the same size
   std::vector<uint8_t> labels;  // rows
-  // How many rows each file holds, in their order; empty: there is one file, or
-  // none.
+  // Rows of each file, in file order; empty unless the rows come from several
+  // files.
   std::vector<uint32_t> rows_of_files;
 };
 

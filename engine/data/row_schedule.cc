@@ -94,7 +94,8 @@ uint64_t RowSchedule::UsedAfter(uint64_t steps) const {
   return used;
 }
 
-// A step takes a row at least, so the position tells how many there were.
+// Returns the number of steps before the position. Each step takes at least one
+// row, so the position determines it.
 uint64_t RowSchedule::StepAt(uint64_t position) const {
   uint64_t low = 0;
   uint64_t high = steps_per_epoch_;

@@ -1,18 +1,19 @@
 // Chooses the rows that a replica takes in a step, by the job's shard policy.
 //
-// The place in an epoch is one integer under every policy: how many rows all
-// replicas together have taken. A policy deals the data out as streams of rows,
-// each in an order of its own (a keyed permutation, or as it stands where the
-// job does not shuffle):
+// The position in an epoch is one integer under every policy: the number of
+// rows that all replicas together have taken. A policy deals the data out as
+// streams of rows, each in its own order (a keyed permutation, or the stored
+// order if the job does not shuffle):
 //
-//   data   one stream of all rows; a step takes a global batch of it, a batch
-//          for each replica in their order
-//   file   a stream for each replica, of the files with its index, that plus
-//          the number of replicas, and so on; a step takes a batch of each
-//   off    likewise, each stream of all rows, each in another order
-//   auto   file where there is a file for each replica, else data
+//   data   one stream of all rows; a step takes a global batch of it: one batch
+//          for each replica, in replica order
+//   file   one stream for each replica r of R: files r, r + R, r + 2R, ...;
+//          a step takes one batch from each stream
+//   off    one stream of all rows for each replica, each in another order;
+//          a step takes one batch from each stream
+//   auto   file if there is at least one file for each replica, else data
 //
-// If streams differ in length, remainder drop ends the epoch with the last step
+// If streams differ in length: remainder drop ends the epoch with the last step
 // that has a full batch of each stream; keep ends it when all streams are used
 // up.
 #ifndef GAUNTLET_ENGINE_DATA_ROW_SCHEDULE_H_
@@ -31,10 +32,10 @@ namespace gauntlet {
 // Properties of the data that a schedule depends on.
 struct SourceRows {
   uint32_t rows = 0;
-  std::vector<uint32_t> rows_of_files;  // empty: not from several
+  std::vector<uint32_t> rows_of_files;  // empty unless several files
 };
 
-// The rows at `range` of a stream's order.
+// Positions `range` in the order of a stream.
 struct StreamRange {
   uint32_t stream = 0;
   RowRange range;
@@ -42,20 +43,21 @@ struct StreamRange {
 
 class RowSchedule {
  public:
-  // kInvalidArgument: not one step has its rows, fewer steps than the job asks
-  // for have them, or there are fewer files than replicas.
+  // kInvalidArgument: the rows do not suffice for one step or for the job's
+  // steps per epoch, or there are fewer files than replicas.
   static Result<RowSchedule> Make(const JobSpec& job, const SourceRows& source);
 
   uint64_t rows_per_epoch() const { return rows_per_epoch_; }
   uint64_t steps_per_epoch() const { return steps_per_epoch_; }
-  // Why `auto` is not `file`; empty: it is, or was not asked for.
+  // Reason why `auto` did not choose `file`; empty if it did, or for another
+  // policy.
   const std::string& warning() const { return warning_; }
 
-  // Steps from the position, which is between two steps, to the end of its
-  // epoch.
+  // Returns the number of steps from the position to the end of its epoch.
+  // REQUIRES: the position is between two steps.
   uint64_t StepsLeft(uint64_t position) const;
 
-  // Rows of all replicas in the step that begins at the position.
+  // Returns the rows of all replicas in the step that begins at the position.
   uint64_t RowsOfStep(uint64_t position) const;
   StreamRange RangeOf(uint64_t position, uint32_t replica) const;
 
@@ -67,7 +69,7 @@ class RowSchedule {
     return policy_ == ShardPolicy::kFile ? rows_of_streams_[stream][index]
                                          : index;
   }
-  // A number that differs for each use of a row in an epoch.
+  // Returns a number that is unique for each use of a row in an epoch.
   uint32_t UseOf(uint32_t stream, uint32_t row) const {
     return policy_ == ShardPolicy::kOff ? stream * rows_ + row : row;
   }
@@ -86,9 +88,9 @@ class RowSchedule {
   uint32_t rows_;
   uint64_t rows_per_epoch_ = 0;
   uint64_t steps_per_epoch_ = 0;
-  // kFile: of each stream. Ascending.
+  // kFile: rows of each stream, ascending.
   std::vector<std::vector<uint32_t>> rows_of_streams_;
-  // How many rows of each stream an epoch uses; kData: one.
+  // Rows of each stream that an epoch uses; kData: one element.
   std::vector<uint64_t> used_;
   std::string warning_;
 };

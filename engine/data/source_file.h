@@ -1,4 +1,4 @@
-// Limits and error messages that the readers of data files share.
+// Limits and error messages shared by the readers of data files.
 #ifndef GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_
 #define GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_
 
@@ -18,8 +18,8 @@ inline constexpr uint64_t kMaxDataFileBytes = uint64_t{1} << 30;
 Status MalformedData(std::string_view path, uint64_t offset,
                      std::string_view expected, std::string_view found);
 
-// The whole file. kNotFound: there is none; kInvalidArgument: it is larger than
-// the limit; kIoError: the disk said no.
+// Returns the whole file. kNotFound: no such file; kInvalidArgument: larger
+// than the limit; kIoError: the disk failed.
 Result<std::string> ReadDataFile(Storage& storage, const std::string& path);
 
 }  // namespace gauntlet
