@@ -12,8 +12,8 @@ namespace {
 
 thread_local CheckPosition check_position;
 
-// Bytes of a condition and of a message that are shown. What comes behind them,
-// the position and the line feed, fits then as well.
+// Limits of the condition and the message that are printed. The position and
+// the line feed then still fit.
 constexpr size_t kMaxConditionBytes = 1024;
 constexpr size_t kMaxMessageBytes = 2048;
 

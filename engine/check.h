@@ -1,4 +1,4 @@
-// CHECK: what the programmer does wrong stops the program, in every build.
+// CHECK: a programming error stops the program, in every build.
 //
 // The message names the place, the condition and the position of the run (seed,
 // rank, step) of the calling thread, as last given to SetCheckPosition.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// By character: the value of the digit, or more than any has.
+// By character: the value of the digit, or kNoDigit.
 constexpr uint8_t kNoDigit = 16;
 constexpr auto kValues = [] {
   std::array<uint8_t, 256> values = {};
@@ -37,7 +37,7 @@ std::optional<uint64_t> ParseHalf(std::string_view hex) {
   return half;
 }
 
-// The two digits of each byte.
+// The two digits of each byte value.
 constexpr auto kPairs = [] {
   std::array<std::array<char, 2>, 256> pairs = {};
   for (size_t byte = 0; byte < pairs.size(); ++byte) {
@@ -46,16 +46,16 @@ constexpr auto kPairs = [] {
   return pairs;
 }();
 
-// Sixteen digits, by hand: digests are written all the time.
+// Writes sixteen digits, by table: digests are written very often.
 void PutHalf(uint64_t value, char* to) {
   for (size_t i = sizeof value; i-- > 0; value >>= 8) {
     std::memcpy(to + 2 * i, kPairs[value & 255].data(), 2);
   }
 }
 
-// By whatever vectors the machine has the result is the same. The library
-// would choose AVX-512, which is no faster than AVX2 compiled by g++, and
-// slower than AVX2 compiled by clang.
+// The result does not depend on the vector instructions used. The library would
+// choose AVX-512, which is no faster than AVX2 compiled by g++, and slower than
+// AVX2 compiled by clang.
 #if defined(__x86_64__)
 const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
 #else

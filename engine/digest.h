@@ -35,7 +35,7 @@ struct DigestHash {
 // XXH3-128 of the bytes, seed 0.
 Digest DigestOf(std::span<const std::byte> bytes);
 Digest DigestOf(std::string_view bytes);
-// XXH3-64: for what is compared within one program only.
+// XXH3-64: only for values that are compared within one process.
 uint64_t ShortDigestOf(std::span<const std::byte> bytes);
 uint64_t ShortDigestOf(std::string_view bytes);
 

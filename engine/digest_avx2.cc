@@ -1,6 +1,6 @@
 #include "engine/digest_avx2.h"
 
-// The library's own source, as inline functions of this file.
+// Includes the library's source as inline functions of this file.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,9 +1,9 @@
-// XXH3 by AVX2, for digest.cc.
+// XXH3 with AVX2, for digest.cc.
 #ifndef GAUNTLET_ENGINE_DIGEST_AVX2_H_
 #define GAUNTLET_ENGINE_DIGEST_AVX2_H_
 
-// No headers of C++: compiled with AVX2, their inline functions could become
-// those of the whole program.
+// Includes no C++ headers: the linker could choose their inline functions,
+// compiled with AVX2 here, for the whole program.
 #include <stddef.h>
 #include <stdint.h>
 

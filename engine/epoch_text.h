@@ -13,18 +13,19 @@
 
 namespace gauntlet {
 
-// "epoch 3" for index 2, which is also the number of epochs completed before.
+// Returns "epoch 3" for index 2. The index is also the number of epochs
+// completed before.
 inline std::string EpochName(uint64_t index) {
   return fmt::format("epoch {}", index + 1);
 }
 
-// "1 epoch completed", "2 epochs completed".
+// Returns "1 epoch completed", "2 epochs completed".
 inline std::string EpochsCompleted(uint64_t count) {
   return fmt::format("{} epoch{} completed", count, count == 1 ? "" : "s");
 }
 
-// Position in the data of a state: "2 epochs completed" between two epochs,
-// else "epoch 3, sample 7680".
+// Returns the position of a state in the data: "2 epochs completed" between two
+// epochs, else "epoch 3, sample 7680".
 inline std::string EpochPosition(uint64_t completed, uint64_t sample) {
   return sample == 0
              ? EpochsCompleted(completed)

@@ -26,15 +26,15 @@ uint32_t WordAt(std::span<const std::byte> bytes, size_t at) {
 
 bool IsNan(uint32_t bits) { return (bits & kMagnitude) > kInfinity; }
 
-// How much of the bytes, from the front, was looked at in vectors, and whether
-// there is a NaN in it.
+// Number of bytes, from the front, that vector code scanned, and whether they
+// contain a NaN.
 struct Scanned {
   size_t size = 0;
   bool nan = false;
 };
 
 #if defined(__x86_64__)
-// 128 bytes a round. A comparison of two vectors finds the NaNs of both.
+// Scans 128 bytes a round. A comparison of two vectors finds the NaNs of both.
 __attribute__((target("avx2"))) Scanned ScanAvx2(
     std::span<const std::byte> bytes) {
   const auto* const floats = reinterpret_cast<const float*>(bytes.data());
@@ -69,7 +69,7 @@ bool HasNan(std::span<const std::byte> bytes) {
   return false;
 }
 
-// The block with its NaNs made canonical.
+// Returns the block with its NaNs made canonical.
 std::vector<std::byte> Canonical(std::span<const std::byte> block) {
   std::vector<std::byte> copy(block.begin(), block.end());
   for (size_t at = 0; at + sizeof(uint32_t) <= copy.size();

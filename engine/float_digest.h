@@ -1,4 +1,4 @@
-// The digest of float32 values as a training state has it.
+// The digest of float32 values in a training state.
 #ifndef GAUNTLET_ENGINE_FLOAT_DIGEST_H_
 #define GAUNTLET_ENGINE_FLOAT_DIGEST_H_
 
@@ -9,9 +9,8 @@
 
 namespace gauntlet {
 
-// XXH3 treats texts up to this length by a different function (xxHash's
-// doc/xxhash_spec.md, "XXH3 Algorithm Details (for small inputs)" and "(for
-// medium inputs)").
+// Up to this length XXH3 uses different functions (xxHash's doc/xxhash_spec.md,
+// "XXH3 Algorithm Details (for small inputs)" and "(for medium inputs)").
 inline constexpr size_t kMaxShortDigestBytes = 240;
 
 // XXH3-128 of little-endian float32, in which any NaN counts as 0x7fc00000;

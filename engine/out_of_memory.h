@@ -1,4 +1,4 @@
-// Memory that is had in other ways than by operator new.
+// Handling of exhausted memory outside of operator new.
 #ifndef GAUNTLET_ENGINE_OUT_OF_MEMORY_H_
 #define GAUNTLET_ENGINE_OUT_OF_MEMORY_H_
 
@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-// There is none: as where operator new finds none. The handler that is set for
-// that is called, once; std::bad_alloc where it returns, or there is none.
+// Reports exhausted memory as operator new does: calls the new-handler once. If
+// there is none, or it returns, throws std::bad_alloc.
 [[noreturn]] inline void OutOfMemory() {
   if (const std::new_handler handler = std::get_new_handler()) handler();
   throw std::bad_alloc();

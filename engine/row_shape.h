@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// Flat rows are 1 x 1 of so many channels.
+// A flat row is 1 x 1 with as many channels as values.
 struct RowShape {
   size_t height = 0;
   size_t width = 0;

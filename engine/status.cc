@@ -38,8 +38,8 @@ std::string_view CodeName(Code code) {
 
 Status::Status(Code code, std::string message) {
   CHECK(code != Code::kOk, "an error needs an error code");
-  // Messages quote what came from outside, which may hold line ends and what
-  // moves a terminal's cursor.
+  // Messages quote text from outside, which may contain line ends and terminal
+  // escape sequences.
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }

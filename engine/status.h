@@ -1,8 +1,8 @@
-// Outcome of an operation that the world can make fail.
+// Outcome of an operation that can fail for reasons outside the program.
 //
-// A Status is either Ok or a code with a one-line message that names the thing,
-// what was expected and what was found. A code exists only where some caller
-// acts differently on it. Result<T> is a T or a Status that is not Ok.
+// A Status is either Ok or a code with a one-line message that names the
+// object, what was expected and what was found. A code exists only where some
+// caller acts differently on it. Result<T> is a T or a Status that is not Ok.
 #ifndef GAUNTLET_ENGINE_STATUS_H_
 #define GAUNTLET_ENGINE_STATUS_H_
 
@@ -17,28 +17,28 @@ namespace gauntlet {
 
 enum class Code {
   kOk,
-  kInvalidArgument,   // Bad input from outside: refuse it (exit 2).
-  kNotFound,          // The named thing is absent.
-  kAlreadyExists,     // Somebody made it first.
-  kUnavailable,       // A connection or worker is lost: regroup.
-  kDeadlineExceeded,  // A wait ended without the event: suspect a hang.
-  kFenced,  // A newer generation owns the store: this one writes nothing more.
-  kDataLoss,            // Stored bytes are not the bytes that were written.
+  kInvalidArgument,     // Bad input from outside: reject it (exit 2).
+  kNotFound,            // The named thing is absent.
+  kAlreadyExists,       // Another process created it first.
+  kUnavailable,         // A connection or worker is lost: regroup.
+  kDeadlineExceeded,    // A wait ended without the event: suspect a hang.
+  kFenced,              // A newer generation owns the store: stop writing.
+  kDataLoss,            // Stored bytes differ from those written.
   kIoError,             // The disk failed (EIO): retry elsewhere, never here.
-  kResourceExhausted,   // No room: a full disk, no process or thread left.
+  kResourceExhausted,   // A full disk, or no process or thread left.
   kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
-  kOtherJob,   // The checkpoints belong to another job: refuse it (exit 8).
-  kCancelled,  // Asked to stop.
+  kOtherJob,            // The checkpoints belong to another job (exit 8).
+  kCancelled,           // The caller requested the stop.
   // Permission, read-only or a size limit: fails until a person changes it.
   kForbidden,
 };
 inline constexpr Code kLastCode = Code::kForbidden;
 
-// "NOT_FOUND" and so on.
+// Returns "NOT_FOUND" and so on.
 std::string_view CodeName(Code code);
 
-// One word that is null where all went well, so that what an error takes stands
-// out of the way of what goes well: every step passes through hundreds.
+// One pointer, null if Ok, so that errors cost the path without errors nothing:
+// every step passes hundreds of Statuses.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -60,7 +60,7 @@ class [[nodiscard]] Status {
 
   bool ok() const { return error_ == nullptr; }
   Code code() const { return ok() ? Code::kOk : error_->code; }
-  // Empty where it is Ok.
+  // Empty if Ok.
   const std::string& message() const;
   // "NOT_FOUND: /a/b: no such file", or "OK".
   std::string ToString() const;
@@ -94,7 +94,7 @@ inline Status OkStatus() { return Status(); }
 [[gnu::cold]] Status OtherJob(std::string message);
 [[gnu::cold]] Status Cancelled(std::string message);
 
-// The same code, with "context: " put before the message. Ok stays Ok.
+// Returns the Status with "context: " prepended to the message. Ok stays Ok.
 [[gnu::cold]] Status Annotate(const Status& status, std::string_view context);
 
 template <typename T>

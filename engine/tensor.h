@@ -1,4 +1,4 @@
-// Named arrays as they go into a checkpoint and into the state digest.
+// Named arrays, as stored in a checkpoint and covered by the state digest.
 #ifndef GAUNTLET_ENGINE_TENSOR_H_
 #define GAUNTLET_ENGINE_TENSOR_H_
 

@@ -13,7 +13,8 @@ unsigned char ByteAt(std::string_view text, size_t i) {
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-// The second byte tells long forms, surrogates and what is above U+10FFFF.
+// The second byte reveals overlong forms, surrogates and code points above
+// U+10FFFF.
 bool IsSecond(unsigned char first, unsigned char second) {
   if (first == 0xe0) return second >= 0xa0;
   if (first == 0xed) return second < 0xa0;

@@ -12,12 +12,12 @@ namespace gauntlet {
 // nothing above U+10FFFF.
 bool IsUtf8(std::string_view text);
 
-// The longest beginning of at most `max_bytes` that ends with a whole
+// Returns the longest prefix of at most `max_bytes` that does not split a
 // character.
 std::string_view TruncateUtf8(std::string_view text, size_t max_bytes);
 
-// The text with \xNN for each control character and, if it is not UTF-8, for
-// each byte beyond ASCII.
+// Returns the text with \xNN for each control character and, if the text is not
+// UTF-8, for each byte beyond ASCII.
 std::string EscapeBytes(std::string_view text);
 
 }  // namespace gauntlet

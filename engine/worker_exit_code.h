@@ -1,4 +1,4 @@
-// How a worker process ends: said once, for the engine and for its judge.
+// Exit codes of a worker process, defined once for the engine and its judge.
 #ifndef GAUNTLET_ENGINE_WORKER_EXIT_CODE_H_
 #define GAUNTLET_ENGINE_WORKER_EXIT_CODE_H_
 
@@ -8,22 +8,22 @@
 
 namespace gauntlet {
 
-// The launcher acts on these, and ends with them itself, but for kStartLater:
-// it ends with kLostWorker then.
+// The launcher acts on these codes and exits with them itself, except for
+// kStartLater, where it exits with kLostWorker.
 enum class WorkerExit : int {
   kDone = 0,
   kFailed = 1,  // nondeterminism, a bug
   kBadInput = 2,
   kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
   kOtherJob = 8,      // the checkpoints belong to another job
-  kNotFinite = 9,     // OnNotFinite::kStop: another start computes the same
-  // The last state could not be saved, or the machine has no room for the
-  // worker (disk, processes, threads): a later start may succeed, a restart now
-  // does not. Programs that people start exit with 75 instead.
+  kNotFinite = 9,     // OnNotFinite::kStop: a restart computes the same
+  // The last state could not be saved, or the machine lacks resources for the
+  // worker (disk, processes, threads): a later start may succeed, an immediate
+  // restart does not. Programs that people start exit with 75 instead.
   kStartLater = 74,
-  // Another worker is gone, or the disk failed: start again (EX_TEMPFAIL).
+  // Another worker is lost, or the disk failed: restart (EX_TEMPFAIL).
   kLostWorker = 75,
-  kStopped = 143,  // told to go, and saved where there is a store
+  kStopped = 143,  // stopped on a notice; saved if there is a store
 };
 
 // Returns true iff the exit code of a worker or a launcher is one of these.

@@ -59,12 +59,12 @@ struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kConstant;
   uint64_t warmup = 0;
   uint64_t steps = 1;  // kExponentialDecay, kCosineDecay: updates
-  float rate = 1.0f;   // kExponentialDecay: what is left after `steps`
-  // kExponentialDecay: only at multiples of `steps`.
+  float rate = 1.0f;   // kExponentialDecay: factor after `steps`
+  // kExponentialDecay: the rate changes only at multiples of `steps`.
   bool staircase = false;
-  float alpha = 0.0f;  // kCosineDecay: the share that is left at the end
-  // kPiecewise: values[i] up to and with update boundaries[i], the last value
-  // behind the last boundary. They replace the learning rate.
+  float alpha = 0.0f;  // kCosineDecay: the final share
+  // kPiecewise: values[i] up to and including update boundaries[i], the last
+  // value after the last boundary. They replace the learning rate.
   std::vector<uint64_t> boundaries;
   std::vector<float> values;
 };
@@ -92,39 +92,39 @@ struct OptimizerSpec {
 
 enum class DataKind : uint8_t { kDigits, kIdx, kCifar10, kNpy };
 
-// In what order an epoch takes the rows.
+// Order in which an epoch takes the rows.
 enum class Shuffle : uint8_t { kOn, kOff };
 
-// Policy that gives rows to replicas: see engine/data/row_schedule.h.
+// Policy that assigns rows to replicas: see engine/data/row_schedule.h.
 enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
   std::string path;               // directory of the files; not kDigits
-  std::string validation_path;    // of validation files; empty: `path`
-  int classes = 10;               // kNpy: labels are below
+  std::string validation_path;    // of validation files; empty: as `path`
+  int classes = 10;               // kNpy: every label is below
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
   // kDigits: pixels a side, 28 or 7 (7: the mean of 4x4 blocks).
   int side = 28;
   Shuffle shuffle = Shuffle::kOn;
   ShardPolicy shard = ShardPolicy::kData;
-  int steps_per_epoch = 0;   // 0: as many as the rows give
+  int steps_per_epoch = 0;   // 0: as many as the rows allow
   int validation_steps = 0;  // in global batches; 0: all rows
 };
 
 // Treatment of the samples of an epoch that do not fill a global batch.
 enum class Remainder : uint8_t { kDrop, kKeep };
 
-// Start of training, if it differs from the seed's parameters at epoch 0.
+// Start of training, if it is not the seed's parameters at epoch 0.
 struct StartSpec {
-  // Digest of initial weights that the user supplies (WeightsDigest); none: the
-  // seed's parameters.
+  // Digest of initial weights that the user supplies (WeightsDigest); nullopt:
+  // the seed's parameters.
   std::optional<Digest> weights;
   uint64_t epoch = 0;  // number of the first epoch
 };
 
-// Replicas of a job, and so workers of a cluster.
+// Most replicas of a job, and so most workers of a cluster.
 inline constexpr int kMaxReplicas = 4096;
 
 struct JobSpec {
@@ -138,8 +138,9 @@ struct JobSpec {
   uint64_t seed = 1;
   Remainder remainder = Remainder::kDrop;
   StartSpec start;
-  // The parameters that checkpoints hold, ascending; the others begin anew in
-  // each life, so that another choice is another job. Empty: all of them.
+  // Names of the parameters that checkpoints hold, ascending. The others are
+  // initialized in every attempt, so that another selection is another job.
+  // Empty: checkpoints hold all parameters.
   std::vector<std::string> saved;
   // Options that the state of the program's callbacks depends on, by callback
   // and option: {"early_stopping": {"monitor": "val_loss"}}. Empty: no callback
@@ -147,8 +148,8 @@ struct JobSpec {
   std::map<std::string, std::map<std::string, std::string>> callbacks;
 };
 
-// The job of a preset, with one replica; see preset_run.h for its length, and
-// presets.cc for all of them. kInvalidArgument names the known ones.
+// Returns the job of a preset, with one replica. preset_run.h has the length of
+// its run, presets.cc lists all presets. kInvalidArgument names the known ones.
 Result<JobSpec> PresetJob(std::string_view name);
 
 struct PresetInfo {
@@ -157,38 +158,37 @@ struct PresetInfo {
 };
 std::vector<PresetInfo> AllPresets();
 
-// kInvalidArgument for what no run can use: no layers, layers in an order that
-// makes no sense (convolutions, one flatten, dense layers), replicas < 1, a
-// rate outside [0, 1), absurd sizes … The message names field, bounds and
-// value.
+// Returns kInvalidArgument for a job that cannot run: no layers, layers in an
+// order without meaning (convolutions, one flatten, dense layers is right),
+// replicas < 1, a rate outside [0, 1), absurd sizes … The message names field,
+// bounds and value.
 Status Validate(const JobSpec& job);
 
-// Canonical JSON, one line: equal jobs give equal text, and what a kind does
-// not use (SGD's beta1) is not in it. Floats are in the shortest form that
-// reads back to the same bits. `data_digest` is of the data's content, so that
-// a changed file is a changed job.
+// Returns canonical JSON, one line: equal jobs give equal text, and fields that
+// a kind does not use (beta1 of SGD) are left out. Floats have the shortest
+// form that reads back to the same bits. `data_digest` is that of the data's
+// content, so that a changed file is a changed job.
 std::string JobToJson(const JobSpec& job, const Digest& data_digest);
-// The inverse, as far as the JobSpec goes. Strict: an unknown, missing or
-// repeated key, a wrong type or a value that Validate refuses is
-// kInvalidArgument with the dotted path of the key.
+// Reads the JobSpec from such a text. Strict: an unknown, missing or repeated
+// key, a wrong type or a value that Validate rejects is kInvalidArgument with
+// the dotted path of the key.
 Result<JobSpec> JobFromJson(std::string_view json);
-// Over the canonical JSON and the numerics version, but not over data's paths:
-// what the data is counts, where it lies does not.
+// Returns the digest of the canonical JSON and the numerics version, without
+// the paths of the data: its content belongs to the job, its location does not.
 Digest JobDigest(std::string_view job_json);
-// "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for two
-// canonical texts that differ; "" if they do not (then it is the numerics
-// version that changed). Paths are not compared.
+// Returns "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for
+// two canonical texts; "" if they do not differ (then the numerics version
+// does). Paths are not compared.
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 
 // Returns true iff the stored job records no callbacks and is otherwise equal:
-// an older version wrote it, or no callback kept state then. Whether the
-// checkpoint holds the state of the present callbacks is checked by its
-// tensors.
+// an older version wrote it, or no callback kept state then. The checkpoint's
+// tensors show if it holds the state of the present callbacks.
 bool DiffersOnlyInUnrecordedCallbacks(std::string_view stored_json,
                                       std::string_view present_json);
 
-// The same of any two JSON objects, and where each of them stands.
+// A JSON object, and how a message describes its origin.
 struct NamedJson {
   std::string_view json;
   std::string_view where;  // "in the checkpoint"

@@ -11,14 +11,15 @@ namespace {
 
 using Leaves = std::map<std::string, std::string>;
 
-// Without the quotes of a string, but with its escapes: never two lines.
+// Returns the value on one line: a string without its quotes, but with its
+// escapes.
 std::string OneLine(const Json& value) {
   const std::string text =
       value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return value.is_string() ? text.substr(1, text.size() - 2) : text;
 }
 
-// Every scalar under its dotted path. The parse bounds the depth.
+// Collects every scalar under its dotted path. The parser bounds the depth.
 void CollectLeaves(const Json& value, const std::string& path, Leaves& leaves) {
   if (value.is_object()) {
     for (const auto& [key, child] : value.items()) {
@@ -38,7 +39,7 @@ std::string LeafOr(const Leaves& leaves, const std::string& path) {
   return found == leaves.end() ? "nothing" : found->second;
 }
 
-// The callbacks of a job, taken out of it.
+// Removes the callbacks from a job and returns them.
 Json TakeCallbacks(Json& job) {
   Json callbacks = Json::object();
   if (!job.is_object() || !job.contains("callbacks")) return callbacks;
@@ -111,8 +112,7 @@ std::string DescribeJsonDifference(const NamedJson& one,
     }
     CollectLeaves(*parsed, "", *leaves);
   }
-  constexpr size_t kMaxNamed = 24;  // differences that a person reads, and a
-                                    // line holds
+  constexpr size_t kMaxNamed = 24;  // differences that fit on one readable line
   size_t unnamed = 0;
   Leaves paths = before;
   paths.insert(now.begin(), now.end());

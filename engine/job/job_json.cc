@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 
-// The double whose shortest decimal form is the float's shortest decimal form:
-// 0.001f is written 0.001, and reading it back gives 0.001f. -0 becomes 0.
+// Returns the double whose shortest decimal form is that of the float: 0.001f
+// is written 0.001, and reading it back gives 0.001f. -0 becomes 0.
 double Written(float value) {
   return std::strtod(fmt::format("{}", value + 0.0f).c_str(), nullptr);
 }
@@ -227,7 +227,7 @@ Result<ModelSpec> ModelFromJson(const Json& json) {
   return model;
 }
 
-// Keys that stand there only where they say something else than ever.
+// Reads the keys that are written only if they differ from their defaults.
 void ReadSampling(JsonFields& fields, DataSpec& data) {
   if (fields.Maybe("shuffle") != nullptr) {
     data.shuffle = fields.Choice<Shuffle>("shuffle", {{"off", Shuffle::kOff}});

@@ -1,5 +1,5 @@
-// JSON written piece by piece, the bytes as given: for formats of which every
-// byte is known beforehand but for the values (canonical_json.h reads them).
+// Writes JSON piece by piece, the bytes as given: for formats in which every
+// byte except the values is fixed (canonical_json.h reads them).
 #ifndef GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
 #define GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
 
@@ -20,9 +20,9 @@ class JsonText {
     text_ += text;
     return *this;
   }
-  // With its quotes, and escaped where it has to be.
+  // Appends the text in quotes, escaped where necessary.
   JsonText& String(std::string_view text);
-  // The same of text that is known to need no escapes.
+  // As String, for text that needs no escapes.
   JsonText& PlainString(std::string_view text) {
     text_ += '"';
     text_ += text;

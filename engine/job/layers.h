@@ -1,4 +1,5 @@
-// The layers of a model, as one writes them down: {Flatten(), Dense(128), …}.
+// The layers of a model, in the notation of a program: {Flatten(), Dense(128),
+// …}.
 #ifndef GAUNTLET_ENGINE_JOB_LAYERS_H_
 #define GAUNTLET_ENGINE_JOB_LAYERS_H_
 
@@ -20,13 +21,14 @@ inline LayerSpec Conv2D(int filters, int kernel) {
 
 inline LayerSpec Relu() { return {.kind = LayerKind::kRelu}; }
 
-// Zeroes that share of the values in training, in [0, 1), and scales the rest.
+// In training, zeroes the share `rate` of the values, in [0, 1), and scales the
+// rest.
 inline LayerSpec Dropout(float rate) {
   return {.kind = LayerKind::kDropout, .rate = rate};
 }
 
-// Takes off a moving mean that each replica keeps for itself; `momentum` in
-// [0, 1) is the share of it that stays in a step.
+// Subtracts a moving mean that each replica keeps for itself. `momentum` in [0,
+// 1) is the share of the mean that a step keeps.
 inline LayerSpec Center(float momentum) {
   return {.kind = LayerKind::kCenter, .momentum = momentum};
 }

@@ -10,7 +10,7 @@ namespace gauntlet {
 
 struct PresetRun {
   std::string_view preset;
-  uint64_t epochs = 1;  // unless a user gives another length
+  uint64_t epochs = 1;  // unless the user gives another length
   // Share of the validation samples that are classified correctly after these
   // epochs, with one replica and seed 1, as measured.
   int accuracy_percent = 0;

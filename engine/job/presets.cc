@@ -40,8 +40,8 @@ JobSpec DnnJob() {
   return job;
 }
 
-// The run of TensorFlow's tutorial on multi-worker training with Keras. Its
-// 3 epochs are too short to learn much.
+// The job of TensorFlow's tutorial on multi-worker training with Keras. The
+// tutorial's 3 epochs are too short to learn much.
 JobSpec CnnShortJob() {
   JobSpec job;
   job.model.layers = {Conv2D(32, 3), Relu(), Flatten(),

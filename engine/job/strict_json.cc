@@ -14,14 +14,14 @@ constexpr size_t kMaxText = size_t{1} << 20;
 constexpr int kMaxDepth = 16;
 constexpr size_t kMaxShown = 40;
 
-// A value as a message shows it: on one line and not too long.
+// Returns a value as a message shows it: on one line and not too long.
 std::string Shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "…";
   return text;
 }
 
-// Watches the parse for what the resulting value no longer shows.
+// Rejects, during the parse, errors that the resulting value no longer shows.
 class ParseWatch {
  public:
   bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
@@ -144,7 +144,7 @@ float JsonFields::Float(std::string_view key) {
   const Json& value = Any(key);
   if (value.is_number()) {
     const double number = value.get<double>();
-    // Above the largest float the conversion itself would be undefined.
+    // Above the largest float the conversion itself is undefined.
     if (std::abs(number) <= double{std::numeric_limits<float>::max()}) {
       return static_cast<float>(number);
     }

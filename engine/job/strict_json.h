@@ -1,6 +1,7 @@
-// Reading JSON strictly: every key known, present and once, of the right type.
+// Strict reading of JSON: every key known, present and unique, and every value
+// of the right type.
 //
-// For .cc files only: nlohmann's types stop at the edge of this part.
+// For .cc files only: no other header of engine/ has nlohmann's types.
 #ifndef GAUNTLET_ENGINE_JOB_STRICT_JSON_H_
 #define GAUNTLET_ENGINE_JOB_STRICT_JSON_H_
 
@@ -18,16 +19,16 @@ namespace gauntlet {
 
 using Json = nlohmann::ordered_json;
 
-// At most 1 MiB, nested at most 16 deep, no key twice in one object;
-// kInvalidArgument otherwise. `what` names the text in messages.
+// Parses at most 1 MiB, nested at most 16 deep, without a repeated key in any
+// object; kInvalidArgument otherwise. `what` names the text in messages.
 Result<Json> ParseStrictJson(std::string_view text, std::string_view what);
 
-// The fields of one object, read one by one. The first error sticks and is what
-// Finish returns; after it the readers give zero values.
+// Reads the fields of one object, one by one. Finish returns the first error;
+// after an error the readers return zero values.
 class JsonFields {
  public:
-  // `path` is where the object stands ("optimizer"), "" for the whole text.
-  // `object` must outlive this.
+  // `path` is the object's place ("optimizer"), "" for the whole text. `object`
+  // must outlive this.
   JsonFields(const Json& object, std::string path);
 
   int64_t Integer(std::string_view key, int64_t low, int64_t high);
@@ -40,13 +41,14 @@ class JsonFields {
   template <typename T>
   T Choice(std::string_view key,
            std::initializer_list<std::pair<std::string_view, T>> names);
-  // Null if it is missing; its own type is for the caller to check.
+  // Returns null if the key is missing. The caller checks the value's type.
   const Json& Any(std::string_view key);
-  // Null if it is not there, which is no error.
+  // Returns nullptr if the key is missing, which is no error.
   const Json* Maybe(std::string_view key);
   std::string PathOf(std::string_view key) const;
 
-  // The first error, or that a key is there that nobody asked for.
+  // Returns the first error, or an error if the object has a key that was not
+  // read.
   Status Finish() const;
 
  private:

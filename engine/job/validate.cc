@@ -26,7 +26,7 @@ Status CheckInt(std::string_view field, int64_t value, int64_t low,
       fmt::format("{}: expected {} to {}, found {}", field, low, high, value));
 }
 
-// NaN is in no interval.
+// NaN is in no interval, so it is rejected.
 Status CheckBelow(std::string_view field, float value, float low, float end) {
   if (value >= low && value < end) return OkStatus();
   return InvalidArgument(
@@ -41,7 +41,7 @@ Status CheckPositive(std::string_view field, float value, float high) {
                   field, high, value));
 }
 
-// The message begins behind the layer's own place.
+// Returns a message that begins after the layer's own path.
 Status ValidateLayer(const LayerSpec& layer) {
   switch (layer.kind) {
     case LayerKind::kDense:
@@ -60,7 +60,7 @@ Status ValidateLayer(const LayerSpec& layer) {
   return InvalidArgument(".kind: unknown");
 }
 
-// Images up to the one flatten, flat rows behind it.
+// Checks the order: images up to the one flatten, flat rows after it.
 Status ValidateOrder(const ModelSpec& model) {
   const auto refuse = [](size_t index, std::string_view expected) {
     return InvalidArgument(
@@ -131,7 +131,7 @@ Status ValidateData(const DataSpec& data) {
                   kMaxSamples);
 }
 
-// Checks an epoch whose rows are known beforehand.
+// Checks an epoch whose number of rows is known without reading data.
 Status ValidateEpoch(const JobSpec& job) {
   const int64_t global_batch = int64_t{job.replicas} * job.batch;
   const int64_t samples = job.data.samples;
@@ -143,7 +143,7 @@ Status ValidateEpoch(const JobSpec& job) {
         "rows = {}) with remainder drop, found {}",
         all_of_each ? 1 : job.replicas, job.batch, needed, samples));
   }
-  // The ledger numbers the uses of an epoch.
+  // The ledger of samples numbers the uses of an epoch in 32 bits.
   constexpr int64_t kMaxUses = int64_t{1} << 32;
   if (all_of_each && job.replicas * samples >= kMaxUses) {
     return InvalidArgument(fmt::format(
@@ -224,7 +224,7 @@ Status ValidateOptimizer(const OptimizerSpec& optimizer) {
   return InvalidArgument("optimizer.kind: not a kind");
 }
 
-// Names of parameters, as a person would write them.
+// Checks names of parameters: printable and without spaces.
 Status ValidateSaved(const std::vector<std::string>& saved) {
   constexpr size_t kMaxNames = 10'000;
   constexpr size_t kMaxName = 200;

@@ -9,8 +9,8 @@ namespace gauntlet {
 
 uint32_t Crc32c(std::string_view bytes);
 
-// As TFRecord stores it: a checksum over bytes that hold checksums themselves
-// is weak, so it is rotated and shifted by a constant.
+// Returns the checksum as TFRecord stores it: rotated and shifted by a
+// constant, as a checksum over bytes that contain checksums is weak.
 uint32_t MaskedCrc32c(std::string_view bytes);
 
 }  // namespace gauntlet

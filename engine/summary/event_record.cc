@@ -15,7 +15,7 @@ std::string LittleEndian(uint64_t value, size_t bytes) {
   return text;
 }
 
-// A message in protobuf's wire format, field by field.
+// Encodes a message in protobuf's wire format, field by field.
 class Message {
  public:
   Message& Double(uint32_t field, double value) {

@@ -14,8 +14,8 @@
 //   Value       1 string tag, 2 float simple_value
 //   SessionLog  1 enum status (1 = START)
 //
-// The first event of a file has the file version; a SessionLog START makes
-// readers drop what earlier files say of its step and later ones.
+// The first event of a file has the file version. A SessionLog START makes
+// readers discard what earlier files have of its step and later ones.
 #ifndef GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_
 #define GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_
 
@@ -39,13 +39,13 @@ struct EventTime {
   uint64_t step = 0;
 };
 
-// Encoded events.
+// Return encoded events.
 std::string FileVersionEvent(const EventTime& time);
 std::string SessionStartEvent(const EventTime& time);
 std::string ScalarsEvent(const EventTime& time,
                          std::span<const Scalar> scalars);
 
-// The record that holds an event.
+// Returns the record that holds an event.
 std::string EventRecord(std::string_view event);
 
 }  // namespace gauntlet

@@ -14,7 +14,7 @@ namespace {
 // Stamps have ten digits, so that file names sort by their times.
 constexpr int64_t kMaxStamp = 9'999'999'999;
 
-// The time in an event file's name; -1: it is none.
+// Returns the time in an event file's name; -1 if the name has none.
 int64_t StampOf(std::string_view name) {
   if (!name.starts_with(kEventFilePrefix)) return -1;
   name.remove_prefix(kEventFilePrefix.size());
@@ -24,7 +24,8 @@ int64_t StampOf(std::string_view name) {
   return error == std::errc() && stamp <= kMaxStamp ? stamp : -1;
 }
 
-// Now, or later where the clock went back since an earlier file was made.
+// Returns the present time, or a later one if the clock went back since an
+// earlier file was created.
 Result<int64_t> NewStamp(World& world, const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
                    world.storage.List(directory));
@@ -35,7 +36,7 @@ Result<int64_t> NewStamp(World& world, const std::string& directory) {
   return std::min(stamp, kMaxStamp);
 }
 
-// A host's name as a part of a file's.
+// Returns the host's name with unusual characters replaced, for a file name.
 std::string HostPart(const std::string& host) {
   std::string part;
   for (const char c : host) {

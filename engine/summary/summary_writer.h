@@ -1,8 +1,8 @@
 // Curves for TensorBoard: scalars over steps, in event files (event_record.h).
 //
-// A directory holds the event files of one run, one for each life of its chief,
-// and one of them at most grows. Readers take them in the order of their names,
-// so a new file's name is always the last.
+// A directory holds the event files of one run, one for each incarnation of the
+// chief; at most one of them grows. Readers take them in name order, so the
+// name of a new file always sorts last.
 #ifndef GAUNTLET_ENGINE_SUMMARY_SUMMARY_WRITER_H_
 #define GAUNTLET_ENGINE_SUMMARY_SUMMARY_WRITER_H_
 
@@ -18,23 +18,23 @@
 
 namespace gauntlet {
 
-// The names of event files begin so.
+// Prefix of the names of event files.
 inline constexpr std::string_view kEventFilePrefix = "events.out.tfevents.";
 
-// Not safe for two tasks at once.
+// Not safe for concurrent use.
 class SummaryWriter {
  public:
-  // Makes the directory where it is missing, and in it a new file that begins
+  // Creates the directory if it is missing, and in it a new file that begins
   // with the file version and a session start: readers discard what earlier
   // files have of `first_step` and later steps. The world outlives the writer.
   static Result<std::unique_ptr<SummaryWriter>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 
-  // Appends to the file. After an error it is as it was, as far as readers can
-  // tell, and later scalars may go well.
+  // Appends to the file. After an error readers see the file unchanged, and
+  // later writes may succeed.
   Status Write(uint64_t step, std::span<const Scalar> scalars);
 
-  // Makes what is written durable.
+  // Makes everything written durable.
   Status Sync();
 
   const std::string& path() const { return path_; }
