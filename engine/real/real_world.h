@@ -13,8 +13,8 @@
 
 namespace gauntlet {
 
-// The parts of it, alive as long as this is. No thread before the network is
-// used.
+// The parts of the World, which must not outlive this. Starts no thread before
+// the network is used.
 struct RealWorld {
   SystemClock clock;
   PosixStorage storage;

@@ -78,7 +78,7 @@ Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
   }
   const gpu::DeviceApi* const api = entry(gpu::kDeviceAbi);
   RETURN_IF_ERROR(CheckTable(api, file));
-  // CUDA has threads of its own: it is never closed.
+  // Never closed: CUDA has threads of its own.
   static_cast<void>(library.release());
   return api;
 }
@@ -100,7 +100,7 @@ Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
   }
   gpu::DeviceText version;
   gpu::DeviceText why;
-  // It has opened NCCL, if there is one, and stays as that does.
+  // Never closed: it may have opened NCCL, which must stay open.
   static_cast<void>(library.release());
   if (api->version(&version, &why)) return api;
   return NotFound(why.text);

@@ -1,6 +1,6 @@
-// CUDA, where this machine has it: the library beside the program is opened
-// when it is asked for, and only where there is a driver to use it with. The
-// program itself needs no CUDA library.
+// CUDA, if this machine has it. The library next to the program is opened on
+// request, and only if the machine has a driver. The program itself links no
+// CUDA library.
 #ifndef GAUNTLET_ENGINE_REAL_HOST_CUDA_PLUGIN_H_
 #define GAUNTLET_ENGINE_REAL_HOST_CUDA_PLUGIN_H_
 
@@ -12,10 +12,10 @@
 
 namespace gauntlet {
 
-// Directory of this program, with libgauntlet_cuda.so beside it.
+// Returns the directory of this program, which also holds libgauntlet_cuda.so.
 std::string ProgramDirectory();
 
-// kNotFound: libcuda.so.1 does not load. Loads nothing else.
+// Returns kNotFound if libcuda.so.1 cannot be loaded. Loads nothing else.
 Status FindCudaDriver();
 
 // Opens a library like libgauntlet_cuda.so until the process ends, and returns
@@ -23,12 +23,13 @@ Status FindCudaDriver();
 // kInvalidArgument: the file is no such library, or is of another build.
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
 
-// NCCL's table out of the same library. kNotFound: it was built without, or
-// NCCL's own library does not load, or is too old; other codes as above.
+// Returns NCCL's function table from the same library. kNotFound: the library
+// was built without NCCL, or NCCL's own library cannot be loaded or is too old;
+// other codes as OpenDeviceLibrary.
 Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
     const std::string& file);
 
-// Beside this program.
+// Opens the collective library in the program's directory.
 Result<const gpu::CollectiveApi*> OpenNccl();
 
 struct CudaDevices {
@@ -36,8 +37,8 @@ struct CudaDevices {
   int count = 0;  // >= 1
 };
 
-// The library beside this program, on a machine that has a driver and a device;
-// kNotFound: it has none; other codes as above.
+// Opens the device library in the program's directory. kNotFound: the machine
+// has no driver or no device; other codes as OpenDeviceLibrary.
 Result<CudaDevices> OpenCuda();
 
 }  // namespace gauntlet

@@ -1,6 +1,6 @@
-// Checks that a shared library is as long as its header says. The loader does
-// not: it maps what is there, and a library that was cut off ends the program
-// at the first missing page.
+// Checks that a shared library is as long as its header implies. The loader
+// does not check: it maps what the file has, and a truncated library crashes
+// the program at the first missing page.
 #ifndef GAUNTLET_ENGINE_REAL_HOST_LIBRARY_FILE_H_
 #define GAUNTLET_ENGINE_REAL_HOST_LIBRARY_FILE_H_
 
@@ -10,9 +10,9 @@
 
 namespace gauntlet {
 
-// kNotFound: a library that is shorter than its ELF header says (System V ABI,
-// chapter 4), or no regular file. OK also if there is no such file, or no ELF
-// header: the loader reports that itself.
+// Returns kNotFound for a library that is shorter than its ELF header implies
+// (System V ABI, chapter 4), or for a file that is not regular. Ok also if the
+// file does not exist or has no ELF header: the loader reports those errors.
 Status CheckLibraryFile(const std::string& file);
 
 }  // namespace gauntlet

@@ -14,13 +14,13 @@
 namespace gauntlet {
 namespace {
 
-// A signal handler is given nothing but the signal's number, so what it counts
-// has to be reachable by name.
+// A signal handler receives only the signal's number, so the counters must be
+// global.
 std::atomic<int> termination_notices{0};
 std::atomic<int> interrupts{0};
 constexpr int64_t kNone = -1;
 std::atomic<int64_t> first_notice_ns{kNone};  // of SystemClock
-std::atomic<int> second_interrupt_code{-1};   // -1: the process goes on
+std::atomic<int> second_interrupt_code{-1};   // -1: only counted
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler may touch lock-free atomics only");
@@ -39,7 +39,7 @@ void CountNotice(int signal) {
   termination_notices.fetch_add(1, std::memory_order_release);
 }
 
-// NoticeSignals(), as the system numbers them.
+// NoticeSignals() with their numbers on this system.
 struct NoticeSignal {
   std::string_view name;
   int number;
@@ -87,7 +87,7 @@ bool IsIgnored(int signal) {
 void InstallSignalHandlers() {
   SetHandler(SIGTERM, CountNotice);
   SetHandler(SIGINT, CountNotice);
-  // nohup has it ignored.
+  // nohup sets SIGHUP to ignored.
   if (!IsIgnored(SIGHUP)) SetHandler(SIGHUP, CountNotice);
   SetHandler(SIGPIPE, SIG_IGN);
   SetHandler(SIGXFSZ, SIG_IGN);
@@ -147,7 +147,7 @@ Result<HttpAnswer> RealHost::Ask(const HttpQuestion& question, Time deadline) {
 }
 
 void RealHost::Exit(int code) {
-  // Without destructors: other threads still run on what they would destroy.
+  // Runs no destructors: other threads still use the objects.
   std::fflush(nullptr);
   _exit(code);
 }

@@ -12,28 +12,29 @@
 
 namespace gauntlet {
 
-// Signals that may turn out to be termination notices: SIGINT and
+// Returns the signals that may become preemption notices: SIGINT and
 // NoticeSignals().
 sigset_t SignalsThatMayBeNotices();
 
-// Called first in main() of a program that trains: those signals wait until
-// their meaning is decided, and none of them ends the process before that.
+// Called first in main() of a program that trains: holds those signals until
+// the program decides what they mean. Until then none of them ends the process.
 void HoldSignals();
 
 // Called once, before a thread starts. From then on SIGTERM, SIGINT and (unless
-// it is ignored) SIGHUP are termination notices, including held ones. A write
-// to a broken pipe or past the file size limit becomes an error of that write
-// instead of the end of the process.
+// it is ignored) SIGHUP are preemption notices, including held ones. A write to
+// a broken pipe or past the file size limit becomes an error of that write
+// instead of ending the process.
 void InstallSignalHandlers();
 
-// Makes one more signal a notice: one of NoticeSignals(). REQUIRES: it is.
+// Makes the signal a preemption notice too. REQUIRES: `name` is one of
+// NoticeSignals().
 void InstallNoticeSignal(std::string_view name);
 
-// The second SIGINT ends the process at once with this exit code. Call this in
-// a command that shuts down in order at the first SIGINT.
+// From now on the second SIGINT ends the process immediately with this exit
+// code. For a command that shuts down in order at the first SIGINT.
 void ExitOnSecondInterrupt(int code);
 
-// Lets the held signals have their usual effect.
+// Releases the held signals, which then have their usual effect.
 void ReleaseSignals();
 
 class RealHost final : public Host {

@@ -12,9 +12,9 @@
 namespace gauntlet {
 namespace {
 
-// Frames up to here are copied: cheaper than handing their memory over.
+// Frames up to this size are copied, which is cheaper than passing ownership.
 constexpr size_t kCopiedFrameBytes = 4096;
-// More than a lane offer has.
+// Larger than any lane offer.
 constexpr size_t kMaxOfferBytes = 64;
 
 grpc::ByteBuffer ToByteBuffer(Frame frame) {
@@ -33,7 +33,7 @@ grpc::ByteBuffer ToByteBuffer(Frame frame) {
 
 Frame ToFrame(const grpc::ByteBuffer& bytes) {
   std::vector<grpc::Slice> slices;
-  // Fails only where compression does, and none is used.
+  // Fails only if decompression does, and messages are not compressed.
   CHECK(bytes.Dump(&slices).ok(), "a message that cannot be read");
   Frame frame;
   frame.reserve(bytes.Length());
@@ -128,7 +128,7 @@ void Link::Close() {
   if (closed_) return;
   closed_ = true;
   WakeAll();
-  KeepReading();  // The other end's frames are in the way of its end.
+  KeepReading();  // Unread frames of the peer would hold up the stream's end.
   EndIfDrained();
 }
 
@@ -269,8 +269,8 @@ void Link::KeepWriting() {
   StartWriting(&outgoing_.front());
 }
 
-// Declares the end once nothing is being written, and nothing is left to be
-// unless it could not arrive.
+// Declares the end once no write is in progress and all frames are written, or
+// can no longer arrive.
 void Link::EndIfDrained() {
   if (ended_ || writing_ || !(closed_ || read_lost_)) return;
   if (!outgoing_.empty() && !write_lost_ && !read_lost_) return;
@@ -294,7 +294,7 @@ void ConnectingLink::Take(Frame frame) {
       Result<std::unique_ptr<SharedLane>> lane =
           SharedLane::Open(*offer, nonce());
       if (lane.ok()) SendByLane(*std::move(lane));
-      return;  // Else the stream carries all frames.
+      return;  // If it fails, the stream carries all frames.
     }
   }
   if (connected_) return Link::Take(std::move(frame));
@@ -322,7 +322,7 @@ void LinkRegistry::Remove(std::shared_ptr<Link> link) {
 }
 
 void LinkRegistry::FreeGone() {
-  std::vector<std::shared_ptr<Link>> freed;  // after the mutex is let go
+  std::vector<std::shared_ptr<Link>> freed;  // after the mutex is released
   const std::lock_guard lock(mutex_);
   freed.swap(gone_);
 }

@@ -1,5 +1,5 @@
-// One end of a gRPC stream, as both kinds of end share it. For grpc_*.cc only:
-// the one header that knows gRPC's types.
+// One end of a gRPC stream: the part common to client and server. For grpc_*.cc
+// only: no other header has gRPC's types.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_GRPC_LINK_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_GRPC_LINK_H_
 
@@ -24,12 +24,13 @@ namespace gauntlet {
 
 class LinkRegistry;
 
-// The state of a stream end: what came and was not taken, what is to go.
+// The state of a stream end: frames received but not yet taken, and frames to
+// send.
 //
-// gRPC allows one read and one write at a time, and nothing to be started after
-// the end was declared; the mutex is held over each start so that this order
-// is seen by gRPC as well. That cannot deadlock: gRPC runs no reaction within
-// the call that starts an operation.
+// gRPC allows one read and one write at a time, and no operation may start
+// after the end was declared. The mutex is held during each start, so that gRPC
+// sees this order too. That cannot deadlock: gRPC runs no reaction within the
+// call that starts an operation.
 //
 // Owned by the Channel and, from Adopt to OnGone, by the stream.
 class Link {
@@ -39,20 +40,20 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // As Channel's.
+  // As of Channel.
   Status Send(Frame frame, Time deadline);
   Result<Frame> Receive(Time deadline);
   void Close();
 
-  // Cuts the stream off, whatever is under way.
+  // Cancels the stream, whatever is in progress.
   void Abort();
   // Reads more than the first frame from now on.
   void ResumeReading();
-  // Offers the client a lane for its frames, if this host has the means. On the
-  // server, once.
+  // Server only, once: offers the client a shared-memory lane for its frames,
+  // if this host supports it.
   void OfferLane();
 
-  // True if destroying the link joins gRPC's threads.
+  // Returns true if destroying the link joins gRPC's threads.
   virtual bool MustNotEndInGrpcThread() const = 0;
 
   // The connection's nonce; valid once connected.
@@ -67,32 +68,32 @@ class Link {
   virtual bool MayReadAfterEnd() const = 0;
   virtual void Cancel() = 0;
 
-  // Called before the stream starts: `self` lives until OnGone. Returns false
-  // if the network is shutting down and the stream must not start.
+  // Called before the stream starts; keeps `self` alive until OnGone. Returns
+  // false if the network is shutting down and the stream must not start.
   bool Adopt(std::shared_ptr<Link> self);
   // Called when gRPC reports the event.
   void OnRead(bool ok);
   void OnWritten(bool ok);
   void OnGone(std::string reason);
 
-  // Starts the first read, and the first write where there is one.
+  // Starts the first read, and the first write if there is a challenge.
   void Open(std::optional<Frame> challenge);
-  // From the start: see ResumeReading.
+  // Called before Open: reads only the first frame until ResumeReading.
   void ReadOneFrameOnly() { reads_one_frame_ = true; }
 
   // Handles a received frame. REQUIRES: the mutex is held.
   virtual void Take(Frame frame);
   // Sends a last frame and closes. REQUIRES: the mutex is held.
   void Reject(Frame answer);
-  // Sends a frame of the network's own. REQUIRES: the mutex is held.
+  // Sends a control frame of the network itself. REQUIRES: the mutex is held.
   void SendOwn(Frame frame);
-  // All frames of Send go by the lane from now on. REQUIRES: the mutex is held.
+  // From now on Send uses the lane. REQUIRES: the mutex is held.
   void SendByLane(std::unique_ptr<SharedLane> lane);
 
   std::mutex mutex_;
   std::condition_variable readable_;
   std::condition_variable writable_;
-  bool read_lost_ = false;  // no frame will come any more
+  bool read_lost_ = false;  // no more frames will arrive
   Nonce nonce_{};
 
  private:
@@ -101,20 +102,20 @@ class Link {
   void EndIfDrained();
   void WakeAll();
   Status LostStatus() const;
-  // The lane's status, or why the connection is lost.
+  // Returns the lane's status, or the reason why the connection is lost.
   Status LaneStatus(Status status);
 
   LinkRegistry& registry_;
   const std::string other_end_;
   std::shared_ptr<Link> self_;
-  std::string reason_;  // why it is lost, where gRPC said so
+  std::string reason_;  // why the connection is lost, if gRPC reported a reason
   grpc::ByteBuffer incoming_;
   std::deque<Frame> received_;
   size_t received_bytes_ = 0;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first one is being written
   size_t outgoing_bytes_ = 0;
-  // Set once, then used without the mutex: by the client to send, by the server
-  // to receive what comes behind the stream's frames.
+  // Set once, then used without the mutex. The client sends by it; the server
+  // receives from it after the stream's last frame.
   std::unique_ptr<SharedLane> lane_;
   bool sends_by_lane_ = false;
   bool receives_by_lane_ = false;
@@ -122,13 +123,13 @@ class Link {
   bool reading_ = false;
   bool writing_ = false;
   bool write_lost_ = false;  // no frame can be sent any more
-  bool closed_ = false;      // by this end
+  bool closed_ = false;      // Close was called
   bool ended_ = false;       // DeclareEnd was called
-  bool gone_ = false;        // gRPC has let go
+  bool gone_ = false;        // gRPC no longer uses the stream
 };
 
 // The client of a connection. It is connected once the server's Challenge has
-// come; that also detects a port of another protocol.
+// arrived; the wait for it also detects a port of another protocol.
 class ConnectingLink : public Link {
  public:
   using Link::Link;
@@ -136,8 +137,8 @@ class ConnectingLink : public Link {
   enum class State { kWaiting, kConnected, kFailed };
   State AwaitChallenge(std::chrono::steady_clock::time_point deadline);
 
-  // Makes gRPC try again now if its last attempt failed, instead of after the
-  // 100 ms that it waits at least: start-up is to be faster.
+  // Makes gRPC reconnect now if its last attempt failed, instead of after its
+  // minimum backoff of 100 ms, which would slow start-up down.
   virtual void Hurry() = 0;
 
  protected:
@@ -147,17 +148,18 @@ class ConnectingLink : public Link {
   bool connected_ = false;
 };
 
-// The links of a network whose streams are not gone, and those that wait for
-// their end.
+// The links of a network: those whose streams exist, and those that are waiting
+// to be freed.
 class LinkRegistry {
  public:
-  // False if the network is going down: the link must not start.
+  // Returns false if the network is shutting down: the link must not start.
   bool Add(Link* link);
-  // Keeps a link that holds its transport until FreeGone.
+  // Removes the link. Keeps it alive until FreeGone if it holds a transport.
   void Remove(std::shared_ptr<Link> link);
-  // Frees links whose streams are gone. Never from a gRPC thread.
+  // Frees removed links. Never called from a gRPC thread.
   void FreeGone();
-  // Closes all links, waits for them until `linger`, cuts off the rest.
+  // Closes all links, waits for their streams until `linger` has passed, then
+  // cancels the rest.
   void Shutdown(Duration linger);
 
  private:

@@ -40,9 +40,9 @@ std::chrono::steady_clock::time_point ToSteady(Time time) {
   return std::chrono::steady_clock::time_point(time.time_since_epoch());
 }
 
-// gRPC's threads log where they are: they must not wait for whoever reads that.
-// And strangers can make any number of handshakes fail, with a line for each:
-// one line in ten seconds tells enough.
+// Limits the log to one line in ten seconds: gRPC's threads must not block on
+// whoever reads the log, and strangers can cause any number of failed
+// handshakes, each of which logs a line.
 void LogNowAndThen(gpr_log_func_args* message) {
   using Seconds = std::chrono::seconds;
   static std::atomic<Seconds::rep> next = 0;  // gRPC passes no state along
@@ -77,8 +77,8 @@ class LinkChannel final : public Channel {
   const std::shared_ptr<Link> link_;
 };
 
-// The server behind an address. It outlives its listener, for the channels that
-// were accepted.
+// The server for an address. It outlives its listener, as accepted channels use
+// it.
 struct LinkServer {
   LinkServer(LinkRegistry& registry, const std::string& address,
              ConnectionFilter filter, const TlsCredentials* tls)
@@ -146,7 +146,7 @@ class Acceptor {
     }
   }
 
-  // For poll: rounded up; -1 for never.
+  // Returns the timeout for poll: rounded up; -1 for none.
   static int MillisecondsUntil(PendingConnections::SteadyTime time) {
     if (time == PendingConnections::SteadyTime::max()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
@@ -169,7 +169,7 @@ class Acceptor {
       server_.streams.Serve(std::move(connection));
     } else if (errno == EMFILE || errno == ENFILE) {
       pollfd wait = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
-      poll(&wait, 1, kAcceptRetryMs);  // until others close some
+      poll(&wait, 1, kAcceptRetryMs);  // until other descriptors are closed
     }
   }
 
@@ -290,7 +290,7 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
             (state_->tls() == nullptr ? "" : ", or the TLS handshake failed"));
       }
       if (state == ConnectingLink::State::kFailed) break;
-      // A handshake that failed would fail again at once.
+      // A failed TLS handshake would fail again immediately.
       if (state_->tls() == nullptr) link->Hurry();
     }
     link->Abort();

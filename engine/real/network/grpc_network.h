@@ -11,29 +11,30 @@
 
 namespace gauntlet {
 
-// Send blocks while frames of more bytes than this are on their way out; a
-// single frame always goes.
+// Send blocks while more bytes than this are queued; a single frame is always
+// accepted.
 inline constexpr size_t kMaxBytesUnderWay = size_t{64} << 20;
 
-// Each channel is a TCP connection of its own with one stream of the service
-// in link.proto; frames are its messages. Not encrypted unless UseTls was
-// called; heedless of proxy settings. A client on the server's host that opens
-// with the hello of a ring sends its other frames by a SharedLane.
+// Each channel is a TCP connection of its own with one stream of the service in
+// link.proto; frames are its messages. Not encrypted unless UseTls was called;
+// ignores proxy settings. A client on the server's host whose first frame is a
+// ring's hello sends its other frames by a SharedLane.
 //
-// Frames that the other end does not take are held here up to 64 MiB, then in
-// the sender. A process that dies breaks its channels at once; one that stops
-// does not, so waits need deadlines.
+// Up to 64 MiB of frames that the receiver does not take are held at the
+// receiver, further ones at the sender. A process that dies breaks its channels
+// immediately; a process that hangs does not, so waits need deadlines.
 //
-// Close and destructors of channels do not wait: frames already sent go on in
-// the background. The destructor of the network gives them kLinger, then cuts
-// them off; after it all channels are broken. A process that leaves by
-// Host::Exit without destroying its network may lose what it has just sent.
+// Close and the destructors of channels do not wait: frames already sent are
+// delivered in the background. The network's destructor waits for them up to
+// kLinger, then cancels the rest; after it all channels are broken. A process
+// that calls Host::Exit without destroying its network may lose frames just
+// sent.
 //
-// The address of a listener is free again as soon as its destructor returns,
-// channels accepted before live on. Listeners go before their network.
+// The address of a listener is free again when its destructor returns; channels
+// that it accepted stay open. Listeners must be destroyed before their network.
 //
-// No gRPC thread or descriptor exists before the first Listen or Connect; a
-// process that has called one must not fork and go on without exec.
+// No gRPC thread or descriptor exists before the first Listen or Connect. After
+// that the process must not fork unless the child calls exec.
 class GrpcNetwork final : public Network {
  public:
   static constexpr Duration kLinger = std::chrono::milliseconds(500);
@@ -48,11 +49,11 @@ class GrpcNetwork final : public Network {
   void UseTls(const TlsCredentials& tls);
 
   using Network::Listen;
-  // Also kInvalidArgument if the address is not one of this machine.
+  // Also kInvalidArgument if the address does not belong to this machine.
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
                                            ConnectionFilter filter) override;
-  // Complete once the other end has answered on the stream, which it does
-  // without a call of Accept. kInvalidArgument if the address is malformed.
+  // Returns once the server has answered on the stream, which does not require
+  // a call of Accept. kInvalidArgument if the address is malformed.
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override;
 

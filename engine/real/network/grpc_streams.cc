@@ -1,7 +1,7 @@
 // Not instrumented by ThreadSanitizer (see CMakeLists.txt): the templates of
-// gRPC's headers that are compiled here are ordered by locks inside its
-// library, which that tool does not see. So what is decided about streams
-// stands in grpc_link.cc, and only its ties to gRPC here.
+// gRPC's headers compiled here are synchronized by locks inside its library,
+// which that tool cannot see. So all logic of streams is in grpc_link.cc, and
+// only the calls of gRPC are here.
 #include "engine/real/network/grpc_streams.h"
 
 #include <chrono>
@@ -22,11 +22,11 @@ namespace gauntlet {
 namespace {
 
 constexpr char kMethod[] = "/gauntlet.wire.Link/Open";
-constexpr int kMaxHttp2FrameBytes = 16777215;  // the protocol's own bound
+constexpr int kMaxHttp2FrameBytes = 16777215;  // HTTP/2's own limit
 constexpr int kWindowBytes = 1 << 20;
 constexpr int kReadChunkBytes = 1 << 20;
 constexpr int kConnectTimeoutMs = 5000;
-constexpr int kMaxBackoffMs = 100;  // the least that gRPC takes
+constexpr int kMaxBackoffMs = 100;  // the least that gRPC accepts
 constexpr int kHandshakeTimeoutMs = 10000;
 
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
@@ -37,7 +37,7 @@ std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
                                .pem_cert_chain = tls->cert});
 }
 
-// Clients need a certificate too.
+// Requires a certificate of clients too.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(
     const TlsCredentials* tls) {
   if (tls == nullptr) return grpc::InsecureServerCredentials();
@@ -78,13 +78,13 @@ class ClientLink final
              std::shared_ptr<grpc::Channel> transport)
       : ConnectingLink(registry, address), transport_(std::move(transport)) {}
 
-  // Starts the stream; false if the network is going down.
+  // Starts the stream. Returns false if the network is shutting down.
   bool Start(std::shared_ptr<Link> self) {
     if (!Adopt(std::move(self))) return false;
     context_.set_wait_for_ready(true);
     grpc::GenericStub stub(transport_);
     stub.PrepareBidiStreamingCall(&context_, kMethod, {}, this);
-    AddHold();  // until DeclareEnd: others than reactions start operations
+    AddHold();  // until DeclareEnd: not only reactions start operations
     Open(std::nullopt);
     StartCall();
     return true;
@@ -109,7 +109,7 @@ class ClientLink final
     if (!read_lost_) StartWritesDone();
     RemoveHold();
   }
-  // Frames that the other end has sent arrive before the end of its stream.
+  // Frames already sent by the peer arrive before the end of its stream.
   bool MayReadAfterEnd() const override { return true; }
   void Cancel() override { context_.TryCancel(); }
   bool MustNotEndInGrpcThread() const override { return true; }
@@ -133,7 +133,7 @@ class ServerLink final : public Link, public ServerReactor {
     ReadOneFrameOnly();
   }
 
-  // False: the network is going down.
+  // Returns false if the network is shutting down.
   bool Start(std::shared_ptr<Link> self) {
     if (!Adopt(std::move(self))) return false;
     Open(EncodeControl(Challenge{.nonce = nonce_}));
@@ -156,8 +156,8 @@ class ServerLink final : public Link, public ServerReactor {
   void Take(Frame frame) override {
     if (!std::exchange(is_silent_, false)) return Link::Take(std::move(frame));
     if (frame.size() > kMaxFirstFrameBytes) return Cancel();
-    // It stays among the silent ones until its stream has ended: its connection
-    // is bounded as theirs are, and has the time to take the answer.
+    // A rejected connection counts as silent until its stream has ended: it is
+    // limited like silent ones, and has time to receive the answer.
     if (std::optional<Frame> answer = pending_.Check(nonce(), frame)) {
       return Reject(*std::move(answer));
     }
@@ -168,10 +168,10 @@ class ServerLink final : public Link, public ServerReactor {
 
   PendingConnections& pending_;
   grpc::CallbackServerContext* const context_;
-  bool is_silent_ = true;  // no frame has come
+  bool is_silent_ = true;  // no frame has arrived
 };
 
-// Answers a stream that nobody wants.
+// Rejects a stream with a status.
 class Rejection final : public ServerReactor {
  public:
   Rejection(grpc::StatusCode code, const char* why) { Finish({code, why}); }
@@ -180,7 +180,7 @@ class Rejection final : public ServerReactor {
 
 }  // namespace
 
-// Messages are passed on as they come; gRPC itself refuses other methods.
+// Passes messages on unparsed. gRPC itself rejects other methods.
 class StreamServer::Service final
     : public wire::Link::WithRawCallbackMethod_Open<wire::Link::Service> {
  public:
@@ -220,7 +220,7 @@ class StreamServer::Service final
   ServerReactor* Open(grpc::CallbackServerContext* context) override {
     auto link =
         std::make_shared<ServerLink>(registry_, address_, pending_, context);
-    // Known before a frame can come.
+    // Registered before the first frame can arrive.
     if (!pending_.AddStream(NormalizePeer(context->peer()), link)) {
       return new Rejection(grpc::StatusCode::RESOURCE_EXHAUSTED,
                            "one stream per connection");

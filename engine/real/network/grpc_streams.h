@@ -13,21 +13,21 @@
 namespace gauntlet {
 
 // Starts a connection of its own to gRPC's `target`, and a stream on it;
-// `address` is for messages. `tls` is read within the call; null: no
-// encryption. Returns nullptr if the network is going down.
+// `address` is for messages. `tls` is used only during the call; null: no
+// encryption. Returns nullptr if the network is shutting down.
 std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
                                                 const std::string& target,
                                                 const TlsCredentials* tls);
 
-// gRPC's peer string without %-escapes and IPv6 zone, for comparison.
+// Returns gRPC's peer string without %-escapes and IPv6 zone, for comparison.
 std::string NormalizePeer(std::string peer);
 
-// A gRPC server without ports of its own: connections are handed to it. Its
+// A gRPC server without ports of its own: Serve passes connections to it. Its
 // destructor breaks them.
 class StreamServer {
  public:
-  // `pending` outlives it. `tls` as above.
+  // `pending` outlives it. `tls` as of StartConnecting.
   StreamServer(LinkRegistry& registry, const std::string& address,
                PendingConnections& pending, const TlsCredentials* tls);
   ~StreamServer();

@@ -23,7 +23,7 @@ Status Failed(const HttpUrl& url, std::string_view operation, int error) {
                                  std::strerror(error)));
 }
 
-// Until the socket can do it; false at the deadline.
+// Waits until the socket is ready for `what`. Returns false at the deadline.
 bool Await(int fd, short what, Time deadline) {
   while (true) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -79,7 +79,7 @@ Result<std::vector<SocketAddress>> AddressesOf(const HttpUrl& url,
   return std::vector<SocketAddress>{address};
 }
 
-// To the first address that lets us.
+// Connects to the first address that accepts.
 Result<Descriptor> Connect(const HttpUrl& url, Time deadline,
                            NameLookup& names) {
   Result<std::vector<SocketAddress>> addresses =
@@ -126,7 +126,8 @@ Result<HttpAnswer> AskByHttp(const HttpQuestion& question, Time deadline,
   std::string bytes;
   std::array<char, 4096> chunk = {};
   while (true) {
-    // Before each read, so that who dribbles is not read for ever.
+    // Checks the deadline before each read, so that a server that trickles
+    // bytes cannot hold the caller up.
     if (!Await(fd.get(), POLLIN, deadline)) return TooLate(url);
     const ssize_t size = recv(fd.get(), chunk.data(), chunk.size(), 0);
     if (size < 0) {

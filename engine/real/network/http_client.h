@@ -1,4 +1,4 @@
-// One question to an HTTP server, over a TCP connection of its own.
+// One request to an HTTP server, over a TCP connection of its own.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_HTTP_CLIENT_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_HTTP_CLIENT_H_
 
@@ -9,8 +9,9 @@
 
 namespace gauntlet {
 
-// As Host::Ask. Proxies of the environment are not asked. Of a name that has
-// several addresses each gets its share of the time until one lets us connect.
+// As Host::Ask. Ignores proxies in the environment. If a name has several
+// addresses, tries each for its share of the time until one accepts the
+// connection.
 Result<HttpAnswer> AskByHttp(const HttpQuestion& question, Time deadline,
                              NameLookup& names);
 

@@ -37,14 +37,14 @@ Addresses LookUp(const std::string& host, int port, int flags) {
   return addresses;
 }
 
-// One lookup; its thread may outlive who asked for it.
+// One lookup; its thread may outlive the caller.
 struct Lookup {
   std::mutex mutex;
   std::condition_variable ready;
   std::optional<Addresses> addresses;
 };
 
-// False: there can be no thread for it.
+// Starts the lookup. Returns false if no thread can be created.
 bool Begin(const std::string& name, int port,
            const std::shared_ptr<Lookup>& lookup) {
   try {

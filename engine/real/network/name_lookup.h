@@ -1,4 +1,4 @@
-// The addresses of a host, within a bound on time.
+// Look-up of a host's addresses with a time limit.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_NAME_LOOKUP_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_NAME_LOOKUP_H_
 
@@ -18,19 +18,19 @@ struct SocketAddress {
   socklen_t size = 0;
 };
 
-// The system's resolver, which may take any time and cannot be called off: it
-// runs in a thread of its own. One that is not done at the deadline runs on,
-// and the next question for the same name waits for it instead of asking anew,
-// so that a resolver that hangs holds up one thread and no more.
+// Wraps the system's resolver, which may take any time and cannot be cancelled:
+// each lookup runs in a thread of its own. A lookup that misses the deadline
+// keeps running, and the next call for the same name waits for it instead of
+// starting another, so a resolver that hangs ties up only one thread per name.
 class NameLookup {
  public:
   NameLookup();
-  ~NameLookup();  // does not wait for a lookup under way
+  ~NameLookup();  // does not wait for lookups in progress
   NameLookup(const NameLookup&) = delete;
   NameLookup& operator=(const NameLookup&) = delete;
 
-  // In the order in which they are to be tried; at least one. kUnavailable:
-  // there is no such host now; kDeadlineExceeded. Safe from any thread.
+  // Returns at least one address, in the order to try them. kUnavailable: the
+  // host is unknown at present; kDeadlineExceeded. Safe from any thread.
   Result<std::vector<SocketAddress>> Find(const std::string& name, int port,
                                           Time deadline);
 
@@ -39,8 +39,8 @@ class NameLookup {
   const std::unique_ptr<Pending> pending_;
 };
 
-// Returns the address of an IPv4 or IPv6 number, without using the network.
-// kInvalidArgument if `host` is neither.
+// Parses an IPv4 or IPv6 address, without using the network. kInvalidArgument
+// if `host` is neither.
 Result<SocketAddress> AddressOfNumber(const std::string& host, int port);
 
 }  // namespace gauntlet

@@ -8,9 +8,9 @@
 namespace gauntlet {
 namespace {
 
-// gRPC closes a connection some time after it was shut down here. Connections
-// that come faster than one in this time wait in the kernel's queue, so that
-// their number stays bounded.
+// Least time that a connection may stay silent. gRPC closes a connection only
+// some time after its shutdown here, so connections that arrive faster than one
+// in this time wait in the kernel's queue: that bounds their number.
 constexpr auto kLeastSilence = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -47,7 +47,7 @@ bool PendingConnections::AddStream(const std::string& peer,
 bool PendingConnections::MarkFirstFrame(const Link* link) {
   const std::lock_guard lock(mutex_);
   const auto found = Find(link);
-  if (found == silent_.end()) return true;  // it is cut off already
+  if (found == silent_.end()) return true;  // already disconnected
   const bool has_room = waiting_.size() < kMaxWaitingCallers;
   if (has_room) {
     waiting_.push_back(std::move(found->link));
@@ -55,12 +55,12 @@ bool PendingConnections::MarkFirstFrame(const Link* link) {
   } else {
     Disconnect(*found);
   }
-  silent_.erase(found);  // its stream still holds it
+  silent_.erase(found);  // the stream still owns the link
   return has_room;
 }
 
 void PendingConnections::RemoveStream(const Link* link) {
-  std::shared_ptr<Link> freed;  // after the lock is let go
+  std::shared_ptr<Link> freed;  // after the lock is released
   const std::lock_guard lock(mutex_);
   const auto found = Find(link);
   if (found == silent_.end()) return;
@@ -98,7 +98,7 @@ void PendingConnections::Close() {
 
 PendingConnections::AcceptState PendingConnections::DisconnectExpired(
     SteadyTime now) {
-  Silents gone;  // freed after the lock is let go
+  Silents gone;  // freed after the lock is released
   AcceptState state;
   const std::lock_guard lock(mutex_);
   const auto let_go = [&] {
@@ -122,7 +122,7 @@ PendingConnections::AcceptState PendingConnections::DisconnectExpired(
 }
 
 void PendingConnections::RemoveClosed(const Descriptor* watch) {
-  Silent gone;  // freed after the lock is let go
+  Silent gone;  // freed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find_if(
       silent_, [watch](const Silent& one) { return one.watch.get() == watch; });

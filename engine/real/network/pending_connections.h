@@ -1,4 +1,4 @@
-// The connections of one listener that Accept has not returned.
+// Connections of one listener that Accept has not returned yet.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_PENDING_CONNECTIONS_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_PENDING_CONNECTIONS_H_
 
@@ -30,7 +30,7 @@ class PendingConnections {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  // `filter`: as of Network::Listen.
+  // `filter`: see Network::Listen.
   explicit PendingConnections(ConnectionFilter filter)
       : filter_(std::move(filter)) {}
 
@@ -40,25 +40,26 @@ class PendingConnections {
   // Adds the stream of a connection. Returns false iff it is not the
   // connection's first stream; the caller must refuse it.
   bool AddStream(const std::string& peer, std::shared_ptr<Link> link);
-  // The filter's result for a first frame. The link's lock may be held.
+  // Returns the filter's result for a first frame. The link's lock may be held.
   std::optional<Frame> Check(const Nonce& nonce, const Frame& first) const {
     return filter_ ? filter_(nonce, first) : std::nullopt;
   }
-  // Queues a connection whose first frame has come. Returns false iff the queue
-  // is full; the caller must cancel the stream. The link's lock may be held.
+  // Queues a connection whose first frame has arrived. Returns false iff the
+  // queue is full; the caller must cancel the stream. The link's lock may be
+  // held.
   bool MarkFirstFrame(const Link* link);
   // Removes a connection whose stream has ended.
   void RemoveStream(const Link* link);
 
-  // Removes and returns the connection whose first frame came first; nullptr at
-  // the deadline.
+  // Removes and returns the connection whose first frame arrived earliest;
+  // nullptr at the deadline.
   std::shared_ptr<Link> WaitForFirst(Time deadline);
-  // Disconnects all, and each that is added from now on.
+  // Disconnects all connections, and each that is added from now on.
   void Close();
 
-  // For the thread that accepts connections.
+  // Result for the thread that accepts connections.
   struct AcceptState {
-    bool can_accept = true;  // one connection more
+    bool can_accept = true;  // one more connection
     SteadyTime next_check = SteadyTime::max();
     // Descriptors of silent connections. POLLRDHUP: the client has closed.
     std::vector<std::shared_ptr<const Descriptor>> watched;
@@ -74,7 +75,7 @@ class PendingConnections {
     std::string peer;
     std::shared_ptr<const Descriptor> watch;
     SteadyTime since;
-    std::shared_ptr<Link> link;  // null until it has opened a stream
+    std::shared_ptr<Link> link;  // null until the connection opens a stream
   };
   using Silents = std::deque<Silent>;
 
@@ -84,8 +85,8 @@ class PendingConnections {
   const ConnectionFilter filter_;
   std::mutex mutex_;
   std::condition_variable ready_;
-  Silents silent_;                             // the oldest first
-  std::deque<std::shared_ptr<Link>> waiting_;  // have sent a frame
+  Silents silent_;                             // oldest first
+  std::deque<std::shared_ptr<Link>> waiting_;  // have sent a first frame
   bool closed_ = false;
 };
 

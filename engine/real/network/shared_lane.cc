@@ -20,9 +20,9 @@
 namespace gauntlet {
 namespace {
 
-// A record in the lane: its size, then the frame. Records lie in one piece.
+// A record in the lane: its size, then the frame, contiguous.
 constexpr uint32_t kRecordHeaderBytes = 16;
-// In place of a size: the next record is at the begin of the memory.
+// In place of a size: the next record is at the beginning of the memory.
 constexpr uint32_t kSkip = UINT32_MAX;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
@@ -39,7 +39,7 @@ std::string NameOf(const Nonce& nonce) {
   return name;
 }
 
-// True iff the path is a descriptor of that connection's memory.
+// Returns true iff the path is a descriptor of that connection's memory.
 bool IsLane(const std::string& path, const Nonce& nonce) {
   char target[256];
   const ssize_t size = readlink(path.c_str(), target, sizeof target);
@@ -51,7 +51,7 @@ void WakeAll(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// Sleeps while the word is `seen`, until the deadline or a wake.
+// Sleeps while the word equals `seen`, until the deadline or a wake-up.
 void SleepOn(std::atomic<uint32_t>& word, uint32_t seen, Time deadline) {
   const auto left = deadline.time_since_epoch().count();
   const timespec until = {.tv_sec = left / 1'000'000'000,
@@ -67,14 +67,14 @@ Time SteadyNow() {
 
 }  // namespace
 
-// How far an end has come, and how the other end waits for that.
+// Progress of one end, and the means by which the other end waits for it.
 struct alignas(64) SharedLane::Side {
-  std::atomic<uint32_t> bytes;    // in all, modulo 2^32
+  std::atomic<uint32_t> bytes;    // total, modulo 2^32
   std::atomic<uint32_t> waiting;  // not 0: the other end sleeps, or is about to
-  std::atomic<uint32_t> bell;     // the other end sleeps on it
+  std::atomic<uint32_t> bell;     // futex on which the other end sleeps
 };
 
-// All of it is 0 at first.
+// The shared memory; initially all zero.
 struct SharedLane::Memory {
   Side written;
   Side read;
@@ -100,7 +100,7 @@ Result<std::unique_ptr<SharedLane>> SharedLane::Map(Descriptor file) {
 Result<std::unique_ptr<SharedLane>> SharedLane::Create(const Nonce& nonce) {
   Descriptor file(
       memfd_create(NameOf(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  // Sealed, so that no process can cut it from under the other.
+  // Sealed, so that neither process can truncate it under the other.
   if (!file.valid() || ftruncate(file.get(), sizeof(Memory)) != 0 ||
       fcntl(file.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0) {
     return PosixError(errno, "lane", "memfd_create");
@@ -129,14 +129,15 @@ LaneOffer SharedLane::offer() const {
           .descriptor = static_cast<uint32_t>(file_.get())};
 }
 
-// Sleeps at once: where other processes want the cores, an end that spins or
-// yields before it sleeps only delays the other end.
+// Sleeps without spinning: if other processes need the cores, an end that spins
+// or yields first only delays the other end.
 bool SharedLane::Wait(Side& other, Time deadline,
                       const std::function<bool()>& ready) {
   while (!ready()) {
     const uint32_t seen = other.bell;
     other.waiting = 1;
-    // Broken after the last frame: that frame comes first.
+    // Checked before the last `ready`: a frame written before the break comes
+    // first.
     const bool ends = broken_ || SteadyNow() >= deadline;
     if (ready()) return true;
     if (ends) return false;

@@ -1,13 +1,13 @@
-// A lane: frames from one process to another of the same host, through memory
-// that both map. It carries one way of a connection; the stream that it belongs
-// to stays, and its end is the lane's end.
+// A lane: frames from one process to another on the same host, through memory
+// that both map. It carries one direction of a connection. The connection's
+// stream stays open, and its end ends the lane too.
 //
-// The reader creates the memory: a file without a name on any disk, of which
-// the offer says where the writer's kernel shows it, and which is gone with the
-// last process that maps it. The kernel lets the writer open it only if the
-// writer could also read the reader's memory. The memory bears the connection's
-// nonce, so a process of another host, or with other process numbers, finds
-// nothing, and one connection's writer never reaches another's memory.
+// The reader creates the memory, a memfd, and offers its path in the writer's
+// /proc; the kernel frees it with the last process that maps it. The kernel
+// lets the writer open it only if the writer may also read the reader's memory.
+// The memory is named by the connection's nonce: a process on another host, or
+// in another PID namespace, finds nothing, and the writer of one connection
+// never reaches the memory of another.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 
@@ -29,12 +29,12 @@ namespace gauntlet {
 // One thread may write, or read, at a time; Break is safe from any thread.
 class SharedLane {
  public:
-  // Bytes that wait for the reader at most. Two of the largest frames.
+  // Most bytes that wait for the reader: two of the largest frames.
   static constexpr uint32_t kCapacity = uint32_t{8} << 20;
 
-  // The reader's end. `nonce` is the connection's.
+  // Creates the reader's end. `nonce` is the connection's.
   static Result<std::unique_ptr<SharedLane>> Create(const Nonce& nonce);
-  // The writer's end. An error if the offer is of another host or user.
+  // Opens the writer's end. An error if the offer is from another host or user.
   static Result<std::unique_ptr<SharedLane>> Open(const LaneOffer& offer,
                                                   const Nonce& nonce);
   ~SharedLane();
@@ -44,13 +44,13 @@ class SharedLane {
   // REQUIRES: created, not opened.
   LaneOffer offer() const;
 
-  // As of Channel::Send and Receive; kUnavailable: broken here, and all frames
-  // that came were handed out. kDataLoss: the other end wrote no frame.
-  // REQUIRES: the frame has at most kMaxFrameBytes.
+  // As Channel::Send and Receive. kUnavailable: this end is broken, and all
+  // frames received were returned. kDataLoss: the other end wrote an invalid
+  // frame. REQUIRES: the frame has at most kMaxFrameBytes.
   Status Write(std::string_view frame, Time deadline);
   Result<Frame> Read(Time deadline);
 
-  // Ends what waits on this end, now and later.
+  // Ends all waits on this end, present and future.
   void Break();
 
  private:
@@ -58,15 +58,15 @@ class SharedLane {
 
   SharedLane(Descriptor file, void* memory);
   static Result<std::unique_ptr<SharedLane>> Map(Descriptor file);
-  // Waits until `ready`; false at the deadline, or once broken.
+  // Waits until `ready` holds; returns false at the deadline, or once broken.
   struct Side;
   bool Wait(Side& other, Time deadline, const std::function<bool()>& ready);
   bool WaitForRoom(uint32_t bytes, Time deadline);
   Status WaitStatus() const;
-  // Publishes how far this end has come.
+  // Publishes this end's progress.
   static void Advance(Side& own, uint32_t bytes);
 
-  const Descriptor file_;  // of the reader
+  const Descriptor file_;  // valid at the reader's end
   Memory& memory_;
   std::atomic<bool> broken_ = false;
 };

@@ -68,7 +68,7 @@ Result<std::string> NumericHost(const sockaddr* address, socklen_t size) {
   return std::string(text.data());
 }
 
-// Any port will do: the question is whether the address is there.
+// Returns true iff the address belongs to this machine. Binds to any port.
 bool CanBind(const addrinfo& address) {
   const Descriptor fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return fd.valid() && bind(fd.get(), address.ai_addr, address.ai_addrlen) == 0;
@@ -153,7 +153,7 @@ Status CheckReachable(const std::string& host) {
   const Descriptor fd(
       socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return PosixError(errno, address, "socket");
-  // A connection that is not refused at once is on its way.
+  // A connection attempt that is not refused immediately is on its way.
   if (connect(fd.get(), found->ai_addr, found->ai_addrlen) == 0 ||
       errno == EINPROGRESS) {
     return OkStatus();
@@ -165,7 +165,7 @@ Result<std::string> OwnHostTowards(const std::string& address) {
   ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
   ASSIGN_OR_RETURN(const AddressInfo found,
                    Resolve(parsed.host, parsed.port, SOCK_DGRAM));
-  // Nothing is sent: to connect such a socket is to ask for the route.
+  // Sends nothing: connecting a datagram socket only looks up the route.
   const Descriptor fd(socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return PosixError(errno, address, "socket");
   sockaddr_storage own = {};

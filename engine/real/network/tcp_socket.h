@@ -1,4 +1,4 @@
-// Listening TCP sockets, and ports that are set aside for them.
+// Listening TCP sockets, and ports reserved for them.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_TCP_SOCKET_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_TCP_SOCKET_H_
 
@@ -9,48 +9,49 @@
 
 namespace gauntlet {
 
-// "127.0.0.1:5000", "worker-0.example:5000", "[::1]:5000" in parts.
+// The parts of "127.0.0.1:5000", "worker-0.example:5000" or "[::1]:5000".
 struct HostPort {
   enum class Kind { kIpv4, kIpv6, kName };
   Kind kind = Kind::kName;
   std::string host;  // without brackets
   int port = 0;      // 1 to 65535
 };
-// kInvalidArgument names the address and what is wrong with it.
+// Parses the address. kInvalidArgument names the address and its defect.
 Result<HostPort> ParseHostPort(const std::string& address);
 
-// A socket that listens there, not blocking, closed by exec. kAlreadyExists if
-// somebody listens there already; kInvalidArgument if the address is malformed
-// or is not one of this machine.
+// Returns a non-blocking socket that listens on the address, closed by exec.
+// kAlreadyExists if another socket listens there; kInvalidArgument if the
+// address is malformed or does not belong to this machine.
 Result<Descriptor> ListenOn(const std::string& address);
 
-// A port of this host that is set aside for as long as the socket is open.
+// A port of this host that is reserved as long as the socket is open.
 //
-// The socket is bound with SO_REUSEADDR and never listens. Linux lets others
-// bind the port then only if they name it and set SO_REUSEADDR too, and lets
-// one of them listen (that is ListenOn, and most servers): so the workers that
-// were told the port can have it, again after a restart, while the kernel gives
-// it to nobody who asks for any free port, to bind or to connect from.
+// The socket is bound with SO_REUSEADDR and never listens. Linux then lets
+// others bind the port only by its number and with SO_REUSEADDR, and lets one
+// of them listen (ListenOn and most servers do so). So workers that know the
+// port can listen on it, also after a restart, while the kernel never picks it
+// for a socket that requests any free port.
 struct ReservedPort {
   Descriptor socket;
   int port = 0;
 };
-// `host` is one of this machine's, without brackets: "127.0.0.1", "0.0.0.0",
-// "::".
+// Reserves a port. `host` is an address of this machine, without brackets:
+// "127.0.0.1", "0.0.0.0", "::".
 Result<ReservedPort> ReservePort(const std::string& host);
 
-// Connects to a port of its own at `host`, an address of this machine. An error
-// says why nobody can.
+// Connects to a port of its own at `host`, an address of this machine. Returns
+// an error if that fails, as others could not connect either.
 Status CheckReachable(const std::string& host);
 
-// The address that `host` (a name or an address without brackets) has on this
-// machine, without brackets; of several, one that is not loopback.
-// kInvalidArgument: all of its addresses are another machine's. kUnavailable:
-// the name is not known now.
+// Returns the address on this machine of `host` (a name or an address without
+// brackets), without brackets; prefers one that is not loopback.
+// kInvalidArgument: all its addresses belong to other machines. kUnavailable:
+// the name is unknown at present.
 Result<std::string> LocalAddressOf(const std::string& host);
 
-// This machine's own address on the way to `address`, without a port or
-// brackets; nothing is sent. kUnavailable if the host's name is not known now.
+// Returns this machine's own address on the route to `address`, without port
+// and brackets; sends nothing. kUnavailable if the host's name is unknown at
+// present.
 Result<std::string> OwnHostTowards(const std::string& address);
 
 }  // namespace gauntlet

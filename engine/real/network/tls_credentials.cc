@@ -33,7 +33,7 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
 using Check = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
-// Nobody is asked for a passphrase.
+// Supplies no passphrase instead of prompting for one.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Bio Open(std::string_view pem) {
@@ -47,7 +47,7 @@ Result<std::string> ReadPem(Storage& storage, std::string_view flag,
   return InvalidArgument(fmt::format("{}: {}", flag, pem.status().message()));
 }
 
-// All certificates of the text, at least one.
+// Reads all certificates of the text, at least one.
 Result<Certificates> ReadCertificates(std::string_view flag,
                                       const std::string& path,
                                       std::string_view pem) {
@@ -57,7 +57,7 @@ Result<Certificates> ReadCertificates(std::string_view flag,
              PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)) {
     sk_X509_push(read.get(), next);
   }
-  // The loop ends with an error; one kind of error is the end of the text.
+  // The loop always ends with an error; at the end of the text it is this one.
   const bool at_end =
       ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
@@ -85,7 +85,7 @@ Status CheckKey(const TlsFiles& files, std::string_view pem, X509* own) {
                   files.key));
 }
 
-// By the same rules as the other workers' libraries.
+// Checks the signature by the same rules as the other workers' TLS libraries.
 Status CheckSigned(const TlsFiles& files, STACK_OF(X509) * chain,
                    STACK_OF(X509) * ca) {
   const Store store(X509_STORE_new());

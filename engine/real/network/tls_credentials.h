@@ -1,4 +1,4 @@
-// The contents of a worker's TLS files, checked.
+// The checked contents of a worker's TLS files.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_TLS_CREDENTIALS_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_TLS_CREDENTIALS_H_
 
@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// PEM texts, as gRPC takes them.
+// PEM texts, as gRPC expects them.
 struct TlsCredentials {
   std::string cert;
   std::string key;
@@ -18,15 +18,16 @@ struct TlsCredentials {
   std::string name;  // TlsFiles::name
 };
 
-// REQUIRES: files.used(). kInvalidArgument, one line that names the file: it
-// cannot be read or is not PEM; the key is another certificate's, or has a
-// passphrase; the CA does not vouch for the certificate, for a server and a
-// client, at this time; the certificate lacks the name.
+// Reads and checks the files. REQUIRES: files.used(). kInvalidArgument, one
+// line that names the file: it cannot be read or is not PEM; the key belongs to
+// another certificate or has a passphrase; the CA did not sign the certificate,
+// or not for a server and a client, or not for the present time; the
+// certificate lacks the name.
 Result<TlsCredentials> ReadTlsCredentials(Storage& storage,
                                           const TlsFiles& files);
 
-// The same, for a process whose workers read the files themselves. Ok if none
-// are used.
+// As ReadTlsCredentials, for a process whose workers read the files themselves.
+// Ok if no files are used.
 Status CheckTlsFiles(Storage& storage, const TlsFiles& files);
 
 }  // namespace gauntlet

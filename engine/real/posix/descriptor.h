@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// A file descriptor that is closed by its destructor.
 #ifndef GAUNTLET_ENGINE_REAL_POSIX_DESCRIPTOR_H_
 #define GAUNTLET_ENGINE_REAL_POSIX_DESCRIPTOR_H_
 
@@ -11,7 +11,7 @@ namespace gauntlet {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes the descriptor over; negative: none.
+  // Takes ownership of the descriptor; negative: none.
   explicit Descriptor(int fd) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
@@ -28,8 +28,8 @@ class Descriptor {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
   int Release() { return std::exchange(fd_, -1); }
-  // Closes. What close(2) has to say is not asked: data that matters has been
-  // through Sync by then.
+  // Closes the descriptor. Ignores the result of close(2): data that matters
+  // has been synced by then.
   void Reset() {
     if (fd_ >= 0) close(fd_);
     fd_ = -1;

@@ -29,7 +29,7 @@ Code CodeOf(int error) {
   }
 }
 
-// Hint for an error whose own text does not name the cause.
+// Returns a hint for an error whose own text does not name the cause.
 std::string_view HintFor(int error) {
   switch (error) {
     case EFBIG:

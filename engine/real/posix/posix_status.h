@@ -1,4 +1,4 @@
-// errno becomes Status here, and nowhere else.
+// The one place where errno becomes a Status.
 #ifndef GAUNTLET_ENGINE_REAL_POSIX_POSIX_STATUS_H_
 #define GAUNTLET_ENGINE_REAL_POSIX_POSIX_STATUS_H_
 
@@ -9,14 +9,14 @@
 
 namespace gauntlet {
 
-// The Status of a call that failed with `error` (an errno value): the codes of
-// engine/world/storage.h, and "thing: operation: what errno says".
+// Returns the Status of a call that failed with `error` (an errno value): a
+// code of engine/world/storage.h, and "thing: operation: text of errno".
 // REQUIRES: error is not 0.
 Status PosixError(int error, std::string_view thing,
                   std::string_view operation);
 
-// Makes the call again for as long as a signal interrupts it. `call` returns
-// what the system call does: negative for an error in errno.
+// Repeats the call while signals interrupt it. `call` returns the result of the
+// system call: negative for an error in errno.
 template <typename Call>
 auto RetryOnInterrupt(Call call) {
   while (true) {

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr mode_t kLogMode = 0664;  // never writable by everybody
+constexpr mode_t kLogMode = 0664;  // never world-writable
 
 Status NotRegular(const std::string& path, std::string_view found) {
   return InvalidArgument(

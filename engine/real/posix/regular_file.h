@@ -1,4 +1,5 @@
-// Regular files, told from pipes, devices and links before a byte moves.
+// Distinguishes regular files from pipes, devices and links before any byte is
+// read or written.
 #ifndef GAUNTLET_ENGINE_REAL_POSIX_REGULAR_FILE_H_
 #define GAUNTLET_ENGINE_REAL_POSIX_REGULAR_FILE_H_
 
@@ -9,19 +10,19 @@
 
 namespace gauntlet {
 
-// kInvalidArgument names the path and what was found: "events/worker-0.jsonl:
-// open: expected a regular file, found a pipe". A directory is kIoError
-// (EISDIR).
+// Returns kInvalidArgument, which names the path and the kind found:
+// "events/worker-0.jsonl: open: expected a regular file, found a pipe". A
+// directory is kIoError (EISDIR).
 Status CheckRegularFile(const Descriptor& file, const std::string& path);
 
-// The Status of a failed open(2) to write, with O_NOFOLLOW and O_NONBLOCK,
-// which refuses links, pipes that nobody reads and directories:
-// kInvalidArgument, as CheckRegularFile. Other errors are PosixError's.
+// Returns the Status of a failed open(2) for writing with O_NOFOLLOW and
+// O_NONBLOCK. kInvalidArgument, as of CheckRegularFile, for links, pipes
+// without a reader and directories; other errors as PosixError.
 Status OpenError(int error, const std::string& path);
 
-// Opens a log to append to, or creates it with mode 0664 less the umask. Never
-// blocks. Links are not followed: a link planted in a directory of logs must
-// not make this process append to the file it leads to.
+// Opens a log for appending, or creates it with mode 0664 less the umask. Never
+// blocks. Does not follow links: a link planted in a directory of logs must not
+// make this process append to the link's target.
 Result<Descriptor> OpenToAppend(const std::string& path);
 
 }  // namespace gauntlet

@@ -6,8 +6,8 @@
 
 namespace gauntlet {
 
-// Now is std::chrono::steady_clock (CLOCK_MONOTONIC), so times of several
-// processes of one boot can be compared.
+// Now is std::chrono::steady_clock (CLOCK_MONOTONIC), so times of all processes
+// since one boot are comparable.
 class SystemClock final : public Clock {
  public:
   Time Now() const override;

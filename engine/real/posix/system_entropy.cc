@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// Without this a process can prove nothing and tell nobody apart, so a kernel
-// that has no random bytes is no place to run.
+// CHECKs that the kernel has random bytes: without them no nonce is
+// unpredictable.
 void SystemEntropy::Fill(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);

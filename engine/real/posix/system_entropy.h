@@ -1,4 +1,4 @@
-// Random bytes of the kernel's cryptographic generator.
+// Random bytes from the kernel's cryptographic generator.
 #ifndef GAUNTLET_ENGINE_REAL_POSIX_SYSTEM_ENTROPY_H_
 #define GAUNTLET_ENGINE_REAL_POSIX_SYSTEM_ENTROPY_H_
 

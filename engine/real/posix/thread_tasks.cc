@@ -36,7 +36,7 @@ class ThreadTask final : public Task {
 class ThreadEvent final : public Event {
  public:
   // Notifies under the mutex: a waiter may destroy the event as soon as it has
-  // seen it set.
+  // observed it set.
   void Set() override {
     const std::lock_guard lock(mutex_);
     set_ = true;

@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// Deadlines are of SystemClock's time line. The thread carries the first 15
-// bytes of the task's name.
+// Deadlines are times of SystemClock. A thread is named by the first 15 bytes
+// of the task's name.
 class ThreadTasks final : public Tasks {
  public:
   std::unique_ptr<Task> Spawn(std::string name,

@@ -83,24 +83,24 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// All that the child needs, made before the fork: between fork and exec only
-// calls that are safe in a signal handler are.
+// Everything that the child needs, prepared before the fork: between fork and
+// exec only async-signal-safe calls are allowed.
 struct Preparation {
   const char* path = nullptr;
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
   int input = -1;
-  int output = -1;  // -1: leave 1 and 2
+  int output = -1;  // -1: inherits 1 and 2
   int socket = -1;
-  int failure = -1;  // gets errno if exec is not reached
+  int failure = -1;  // receives errno if exec fails
   const std::vector<int>* kept = nullptr;
   sigset_t blocked = {};
   pid_t parent = 0;
 };
 
-// REQUIRES: all are blocked: none meets a handler of the parent's here, or the
-// default before the program has begun.
-// But for a SIGHUP that is ignored: what nohup begins with has children too.
+// Restores the default handling of all signals, except an ignored SIGHUP: nohup
+// covers children too. REQUIRES: all signals are blocked, so that none runs a
+// handler of the parent, or has its default effect before the program starts.
 void ResetSignals(const sigset_t& blocked) {
   struct sigaction hangup = {};
   sigaction(SIGHUP, nullptr, &hangup);
@@ -133,7 +133,8 @@ pid_t Fork() {
   return pid;
 }
 
-// Other processes may end, and so make room for this one.
+// Returns the error of a failed fork. kResourceExhausted if other processes may
+// end and so make room.
 Status ForkError(int error, const std::string& path) {
   const Status status = PosixError(error, path, "fork");
   if (error == EAGAIN) {
@@ -164,7 +165,7 @@ bool ArrangeDescriptors(const Preparation& child) {
 [[noreturn]] void BecomeProgram(const Preparation& child) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have died before the line above: nobody would tell.
+  // The parent may have died before prctl, which then has no effect.
   if (getppid() != child.parent) _exit(kExecFailed);
   ResetSignals(child.blocked);
   if (ArrangeDescriptors(child)) {
@@ -175,14 +176,15 @@ bool ArrangeDescriptors(const Preparation& child) {
   _exit(kExecFailed);
 }
 
-// Reads the errno of a failed start; 0 once exec has closed the pipe.
+// Reads the errno of a failed start; 0 if exec succeeded and so closed the
+// pipe.
 int ReadFailure(int fd) {
   int error = 0;
   RetryOnInterrupt([&] { return read(fd, &error, sizeof(error)); });
   return error;
 }
 
-// Opens a child's standard output and error; both ends invalid: this process's.
+// Opens a child's standard output and error; both ends invalid: inherited.
 Result<Pipe> OutputOf(const ChildProgram& program) {
   Pipe output;
   if (!program.log_file.empty()) {

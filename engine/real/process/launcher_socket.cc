@@ -26,9 +26,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Limits on texts, in bytes of JSON. All texts of one line fit into it.
+// Limits on texts, in bytes of JSON. All texts of one message fit into a line.
 constexpr size_t kMaxLineText = 768;
-constexpr size_t kMaxFailureText = 2560;  // with all that a job's change names
+constexpr size_t kMaxFailureText = 2560;  // fits all changes of a job
 constexpr size_t kMaxResultText = 384;
 
 std::string LossText(float loss) {
@@ -76,11 +76,11 @@ std::optional<double> FigureOf(const Json& object, const char* key) {
   return object.at(key).get<double>();
 }
 
-// The beginning of `text` that takes at most `limit` bytes as JSON, and an
-// ellipsis where that is not all.
+// Returns the longest prefix of `text` that takes at most `limit` bytes as
+// JSON, followed by an ellipsis if it is not the whole text.
 std::string FitToJson(std::string_view text, size_t limit) {
   constexpr std::string_view kEllipsis = "…";
-  constexpr size_t kLongestEscape = 6;  // \u0001, or what replaces an odd byte
+  constexpr size_t kLongestEscape = 6;  // \u0001, or for an invalid byte
   size_t bytes = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -166,13 +166,14 @@ TrainResult ResultOf(const Json& object) {
                                             : TimeTotals()};
 }
 
-// Returns true iff the launcher acts on it. It is not sent again.
+// Returns true iff the launcher acts on the message. Such a message is not
+// repeated.
 bool ActsOn(const WorkerProgress& progress) {
   return progress.claimed > 0 || progress.meeting || progress.saving ||
          progress.formed > 0 || !progress.failure.empty();
 }
 
-// Rounded up, so that a wait for that long reaches the deadline.
+// Rounds up, so that a wait of that length reaches the deadline.
 int MillisecondsUntil(Time deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(
       deadline - SystemClock().Now());

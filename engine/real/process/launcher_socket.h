@@ -1,17 +1,17 @@
 // The socket between a worker process and its launcher: the worker sends its
 // progress and its result, the launcher acknowledges the result.
 //
-// One JSON object a line, at most 4096 bytes with its line feed, so that each
-// is sent whole or not at all:
+// One JSON object per line, at most 4096 bytes with its line feed, so that each
+// line is sent whole or not at all:
 //   {"progress":{"step":150,"epoch":1,"steps_per_epoch":128,
 //                "loss":"3f2a0c11","line":"resumed from step 100"}}
 //   {"result":{"status":"done","epochs":3,"steps":384,"digest":"…",
 //              "loss":"3e99999a","accuracy":0.91,"val_accuracy":0.9,
 //              "resumed_from":100}}
 //   {"acknowledged":true}              from the launcher
-// A loss is the 8 hex digits of its float32. Values that there are none of are
-// left out: of a progress `loss`, `line` and `failure`, of a result `loss`,
-// `accuracy`, `val_accuracy` and `resumed_from`.
+// A loss is the 8 hex digits of its float32. Missing values are left out:
+// `loss`, `line` and `failure` of a progress; `loss`, `accuracy`,
+// `val_accuracy` and `resumed_from` of a result.
 #ifndef GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
 #define GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
 
@@ -31,30 +31,30 @@
 
 namespace gauntlet {
 
-// Number of the socket's descriptor in a worker.
+// Descriptor number of the socket in a worker.
 inline constexpr int kLauncherSocketDescriptor = 3;
 
 // Line that acknowledges a result, with its line feed.
 inline constexpr std::string_view kAcknowledgementLine =
     "{\"acknowledged\":true}\n";
 
-// The message as a line, with its line feed. Long texts are truncated.
+// Returns the message as a line, with its line feed. Long texts are truncated.
 std::string WorkerMessageLine(const WorkerProgress& progress);
 std::string WorkerMessageLine(const TrainResult& result);
 
-// The inverse of both, of a line without its line feed. kInvalidArgument if the
-// line is no such message.
+// Parses a line of either kind, without its line feed. kInvalidArgument if the
+// line is neither.
 Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
     std::string_view line);
 
-// The worker's end. Nothing but AwaitAcknowledgement blocks, even if the
-// launcher is paused and does not read. Progress uses at most 1/2 of the send
-// buffer, progress that the launcher acts on 7/8; the rest is reserved for the
-// result, which therefore always arrives. What exceeds its share is dropped.
+// The worker's end. Only AwaitAcknowledgement blocks, even if the launcher is
+// paused and does not read. Progress uses at most 1/2 of the send buffer,
+// progress that the launcher acts on 7/8; the rest is reserved for the result,
+// which therefore always fits. Messages beyond their share are dropped.
 class LauncherSocket final : public ProgressReporter {
  public:
-  // Takes over a descriptor that this process was started with, and sets
-  // FD_CLOEXEC. kInvalidArgument if it is no socket.
+  // Takes over an inherited descriptor and sets FD_CLOEXEC. kInvalidArgument if
+  // it is not a socket.
   static gauntlet::Result<std::unique_ptr<LauncherSocket>> Open(int fd);
 
   void Progress(const WorkerProgress& progress) override;

@@ -25,8 +25,8 @@ namespace {
 constexpr size_t kMaxLineBytes = 65536;
 constexpr size_t kChunkBytes = 4096;  // on the stack, which may be small
 constexpr size_t kMaxQuotedBytes = 200;
-// Bytes taken from a running worker at once: a worker that writes without end
-// delays neither the others nor signals to this process.
+// Most bytes read from a running worker at a time: a worker that writes without
+// end delays neither the others nor signals to this process.
 constexpr size_t kMaxBytesAtOnce = size_t{16} * kChunkBytes;
 
 std::string LifeFile(const std::string& directory, const WorkerSpec& spec,
@@ -39,7 +39,7 @@ Time Now() { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
 
 bool HasCome(Time deadline) { return Now() >= deadline; }
 
-// Returns the time left until the deadline, zero after it; nullopt: for ever.
+// Returns the time left until the deadline, zero after it; nullopt for kNever.
 std::optional<timespec> TimeLeft(Time deadline) {
   if (deadline == kNever) return std::nullopt;
   const auto left = std::max(deadline - Now(), Duration::zero());
@@ -48,9 +48,8 @@ std::optional<timespec> TimeLeft(Time deadline) {
                   .tv_nsec = (left - seconds).count()};
 }
 
-// Returns the bytes that can be read now. For an ended worker these are all
-// bytes that it has written and nobody has read, even if another process keeps
-// its end open.
+// Returns the number of bytes that can be read now. For an ended worker these
+// are all its unread bytes, even if another process keeps its end open.
 size_t ReadableBytes(const Descriptor& from) {
   int bytes = 0;
   if (ioctl(from.get(), FIONREAD, &bytes) != 0) return 0;
@@ -72,7 +71,7 @@ LocalWorkerProcesses::~LocalWorkerProcesses() {
 
 Result<std::vector<std::string>> LocalWorkerProcesses::ReserveAddresses(
     int count) {
-  // Workers that wait for each other in vain find that out one by one, and
+  // Workers that cannot connect to each other would detect it one by one, and
   // late.
   const Status reachable = count > 1 ? CheckReachable("127.0.0.1") : OkStatus();
   if (!reachable.ok()) {
@@ -123,7 +122,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   std::vector<std::string> added = options_.environment;
   added.push_back("TF_CONFIG=" + MakeTfConfig(spec.addresses, spec.rank));
-  // Not an argument: those are everybody's to read.
+  // Not an argument: every user can read those.
   if (spec.token) {
     added.push_back(fmt::format("{}={}", kTokenVariable, spec.token->Reveal()));
   }
@@ -163,7 +162,7 @@ void LocalWorkerProcesses::Poll(Time deadline) {
   const std::optional<timespec> left = TimeLeft(deadline);
   if (ppoll(waits.data(), waits.size(), left ? &*left : nullptr, nullptr) <=
       0) {
-    return;  // the deadline, or a signal
+    return;  // the deadline has passed, or a signal arrived
   }
   auto wait = waits.begin();
   for (auto it = running_.begin(); it != running_.end(); wait += 3) {
@@ -209,7 +208,7 @@ void LocalWorkerProcesses::Read(int worker, Lines& lines, size_t limit,
     const ssize_t size = RetryOnInterrupt(
         [&] { return read(lines.from.get(), chunk.data(), chunk.size()); });
     if (size < 0 && errno == EAGAIN) return;  // empty for now
-    // A socket whose worker left something unread ends in an error.
+    // If the worker left input unread, reading ends in an error instead of 0.
     if (size <= 0) return lines.from.Reset();
     taken += static_cast<size_t>(size);
     std::string& unread = lines.unread;
@@ -228,7 +227,7 @@ void LocalWorkerProcesses::Read(int worker, Lines& lines, size_t limit,
   }
 }
 
-// For people, as it came.
+// Reports the line unchanged, for people.
 void LocalWorkerProcesses::TakeOutput(int worker, std::string_view line) {
   notices_.push_back(
       {.worker = worker, .what = WorkerProgress{.line = std::string(line)}});

@@ -1,4 +1,4 @@
-// The environment that a worker process is started with.
+// The environment in which a worker process is started.
 #ifndef GAUNTLET_ENGINE_REAL_PROCESS_WORKER_ENVIRONMENT_H_
 #define GAUNTLET_ENGINE_REAL_PROCESS_WORKER_ENVIRONMENT_H_
 
@@ -7,15 +7,15 @@
 
 namespace gauntlet {
 
-// "NAME=value" entries: those of `inherited`, without the variables by which a
-// cluster tells a process its place (of torchrun, Slurm, Open MPI, PMIx and
-// Kubernetes: the launcher's own place would contradict the worker's) and
-// without those that `added` names; then `added`.
+// Returns "NAME=value" entries: first those of `inherited` except those that
+// `added` overrides and the variables by which a cluster assigns a process its
+// place (torchrun, Slurm, Open MPI, PMIx, Kubernetes: the launcher's own place
+// would contradict the worker's); then `added`.
 std::vector<std::string> WorkerEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& added);
 
-// Environment of this process.
+// Returns the environment of this process.
 std::vector<std::string> ProcessEnvironment();
 
 }  // namespace gauntlet

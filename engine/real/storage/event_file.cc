@@ -124,7 +124,7 @@ void EventFile::Emit(LogEvent event) {
   if (failed_ || (has_ended_ && event.kind == EventKind::kFrameLate)) return;
   has_ended_ = has_ended_ || event.kind == EventKind::kLifeEnd;
   line_.clear();
-  // The time is taken under the lock: lines are in the order of their times.
+  // The time is taken under the lock, so lines are ordered by time.
   AppendEvent(line_, event, clock_.Now());
   const Status status = WriteLine();
   if (status.ok()) return;

@@ -1,16 +1,16 @@
-// The event log as a file: one JSON object a line, for the harness to read.
+// The event log as a file: one JSON object per line, read by the harness.
 //
 //   {"kind":"header","schema":"gauntlet.events/v2","worker":0,"incarnation":1,
 //    "pid":4711,"clock":"monotonic"}
 //   {"kind":"step","t_ns":81225000123,"generation":3,"step":150,"epoch":1,
 //    "position":2048,"loss":"3f2a0c11","digest":"<32 hex digits>"}
 //
-// (each in one line). `kind` and `t_ns` (Clock::Now, in nanoseconds) come first
-// and always. The others have the names of LogEvent's fields (`loss` for
-// loss_bits, 8 hex digits; `samples` an array of numbers; `phase` by its name)
-// and are left out where they are zero, empty or "in_epoch". Text that is not
-// UTF-8 has U+FFFD in the place of what is not. A file may end in the middle of
-// a line if the machine lost power, never because the process was killed.
+// (each on one line). Every line begins with `kind` and `t_ns` (Clock::Now, in
+// nanoseconds). The other keys are named as LogEvent's fields (`loss` is
+// loss_bits, 8 hex digits; `samples` is an array of numbers; `phase` is the
+// phase's name) and are left out if zero, empty or "in_epoch". Bytes that are
+// not UTF-8 become U+FFFD. The last line may be incomplete if the machine lost
+// power, never because the process was killed.
 #ifndef GAUNTLET_ENGINE_REAL_STORAGE_EVENT_FILE_H_
 #define GAUNTLET_ENGINE_REAL_STORAGE_EVENT_FILE_H_
 
@@ -31,21 +31,22 @@ struct EventFileHeader {
   int life = 1;
 };
 
-// Each line is one write(2) to a file opened for appending, so what Emit has
-// returned from survives the death of the process by any signal.
+// Each line is one write(2) to a file opened for appending, so an event
+// survives the death of the process by any signal once Emit has returned.
 class EventFile final : public EventLog {
  public:
   // Creates the file, or opens it to append, and writes the header. Errors are
-  // those of OpenToAppend. `on_failure` is called once, from any thread.
+  // those of OpenToAppend. `on_failure` is called at most once, from any
+  // thread.
   using OnFailure = std::function<void(const Status&)>;
   static Result<std::unique_ptr<EventFile>> Open(const std::string& path,
                                                  const EventFileHeader& header,
                                                  const Clock& clock,
                                                  OnFailure on_failure);
 
-  // A log that cannot be written ends there: what it is of goes on. A frame
-  // that an injected delay makes late after the process has said its end is not
-  // kept: tasks of connections outlive that event by a moment.
+  // After a failed write the log ends, and the process continues. A kFrameLate
+  // after the process's kLifeEnd is dropped: tasks of connections outlive that
+  // event by a moment.
   void Emit(LogEvent event) override;
 
  private:
@@ -59,11 +60,11 @@ class EventFile final : public EventLog {
   const OnFailure on_failure_;
   std::mutex mutex_;
   bool failed_ = false;
-  bool has_ended_ = false;  // kLifeEnd is written
+  bool has_ended_ = false;  // kLifeEnd has been written
   std::string line_;        // kept for its memory
 };
 
-// For runs that nobody records.
+// The event log of runs that are not recorded.
 class NullEventLog final : public EventLog {
  public:
   void Emit(LogEvent) override {}

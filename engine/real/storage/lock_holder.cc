@@ -26,7 +26,7 @@ std::string ReadStart(int fd, size_t limit) {
   return text;
 }
 
-// As this process was started; "" where /proc is not there.
+// Returns the command line of this process; "" without /proc.
 std::string CommandLine() {
   const Descriptor file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return "";
@@ -52,7 +52,7 @@ void WriteLockHolder(const Descriptor& file) {
   const ssize_t written = RetryOnInterrupt(
       [&] { return pwrite(file.get(), text.data(), text.size(), 0); });
   if (written < 0) return;
-  // Whoever reads it meanwhile stops at the end of the line.
+  // A concurrent reader stops at the end of the line.
   static_cast<void>(!ftruncate(file.get(), written));
 }
 

@@ -25,7 +25,7 @@
 namespace gauntlet {
 namespace {
 
-// Less the umask; never writable by everybody, whatever the umask is.
+// Modes before the umask; never world-writable, whatever the umask is.
 constexpr mode_t kFileMode = 0664;
 constexpr mode_t kDirectoryMode = 0775;
 constexpr mode_t kPrivateMode = 0600;
@@ -94,9 +94,9 @@ class PosixFile final : public File {
   }
 
  private:
-  // The disk begins with what has been written one after another, while the
-  // rest is still to come: Sync then waits for little. Sync also reports what
-  // goes wrong here.
+  // Makes the disk write consecutive data early, while the rest is still being
+  // produced, so that Sync waits less. Sync also reports errors that occur
+  // here.
   void StartWriteBack(uint64_t begin, uint64_t end) {
     constexpr uint64_t kPiece = uint64_t{8} << 20;
     if (begin != written_to_) begun_to_ = begin;
@@ -111,7 +111,7 @@ class PosixFile final : public File {
   const std::string path_;
   const Descriptor fd_;
   uint64_t written_to_ = 0;  // end of the newest write
-  uint64_t begun_to_ = 0;    // the disk has begun with what is before it
+  uint64_t begun_to_ = 0;    // write-back has been started up to here
 };
 
 // Returns the target of a dangling link; "" if the path is not one.
@@ -123,8 +123,8 @@ std::string DanglingTarget(const std::string& path) {
   return size > 0 ? target.substr(0, static_cast<size_t>(size)) : "";
 }
 
-// The Status of a failed call on a path. A link to nothing in its place is
-// kIoError: neither is it free to be made, nor is it there.
+// Returns the Status of a failed call on a path. A dangling link is kIoError:
+// the name is neither free nor usable.
 Status ErrorAt(const std::string& path, int error, std::string_view operation) {
   const std::string target =
       error == ENOENT || error == EEXIST ? DanglingTarget(path) : "";
@@ -135,12 +135,12 @@ Status ErrorAt(const std::string& path, int error, std::string_view operation) {
 
 Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
                                           mode_t mode) {
-  // O_NONBLOCK: a pipe in the place of a file must not hang its reader.
+  // O_NONBLOCK: opening a pipe in the place of a file must not hang.
   Descriptor fd(RetryOnInterrupt([&] {
     return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
   }));
   if (!fd.valid()) {
-    // A new file's name that is taken, by whatever, is kAlreadyExists.
+    // A new file's name that is taken, by any kind of entry, is kAlreadyExists.
     return errno == ENOENT ? ErrorAt(path, errno, "open")
                            : PosixError(errno, path, "open");
   }
@@ -152,8 +152,8 @@ Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
 }
 
 // Returns true iff the file's owner is this process's user or the owner of the
-// directory, who can replace every file in it. On a file server that squashes
-// root, what root makes is nobody's: the directory then is, too.
+// directory, who can replace every file in it. A file server that squashes root
+// assigns files created by root to nobody, and then the directory too.
 bool OwnerIsTrusted(uid_t owner, const std::string& path) {
   if (owner == geteuid()) return true;
   struct stat info = {};
@@ -161,8 +161,8 @@ bool OwnerIsTrusted(uid_t owner, const std::string& path) {
          owner == info.st_uid;
 }
 
-// kFailedPrecondition if the open file is a stranger's, or if others may open
-// it; else as CheckRegularFile.
+// Returns kFailedPrecondition if the open file has an untrusted owner, or if
+// others may open it; else as CheckRegularFile.
 Status CheckPrivate(const Descriptor& file, const std::string& path) {
   RETURN_IF_ERROR(CheckRegularFile(file, path));
   struct stat info = {};
@@ -211,7 +211,8 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                              : FileKind::kOther);
 }
 
-// Nobody but a person puts something else in the place of a lock.
+// Adds advice to the error: only a person can have put something else in the
+// place of a lock.
 Status LockError(const Status& status) {
   if (status.code() != Code::kInvalidArgument) return status;
   return InvalidArgument(status.message() + "; remove it");
@@ -231,8 +232,8 @@ class PosixStorage::PosixLock final : public FileLock {
     const std::lock_guard guard(table_->mutex);
     table_->descriptors.insert(fd_.get());
   }
-  // Closes only: LOCK_UN would take the lock from the processes that inherited
-  // it as well.
+  // Only closes: LOCK_UN would also release the lock for processes that
+  // inherited it.
   ~PosixLock() override {
     const std::lock_guard guard(table_->mutex);
     table_->descriptors.erase(fd_.get());
@@ -261,7 +262,7 @@ Result<std::vector<DirectoryEntry>> PosixStorage::List(
   std::vector<DirectoryEntry> entries;
   while (true) {
     errno = 0;
-    const dirent* entry = readdir(directory.get());  // one stream, one task
+    const dirent* entry = readdir(directory.get());  // one stream per task
     if (entry == nullptr) {
       if (errno != 0) return PosixError(errno, path, "readdir");
       break;
@@ -295,7 +296,8 @@ Result<std::unique_ptr<File>> PosixStorage::CreatePrivate(
 
 Result<std::unique_ptr<File>> PosixStorage::OpenPrivate(
     const std::string& path) {
-  // Not followed: whoever may write to the directory may have put a link there.
+  // Does not follow links: anybody who may write to the directory may have put
+  // one there.
   constexpr int kFlags =
       O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
   Descriptor fd(RetryOnInterrupt([&] { return open(path.c_str(), kFlags); }));
@@ -315,7 +317,8 @@ Status PosixStorage::RenameToNew(const std::string& from,
                 RENAME_NOREPLACE) == 0) {
     return OkStatus();
   }
-  // Network file systems have no such rename, but can make a second name.
+  // Network file systems lack this kind of rename, but can create a second
+  // name.
   if (errno != EINVAL && errno != ENOSYS) {
     return PosixError(errno, from, "rename to " + to);
   }
@@ -346,7 +349,7 @@ Status PosixStorage::SyncDirectory(const std::string& path) {
 }
 
 Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
-  // No link is followed: the holder writes its name into the file.
+  // Does not follow links: the holder writes its name into the file.
   constexpr int kFlags =
       O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
   const Descriptor low(
@@ -362,8 +365,8 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
     }
     return PosixError(errno, path, "flock");
   }
-  // Its holder removed the file after it was opened here: the lock on it keeps
-  // nobody out.
+  // The holder removed the file after it was opened here: a lock on it excludes
+  // nobody.
   struct stat info = {};
   if (fstat(fd.get(), &info) != 0) return PosixError(errno, path, "stat");
   if (info.st_nlink == 0) return Lock(path);

@@ -1,4 +1,4 @@
-// Storage on the file system of this machine, by plain POSIX calls.
+// Storage on this machine's file system, by plain POSIX calls.
 #ifndef GAUNTLET_ENGINE_REAL_STORAGE_POSIX_STORAGE_H_
 #define GAUNTLET_ENGINE_REAL_STORAGE_POSIX_STORAGE_H_
 
@@ -10,19 +10,18 @@
 
 namespace gauntlet {
 
-// Safe from any task. Calls that a signal interrupts are made again, short
-// reads and writes are completed. Only regular files can be opened. Files and
-// directories are made with the modes 0664 and 0775, less the umask.
+// Safe from any task. Interrupted calls are repeated, and short reads and
+// writes completed. Only regular files can be opened. Files and directories are
+// created with modes 0664 and 0775, less the umask.
 //
-// The holder of a lock writes into the file who it is (lock_holder.h); a
-// conflict quotes that.
-// A lock is flock(2) on a descriptor of its own, so it belongs to the open file
-// and not to the process: a child that is forked inherits it, and it is held
-// until the last such process has closed it or died. Like every descriptor it
-// is closed by exec; whoever starts a program that is to hold the locks too
-// clears FD_CLOEXEC of HeldLocks() between fork and exec, as
-// LocalWorkerProcesses does. Their numbers are 10 or more, out of the way of
-// descriptors with a fixed meaning.
+// The holder of a lock writes its description into the file (lock_holder.h); a
+// conflict quotes it. A lock is flock(2) on a descriptor of its own, so it
+// belongs to the open file, not to the process: a forked child inherits it, and
+// it is held until the last such process has closed it or died. Like every
+// descriptor it is closed by exec. To start a program that holds the locks too,
+// clear FD_CLOEXEC of HeldLocks() between fork and exec, as
+// LocalWorkerProcesses does. Their numbers are 10 or more, so that they do not
+// collide with descriptors of fixed meaning.
 class PosixStorage final : public Storage {
  public:
   PosixStorage();
@@ -42,13 +41,13 @@ class PosixStorage final : public Storage {
   Result<std::unique_ptr<File>> OpenPrivate(const std::string& path) override;
   Status RenameToNew(const std::string& from, const std::string& to) override;
 
-  // The descriptors of the locks held now, ascending.
+  // Returns the descriptors of the locks held now, ascending.
   std::vector<int> HeldLocks() const;
 
  private:
   struct LockTable;
   class PosixLock;
-  // Shared with the locks, which may outlive the storage.
+  // Shared with the locks, which may outlive this object.
   std::shared_ptr<LockTable> locks_;
 };
 
