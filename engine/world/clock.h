@@ -1,4 +1,4 @@
-// Time, as the engine sees it: the only source of it.
+// Time: the engine's only source of it.
 #ifndef GAUNTLET_ENGINE_WORLD_CLOCK_H_
 #define GAUNTLET_ENGINE_WORLD_CLOCK_H_
 
@@ -9,15 +9,15 @@ namespace gauntlet {
 
 using Duration = std::chrono::nanoseconds;
 
-// Names the time line of Clock::Now(); it is never called.
+// Names the timeline of Clock::Now(); never instantiated or called.
 struct MonotonicTimeline {
   using rep = Duration::rep;
   using period = Duration::period;
   using duration = Duration;
 };
-// A moment of monotonic time; its origin is arbitrary, it never goes back.
+// A point of monotonic time; the origin is arbitrary.
 using Time = std::chrono::time_point<MonotonicTimeline, Duration>;
-// A deadline that never comes.
+// A deadline that is never reached.
 inline constexpr Time kNever = Time::max();
 
 class Clock {
@@ -26,7 +26,7 @@ class Clock {
   // Monotonic. Safe from any task.
   virtual Time Now() const = 0;
   // Seconds since 1970, for people and for claims. May jump, also backwards;
-  // no decision that bits depend on may use it.
+  // must not influence any result.
   virtual int64_t UnixSeconds() const = 0;
   // Blocks the calling task only.
   virtual void SleepUntil(Time deadline) = 0;

@@ -1,4 +1,4 @@
-// Paths, and directories that last.
+// Paths, and the creation of durable directories.
 #ifndef GAUNTLET_ENGINE_WORLD_DIRECTORIES_H_
 #define GAUNTLET_ENGINE_WORLD_DIRECTORIES_H_
 
@@ -10,22 +10,22 @@
 
 namespace gauntlet {
 
-// The one rule for every path a user names: UTF-8, no control characters, no
-// name that is too long for any file system, and as a whole short enough for
-// the files below it. Paths travel as JSON and in lines of text, where other
-// bytes would change or end them. kInvalidArgument quotes the path with its
-// bytes escaped.
+// Checks a path that a user names. Every such path must be UTF-8 without
+// control characters, no name in it may be too long for a file system, and the
+// path must leave room for the names of files below it. Paths are stored in
+// JSON and in lines of text, where other bytes would alter or end them.
+// kInvalidArgument quotes the path with such bytes escaped.
 Status CheckPath(std::string_view path);
 
-// "." for a name alone.
+// Returns the parent's path; "." for a name without a slash.
 std::string ParentDirectory(const std::string& path);
 
 // Returns the path without trailing slashes; "/" stays as it is.
 std::string WithoutLastSlashes(std::string path);
 
-// Makes the directory and all that lead to it, durably; one that is there is
-// fine. Each new ancestor is durable before the next one is made in it, so that
-// after a crash only the deepest one that is there may still have to be synced.
+// Creates the directory and its missing ancestors, durably; an existing one is
+// no error. Each new ancestor is durable before the next one is created in it,
+// so after a crash at most the deepest existing one still has to be synced.
 Status MakeDurableDirectory(Storage& storage, const std::string& path);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
 // Random bytes that no other process can predict: for nonces and tokens, never
-// for what training computes.
+// for training.
 #ifndef GAUNTLET_ENGINE_WORLD_ENTROPY_H_
 #define GAUNTLET_ENGINE_WORLD_ENTROPY_H_
 
@@ -11,7 +11,7 @@ namespace gauntlet {
 class Entropy {
  public:
   virtual ~Entropy() = default;
-  // Fills all of it. Safe from any task.
+  // Fills the whole span. Safe from any task.
   virtual void Fill(std::span<std::byte> bytes) = 0;
 };
 

@@ -1,8 +1,8 @@
 // Events that a process emits while it runs: the raw material of a record.
 //
-// Once Emit has returned, its event is kept even if the process is killed at
-// the next instruction. Events are never on the storage that faults are put
-// into.
+// Once Emit has returned, its event survives even if the process is killed at
+// the next instruction. Events are never on the storage into which faults are
+// injected.
 #ifndef GAUNTLET_ENGINE_WORLD_EVENT_LOG_H_
 #define GAUNTLET_ENGINE_WORLD_EVENT_LOG_H_
 
@@ -28,21 +28,21 @@ enum class EventKind : uint8_t {
   kStep,         // step, epoch, position (before it), phase, digest, loss,
                  // samples; parts: since the step before, or kStartTimes
   kEvaluated,    // step, epoch, phase, digest, loss, count (correct)
-  kEpochEnd,     // epoch, loss, count (correct): once an epoch's metrics stand
+  kEpochEnd,     // epoch, loss, count (correct): metrics of a whole epoch
   kSaveBegin,    // step; path
   // step, digest; path; count: CheckpointHead::not_finite_since, 0 for none;
-  // reason: kKeptForGood, or none
+  // reason: kKeptForGood if retention never removes it, else kNone
   kSaveAcknowledged,
   kSaveFailed,   // step; detail
   kRetired,      // path
   kRejected,     // path; detail: why
   kFencedFound,  // path: fenced by the lineage, not read
-  kFencedOut,    // this process learned that it is of an old generation
-  kNotice,       // a termination notice was seen
+  kFencedOut,    // this process detected that its generation is old
+  kNotice,       // a preemption notice was received
   kStopAgreed,   // step: all workers stop here
-  // A wait for another rank failed, or the launcher's for a worker. about:
-  // whom, nullopt for a task of its own; reason: kClosed, kSilent, kDeadline,
-  // kRefused; limit: how long it waited at the most; detail: for people.
+  // A wait for another rank failed, or the launcher's wait for a worker. about:
+  // that rank or worker, nullopt for a task of this process; reason: kClosed,
+  // kSilent, kDeadline, kRefused; limit: the longest wait; detail: for people.
   kWorkerLost,
   kFaultFired,     // detail: the fault's id; path: the point
   kLoaded,         // step, digest; path: what was read and passed verification
@@ -51,27 +51,28 @@ enum class EventKind : uint8_t {
   // count: exit code; reason; step: of a state that could not be saved, or 0
   kLifeEnd,
   kLeft,  // generation that this process left to rejoin; step; detail: why
-  // In a new generation with a state from memory: generation, step, epoch,
-  // position, phase, digest; detail: "kept", or from whom it was taken.
+  // This worker entered a new generation with a state from memory: generation,
+  // step, epoch, position, phase, digest; detail: "kept", or the sender of the
+  // state.
   kCarriedOn,
   kDamaged,  // path: a file that a fault damages; detail: the fault's id
-  // A copy was taken, which a task writes: step, phase; count: bytes; detail:
-  // how long the save waited for the one before, if it did.
+  // An asynchronous save has copied the state for a task to write: step, phase;
+  // count: bytes; detail: how long it waited for the previous save, if it did.
   kSaveCopied,
-  // The launcher has the result: nothing of the run is needed any more.
+  // The launcher has the result: the run's checkpoints are no longer needed.
   kResultAcknowledged,
   // The first step of this generation after which the loss, or else the state,
-  // is not finite: generation, step, epoch, loss; detail: what it is.
+  // is not finite: generation, step, epoch, loss; detail: loss or tensor.
   kNotFinite,
 
-  // Next action of a worker, emitted before it begins.
-  kClaimBegin,   // count: the generation that it tries for
+  // The next action of a worker, emitted before it begins.
+  kClaimBegin,   // count: the generation to claim
   kRetireBegin,  // path
   kRejectBegin,  // path
   kDeleteBegin,  // path: all checkpoints of a finished run
-  kLoadFailed,   // path: it verified when it was chosen; reason
-  kLeaving,      // generation: its connections are about to be closed
-  kFaultAgain,   // as kFaultFired, of a fault that has fired in this process
+  kLoadFailed,   // path: verified when it was chosen; reason
+  kLeaving,      // generation: its connections will be closed next
+  kFaultAgain,   // as kFaultFired, of a fault that fired before here
 
   // Events of a launcher. about: a worker; incarnation: its newest.
   kLauncherBegin,
@@ -79,44 +80,44 @@ enum class EventKind : uint8_t {
   // about, incarnation: a notice was passed on; reason: kUnreachable if the
   // worker may get it late or never
   kAskedToStop,
-  // about, incarnation; reason: why it sends SIGKILL, before it does
+  // about, incarnation; reason: for SIGKILL; emitted before it is sent
   kKillSent,
   // about, incarnation, count: exit code, or 128 + signal; reason: kSignal,
-  // kExited, kUnreachable (nothing is known of it any more)
+  // kExited, kUnreachable (nothing more is known of the worker)
   kExited,
-  // No worker of this attempt starts again. reason; about: whose exit ends it
+  // This attempt starts no more workers. reason; about: whose exit ends it
   kAttemptEnds,
-  // about: who is to blame, if anybody; count: how many by now; limit: pause
+  // about: the worker that failed, if any; count: restarts so far; limit: pause
   kRestarting,
   kGaveUp,          // reason
   kResultReceived,  // about; step
   kLauncherEnd,     // count: exit code
 
-  // Actions of a simulated machine, which no process on it could report.
+  // Actions of a simulated machine, which its processes cannot report.
   kProcessEnded,  // as kExited
-  kPowerCut,      // path: host; detail: its disk; count: 1: of that host only
+  kPowerCut,      // path: host; detail: its disk; count: 1: only that host
   kFrameLate,     // detail: the fault that makes it late; limit: by how much
 
-  // Durations, for people: the judge concludes nothing from them.
-  // A try of a save has ended on this worker: step, phase; count: bytes that it
-  // wrote; parts: of the time for which training waited; beside: of what was
-  // done meanwhile; reason: as of kSaveFailed, or none.
+  // Durations, for people: no verdict depends on them.
+  // A save has ended on this worker, committed or not: step, phase; count:
+  // bytes written; parts: of the time for which training waited; beside: of
+  // work done in parallel; reason: as of kSaveFailed, or none.
   kSaveTimes,
   // Training begins: generation, step; parts: since this process began, or
   // since it left a generation.
   kStartTimes,
 };
 
-// Why something happens. Which ones an event may have is said beside its kind.
+// Reason of an event. EventKind lists the reasons that each kind may have.
 enum class Reason : uint8_t {
   kNone,
-  // A wait for another rank: the other end closed the connection; no heartbeat
-  // came; it did not do what was waited for.
+  // A wait for another rank failed: the peer closed the connection; no
+  // heartbeat arrived; the peer did not act within the deadline.
   kClosed,
   kSilent,
   kDeadline,
-  kRefused,  // by the chief, which does not take it in any more
-  // Why a worker leaves (kLifeEnd, kLeft): what it could not go on from.
+  kRefused,  // by the chief, which no longer admits the rank
+  // Why a worker leaves (kLifeEnd, kLeft): the error that it cannot survive.
   kLostWorker,
   kDevice,
   kSuperseded,
@@ -129,34 +130,34 @@ enum class Reason : uint8_t {
   kPrecondition,
   kOtherJob,
   kCancelled,
-  // How a process ended, as its launcher sees it.
+  // End of a process, as its launcher observes it.
   kExited,
   kSignal,
   kUnreachable,
-  // Why a launcher ends an attempt, or kills a worker.
+  // Reasons for a launcher to end an attempt, or to kill a worker.
   kWorkerDone,  // a worker has ended in good order
   kWorkerLeft,  // a worker has left with an error
   kWorkerDied,
-  kResult,         // the result has come
+  kResult,         // the result has arrived
   kChiefSilent,    // the chief sent nothing for the time it announced
   kNotStarted,     // a worker could not be started
-  kTooManyLosses,  // the restart budget, or the membership
+  kTooManyLosses,  // no restart left, or another membership
   kInterrupted,    // a second interrupt
-  kGraceOver,      // time of a worker that had to end is over
-  kAttemptOver,    // the attempt has ended with this worker still there
-  kNoSign,         // after a loss, of a worker that was to meet the others
+  kGraceOver,      // a worker did not end within its grace period
+  kAttemptOver,    // the worker still runs at the attempt's end
+  kNoSign,         // no sign that the worker rejoins after a loss
   // Reasons for giving up.
   kRestartsUsedUp,
   kNoProgress,
   kTooFewWorkers,
-  // Reason why a checkpoint is kept beside the newest ones.
+  // Reason for keeping a checkpoint in addition to the newest ones.
   kKeptForGood,
 };
 
-// Returns why a worker that ends, or leaves a generation, with that error could
-// not continue. kNone for kOk.
+// Returns the reason for which a worker that ends, or leaves a generation, with
+// that error cannot continue. kNone for kOk.
 Reason ReasonOf(Code code);
-// Returns why a wait for another rank failed.
+// Returns the reason for which a wait for another rank failed.
 Reason ReasonOfWait(const Status& status);
 
 // "closed", "restarts_used_up" …: the names in event files.
@@ -167,12 +168,12 @@ std::optional<Reason> FindReason(std::string_view name);
 std::string_view EventKindName(EventKind kind);
 std::optional<EventKind> FindEventKind(std::string_view name);
 
-// Which of the boundaries of an epoch a state stands at.
+// Position of a state relative to the boundaries of its epoch.
 enum class Phase : uint8_t { kInEpoch, kEvaluationDue, kCallbacksDue };
 std::string_view PhaseName(Phase phase);
 std::optional<Phase> FindPhase(std::string_view name);
 
-// One event. Which fields count is said beside its kind; the rest stay zero.
+// One event. EventKind lists the fields of each kind; all others stay zero.
 struct LogEvent {
   EventKind kind = EventKind::kLifeBegin;
   uint64_t generation = 0;

@@ -1,10 +1,11 @@
-// Named places in the engine where a fault can be put.
+// Named places in the engine at which faults can be injected.
 //
-// The engine knows nothing of faults beyond these names: it says "I am here"
-// with FaultPoints::Hit and obeys the Status that comes back. What happens
-// there (nothing, as a rule; a crash, a hang, an error) is decided elsewhere.
-// The registry in fault_point.cc is the one list of points, with all that is
-// true of each: checks, judges and explorations derive their categories of
+// The engine knows nothing of faults beyond these names: it reports that it has
+// reached a point with FaultPoints::Hit, and acts on the Status returned. What
+// happens at the point (usually nothing; a crash, a hang, an error) is decided
+// elsewhere. The registry in fault_point.cc is the one list of points and their
+// properties: checks, judges and explorations derive their categories of points
+// from it.
 // points from it.
 #ifndef GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 #define GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
@@ -72,32 +73,32 @@ enum class Point : uint8_t {
 
 // Part of a run that a point belongs to.
 enum class RunPart : uint8_t {
-  kStart,       // a process starts, before it meets others
-  kMeeting,     // workers meet and the chief claims a generation
+  kStart,       // a process starts, before it connects to others
+  kMeeting,     // workers meet, and the chief claims a generation
   kTraining,    // steps, epochs and evaluations
   kExchange,    // the all-reduce of a step
-  kHeartbeat,   // a task of its own, beside everything else
-  kSave,        // up to its acknowledgement, and its end
+  kHeartbeat,   // a task that runs alongside everything else
+  kSave,        // from its begin to its acknowledgement, and its end
   kStateFile,   // written by a save, and by a claim
   kRetirement,  // old checkpoints are removed
   kLoad,
   kRejoin,
   kFinish,    // after the last step
-  kDeletion,  // of the checkpoints of a finished run
+  kDeletion,  // deletion of a finished run's checkpoints
 };
 
 enum class ReachedBy : uint8_t { kEveryWorker, kChief };
 
 // How often a worker reaches a point.
 enum class HitRate : uint8_t {
-  kSeldom,       // at events that most steps and saves do not have
-  kEachStep,     // in each step, once or more
-  kOncePerSave,  // in each save, once at most
-  kEachBlock,    // before each block of a file that is written
+  kSeldom,       // on events that most steps and saves do not have
+  kEachStep,     // at least once in each step
+  kOncePerSave,  // at most once in each save
+  kEachBlock,    // before each block written to a file
   kEachFile,     // for each file of a checkpoint
 };
 
-// Set-up that a run needs to reach the point at all.
+// Set-up that a run needs to reach the point.
 enum class PointNeeds : uint8_t {
   kNothing,
   kCompany,     // at least two workers
@@ -108,10 +109,10 @@ enum class PointNeeds : uint8_t {
   kExport,      // a finished run exports its model
 };
 
-// Operations of Storage that faults tell apart.
+// Operations of Storage that faults distinguish.
 enum class StorageOperation : uint8_t {
   kNone,
-  kRead,  // a read, a look at the size, or an open for reading
+  kRead,  // a read, a query of the size, or an open for reading
   kOpenToWrite,
   kWrite,
   kSync,
@@ -128,9 +129,9 @@ struct PointInfo {
   ReachedBy reached_by = ReachedBy::kEveryWorker;
   HitRate rate = HitRate::kSeldom;
   PointNeeds needs = PointNeeds::kNothing;
-  // The storage operation that comes next; kNone: none, or several.
+  // The storage operation that follows; kNone: none, or several.
   StorageOperation next = StorageOperation::kNone;
-  // A stale chief that continues here changes the store, or is about to.
+  // A stale chief that continues here changes the store, or is about to do so.
   bool is_critical_when_stale = false;
 };
 
@@ -140,13 +141,13 @@ const PointInfo& InfoOf(Point point);
 std::string_view PointName(Point point);
 std::optional<Point> FindPoint(std::string_view name);
 
-// True iff the worker that reaches the point is in a save, or writes the state
-// file, which a claim does as well.
+// Returns true iff the point lies in a save, or in writing the state file,
+// which a claim does as well.
 bool IsOfSave(Point point);
 
-// Context of a hit. Points of HitRate::kEachBlock are hit once before each
-// block: `block` is its number in the file, from 0, `offset` its place in the
-// file, and `size` the final size of the whole file, both in bytes.
+// Context of an occurrence. For points of HitRate::kEachBlock, which occur once
+// before each block: `block` is its number in the file, from 0, `offset` its
+// position in the file, and `size` the final size of the file, both in bytes.
 struct PointContext {
   uint64_t step = 0;
   uint64_t epoch = 0;
@@ -157,15 +158,15 @@ struct PointContext {
 
 // Deliberate defects for mutation tests: each must be caught by an invariant.
 enum class PlantedBug : uint8_t {
-  kLoseRngKey,               // A restore does not bring back the RNG key.
-  kLosePosition,             // A restore starts the epoch's data anew.
+  kLoseRngKey,               // A restore does not restore the RNG key.
+  kLosePosition,             // A restore restarts the epoch's data.
   kTrustManifestBlindly,     // A load does not verify files against digests.
-  kLoseMetrics,              // A restore starts the epoch's metrics anew.
+  kLoseMetrics,              // A restore resets the epoch's metrics.
   kSkipManifestSync,         // A save does not fsync its manifest.
   kAcknowledgeBeforeRename,  // A save is acknowledged before it is committed.
-  kForgetAtRejoin,           // Survivors of a loss give their state up.
-  kDieInAStep,               // A worker ends without a word, once in a job.
-  kWriteLiveState,           // A save beside the training writes no copy.
+  kForgetAtRejoin,           // Workers drop their state when another is lost.
+  kDieInAStep,               // A worker ends without any report, once a job.
+  kWriteLiveState,           // An async save writes live state, not a copy.
   kTrustAFailedDevice,       // Results of a failed device are trusted.
   kRemoveWhileFenced,        // A removal does not look for newer claims.
 };
@@ -181,16 +182,17 @@ std::optional<PlantedBug> FindPlantedBug(std::string_view name);
 class FaultPoints {
  public:
   virtual ~FaultPoints() = default;
-  // Called as the point is reached. Returns Ok, or the error that the operation
-  // there must report; may return late or never. Points of RunPart::kTraining
-  // set the position under which later hits of this process are counted.
+  // Called when the point is reached. Returns Ok, or the error that the
+  // operation there must report; may return late or never. Points of
+  // RunPart::kTraining set the position under which later occurrences in this
+  // process are counted.
   virtual Status Hit(Point point, const PointContext& context) = 0;
   // Returns true if the defect is switched on. Always false outside mutation
   // tests.
   virtual bool Planted(PlantedBug bug) const = 0;
 };
 
-// No faults, no defects: what a world has where nothing is planned.
+// No faults and no defects: for a world without a fault plan.
 class NoFaults final : public FaultPoints {
  public:
   Status Hit(Point, const PointContext&) override { return OkStatus(); }

@@ -1,4 +1,4 @@
-// The machine and the process that the engine finds itself in.
+// The machine and the process in which the engine runs.
 #ifndef GAUNTLET_ENGINE_WORLD_HOST_H_
 #define GAUNTLET_ENGINE_WORLD_HOST_H_
 
@@ -14,23 +14,24 @@ namespace gauntlet {
 class Host {
  public:
   virtual ~Host() = default;
-  // For claims and logs: where this process runs, for people.
+  // Returns where this process runs, for people: used in claims and logs.
   virtual std::string Name() const = 0;
-  // How many times this process was told that it must go (SIGTERM, SIGINT,
-  // SIGHUP and the like). Never blocks; callers ask at step boundaries.
+  // Returns the number of preemption notices of this process (SIGTERM, SIGINT,
+  // SIGHUP and the like). Never blocks; callers poll it at step boundaries.
   virtual int TerminationNotices() const = 0;
-  // When the first of them came, which may be long before it is asked for.
+  // Returns the time of the first notice, which may be long before this call.
   virtual std::optional<Time> FirstNotice() const = 0;
-  // How many of them a person at the terminal gave (SIGINT): who repeats it
-  // means at once, while others (SIGTERM) are repeated by programs.
+  // Returns how many of the notices a person gave at the terminal (SIGINT). A
+  // person who repeats it demands an immediate end, while programs may repeat
+  // others (SIGTERM).
   virtual int Interrupts() const = 0;
-  // Asks a service of this machine. Blocks the calling task, not beyond the
-  // deadline: kDeadlineExceeded; kUnavailable where nobody answers, kDataLoss
-  // where what comes is no answer or too long.
+  // Sends a request to a service of this machine. Blocks the calling task until
+  // the deadline at most: kDeadlineExceeded. kUnavailable: no connection;
+  // kDataLoss: the answer is malformed or too long.
   virtual Result<HttpAnswer> Ask(const HttpQuestion& question,
                                  Time deadline) = 0;
-  // Ends the process at once, all tasks with it; nothing is unwound or flushed
-  // beyond what was handed to Storage and EventLog.
+  // Ends the process immediately, with all its tasks. Nothing is unwound or
+  // flushed except what was passed to Storage and EventLog.
   [[noreturn]] virtual void Exit(int code) = 0;
 };
 

@@ -14,7 +14,7 @@ constexpr std::string_view kEndOfLine = "\r\n";
 constexpr size_t kMaxUrlBytes = 2048;
 constexpr size_t kQuotedBytes = 40;
 
-// A whole number of decimal or hexadecimal digits and nothing else.
+// Parses a whole number of decimal or hexadecimal digits and nothing else.
 std::optional<uint64_t> DigitsOf(std::string_view text, int base) {
   uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -39,8 +39,9 @@ bool IsHexDigit(char c) {
          (c >= 'A' && c <= 'F');
 }
 
-// Counts groups of up to four hexadecimal digits between colons. The last group
-// may be an IPv4 address, which counts as two. nullopt: anything else.
+// Returns the number of groups of up to four hexadecimal digits between colons.
+// The last group may be an IPv4 address, which counts as two. nullopt: any
+// other text.
 std::optional<int> GroupsIn(std::string_view text) {
   int groups = 0;
   while (!text.empty()) {
@@ -59,14 +60,14 @@ std::optional<int> GroupsIn(std::string_view text) {
   return groups;
 }
 
-// RFC 4291, section 2.2; without a zone.
+// Implements RFC 4291, section 2.2, without zones.
 bool IsIpv6(std::string_view host) {
   const size_t gap = host.find("::");
   if (gap == host.npos) return GroupsIn(host) == 8;
   const std::string_view before = host.substr(0, gap);
   const std::optional<int> left = GroupsIn(before);
   const std::optional<int> right = GroupsIn(host.substr(gap + 2));
-  // An IPv4 address stands at the very end only.
+  // An IPv4 address is valid only at the end.
   return left && right && before.find('.') == before.npos &&
          *left + *right <= 7;
 }
@@ -76,8 +77,8 @@ bool IsNameCharacter(char c) {
          (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-// RFC 1035, section 2.3.4. What ends in a number would be taken for an address
-// in one of its older forms.
+// Implements RFC 1035, section 2.3.4. Rejects names that end in a number:
+// resolvers take them for IPv4 addresses in older notations.
 bool IsName(std::string_view host) {
   constexpr size_t kMaxNameBytes = 253;
   constexpr size_t kMaxLabelBytes = 63;
@@ -111,7 +112,7 @@ Status NoHttp(std::string_view expected, std::string_view found) {
                               found.substr(0, kQuotedBytes)));
 }
 
-// Framing of the body, by the lines of the header.
+// Framing of the body according to the header.
 struct Framing {
   std::optional<uint64_t> length;
   bool chunked = false;
@@ -211,7 +212,7 @@ bool HasNoBody(int status) {
   return status < 200 || status == 204 || status == 304;
 }
 
-// "[::1]:80" at the '[', or all of it up to the ':' of a port.
+// Returns "[::1]" of "[::1]:80", or the text before the ':' of a port.
 std::string_view HostPart(std::string_view place) {
   if (!place.starts_with('[')) return place.substr(0, place.find(':'));
   const size_t end = place.find(']');
@@ -230,7 +231,7 @@ std::optional<HttpUrl> UrlOfHost(std::string_view host) {
   return HttpUrl{.host = std::string(host), .kind = Kind::kName};
 }
 
-// As it stands in a URL and in a request.
+// Returns host and port as a URL and a request have them.
 std::string PlaceText(const HttpUrl& url) {
   const std::string port = url.port == 80 ? "" : fmt::format(":{}", url.port);
   return url.kind == HttpUrl::HostKind::kIpv6
@@ -321,7 +322,7 @@ Result<std::optional<HttpAnswer>> ReadHttpAnswer(std::string_view bytes,
   if (HasNoBody(status)) return Maybe({.status = status, .body = {}});
   ASSIGN_OR_RETURN(std::optional<std::string> body,
                    ReadBody(bytes.substr(header_end + 4), framing, stream));
-  // A body that ends with the connection may have been cut at the limit.
+  // A body that ends with the connection may have been truncated at the limit.
   const bool framed = framing.length || framing.chunked;
   if (too_long && (!body || !framed)) return endless;
   if (!body) return Maybe();

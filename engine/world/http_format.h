@@ -1,14 +1,15 @@
-// The little of HTTP/1.1 that a question to a machine's metadata service takes:
-// one GET or PUT over a connection of its own, and the answer to it.
+// The subset of HTTP/1.1 that a request to a machine's metadata service needs:
+// one GET or PUT over a connection of its own, and its answer.
 //
 //   GET /computeMetadata/v1/instance/preempted HTTP/1.1
 //   Host: 169.254.169.254
 //   Metadata-Flavor: Google
 //   Connection: close
 //
-// The answer comes from outside: it may be cut, endless, no HTTP at all. Its
-// body ends with Content-Length, with the last chunk, or with the connection.
-// No redirect is followed, no encoding but chunked is understood.
+// The answer comes from outside: it may be truncated, endless or not HTTP. Its
+// body ends after Content-Length bytes, with the last chunk, or with the
+// connection. Redirects are not followed, and chunked is the only encoding
+// accepted.
 #ifndef GAUNTLET_ENGINE_WORLD_HTTP_FORMAT_H_
 #define GAUNTLET_ENGINE_WORLD_HTTP_FORMAT_H_
 
@@ -23,7 +24,7 @@
 
 namespace gauntlet {
 
-// Limit of a whole answer, header and body.
+// Limit on an answer, header and body together.
 inline constexpr size_t kMaxHttpAnswerBytes = 65536;
 
 struct HttpUrl {
@@ -31,7 +32,7 @@ struct HttpUrl {
   std::string host;  // an address, without brackets, or a name
   HostKind kind = HostKind::kIpv4;
   int port = 80;
-  std::string path = "/";  // with the query
+  std::string path = "/";  // includes the query
 };
 // "http://169.254.169.254/latest/meta-data/spot/instance-action",
 // "http://[fd00:ec2::254]/", "http://metadata.google.internal/".
@@ -50,10 +51,10 @@ struct HttpHeader {
 struct HttpQuestion {
   HttpUrl url;
   HttpMethod method = HttpMethod::kGet;
-  std::vector<HttpHeader> headers = {};  // beside those of all requests
+  std::vector<HttpHeader> headers = {};  // in addition to those of all requests
 };
 
-// Text of the request, as it is sent.
+// Returns the request as sent.
 std::string HttpRequestText(const HttpQuestion& question);
 
 struct HttpAnswer {
@@ -61,8 +62,8 @@ struct HttpAnswer {
   std::string body;
 };
 enum class HttpStream : uint8_t { kOpen, kClosed };
-// Reads the bytes received so far. Returns the answer, nullopt if more bytes
-// must come, or kDataLoss if the bytes are no answer.
+// Parses the bytes received so far. Returns the answer, nullopt if more bytes
+// are needed, or kDataLoss if the bytes are not an answer.
 Result<std::optional<HttpAnswer>> ReadHttpAnswer(std::string_view bytes,
                                                  HttpStream stream);
 

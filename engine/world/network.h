@@ -1,12 +1,12 @@
-// Messages between processes: ordered, whole, or lost with the connection.
+// Messages between processes: ordered, and delivered whole or not at all.
 //
-// Addresses are "host:port". Frames arrive whole, in order and at most once;
-// when a connection breaks, both ends learn of it (kUnavailable) unless the
-// network itself is cut, which only deadlines show.
+// Addresses are "host:port". Frames arrive whole, in order and at most once.
+// When a connection breaks, both ends get kUnavailable, unless the network
+// itself is partitioned: then only deadlines show it.
 //
-// The client of a connection, which connects, sends the first frame. A
-// connection without one never reaches the server's Accept: the network holds
-// it back, with the bounds below.
+// The client, which opens the connection, sends the first frame. Until that
+// frame arrives, the network keeps the connection from the server's Accept,
+// within the limits below.
 #ifndef GAUNTLET_ENGINE_WORLD_NETWORK_H_
 #define GAUNTLET_ENGINE_WORLD_NETWORK_H_
 
@@ -28,39 +28,42 @@ using Frame = std::string;
 // Send refuses a larger frame with kInvalidArgument.
 inline constexpr size_t kMaxFrameBytes = size_t{4} << 20;
 
-// Limits of one listener before Accept. Beyond kMaxSilentCallers, or
-// kMaxSilence, the oldest silent connection is closed; beyond
-// kMaxWaitingCallers the newest. A first frame above kMaxFirstFrameBytes closes
-// the connection. No second frame is read before Accept.
+// Limits of one listener on connections before Accept. Beyond
+// kMaxSilentCallers, or after kMaxSilence, the oldest connection without a
+// frame is closed; beyond kMaxWaitingCallers, the newest. A first frame above
+// kMaxFirstFrameBytes closes the connection. No second frame is read before
+// Accept.
 inline constexpr size_t kMaxSilentCallers = 32;
 inline constexpr Duration kMaxSilence = std::chrono::seconds(10);
 inline constexpr size_t kMaxWaitingCallers = 32;
 inline constexpr size_t kMaxFirstFrameBytes = size_t{1} << 20;
 
 // Random bytes of one connection, chosen by its server and known to both ends.
-// No two connections have the same.
+// Unique to the connection.
 inline constexpr size_t kNonceBytes = 32;
 using Nonce = std::array<std::byte, kNonceBytes>;
 
-// One connection. Send and Receive may run in different tasks at once, each in
-// one task at a time. The destructor closes; neither may be running then.
+// One connection. Send and Receive may run in different tasks at the same time,
+// each in one task at a time. The destructor closes it; no call may be in
+// progress then.
 class Channel {
  public:
   virtual ~Channel() = default;
-  // Hands the frame over; blocks only while too much is under way already.
+  // Queues the frame; blocks only while too many bytes are queued.
   // kDeadlineExceeded, kUnavailable or kInvalidArgument (too large). Ok does
-  // not mean that it arrived.
+  // not mean that the frame arrived.
   virtual Status Send(Frame frame, Time deadline) = 0;
-  // The next frame. kDeadlineExceeded leaves the connection usable;
-  // kUnavailable: it is lost, and all frames that came were handed out.
+  // Returns the next frame. kDeadlineExceeded leaves the connection usable.
+  // kUnavailable: the connection is lost, and all frames received were
+  // returned.
   virtual Result<Frame> Receive(Time deadline) = 0;
-  // Breaks the connection; wakes both ends. Frames already handed to Send are
-  // still delivered where the network allows.
+  // Breaks the connection and wakes both ends. Frames already passed to Send
+  // are still delivered if the network allows it.
   virtual void Close() = 0;
   virtual const Nonce& nonce() const = 0;
 };
 
-// A connection to this server, and its first frame.
+// A new connection to this server, and its first frame.
 struct Incoming {
   std::unique_ptr<Channel> channel;
   Frame first;
@@ -75,8 +78,8 @@ using ConnectionFilter =
 class Listener {
  public:
   virtual ~Listener() = default;
-  // The connection whose first frame came first. kDeadlineExceeded, or
-  // kUnavailable once closed.
+  // Returns the connection whose first frame arrived earliest.
+  // kDeadlineExceeded, or kUnavailable once closed.
   virtual Result<Incoming> Accept(Time deadline) = 0;
 };
 
@@ -91,8 +94,7 @@ class Network {
   Result<std::unique_ptr<Listener>> Listen(const std::string& address) {
     return Listen(address, nullptr);
   }
-  // Tries until somebody listens there or the deadline comes
-  // (kDeadlineExceeded).
+  // Tries until a listener accepts or the deadline passes (kDeadlineExceeded).
   virtual Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                                    Time deadline) = 0;
 };

@@ -12,7 +12,8 @@
 
 namespace gauntlet {
 
-// Safe from any task. After Close, Push is ignored and Pop drains what is left.
+// Safe from any task. After Close, Push has no effect and Pop returns the
+// remaining items.
 template <typename T>
 class Queue {
  public:
@@ -25,8 +26,8 @@ class Queue {
     ready_->Set();
   }
 
-  // The oldest item; nullopt at the deadline, or at once when the queue is
-  // closed and empty (closed() tells which).
+  // Returns the oldest item; nullopt at the deadline, or immediately if the
+  // queue is closed and empty (closed() distinguishes the two).
   std::optional<T> Pop(Time deadline) {
     while (true) {
       {

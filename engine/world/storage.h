@@ -1,17 +1,17 @@
-// Files, as the engine sees them: POSIX meaning, Status results.
+// Files: POSIX semantics, Status results.
 //
-// Nothing written is durable before Sync of its file; no name (created, renamed
-// or removed) before SyncDir of its directory. A Sync that failed may have lost
-// what was written before it, and a later Sync on the same file proves nothing.
+// A write is durable only after Sync of its file; a name (created, renamed or
+// removed) only after SyncDirectory of its directory. A failed Sync may have
+// lost earlier writes, and a later Sync of the same file proves nothing.
 //
 // Paths are plain strings with '/' between parts. Messages name path and
-// operation. Codes, by what a caller can do:
+// operation. Codes, by the caller's options:
 //   kNotFound           ENOENT
 //   kAlreadyExists      EEXIST, ENOTEMPTY
-//   kResourceExhausted  ENOSPC, EDQUOT: no room. Removing files makes room.
+//   kResourceExhausted  ENOSPC, EDQUOT: disk full. Removing files helps.
 //   kForbidden          EACCES, EPERM, EROFS, EFBIG, ENAMETOOLONG: the same
 //                       call fails again until a person changes something.
-//   kIoError            all else: EIO, but also EMFILE and ENFILE.
+//   kIoError            all others: EIO, but also EMFILE and ENFILE.
 #ifndef GAUNTLET_ENGINE_WORLD_STORAGE_H_
 #define GAUNTLET_ENGINE_WORLD_STORAGE_H_
 
@@ -31,24 +31,24 @@ enum class OpenMode {
   kRead,             // Must exist.
   kReadWrite,        // Must exist.
   kCreateExclusive,  // Must not exist (O_CREAT | O_EXCL); read and write.
-  kCreateTruncate,   // Made, or emptied; read and write.
+  kCreateTruncate,   // Created or truncated; read and write.
 };
 
-// An open file. Closed by its destructor, which writes nothing.
+// An open file. The destructor closes it and writes nothing.
 class File {
  public:
   virtual ~File() = default;
-  // Writes all of the bytes, or fails; a failure may have written a part.
+  // Writes all bytes, or fails; a failed write may have written a part.
   virtual Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) = 0;
-  // Fills the span from the offset on; returns the bytes read, fewer only at
-  // the end of the file.
+  // Reads from the offset on until the span is full. Returns the number of
+  // bytes read; fewer only at the end of the file.
   virtual Result<size_t> ReadAt(uint64_t offset,
                                 std::span<std::byte> bytes) = 0;
   virtual Result<uint64_t> Size() = 0;
   virtual Status Sync() = 0;
 };
 
-// A lock on a path against other processes, released by the destructor and by
+// A lock on a path against other processes. Released by the destructor and by
 // the death of the last process that holds or inherited it.
 class FileLock {
  public:
@@ -56,8 +56,8 @@ class FileLock {
 };
 
 // Kind of a directory entry. A link to a file counts as a file. A link to a
-// directory is neither, as its contents belong to someone else. The target of a
-// dangling link does not exist.
+// directory does not count as a directory, as its contents belong to someone
+// else. The target of a dangling link does not exist.
 enum class FileKind {
   kFile,
   kDirectory,
@@ -77,41 +77,40 @@ class Storage {
   virtual ~Storage() = default;
   virtual Result<std::unique_ptr<File>> Open(const std::string& path,
                                              OpenMode mode) = 0;
-  // Names in ascending byte order, without "." and "..".
+  // Lists the names in ascending byte order, without "." and "..".
   virtual Result<std::vector<DirectoryEntry>> List(const std::string& path) = 0;
-  // One level; kAlreadyExists if the name is taken.
+  // Creates one level; kAlreadyExists if the name exists.
   virtual Status MakeDirectory(const std::string& path) = 0;
   // Replaces a file or an empty directory at `to`; kAlreadyExists if `to` is a
   // directory that is not empty.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
-  // An empty directory, or what is none.
+  // Removes an empty directory, or an entry that is not a directory.
   virtual Status Remove(const std::string& path, FileKind kind) = 0;
   virtual Status SyncDirectory(const std::string& path) = 0;
-  // Creates the file if need be; kAlreadyExists while another holds it.
+  // Creates the file if necessary; kAlreadyExists while another holder has it.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
-  // The absolute path without links, "." and "..", so that two paths of one
-  // place are equal. Parts that do not exist yet are taken as they stand. The
+  // Returns the absolute path without links, "." and "..", so that two paths of
+  // one place are equal. Parts that do not exist yet stay as they are. The
   // default is for storage without links and without a working directory.
   virtual Result<std::string> RealPath(const std::string& path);
-  // Bytes that files on the path's file system may still take; a quota may
-  // allow fewer.
+  // Returns the free space of the path's file system; a quota may allow less.
   virtual Result<uint64_t> FreeBytes(const std::string& path);
 
   // Secrets. The defaults are for storages that have one user and one task.
   //
-  // As Open with kCreateExclusive, closed to all but its owner from its first
-  // moment, whatever the umask.
+  // As Open with kCreateExclusive, but readable and writable by the owner only,
+  // from its creation on and whatever the umask is.
   virtual Result<std::unique_ptr<File>> CreatePrivate(const std::string& path);
-  // Opens a secret to read it. kFailedPrecondition if it is a link or no
-  // regular file, if neither this process's user nor the directory's owner owns
-  // it, or if others than its owner may open it.
+  // Opens a secret to read it. kFailedPrecondition if it is a link or not a
+  // regular file, if its owner is neither this process's user nor the
+  // directory's owner, or if anybody but its owner may open it.
   virtual Result<std::unique_ptr<File>> OpenPrivate(const std::string& path);
-  // As Rename of a file, but kAlreadyExists if `to` exists; atomic.
+  // As Rename of a file, atomically, but kAlreadyExists if `to` exists.
   virtual Status RenameToNew(const std::string& from, const std::string& to);
 };
 
-// The whole file, at most `limit` bytes; kDataLoss if it is larger. `path` is
-// for messages.
+// Reads the whole file, at most `limit` bytes; kDataLoss if it is larger.
+// `path` is for messages.
 Result<std::string> ReadFile(File& file, const std::string& path,
                              uint64_t limit);
 Result<std::string> ReadFile(Storage& storage, const std::string& path,

@@ -1,10 +1,10 @@
-// Concurrency, as the engine sees it: the only concurrency there is.
+// Concurrency: the only kind that the engine uses.
 //
 // A task is a thread in one world and a fiber in another, so engine code may
-// hold a std::mutex only over a few plain statements, never over a call that
+// hold a std::mutex only for a few plain statements, never during a call that
 // can block (anything in engine/world/). No destructor may block: a Task is
-// joined by name, and a process that is killed unwinds its tasks without
-// running them further.
+// joined by calling Join, and a process that is killed unwinds its tasks
+// without running them further.
 #ifndef GAUNTLET_ENGINE_WORLD_TASKS_H_
 #define GAUNTLET_ENGINE_WORLD_TASKS_H_
 
@@ -18,20 +18,20 @@ namespace gauntlet {
 
 class Task {
  public:
-  // REQUIRES: joined, unless the process is going away.
+  // REQUIRES: joined, unless the process is ending.
   virtual ~Task() = default;
-  // Waits until the body has returned. At most once.
+  // Waits until the task's body has returned. Call it at most once.
   virtual void Join() = 0;
 };
 
-// A latch that can be reset: level-triggered, any number of waiters.
+// A resettable latch: level-triggered, any number of waiters.
 class Event {
  public:
   virtual ~Event() = default;
   virtual void Set() = 0;
   virtual void Reset() = 0;
-  // True once set, false when the deadline came first. An event that is set
-  // answers true even after the deadline.
+  // Returns true once set, false if the deadline passes first. Returns true for
+  // an event that is set even after the deadline.
   virtual bool WaitUntil(Time deadline) = 0;
 };
 

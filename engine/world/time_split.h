@@ -1,5 +1,5 @@
 // Measures how long the named parts of a task take. Each lap begins where the
-// one before ended, so the parts leave no gap.
+// previous one ended, so the parts leave no gap.
 #ifndef GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_
 #define GAUNTLET_ENGINE_WORLD_TIME_SPLIT_H_
 
@@ -18,7 +18,7 @@ enum class TimePart : uint8_t {
   // Parts of a step. On a GPU, queued work counts in the part that waits for
   // it.
   kCompute,   // forward and backward pass
-  kExchange,  // gradients, and the words of workers in a save
+  kExchange,  // gradients, and the exchanges of a save
   kUpdate,    // optimizer
   kEvaluate,
   kSave,   // training waited for saves
@@ -37,7 +37,7 @@ enum class TimePart : uint8_t {
   // Parts of a start.
   kBuild,     // model, data, store
   kJoin,      // until all workers have met
-  kClaim,     // of a generation; the chosen checkpoint is verified in it
+  kClaim,     // of a generation, with verification of the chosen checkpoint
   kLoad,      // of a checkpoint
   kTransfer,  // of a state from another worker's memory
   kAgree,     // on the state to start from
@@ -55,24 +55,25 @@ struct PartTime {
   bool operator==(const PartTime&) const = default;
 };
 
-// Adds part by part; `totals` stays in the order of the enum.
+// Adds the parts to `totals`, which stays in the order of the enum.
 void AddTo(std::vector<PartTime>& totals, const std::vector<PartTime>& parts);
 
-// A stopwatch of one task. The clock outlives it.
+// A stopwatch for one task. The clock outlives it.
 class TimeSplit {
  public:
   explicit TimeSplit(const Clock& clock) : clock_(&clock), mark_(clock.Now()) {}
 
-  // The time since the last call of Lap or Skip went to this part.
+  // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
-  // The time since then went to no part: something else ran.
+  // Assigns the time since then to no part: something else ran.
   void Skip() { static_cast<void>(SinceMark()); }
   // Discards the measured times and starts again now.
   void Restart() {
     Skip();
     took_.fill(Duration::zero());
   }
-  // Parts that took time since the last call, in the order of the enum.
+  // Returns the parts that took time since the last call, in the order of the
+  // enum.
   std::vector<PartTime> Take();
 
  private:
@@ -88,7 +89,7 @@ class TimeSplit {
   std::array<Duration, kTimeParts> took_{};
 };
 
-// For a caller that may not want to know.
+// As TimeSplit::Lap; does nothing if `times` is null.
 inline void Lap(TimeSplit* times, TimePart part) {
   if (times != nullptr) times->Lap(part);
 }

@@ -1,4 +1,4 @@
-// Everything outside the engine, as references: all that it may touch.
+// Everything outside the engine, as references: the engine uses nothing else.
 #ifndef GAUNTLET_ENGINE_WORLD_WORLD_H_
 #define GAUNTLET_ENGINE_WORLD_WORLD_H_
 
