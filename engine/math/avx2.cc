@@ -1,4 +1,4 @@
-// Compiled for AVX2 and FMA3; see isa_kernels.h for what may be included.
+// Compiled for AVX2 and FMA3; see isa_kernels.h for permitted includes.
 #include "engine/math/isa_kernels.h"
 #include <immintrin.h>
 
@@ -23,7 +23,7 @@ struct Vec {
     return _mm256_fmadd_ps(a, b, c);
   }
   GAUNTLET_NUMERIC static void Store(float* p, T v) { _mm256_storeu_ps(p, v); }
-  // The first `lanes` lanes.
+  // Selects the first `lanes` lanes.
   GAUNTLET_NUMERIC static Mask MaskOf(size_t lanes) {
     return _mm256_loadu_si256(
         reinterpret_cast<const __m256i*>(kMasks + kLanes - lanes));
@@ -34,7 +34,7 @@ struct Vec {
   GAUNTLET_NUMERIC static void MaskedStore(Mask mask, float* p, T v) {
     _mm256_maskstore_ps(p, mask, v);
   }
-  // The 8 x 8 square whose rows are r[0] ... r[7].
+  // Transposes the 8 x 8 square whose rows are r[0] ... r[7].
   static void Transpose(T* r) {
     T t[8];
     for (int i = 0; i < 8; i += 2) {
@@ -58,7 +58,7 @@ struct Vec {
 #include "engine/math/elementwise.inc"
 #include "engine/math/lanes.inc"
 #include "engine/math/product.inc"
-// After product.inc, whose names it uses.
+// Included after product.inc, whose names it uses.
 #include "engine/math/convolution.inc"
 
 constexpr IsaKernels kKernels = {

@@ -1,5 +1,5 @@
-// Compiled for AVX-512 (F, BW, DQ, VL); see isa_kernels.h for what may be
-// included.
+// Compiled for AVX-512 (F, BW, DQ, VL); see isa_kernels.h for permitted
+// includes.
 #include "engine/math/isa_kernels.h"
 #include <immintrin.h>
 
@@ -21,7 +21,7 @@ struct Vec {
     return _mm512_fmadd_ps(a, b, c);
   }
   GAUNTLET_NUMERIC static void Store(float* p, T v) { _mm512_storeu_ps(p, v); }
-  // The first `lanes` lanes.
+  // Selects the first `lanes` lanes.
   GAUNTLET_NUMERIC static Mask MaskOf(size_t lanes) {
     return static_cast<Mask>((1u << lanes) - 1);
   }
@@ -31,7 +31,7 @@ struct Vec {
   GAUNTLET_NUMERIC static void MaskedStore(Mask mask, float* p, T v) {
     _mm512_mask_storeu_ps(p, mask, v);
   }
-  // The 16 x 16 square whose rows are r[0] ... r[15].
+  // Transposes the 16 x 16 square whose rows are r[0] ... r[15].
   static void Transpose(T* r) {
     T t[16];
     for (int i = 0; i < 16; i += 2) {
@@ -62,7 +62,7 @@ struct Vec {
 #include "engine/math/elementwise.inc"
 #include "engine/math/lanes.inc"
 #include "engine/math/product.inc"
-// After product.inc, whose names it uses.
+// Included after product.inc, whose names it uses.
 #include "engine/math/convolution.inc"
 
 constexpr IsaKernels kKernels = {

@@ -1,10 +1,9 @@
-// Functions that a file compiled for one instruction set offers to
+// Functions that a file compiled for one instruction set provides to
 // engine/math/kernels.cc.
 //
-// This header and the files that implement it use plain pointers only and
-// nothing of the standard library: the linker may keep one copy of an inline
-// function for the whole program, and it could be the one compiled with
-// -mavx512f.
+// This header and the files that implement it use plain pointers and nothing of
+// the standard library: the linker may keep one copy of an inline function for
+// the whole program, and that copy could be one compiled with -mavx512f.
 #ifndef GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_
 #define GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_
 
@@ -15,8 +14,8 @@
 
 namespace gauntlet {
 
-// c(i, j) = sum over k of a(i, k) * b(k, j), + bias[j] where given. One stride
-// of a is 1, and so is one of b.
+// c(i, j) = sum over k of a(i, k) * b(k, j), plus bias[j] unless null. One
+// stride of a is 1, and so is one of b.
 struct Product {
   numerics::ProductShape shape;
   numerics::MatrixView a;
@@ -26,7 +25,8 @@ struct Product {
   const float* bias = nullptr;
 };
 
-// Columns [0, columns) of a rows x row_stride array.
+// Columns [0, columns) of an array of `rows` rows that are `row_stride` floats
+// apart.
 struct ColumnBlock {
   const float* x = nullptr;
   size_t rows = 0;
@@ -40,13 +40,13 @@ struct ConvolutionInputRows {
   numerics::ConvolutionShape shape;
   const float* dy = nullptr;
   const float* kernel = nullptr;
-  // The same, with channels behind filters.
+  // The kernel with channels after filters.
   const float* swapped_kernel = nullptr;
   size_t first_row = 0;
   size_t rows = 0;
 };
 
-// Whole rows of an array; the last one may be cut short by `count`.
+// Whole rows of an array; `count` may truncate the last one.
 struct DropoutRows {
   numerics::RandomStream stream;
   uint64_t first_row = 0;
@@ -63,7 +63,7 @@ struct CrossEntropyRows {
   float scale = 0.0f;
 };
 
-// An array's values, and where the next ones go.
+// An array's present values, and the destination of the next ones.
 struct UpdatedPointers {
   const float* from = nullptr;
   float* to = nullptr;
@@ -83,9 +83,9 @@ struct SgdRates {
   float momentum = 0.0f;
 };
 
-// Two arrays of one call are either the same or disjoint.
+// Two arrays passed to one call are either the same or disjoint.
 struct IsaKernels {
-  // A product may be cut at multiples of these without loss of speed.
+  // A product may be split at multiples of these without loss of speed.
   size_t row_unit;
   size_t column_unit;
   // Floats of scratch memory, aligned to 64 bytes, that `product` needs.
@@ -113,15 +113,15 @@ struct IsaKernels {
   void (*clip_values)(float limit, float* x, size_t count);
 };
 
-// Each may be called only where the machine has the instructions (kScalar:
-// FMA3, which every path needs).
+// Each may be called only if the machine has the instructions (kScalar: FMA3,
+// which every path needs).
 const IsaKernels& ScalarKernels();
 const IsaKernels& Avx2Kernels();
 const IsaKernels& Avx512Kernels();
 
 // Products as Eigen computes them for the instruction set, on one thread and
-// outside the contract. (Eigen's headers do use the standard library: in files
-// of their own, under a namespace of their own.)
+// outside the contract. (Eigen's headers do use the standard library, so these
+// are in files of their own, with Eigen under a namespace of their own.)
 void ScalarEigenProduct(const Product& product);
 void Avx2EigenProduct(const Product& product);
 void Avx512EigenProduct(const Product& product);

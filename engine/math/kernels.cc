@@ -18,16 +18,16 @@ namespace gauntlet {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// Waking a thread costs about ten microseconds. So many multiplications make it
-// worthwhile.
+// Multiplications that make another thread worthwhile: waking it costs about
+// ten microseconds.
 constexpr size_t kWorkPerThread = size_t{1} << 19;
-// Cost of an element of an elementwise operation, in multiplications: it waits
-// for memory.
+// Cost of an element of an elementwise operation, in multiplications: memory
+// bandwidth dominates.
 constexpr size_t kElementWork = 16;
-// Places of a convolution whose patches fit together into the first caches;
+// Places of a convolution whose patches together fit into the L1 and L2 caches;
 // also the chunk of a sum over places.
 constexpr size_t kPlacesAtOnce = numerics::kChunk;
-// Floats that a kernel gradient's chunks may take.
+// Most floats that the chunk sums of a kernel gradient may occupy.
 constexpr size_t kChunkSums = size_t{1} << 16;
 
 struct IsaEntry {
@@ -85,8 +85,9 @@ ProductFunction EigenProductFor(Isa isa) {
   }
 }
 
-// The environment that the contract needs: round to nearest, denormals kept. A
-// library linked with -ffast-math changes it when it is loaded.
+// Checks that the floating-point environment is the contract's: round to
+// nearest, denormals kept. Loading a library linked with -ffast-math changes
+// it.
 Status CheckFloatEnvironment() {
   const unsigned control = _mm_getcsr();
   if ((control & _MM_FLUSH_ZERO_MASK) != 0 || (control & 0x0040u) != 0) {
@@ -111,7 +112,7 @@ struct Range {
   size_t size() const { return end - begin; }
 };
 
-// The part of [0, count) that falls to one of `threads`, cut at multiples of
+// Returns the part of [0, count) for one of `threads`, split at multiples of
 // `unit`.
 Range PartOf(size_t count, size_t unit, int threads, int thread) {
   const size_t units = (count + unit - 1) / unit;
@@ -192,9 +193,9 @@ class CpuKernels final : public Kernels {
           });
   }
 
-  // A product for each chunk of the sum, so that threads may have chunks of
-  // their own; then the chunks' results are added in their order. As many at a
-  // time as memory allows.
+  // Computes a product for each chunk of the sum, so that threads can take
+  // separate chunks, then adds the chunks' results in order. Handles as many
+  // chunks at a time as memory allows.
   void ConvolutionKernelGradient(const numerics::ConvolutionShape& shape,
                                  std::span<const float> x,
                                  std::span<const float> dy,
@@ -419,7 +420,7 @@ class CpuKernels final : public Kernels {
     }
   }
 
-  // Calls task with kPlacesAtOnce places after the other, and their patches.
+  // Calls task with kPlacesAtOnce places at a time, and their patches.
   template <typename Task>
   void ForPatches(const numerics::ConvolutionShape& shape,
                   std::span<const float> x, const Range& part,
@@ -464,7 +465,7 @@ class CpuKernels final : public Kernels {
   }
 
   // Calls task with parts that make up [0, count), on as many threads as the
-  // work is worth. No result depends on where the cuts are.
+  // work justifies. No result depends on where it is split.
   template <typename Task>
   void Split(size_t count, size_t unit, size_t work_each,
              const Task& task) const {
@@ -488,7 +489,7 @@ class CpuKernels final : public Kernels {
   const Isa isa_;
   const Math math_;
   const IsaKernels& table_;
-  // Mutable: an operation changes nothing that a caller sees in them.
+  // Mutable: operations leave no change in them that a caller can observe.
   mutable ThreadPool pool_;
   mutable std::vector<Scratch> scratch_;  // one a thread
   mutable std::vector<Scratch> patches_;  // one a thread

@@ -1,6 +1,6 @@
-// The numerics contract's operations, fast: instruction set and threads chosen
-// at run time. No choice changes a bit of any result, with one exception that
-// says so: Math::kFast.
+// Fast implementations of the numerics contract's operations; instruction set
+// and threads are chosen at run time. The choice changes no bit of any result,
+// except with Math::kFast and kFastTf32.
 #ifndef GAUNTLET_ENGINE_MATH_KERNELS_H_
 #define GAUNTLET_ENGINE_MATH_KERNELS_H_
 
@@ -23,16 +23,15 @@ enum class Isa : uint8_t { kAuto, kScalar, kAvx2, kAvx512 };
 std::string_view IsaName(Isa isa);
 std::optional<Isa> FindIsa(std::string_view name);
 
-// kFast: the products of another library, Eigen's for the same instruction set
-// or cuBLAS's on a GPU, whose bits depend on shape, threads and machine. A
-// negative control and a yardstick, outside the contract. kFastTf32: cuBLAS's
-// in TensorFloat-32.
+// kFast: products of another library (Eigen's for the same instruction set, or
+// cuBLAS's on a GPU), whose bits depend on shape, threads and machine. Outside
+// the contract: for speed comparisons, and as a negative control. kFastTf32:
+// cuBLAS's products in TensorFloat-32.
 enum class Math : uint8_t { kCanonical, kFast, kFastTf32 };
 std::string_view MathName(Math math);
 
-// Device that computes. kAuto: a GPU if there is one, decided before anything
-// is computed. kEmulated: a GPU's kernels run slowly on the CPU, to observe
-// them.
+// Device that computes. kAuto: a GPU if there is one, chosen before anything is
+// computed. kEmulated: a GPU's kernels run slowly on the CPU, for tests.
 enum class DeviceKind : uint8_t { kCpu, kCuda, kEmulated, kAuto };
 std::string_view DeviceKindName(DeviceKind kind);
 
@@ -40,7 +39,7 @@ struct KernelOptions {
   Isa isa = Isa::kAuto;
   int threads = 1;
   Math math = Math::kCanonical;
-  DeviceKind device = DeviceKind::kCpu;  // isa and threads are the CPU's
+  DeviceKind device = DeviceKind::kCpu;  // isa, threads: CPU only
   // Device of each incarnation of a worker; the last entry also holds for all
   // later incarnations. Empty: `device`.
   std::vector<DeviceKind> device_by_life = {};
@@ -75,8 +74,8 @@ struct AdamArgs {
   float epsilon = 0.0f;
 };
 
-// An array that an operation changes: its values, and where the next ones go,
-// which is the same place or another one.
+// An array that an operation changes: its present values, and the destination
+// of the next ones, which may be the same memory.
 struct UpdatedArray {
   UpdatedArray() = default;
   UpdatedArray(std::span<float> in_place) : from(in_place), to(in_place) {}
@@ -89,8 +88,8 @@ struct UpdatedArray {
   std::span<float> to;
 };
 
-// The rows of a model's end. `outputs` and `gradients` are rows x classes,
-// `labels` and `losses` rows; labels are below `classes`.
+// Rows of a model's outputs. `outputs` and `gradients` are rows x classes,
+// `labels` and `losses` have one value per row; labels are below `classes`.
 struct LossArgs {
   std::span<const float> outputs;
   std::span<const uint8_t> labels;
@@ -103,25 +102,24 @@ struct LossArgs {
 inline constexpr size_t kMaxShortDigestFloats =
     kMaxShortDigestBytes / sizeof(float);
 
-// Arrays lie in memory(), also those of a few numbers; what is returned does
-// not. Safe from one task at a time (it may own threads). Cheap to make with
-// one thread. An operation may be given one array as input and output, except
-// MatMul; arrays that overlap otherwise are a mistake, and so are sizes that do
-// not fit together (CHECK). Sizes may be 0 and pointers unaligned.
+// Arrays lie in memory(), even short ones; returned values do not. Safe from
+// one task at a time (it may own threads). Cheap to create with one thread. The
+// same array may be an operation's input and output, except in MatMul. Arrays
+// that overlap otherwise are an error, and so are sizes that do not match
+// (CHECK). Sizes may be 0 and pointers unaligned.
 class Kernels {
  public:
-  // On the CPU. kInvalidArgument if this machine lacks the instruction set, or
-  // FMA3 and IEEE rounding without flush-to-zero, which every path needs; or
-  // for threads outside [1, 256].
+  // Creates kernels on the CPU. kInvalidArgument if this machine lacks the
+  // instruction set, or FMA3 and IEEE rounding without flush-to-zero, which
+  // every path needs; or if threads is outside [1, 256].
   static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
   virtual ~Kernels() = default;
-  // Instruction set that kAuto was resolved to. A GPU has none and returns
-  // kAuto.
+  // Instruction set in use, also for kAuto. A GPU has none and returns kAuto.
   virtual Isa isa() const = 0;
   // Memory that holds the arrays of all operations.
   virtual Memory& memory() const = 0;
-  // First error of the device since it was opened; results since then are
-  // invalid. Waits for the device.
+  // Returns the first error of the device since it was opened; results after
+  // that error are invalid. Waits for the device.
   virtual Status status() const { return OkStatus(); }
 
   virtual void MatMul(const MatMulArgs& args) const = 0;
@@ -156,17 +154,17 @@ class Kernels {
     size_t columns = 0;
     float rate = 0.0f;
   };
-  // The same call with dy gives dx: the mask is recomputed, never stored.
+  // Called with dy, computes dx: the mask is recomputed, never stored.
   virtual void Dropout(const DropoutArgs& args, std::span<const float> x,
                        std::span<float> y) const = 0;
-  // acc += x, element by element: the replica order of gradients.
+  // acc += x, element by element: called in replica order for gradients.
   virtual void Accumulate(std::span<const float> x,
                           std::span<float> acc) const = 0;
   // Per row: losses[i], and gradients[i][j] = (softmax - onehot) * scale.
   virtual void SoftmaxCrossEntropy(const LossArgs& args) const = 0;
-  // Against the one-hot label, likewise: numerics::MeanSquaredError.
+  // Per row, against the one-hot label: numerics::MeanSquaredError.
   virtual void MeanSquaredError(const LossArgs& args) const = 0;
-  // How many rows have their largest output at their label.
+  // Returns the number of rows whose largest output is at their label.
   virtual int64_t CountRight(std::span<const float> outputs,
                              std::span<const uint8_t> labels,
                              size_t classes) const = 0;
@@ -193,7 +191,7 @@ class Kernels {
   virtual float Sum(std::span<const float> x) const = 0;
   virtual float SumOfSquares(std::span<const float> x) const = 0;
   virtual void Scale(float factor, std::span<float> x) const = 0;
-  // Cuts each element to [-limit, limit].
+  // Clamps each element to [-limit, limit].
   virtual void ClipValues(float limit, std::span<float> x) const = 0;
   // Computes the digest (FloatDigestOf) of each block of x, as its low and high
   // half. The last block may be shorter. REQUIRES: block_floats is a multiple

@@ -9,7 +9,7 @@ namespace {
 class ProcessMemory final : public Memory {
  public:
   MemoryKind kind() const override { return MemoryKind::kHost; }
-  // Calls the handler of std::set_new_handler if there is no room.
+  // Calls the handler of std::set_new_handler if memory is exhausted.
   void* Allocate(size_t bytes) override {
     return ::operator new(bytes, kAlignment);
   }

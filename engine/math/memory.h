@@ -1,5 +1,5 @@
-// Memory for the arrays that a Kernels works on: this process's, or a device's,
-// whose pointers only the device may follow.
+// Memory for the arrays of a Kernels: this process's, or a device's, whose
+// pointers only the device may dereference.
 #ifndef GAUNTLET_ENGINE_MATH_MEMORY_H_
 #define GAUNTLET_ENGINE_MATH_MEMORY_H_
 
@@ -16,42 +16,42 @@ namespace gauntlet {
 
 enum class MemoryKind : uint8_t { kHost, kDevice };
 
-// In the order of the operations on it. A device's that has failed (see
-// Kernels::status) may give null, takes nothing and brings +0.
+// Operations take effect in order with those of Kernels. Memory of a failed
+// device (see Kernels::status) may return null, ignores writes and reads as +0.
 class Memory {
  public:
   virtual ~Memory() = default;
   virtual MemoryKind kind() const = 0;
-  // Aligned to 64 bytes at least; not initialised.
+  // Aligned to at least 64 bytes; uninitialized.
   virtual void* Allocate(size_t bytes) = 0;
-  // The same for what can be done without: null, which is no failure, where
-  // there is no room to spare.
+  // As Allocate, for optional arrays: returns null if memory is short, which is
+  // no error.
   virtual void* AllocateIfRoom(size_t bytes) = 0;
   virtual void Release(void* memory) = 0;
-  // The host's memory, of which much is going to be moved: keeps it in place,
-  // so that a device may read and write it by itself. Of no effect where that
-  // cannot be. Before the memory is freed, Unpin.
+  // Pins host memory of which much will be transferred, so that a device may
+  // access it directly. Has no effect where that is impossible. Call Unpin
+  // before freeing the memory.
   virtual void Pin(void* memory, size_t bytes) = 0;
   virtual void Unpin(void* memory) = 0;
-  // `from` is the host's, and may be written once this returns.
+  // Copies from host memory. `from` may be overwritten once this returns.
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
-  // `to` is the host's. Waits for all operations before it.
+  // Copies to host memory. Waits for all earlier operations.
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
-  // Brings to the host what the operations before it leave in `from`, beside
-  // those that come later: before AwaitFetch they leave `from` alone, and
-  // nobody looks at `to`. Faster where that is pinned. One at a time.
+  // Copies to host memory, asynchronously, the value that `from` has after all
+  // earlier operations. Until AwaitFetch later operations must not change
+  // `from`, and `to` must not be read. Faster if `to` is pinned. One at a time.
   virtual void Fetch(void* to, const void* from, size_t bytes) = 0;
-  // Waits until all of it is here; from any task. kIoError: it did not come.
+  // Waits until the fetch is complete; from any task. kIoError: it failed.
   virtual Status AwaitFetch() = 0;
-  // Both are this memory's, and disjoint.
+  // Both arrays are in this memory, and disjoint.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Clear(void* to, size_t bytes) = 0;  // zero bytes
 };
 
-// The process's own. One for all: it has no state.
+// Returns the process's own memory. One object for all: it has no state.
 Memory& HostMemory();
 
-// An array in a Memory, kept from use to use. Growing forgets what was in it.
+// An array in a Memory, reused. Growing discards its contents.
 template <typename T>
 class MemoryArray {
  public:
@@ -74,7 +74,7 @@ class MemoryArray {
     data_ = static_cast<T*>(memory_->Allocate(size * sizeof(T)));
     capacity_ = size_ = size;
   }
-  // False: there is no room, and the array is empty.
+  // Returns false if memory is short; the array is then empty.
   bool ResizeIfRoom(size_t size) {
     if (Fits(size)) return true;
     data_ = static_cast<T*>(memory_->AllocateIfRoom(size * sizeof(T)));
@@ -89,7 +89,7 @@ class MemoryArray {
   std::span<const T> first(size_t count) const { return span().first(count); }
 
  private:
-  // Lets go of what is too small.
+  // Sets the size if the capacity suffices; otherwise releases the memory.
   bool Fits(size_t size) {
     if (size <= capacity_) {
       size_ = size;
@@ -106,10 +106,10 @@ class MemoryArray {
   size_t size_ = 0;
 };
 
-// An array of the host's, pinned as long as this lives.
+// An array of the host, pinned as long as this object exists.
 class Pinned {
  public:
-  // Both outlive it.
+  // `memory` and `array` outlive this.
   template <typename T>
   Pinned(Memory& memory, std::span<T> array)
       : memory_(&memory), data_(array.empty() ? nullptr : array.data()) {
@@ -129,15 +129,16 @@ class Pinned {
   void* data_;
 };
 
-// Room for so many floats where each of several arrays in one begins where a
-// line of memory does.
+// Returns the size of an array of `floats` rounded up so that an array placed
+// after it starts at a cache line.
 constexpr size_t RoundUpToCacheLine(size_t floats) {
   constexpr size_t kLineFloats = 64;
   return (floats + kLineFloats - 1) / kLineFloats * kLineFloats;
 }
 
-// The host's values where operations on `memory` may read them: themselves, or
-// a copy in `place`. What operations change there is not brought back.
+// Returns the host's values where operations on `memory` can read them:
+// `values` itself, or a copy in `place`. Changes to the copy are not copied
+// back.
 template <typename T>
 std::span<T> CopyIn(Memory& memory, std::span<T> values,
                     MemoryArray<std::remove_const_t<T>>& place) {
@@ -147,7 +148,7 @@ std::span<T> CopyIn(Memory& memory, std::span<T> values,
   return place.span();
 }
 
-// Returns where operations on `memory` can leave values for the host: `values`
+// Returns where operations on `memory` can write values for the host: `values`
 // itself in the host's memory, else `place`, from which DownloadInto copies
 // them.
 template <typename T>

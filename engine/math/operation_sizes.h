@@ -1,5 +1,5 @@
-// Arguments of the operations, checked once for all implementations of Kernels:
-// sizes must fit together (CHECK), and become plain values.
+// Argument checks shared by all implementations of Kernels: sizes must match
+// (CHECK); the arguments become plain values.
 #ifndef GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
 #define GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
 
@@ -19,11 +19,11 @@ ColumnBlock ColumnsOf(std::span<const float> x, size_t rows, size_t columns,
 void CheckConvolution(const numerics::ConvolutionShape& shape, size_t x,
                       size_t kernel, size_t y);
 void CheckBias(const numerics::ConvolutionShape& shape, size_t bias);
-// Rows of no columns only where there are no elements.
+// Zero columns only if there are no elements.
 DropoutRows DropoutRowsOf(const Kernels::DropoutArgs& args, size_t x, size_t y);
 CrossEntropyRows LossRowsOf(const LossArgs& args, size_t losses,
                             size_t gradients);
-// All of an elementwise operation's arrays have as many.
+// CHECKs that all arrays of an elementwise operation have `count` elements.
 void CheckSizes(size_t count, std::initializer_list<size_t> others);
 void CheckDigestBlocks(size_t floats, size_t block_floats, size_t digests);
 numerics::AdamRates RatesOf(const AdamArgs& args);

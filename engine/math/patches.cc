@@ -6,7 +6,7 @@ namespace gauntlet {
 
 void GatherPatches(const numerics::ConvolutionShape& shape, const float* x,
                    size_t first, size_t count, float* patches) {
-  // A row of the kernel covers floats that lie side by side.
+  // Floats that one row of the kernel covers are contiguous.
   const size_t run = shape.size * shape.channels;
   const size_t row = shape.width * shape.channels;
   for (size_t place = first; place < first + count; ++place) {

@@ -1,5 +1,5 @@
-// The reference itself, one element at a time. Compiled for FMA3, so that Fma
-// is an instruction and not a library call, and without vectorisation.
+// The reference implementation, one element at a time. Compiled for FMA3, so
+// that Fma is an instruction and not a library call, and without vectorization.
 #include "engine/math/isa_kernels.h"
 
 namespace gauntlet {

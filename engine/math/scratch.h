@@ -1,4 +1,4 @@
-// Memory that an operation needs while it runs, kept from call to call.
+// Temporary memory of an operation, reused between calls.
 #ifndef GAUNTLET_ENGINE_MATH_SCRATCH_H_
 #define GAUNTLET_ENGINE_MATH_SCRATCH_H_
 

@@ -1,5 +1,5 @@
 // Threads that wait for work. Only for engine/math, whose results do not depend
-// on them; everything else that runs at the same time is a task of the World.
+// on them; all other concurrency is tasks of the World.
 #ifndef GAUNTLET_ENGINE_MATH_THREAD_POOL_H_
 #define GAUNTLET_ENGINE_MATH_THREAD_POOL_H_
 

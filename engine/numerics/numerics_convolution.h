@@ -7,11 +7,11 @@
 //
 //   output            k = (ky, kx, channel), then the bias
 //   kernel gradient   k = (sample, y, x) of the output
-//   input gradient    k = (ky, kx, filter); a tap that lies outside of the
-//                     output is skipped, and a chunk is what its k would be if
-//                     none were: the nominal index decides
+//   input gradient    k = (ky, kx, filter). Taps outside of the output are
+//                     skipped but still counted in k: the nominal index
+//                     determines the chunk
 //
-// The bias's gradient is ColumnSums of dy over (sample, y, x).
+// The bias gradient is ColumnSums of dy over (sample, y, x).
 #ifndef GAUNTLET_ENGINE_NUMERICS_NUMERICS_CONVOLUTION_H_
 #define GAUNTLET_ENGINE_NUMERICS_NUMERICS_CONVOLUTION_H_
 
@@ -33,11 +33,11 @@ struct ConvolutionShape {
 
   GAUNTLET_NUMERIC size_t OutHeight() const { return height - size + 1; }
   GAUNTLET_NUMERIC size_t OutWidth() const { return width - size + 1; }
-  // Places of the kernel: (sample, y, x) of the output, counted.
+  // Number of positions of the kernel: of all (sample, y, x) of the output.
   GAUNTLET_NUMERIC size_t Places() const {
     return samples * OutHeight() * OutWidth();
   }
-  // Floats of x that the kernel covers at one place; also the length of a
+  // Floats of x that the kernel covers at one position; also the length of a
   // filter.
   GAUNTLET_NUMERIC size_t Taps() const { return size * size * channels; }
   // Index in x of the first float of (sample, y, x).
@@ -51,7 +51,7 @@ struct ConvolutionShape {
   }
 };
 
-// y[place][filter] without the bias.
+// Returns y[place][filter] without the bias.
 GAUNTLET_NUMERIC float ConvolutionOutput(const ConvolutionShape& s,
                                          const float* x, const float* kernel,
                                          size_t place, size_t filter) {
@@ -86,8 +86,8 @@ GAUNTLET_NUMERIC void Convolution(const ConvolutionShape& s, const float* x,
   }
 }
 
-// The gradient of kernel[ky][kx][channel][filter], where `tap` counts (ky, kx,
-// channel).
+// Returns the gradient of kernel[ky][kx][channel][filter]; `tap` is the index
+// of (ky, kx, channel).
 GAUNTLET_NUMERIC float ConvolutionKernelElement(const ConvolutionShape& s,
                                                 const float* x, const float* dy,
                                                 size_t tap, size_t filter) {
@@ -136,7 +136,8 @@ GAUNTLET_NUMERIC float ConvolutionInputElement(const ConvolutionShape& s,
   size_t k = 0;
   for (size_t ky = 0; ky < s.size; ++ky) {
     for (size_t kx = 0; kx < s.size; ++kx) {
-      // Unsigned: what lies before the first row or column is far beyond.
+      // Unsigned: positions before the first row or column wrap to huge
+      // numbers.
       const size_t row = at.y - ky;
       const size_t column = at.x - kx;
       const bool inside = row < s.OutHeight() && column < s.OutWidth();

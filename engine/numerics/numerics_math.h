@@ -42,8 +42,8 @@ GAUNTLET_NUMERIC float FloatOf(uint32_t bits) {
 }
 
 // e^x. Cody-Waite reduction to |r| <= ln(2)/2, a polynomial of degree 6, and
-// 2^k as two factors, so that the one rounding of a denormal or overflowing
-// result is the last multiplication's.
+// 2^k as two factors, so that a denormal or overflowing result is rounded once,
+// in the last multiplication.
 GAUNTLET_NUMERIC float Exp(float x) {
   x = x > 88.8f ? 88.8f : x;  // a NaN passes both comparisons
   x = x < -104.0f ? -104.0f : x;
@@ -109,9 +109,9 @@ GAUNTLET_NUMERIC float Tanh(float x) {
   return FloatOf(BitsOf(a < 0.625f ? low : high) | sign);
 }
 
-// cos(pi x) for x in [0, 1]. The arguments that are folded are differences of
-// floats within a factor of two, so they are exact; then a polynomial of the
-// square on [0, 1/4], for the cosine or, about 1/2, for the sine.
+// cos(pi x) for x in [0, 1]. Folds the argument into [0, 1/4]; the differences
+// are of floats within a factor of two, and so exact. Then a polynomial in the
+// square, for the cosine or, near 1/2, for the sine.
 GAUNTLET_NUMERIC float CosPi(float x) {
   const bool above = x > 0.5f;
   const float a = above ? 1.0f - x : x;

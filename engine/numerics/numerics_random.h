@@ -1,9 +1,10 @@
-// Part of engine/numerics.h: random numbers, a pure function of their place.
+// Part of engine/numerics.h: random numbers as a pure function of their
+// position.
 //
 // Philox4x32-10: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel
 // random numbers: as easy as 1, 2, 3", SC 2011, section 3.3.
 //
-// How a place becomes a word:
+// A word is computed from its position:
 //
 //   1. x = Philox(counter = {purpose, layer, step low, step high},
 //                 key     = {rng_key low, rng_key high})
@@ -12,8 +13,8 @@
 //   3. the word is y[element % 4].
 //
 // Step 1 is a bijection of (purpose, layer, step), so two streams of one
-// rng_key meet only where 96 of their 128 bits do; within a stream, (row,
-// element) never meets another.
+// rng_key coincide only if 96 of their 128 bits do; within a stream no two
+// (row, element) coincide.
 #ifndef GAUNTLET_ENGINE_NUMERICS_NUMERICS_RANDOM_H_
 #define GAUNTLET_ENGINE_NUMERICS_NUMERICS_RANDOM_H_
 
@@ -60,7 +61,7 @@ enum class Purpose : uint32_t {
   kDigits = 4,   // row = sample: the synthetic digits
 };
 
-// Steps 1 and 2 above, apart, so that a loop does step 1 once.
+// Steps 1 and 2 above as separate functions, so that a loop does step 1 once.
 struct RandomStream {
   PhiloxKey key;
   uint32_t tag;
@@ -89,18 +90,19 @@ GAUNTLET_NUMERIC float UniformFloat(uint32_t word) {
   return static_cast<float>(static_cast<int32_t>(word >> 8)) * 0x1p-24f;
 }
 
-// Uniform in [-limit, limit]: 2u - 1 is exact, one rounding after it.
+// Uniform in [-limit, limit]: 2u - 1 is exact, the product rounds once.
 GAUNTLET_NUMERIC float UniformSymmetric(uint32_t word, float limit) {
   return (2.0f * UniformFloat(word) - 1.0f) * limit;
 }
 
-// Glorot & Bengio 2010, equation 16: the limit of a kernel's initial values.
+// Limit of a kernel's initial values: Glorot & Bengio 2010, equation 16.
 GAUNTLET_NUMERIC float GlorotLimit(uint32_t fan_in, uint32_t fan_out) {
   const uint64_t fans = uint64_t{fan_in} + fan_out;
   return Sqrt(6.0f / static_cast<float>(fans));
 }
 
-// Returns true if a word keeps its element. The share `rate` of words does not.
+// Returns true iff an element with this word is kept. The share `rate` is
+// dropped.
 GAUNTLET_NUMERIC bool WordKeeps(uint32_t word, float rate) {
   return UniformFloat(word) >= rate;
 }
@@ -126,12 +128,13 @@ GAUNTLET_NUMERIC uint32_t MixBits(uint32_t x) {
   return x ^ (x >> 16);
 }
 
-// A keyed permutation of [0, rows): a balanced Feistel network over the
-// smallest 2h bits, h >= 1, that hold rows - 1, applied again until the result
-// is below rows (J. Black, P. Rogaway, "Ciphers with arbitrary finite domains",
-// CT-RSA 2002: cycle walking). Round i of 12: (left, right) <- (right, left ^
-// MixBits(right ^ key_i)), cut to h bits, left being the upper half; key_i is
-// word i of row 0 of the stream (rng_key, kShuffle, 0, epoch).
+// A keyed permutation of [0, rows): a balanced Feistel network over 2h bits,
+// with the smallest h >= 1 for which they hold rows - 1, repeated until the
+// result is below rows (cycle walking: J. Black, P. Rogaway, "Ciphers with
+// arbitrary finite domains", CT-RSA 2002). Round i of 12: (left, right) <-
+// (right, left ^ MixBits(right ^ key_i)), truncated to h bits, left being the
+// upper half; key_i is word i of row 0 of the stream (rng_key, kShuffle, 0,
+// epoch).
 inline constexpr int kPermutationRounds = 12;
 struct Permutation {
   uint32_t rows;

@@ -21,17 +21,17 @@ GAUNTLET_NUMERIC float ExponentialDecay(float initial, float decay,
   return initial * Exp(progress * Log(decay));
 }
 
-// From initial at progress 0 down half a cosine to alpha * initial at 1, and
-// there it stays: ((1 - alpha) * (1 + cos(pi * progress)) / 2 + alpha) *
-// initial. The half is exact.
+// Falls from initial at progress 0 along half a cosine to alpha * initial at 1,
+// and stays there: ((1 - alpha) * (1 + cos(pi * progress)) / 2 + alpha) *
+// initial. The multiplication by 1/2 is exact.
 GAUNTLET_NUMERIC float CosineDecay(float initial, float alpha, float progress) {
   const float end = progress < 1.0f ? progress : 1.0f;
   const float cosine = 0.5f * (1.0f + CosPi(end));
   return initial * Fma(1.0f - alpha, cosine, alpha);
 }
 
-// Update `update` of a linear warm-up: 1 / updates of the rate at first, all of
-// it at the last. REQUIRES: update < updates.
+// Returns the rate of update `update` of a linear warm-up: rate / updates at
+// the first update, rate at the last. REQUIRES: update < updates.
 GAUNTLET_NUMERIC float WarmUp(float rate, uint64_t update, uint64_t updates) {
   return rate * ScheduleProgress(update + 1, updates);
 }

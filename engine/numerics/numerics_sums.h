@@ -1,11 +1,11 @@
-// Part of engine/numerics.h: sums over many terms, and what is built of them.
+// Part of engine/numerics.h: sums over many terms, and functions based on them.
 //
 // A sum over k = 0 .. count-1 has one form. Each chunk of kChunk consecutive k
-// has an accumulator of its own that starts at +0 and takes its terms in
-// ascending order; the first chunk's result is taken, the others' are added to
-// it in ascending order, one plain addition each. No terms: +0. So the sum may
-// be split between threads at multiples of kChunk, and nowhere else; padding
-// with zero terms is forbidden (it turns a -0 into +0).
+// has an accumulator of its own that starts at +0 and adds its terms in
+// ascending order. The total starts as the first chunk's result; the other
+// chunks' results are added to it in ascending order, one plain addition each.
+// No terms: +0. So threads may split the sum at multiples of kChunk, and
+// nowhere else. Padding with zero terms is forbidden (it turns a -0 into +0).
 #ifndef GAUNTLET_ENGINE_NUMERICS_NUMERICS_SUMS_H_
 #define GAUNTLET_ENGINE_NUMERICS_NUMERICS_SUMS_H_
 
@@ -18,7 +18,7 @@ namespace gauntlet::numerics {
 
 inline constexpr size_t kChunk = 256;
 
-// The sum of `count` floats that lie `stride` floats apart.
+// Returns the sum of `count` floats that are `stride` floats apart.
 GAUNTLET_NUMERIC float ChunkedSum(const float* x, size_t stride, size_t count) {
   float total = 0.0f;
   for (size_t begin = 0; begin < count; begin += kChunk) {
@@ -30,13 +30,13 @@ GAUNTLET_NUMERIC float ChunkedSum(const float* x, size_t stride, size_t count) {
   return total;
 }
 
-// Floats `stride` floats apart.
+// Floats that are `stride` floats apart.
 struct Strided {
   const float* data = nullptr;
   size_t stride = 1;
 };
 
-// The sum over k of a[k] * b[k], each term fused into its accumulator.
+// Returns the sum over k of a[k] * b[k], each term fused into its accumulator.
 GAUNTLET_NUMERIC float Dot(Strided a, Strided b, size_t count) {
   float total = 0.0f;
   for (size_t begin = 0; begin < count; begin += kChunk) {
@@ -63,8 +63,8 @@ struct ProductShape {
   size_t k = 0;
 };
 
-// c[i * ldc + j] = sum over k of a(i, k) * b(k, j), then + bias[j], where bias
-// is given, as one plain addition.
+// c[i * ldc + j] = sum over k of a(i, k) * b(k, j), then + bias[j] as one plain
+// addition, unless bias is null.
 GAUNTLET_NUMERIC void MatMul(const ProductShape& shape, const MatrixView& a,
                              const MatrixView& b, const float* bias, float* c,
                              size_t ldc) {
@@ -86,8 +86,8 @@ GAUNTLET_NUMERIC void ColumnSums(const float* x, size_t rows, size_t columns,
   }
 }
 
-// The global value of `replicas` partial values that lie `stride` floats apart:
-// ((g0 + g1) + g2) + ... REQUIRES: replicas > 0.
+// Returns the global value of `replicas` partial values that are `stride`
+// floats apart: ((g0 + g1) + g2) + ... REQUIRES: replicas > 0.
 GAUNTLET_NUMERIC float ReplicaSum(const float* values, size_t stride,
                                   size_t replicas) {
   float total = values[0];
@@ -95,14 +95,14 @@ GAUNTLET_NUMERIC float ReplicaSum(const float* values, size_t stride,
   return total;
 }
 
-// The mean of as many values: their ReplicaSum, one division.
+// Returns the mean of such values: their ReplicaSum, then one division.
 GAUNTLET_NUMERIC float ReplicaMean(const float* values, size_t stride,
                                    size_t replicas) {
   return ReplicaSum(values, stride, replicas) / static_cast<float>(replicas);
 }
 
-// The index of the largest value, the lowest such index of equals. A NaN is
-// never larger; a NaN at index 0 stays. REQUIRES: count > 0.
+// Returns the index of the largest value, the lowest one if several are equal.
+// A NaN never counts as larger; a NaN at index 0 stays. REQUIRES: count > 0.
 GAUNTLET_NUMERIC size_t ArgMax(const float* x, size_t count) {
   size_t best = 0;
   for (size_t i = 1; i < count; ++i) best = x[i] > x[best] ? i : best;
@@ -146,20 +146,20 @@ GAUNTLET_NUMERIC float MeanSquaredError(const float* outputs, size_t classes,
   return sum / count;
 }
 
-// Factor on the losses of a step's rows: one division.
-// REQUIRES: 0 < rows <= 2^24.
+// Returns the factor on the losses of a step's rows: one division. REQUIRES: 0
+// < rows <= 2^24.
 GAUNTLET_NUMERIC float LossScale(uint64_t rows) {
   return 1.0f / static_cast<float>(rows);
 }
 
-// The running loss of an epoch, in step order. It grows by one addition a step
-// and is part of the state, so it is no sum over k: it has no chunks.
+// Returns the running loss of an epoch after one more step. It grows by one
+// addition a step and is part of the state, so it is not summed in chunks.
 GAUNTLET_NUMERIC float AddStepLoss(float sum, float mean_loss, uint64_t rows) {
   const float step = mean_loss * static_cast<float>(rows);
   return sum + step;
 }
 
-// The mean loss of an epoch of so many rows.
+// Returns the mean loss of an epoch of `rows` rows.
 GAUNTLET_NUMERIC float EpochLoss(float sum, uint64_t rows) {
   return sum / static_cast<float>(rows);
 }

@@ -8,10 +8,11 @@
 
 namespace gauntlet::numerics {
 
-// +0 for x <= 0 (and so for -0); a NaN stays one.
+// Returns +0 for x <= 0 (and so for -0); a NaN stays a NaN.
 GAUNTLET_NUMERIC float Relu(float x) { return x <= 0.0f ? 0.0f : x; }
 
-// dy where y > 0, else +0; y is Relu's input or output, the mask is the same.
+// Returns dy if y > 0, else +0. y is Relu's input or its output: the mask is
+// the same.
 GAUNTLET_NUMERIC float ReluGradient(float y, float dy) {
   return y > 0.0f ? dy : 0.0f;
 }
@@ -19,8 +20,8 @@ GAUNTLET_NUMERIC float ReluGradient(float y, float dy) {
 // Factor on a kept element; rate is in [0, 1).
 GAUNTLET_NUMERIC float DropoutScale(float rate) { return 1.0f / (1.0f - rate); }
 
-// Adam's slots and parameter after one element's gradient. Kingma & Ba 2015,
-// in the form of the end of section 2: `step_size` holds the bias corrections.
+// Adam's slots and parameter after one element's gradient. Kingma & Ba 2015, in
+// the form at the end of section 2: `step_size` includes the bias corrections.
 struct AdamElement {
   float parameter;
   float m;
@@ -42,8 +43,8 @@ GAUNTLET_NUMERIC AdamElement AdamUpdate(const AdamRates& rates, float gradient,
   return {old.parameter - change, m, v};
 }
 
-// learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t), from the powers that the
-// optimizer state carries as products.
+// Returns learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t). The optimizer
+// state carries the powers as products.
 GAUNTLET_NUMERIC float AdamStepSize(float learning_rate, float beta1_power,
                                     float beta2_power) {
   return (learning_rate * Sqrt(1.0f - beta2_power)) / (1.0f - beta1_power);
@@ -54,35 +55,36 @@ GAUNTLET_NUMERIC float SgdUpdate(float rate, float gradient, float parameter) {
   return Fma(-rate, gradient, parameter);
 }
 
-// The new velocity, momentum * velocity - rate * gradient; the parameter's
-// update is then one plain addition of it.
+// Returns the new velocity, momentum * velocity - rate * gradient; the
+// parameter is then updated by one plain addition of it.
 GAUNTLET_NUMERIC float MomentumVelocity(float rate, float momentum,
                                         float gradient, float velocity) {
   return Fma(momentum, velocity, -(rate * gradient));
 }
 
-// A moving mean after `rows` more values with this sum. REQUIRES: rows > 0.
+// Returns the moving mean after `rows` more values with sum `sum`. REQUIRES:
+// rows > 0.
 GAUNTLET_NUMERIC float MovingMean(float momentum, float mean, float sum,
                                   uint64_t rows) {
   const float latest = sum / static_cast<float>(rows);
   return Fma(momentum, mean, (1.0f - momentum) * latest);
 }
 
-// Cut to [-limit, limit]; a NaN stays one.
+// Clamps to [-limit, limit]; a NaN stays a NaN.
 GAUNTLET_NUMERIC float ClipValue(float x, float limit) {
   const float below = x > limit ? limit : x;
   return below < -limit ? -limit : below;
 }
 
-// Factor that scales gradients with this sum of squares down to a Euclidean
-// norm of `limit`; 1 if the norm is at most `limit` or not a number.
+// Returns the factor that scales gradients with this sum of squares down to a
+// Euclidean norm of `limit`; 1 if the norm is at most `limit` or NaN.
 GAUNTLET_NUMERIC float ClipScale(float sum_of_squares, float limit) {
   const float norm = Sqrt(sum_of_squares);
   return norm > limit ? limit / norm : 1.0f;
 }
 
-// Factor that makes the sum of the gradients of so many steps their mean.
-// REQUIRES: 0 < steps <= 2^24.
+// Returns the factor that turns a sum of the gradients of `steps` steps into
+// their mean. REQUIRES: 0 < steps <= 2^24.
 GAUNTLET_NUMERIC float AccumulationScale(uint32_t steps) {
   return 1.0f / static_cast<float>(steps);
 }
