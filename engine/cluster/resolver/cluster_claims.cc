@@ -16,7 +16,7 @@ using MaybeClaim = Result<std::optional<ClusterClaim>>;
 
 constexpr int kMaxNumber = std::numeric_limits<int>::max();
 constexpr int64_t kMaxId = std::numeric_limits<uint32_t>::max();
-// Below the ports that Linux gives to those who ask for any.
+// Below the range from which Linux assigns ports.
 constexpr int kFirstPort = 20000;
 constexpr uint64_t kPorts = 10000;
 constexpr uint64_t kPortsOfAJob = 16;
@@ -24,7 +24,7 @@ constexpr int kKubernetesPort = 29500;
 
 int PortOf(uint64_t key) { return kFirstPort + static_cast<int>(key % kPorts); }
 
-// FNV-1a (Fowler, Noll, Vo): the same in every process of a cluster.
+// FNV-1a (Fowler, Noll, Vo): equal in every process of a cluster.
 uint64_t HashOf(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
@@ -33,7 +33,7 @@ uint64_t HashOf(std::string_view text) {
   return hash;
 }
 
-// Reads variables for one claim and notes which.
+// Reads variables for one claim and records their sources.
 class ClaimReader {
  public:
   ClaimReader(ClusterRule rule, const Environment& environment)
@@ -53,8 +53,8 @@ class ClaimReader {
     return told;
   }
 
-  // Slurm's: in 32 bits. A federation's jobs, and steps that are no srun's,
-  // have the upper half of them.
+  // Reads an id of Slurm: 32 bits. Ids of a federation's jobs, and of steps
+  // that srun did not create, use the upper half.
   Result<std::optional<uint64_t>> Id(std::string_view name) {
     const auto text = FindVariable(environment_, name);
     if (!text) return std::optional<uint64_t>();
@@ -64,7 +64,7 @@ class ClaimReader {
     return std::optional(static_cast<uint64_t>(*id));
   }
 
-  // The first of the names that is set.
+  // Returns the first of the names that is set, and its value.
   template <size_t N>
   std::optional<std::pair<std::string_view, std::string_view>> FirstOf(
       const std::array<std::string_view, N>& names) {
@@ -115,7 +115,7 @@ MaybeClaim ReadTfConfig(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// Whatever part of Slurm's rule the chief's place comes from.
+// Reads what Slurm's variables say of the chief's host.
 Status ReadSlurmHosts(ClaimReader& reader) {
   constexpr std::array<std::string_view, 3> kLists = {
       "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"};
@@ -154,7 +154,7 @@ MaybeClaim ReadSlurm(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// Finds the chief's host and port under mpirun, as far as a process can tell.
+// Finds the chief's host and port under mpirun, as far as its variables allow.
 Status ReadMpiChief(const Environment& environment, ClaimReader& reader) {
   ClusterClaim& claim = reader.claim();
   ASSIGN_OR_RETURN(const auto here,
@@ -196,7 +196,8 @@ MaybeClaim ReadMpi(const Environment& environment) {
   return std::optional(std::move(claim));
 }
 
-// The pods of an indexed job are JOB-INDEX, and found as JOB-INDEX.SERVICE.
+// Derives the chief's host name: the pods of an indexed job are named
+// JOB-INDEX, and resolvable as JOB-INDEX.SERVICE.
 void ReadFirstPod(const Environment& environment, const ClusterFlags& flags,
                   ClusterClaim& claim) {
   const auto variable = FindVariable(environment, "GAUNTLET_SERVICE");

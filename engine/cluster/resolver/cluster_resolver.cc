@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// In the order of precedence.
+// In order of precedence.
 constexpr std::array kRules = {ClusterRule::kTorchrun, ClusterRule::kTfConfig,
                                ClusterRule::kSlurm, ClusterRule::kMpi,
                                ClusterRule::kKubernetes};
@@ -47,7 +47,7 @@ class Resolver {
 
   const Environment& environment_;
   const ClusterFlags& flags_;
-  std::vector<ClusterClaim> claims_;  // in the order of precedence
+  std::vector<ClusterClaim> claims_;  // in order of precedence
 };
 
 const ClusterClaim* Resolver::Find(ClusterRule rule) const {
@@ -96,7 +96,7 @@ bool Resolver::IsComplete(const ClusterClaim& claim) const {
   return claim.rule != ClusterRule::kTorchrun && SizeFor(claim).ok();
 }
 
-// The size that a rule has, or what stands in for one.
+// Returns the rule's number of workers, or a substitute from other variables.
 Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
   if (claim.size) {
     if (flags_.size && *flags_.size != claim.size->value) {
@@ -118,7 +118,7 @@ Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
                   claim.rank->source, kOrAlone));
 }
 
-// Null: a worker by itself.
+// Returns null for a worker alone.
 Result<const ClusterClaim*> Resolver::Choose() const {
   for (const ClusterClaim& claim : claims_) {
     if (!IsAround(claim) && IsComplete(claim)) return &claim;
@@ -130,7 +130,7 @@ Result<const ClusterClaim*> Resolver::Choose() const {
   return nullptr;
 }
 
-// Why what is there is not enough; Ok if a worker by itself is meant.
+// Returns an error that says what is missing; Ok if a worker alone is intended.
 Status Resolver::ExplainNoChoice() const {
   for (const ClusterClaim& claim : claims_) {
     if (claim.batch_script && !HasOneWorker(claim) && claim.size) {
@@ -168,14 +168,15 @@ Status Contradiction(const ClusterClaim& one, const SourcedNumber& told,
       ClusterRuleName(other.rule)));
 }
 
-// A job of Kubernetes may hold the tasks of one type only.
+// True if the Kubernetes index is the task's index within its type: a
+// Kubernetes job may contain the tasks of one type only.
 bool IsIndexOfTask(const ClusterClaim& one, const ClusterClaim& other) {
   return one.place && other.rule == ClusterRule::kKubernetes &&
          one.place->task_index == other.rank->value;
 }
 
 Status Resolver::CheckOthers(const ClusterClaim& winner) const {
-  // An evaluator is none of the workers that others count.
+  // Other rules do not count an evaluator among the workers.
   if (winner.rank->value == kNoRank) return OkStatus();
   for (const ClusterClaim& other : claims_) {
     if (&other == &winner || IsAround(other)) continue;
@@ -192,7 +193,8 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
   return OkStatus();
 }
 
-// Under its own store the agent holds MASTER_PORT, before and after a restart.
+// Returns the chief's port. With its own store, torchrun's agent occupies
+// MASTER_PORT, before and after a restart.
 Result<int> Resolver::MasterPort(const ClusterClaim& winner,
                                  ResolvedCluster& cluster) const {
   ASSIGN_OR_RETURN(const std::optional<SourcedNumber> told,

@@ -1,5 +1,5 @@
-// A process's place in a cluster, from what its launcher put into the
-// environment.
+// Determines a process's place in a cluster from its environment variables,
+// which a launcher has set.
 //
 // Rules, in this order; the first that applies wins:
 //
@@ -13,11 +13,10 @@
 // **The number of workers**, where a rule has none (PMIX_RANK,
 // JOB_COMPLETION_INDEX): --cluster-size, else WORLD_SIZE.
 //
-// **Where the chief is.** TF_CONFIG has all addresses. The other rules need the
-// chief's alone; the chief hears the others' and tells them. It is
-// --rendezvous; else MASTER_ADDR and MASTER_PORT; else, each for what is
-// missing of the two,
-//   torchrun    nothing; beside its agent's store (TORCHELASTIC_USE_AGENT_STORE
+// **Address of the chief.** TF_CONFIG has all addresses. The other rules need
+// only the chief's: the chief receives the others' addresses and sends them to
+// all. The chief's address is --rendezvous; else MASTER_ADDR and MASTER_PORT;
+// else each rule supplies the host or port that is missing:
 //               is True), which has MASTER_PORT, the port after it
 //   slurm       the first host of SLURM_STEP_NODELIST (else
 //               SLURM_JOB_NODELIST), and the port 20000 + (16 × SLURM_JOB_ID +
@@ -28,17 +27,18 @@
 //   kubernetes  JOB-0.SERVICE, JOB being HOSTNAME without its index, SERVICE
 //               --service or GAUNTLET_SERVICE; and the port 29500
 //
-// **Contradictions.** Rules that speak of this process have to agree in rank
-// and number of workers. Where one launcher runs in another, the inner one
-// started this process and the outer one's variables are of something else:
-// they are passed over, not compared. That is so for Slurm, Open MPI and
-// Kubernetes around torchrun's agent (TORCHELASTIC_RUN_ID is set); for Slurm
-// and Kubernetes around mpirun (PMIX_NAMESPACE or OMPI_UNIVERSE_SIZE beside
-// OMPI_COMM_WORLD_RANK); for Slurm's batch script (ENVIRONMENT=BATCH without
-// SLURM_STEP_ID), which is no task of a step; and for one task of Slurm or one
-// process of mpirun, which are mere allocations if another rule applies.
+// **Contradictions.** Rules that describe this process must agree on rank and
+// number of workers. If one launcher runs inside another, the inner one started
+// this process, and the outer one's variables describe something else: they are
+// ignored, not compared. That applies to Slurm, Open MPI and Kubernetes around
+// torchrun's agent (TORCHELASTIC_RUN_ID is set); to Slurm and Kubernetes around
+// mpirun (PMIX_NAMESPACE or OMPI_UNIVERSE_SIZE in addition to
+// OMPI_COMM_WORLD_RANK); to Slurm's batch script (ENVIRONMENT=BATCH without
+// SLURM_STEP_ID), which is not a task of a step; and to a single task of Slurm
+// or a single process of mpirun, which is only an allocation if another rule
+// applies.
 //
-// An empty variable counts as one that is not set.
+// An empty variable counts as unset.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_RESOLVER_H_
 #define GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_RESOLVER_H_
 
@@ -58,7 +58,7 @@ namespace gauntlet {
 using Environment = std::map<std::string, std::string, std::less<>>;
 
 enum class ClusterRule : uint8_t {
-  kNone,  // a worker by itself
+  kNone,  // a worker alone
   kFlags,
   kTorchrun,
   kTfConfig,
@@ -72,36 +72,37 @@ std::string_view ClusterRuleName(ClusterRule rule);
 
 // Cluster options of the command line.
 struct ClusterFlags {
-  // Only this rule is used, and not compared with others; nullopt: all are
-  // used.
+  // If set, only this rule is used, without comparison to others; nullopt: all
+  // rules.
   std::optional<ClusterRule> rule;
   std::optional<int> rank;  // the rule is kFlags
   std::optional<int> size;
   std::string rendezvous;  // "host:port" of the chief
   std::string service;     // Kubernetes: the headless service of the pods
-  std::string listen;      // host to listen on; "": the one that was named
+  std::string listen;      // host to listen on; "": as the address
 };
 
 struct ResolvedCluster {
   ClusterRule rule = ClusterRule::kNone;
   // Sources of the result: "RANK=1", "--rendezvous=host:4711".
   std::vector<std::string> from;
-  // Ignored variables: those of launchers around this one.
+  // Ignored variables: those of launchers around the one that started this
+  // process.
   std::vector<std::string> passed_over;
-  // Addresses that are not known yet are empty; rank 0's is known.
+  // Addresses by rank. Those not yet known are empty; rank 0's is known.
   ClusterPlace place;
   std::optional<int> local_rank;  // among the workers of this host
-  // 1 plus the restarts that torchrun and Slurm count.
+  // 1 plus the number of restarts that torchrun or Slurm reports.
   int life = 1;
-  // True iff the launcher says that all workers run here.
+  // True iff the launcher states that all workers run on this host.
   bool all_on_this_host = false;
-  // Host to listen on. "": the address of this worker that the others have.
+  // Host to listen on. "": the address of this worker that the others use.
   std::string listen;
 };
 
-// kInvalidArgument, one line: a value that is malformed or out of range; a rule
-// that lacks a variable, and how to say it; two variables that contradict each
-// other, and which flag decides.
+// kInvalidArgument, one line: a value is malformed or out of range; a rule
+// lacks a variable (the line says how to supply it); or two variables
+// contradict each other (the line names the flag that decides).
 Result<ResolvedCluster> ResolveCluster(const Environment& environment,
                                        const ClusterFlags& flags);
 

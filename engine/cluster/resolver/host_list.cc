@@ -15,8 +15,8 @@ Status Malformed(std::string_view what, std::string_view found) {
       fmt::format("host list: {}, found {}", what, QuotedText(found)));
 }
 
-// Takes the text before the next `separator`, and the separator, off the front.
-// Returns the text.
+// Removes the text up to the next `separator`, and the separator, from the
+// front. Returns the text.
 std::string_view TakeUntil(std::string_view& text, char separator) {
   const size_t at = text.find(separator);
   const std::string_view taken = text.substr(0, at);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxTasks = kMaxClusterSize;
 
-// Why a job of this name cannot be run here; Ok if it can.
+// Returns an error for a job that cannot be run here.
 Status CheckJob(std::string_view job) {
   if (job == "chief" || job == "worker" || job == "evaluator") {
     return OkStatus();
@@ -98,7 +98,7 @@ Result<Task> ReadTask(const Json& json) {
   return task;
 }
 
-// Checks that the cluster has this task. TensorFlow leaves evaluators out of
+// Checks that the cluster has this task. TensorFlow does not list evaluators in
 // the cluster.
 Status CheckTask(const Task& task, const Cluster& cluster) {
   const auto job = cluster.find(task.type);

@@ -1,9 +1,9 @@
-// A worker's place in the cluster, as TF_CONFIG tells it.
+// A worker's place in the cluster according to TF_CONFIG.
 //
 // TF_CONFIG is one JSON object, {"cluster": {job: ["host:port", …], …}, "task":
-// {"type": job, "index": n}}: `cluster` is the same for all tasks, `task` names
-// one of them (TensorFlow, "Multi-worker training with Keras"). Jobs known here
-// are "chief" (at most one task), "worker" and "evaluator".
+// {"type": job, "index": n}}: `cluster` is the same for all tasks, `task`
+// identifies this one (TensorFlow, "Multi-worker training with Keras"). Jobs
+// supported here are "chief" (at most one task), "worker" and "evaluator".
 #ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_TF_CONFIG_H_
 #define GAUNTLET_ENGINE_CLUSTER_RESOLVER_TF_CONFIG_H_
 
@@ -15,13 +15,13 @@
 
 namespace gauntlet {
 
-// Workers of one cluster, at most.
+// Most workers of one cluster.
 inline constexpr int kMaxClusterSize = 4096;
-// The rank of an evaluator, which takes no part in training.
+// Rank of an evaluator, which does not take part in training.
 inline constexpr int kNoRank = -1;
 
 struct ClusterPlace {
-  std::vector<std::string> addresses;  // by rank; empty: a worker by itself
+  std::vector<std::string> addresses;  // by rank; empty: a worker alone
   int rank = 0;                        // 0 is the chief
   std::string task_type = "worker";    // "chief", "worker" or "evaluator"
   int task_index = 0;                  // within its task type
@@ -31,17 +31,17 @@ struct ClusterPlace {
   }
 };
 
-// Rank 0 is the task of job "chief" if there is one, then the workers in order;
-// without a chief, worker 0. Empty text or {} means a worker by itself. A key
-// "environment" beside the two, which Kubeflow adds, is ignored.
+// Rank 0 is the task of job "chief" if there is one, and the workers follow in
+// order; without a chief, rank 0 is worker 0. Empty text or {} means a worker
+// alone. A third key "environment", which Kubeflow adds, is ignored.
 //
-// kInvalidArgument: malformed text, an unknown key or job, an index out of
-// range, an address that is not "host:port" or stands there twice; a cluster
-// without workers; a job ps, which this program has not. One line each.
+// kInvalidArgument, one line: malformed text, an unknown key or job, an index
+// out of range, an address that is not "host:port" or occurs twice, a cluster
+// without workers, or a job ps, which this program does not support.
 Result<ClusterPlace> ParseTfConfig(std::string_view json);
 
-// The inverse: what the launcher tells worker `rank`. REQUIRES: rank is an
-// index into `addresses`.
+// Returns the TF_CONFIG that the launcher passes to worker `rank`. REQUIRES:
+// rank is an index into `addresses`.
 std::string MakeTfConfig(const std::vector<std::string>& addresses, int rank);
 
 }  // namespace gauntlet

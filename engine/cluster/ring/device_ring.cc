@@ -10,13 +10,14 @@
 namespace gauntlet {
 namespace {
 
-// Between two looks, an eighth of what has been waited already: a look costs
-// nothing worth saving, a thread that only looks does.
+// Pause between two polls: an eighth of the time waited so far, between these
+// limits. A poll is cheap, but a thread that polls without pause is not.
 constexpr Duration kLeastPause = std::chrono::microseconds(20);
 constexpr Duration kMostPause = std::chrono::milliseconds(2);
 
-// A device takes about a thousand operations before it makes its caller wait,
-// which could be for a worker that is lost.
+// Operations after which to wait for the device. A device queues about a
+// thousand before it blocks its caller, and that wait could be for a lost
+// worker.
 constexpr size_t kMostAccepted = 256;
 
 }  // namespace
@@ -51,7 +52,7 @@ void DeviceRing::End() {
   parts_.api.abort(std::exchange(communicator_, nullptr));
 }
 
-// The communicator first: operations of the device may be waiting in it.
+// Ends the communicator first: operations of the device may be waiting in it.
 void DeviceRing::Break() {
   End();
   parts_.ring.Abort();
@@ -62,7 +63,7 @@ Status DeviceRing::Failed(const Wait& wait, std::string_view why) const {
                                  wait.what, parts_.api.name, why));
 }
 
-// Which of the others it was is not known here.
+// The event names no rank: it is not known here which one was lost.
 void DeviceRing::NoteLoss(Reason reason, const Wait& wait) const {
   parts_.world.events.Emit({.kind = EventKind::kWorkerLost,
                             .generation = parts_.ring.generation(),
@@ -95,7 +96,7 @@ Status DeviceRing::Await(Look look, const Wait& wait) {
   }
 }
 
-// Waits until the last operation is accepted, and after kMostAccepted of them
+// Waits until the last operation is accepted or, after kMostAccepted of them,
 // until all are finished.
 Status DeviceRing::AwaitAccepted(const Wait& wait) {
   RETURN_IF_ERROR(Await(parts_.api.poll, wait));
@@ -120,7 +121,7 @@ std::span<float> DeviceRing::Chunk(const Reduction& reduction,
       begin, std::min(parts_.api.chunk_floats, reduction.total.size() - begin));
 }
 
-// As Ring::AddLocal: rank 0's sum starts as its first replica.
+// As Ring::ReduceChunk: rank 0's sum starts as its first replica.
 Status DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) {
   const std::span<float> sum = Chunk(reduction, chunk);
   const size_t begin = chunk * parts_.api.chunk_floats;
@@ -138,8 +139,8 @@ Status DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) {
   return OkStatus();
 }
 
-// A chunk comes while the one before it goes: both directions are in use, and
-// all ranks are at work, each a chunk behind the one below it.
+// Receives a chunk while it sends the previous one: both directions are in use,
+// and all ranks work, each one chunk behind the rank below it.
 Status DeviceRing::Reduce(const Reduction& reduction) {
   const size_t chunks = Chunks(reduction);
   for (size_t round = 0; round <= chunks; ++round) {
@@ -199,8 +200,9 @@ Status DeviceRing::Sum(const ExchangeKey& key,
   Status summed = Reduce(reduction);
   if (summed.ok()) summed = PassTotals(reduction);
   if (summed.ok()) summed = Await(parts_.api.finished, reduction.wait);
-  // A failed device's results are no sum, and other ranks have received some of
-  // them. Those ranks must not continue with them: they wait for this rank.
+  // A failed device's results are not sums, and other ranks have received some
+  // of them. Those ranks must not continue: Break ends the exchange in which
+  // they wait for this rank.
   if (summed.ok()) summed = parts_.kernels.status();
   accepted_ = 0;
   if (!summed.ok()) Break();

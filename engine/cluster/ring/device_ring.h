@@ -1,14 +1,14 @@
-// The canonical sums of engine/cluster/ring/ring.h over arrays that lie on
-// devices, and stay there.
+// The canonical sums of engine/cluster/ring/ring.h over arrays that stay on
+// devices.
 //
-// The partial sum goes from rank 0 upwards in chunks, from device to device;
-// each rank adds its replicas to it one by one, by its own device's additions,
-// and the last rank's totals go to all. Whoever moves the arrays (NCCL, as a
-// rule) adds nothing.
+// The partial sum travels from rank 0 upwards in chunks, from device to device.
+// Each rank adds its replicas to it one by one, with its own device's
+// additions, and the last rank's totals go to all. The transport (usually NCCL)
+// adds nothing.
 //
-// A communicator is of one generation. It is there once all ranks have it, is
-// looked at while it works, never waited for, and is ended at the first thing
-// that goes wrong, with the ring beside it: a loss ends the generation.
+// A communicator belongs to one generation. It is ready once all ranks have
+// joined it. Its progress is polled, never waited for. At the first error it is
+// aborted together with the ring: a loss ends the generation.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_DEVICE_RING_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_DEVICE_RING_H_
 
@@ -31,7 +31,7 @@ namespace gauntlet {
 
 class DeviceRing {
  public:
-  // All of it outlives the ring of devices. `kernels` are the device's.
+  // All of it outlives the DeviceRing. `kernels` are the device's.
   struct Parts {
     World& world;
     Ring& ring;
@@ -39,9 +39,9 @@ class DeviceRing {
     const gpu::CollectiveApi& api;
   };
 
-  // Returns once all ranks of the ring have joined the communicator of that id.
-  // `links`: null, or what a table needs that has no way of its own. Codes as
-  // of Sum.
+  // Returns once all ranks of the ring have joined the communicator with that
+  // id. `links`: channels for an `api` without a transport of its own, else
+  // null. Error codes as of Sum.
   static Result<std::unique_ptr<DeviceRing>> Create(
       const Parts& parts, const gpu::CommunicatorId& id,
       std::unique_ptr<CollectiveLinks> links, Duration timeout);
@@ -49,11 +49,12 @@ class DeviceRing {
   DeviceRing(const DeviceRing&) = delete;
   DeviceRing& operator=(const DeviceRing&) = delete;
 
-  // total = the sum over all replicas of all ranks in ascending order; all
-  // arrays lie in the kernels' memory and are as long as `total`. Once a rank
-  // goes on from the ring's next exchange, all have their totals. kUnavailable:
-  // a worker is lost, or the way to it; kDeadlineExceeded: one gave no sign for
-  // `timeout`. After an error this ring and the other are broken.
+  // total = the sum over all replicas of all ranks in ascending order. All
+  // arrays are in the kernels' memory and as long as `total`. Once any rank has
+  // completed the ring's next exchange, all ranks have their totals.
+  // kUnavailable: a worker or the connection to it is lost; kDeadlineExceeded:
+  // a worker sent nothing for `timeout`. After an error this ring and the
+  // underlying ring are broken.
   Status Sum(const ExchangeKey& key,
              std::span<const std::span<const float>> local,
              std::span<float> total, Duration timeout);
@@ -64,7 +65,7 @@ class DeviceRing {
     std::string what;
     Duration timeout;
   };
-  // One sum under way.
+  // One sum in progress.
   struct Reduction {
     ExchangeKey key;
     std::span<const std::span<const float>> local;
@@ -96,7 +97,7 @@ class DeviceRing {
   const Parts parts_;
   const std::unique_ptr<CollectiveLinks> links_;
   gpu::Communicator* communicator_ = nullptr;
-  size_t accepted_ = 0;  // and maybe not done yet
+  size_t accepted_ = 0;  // accepted, and possibly not finished
 };
 
 }  // namespace gauntlet

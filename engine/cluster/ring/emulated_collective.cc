@@ -14,8 +14,8 @@
 
 namespace gauntlet::gpu {
 
-// Frames are numbered, in each direction. Nothing here waits: `Advance` does
-// what can be done at once.
+// Frames are numbered in each direction. Nothing here blocks: `Advance` does
+// all that is possible immediately.
 struct Communicator {
   Communicator(Device* of, const CommunicatorPlace& place)
       : device(of),
@@ -30,9 +30,9 @@ struct Communicator {
   int size;
   CollectiveLinks* links;
 
-  Frame to_send;           // empty: nothing is left to send
-  float* comes = nullptr;  // on the device; null: the id of the one before
-  size_t comes_bytes = 0;  // 0: nothing is left to come
+  Frame to_send;           // empty: everything is sent
+  float* comes = nullptr;  // on the device; null: the previous rank's id
+  size_t comes_bytes = 0;  // 0: everything is received
   bool pass_on = false;    // sends what it receives to the next rank
   uint32_t sent = 0;
   uint32_t received = 0;
@@ -118,13 +118,13 @@ bool Version(DeviceText* version, DeviceText*) {
   return true;
 }
 
-// Each process has one of its own.
+// Every process has a device of its own.
 bool Identify(int index, DeviceText*, DeviceText* why) {
   DeviceInfo info;
   return EmulatedDevice().describe(index, &info, why);
 }
 
-// Channels tell communicators apart already.
+// The id is constant: the channels already separate communicators.
 bool MakeId(CommunicatorId* id, DeviceText*) {
   *id = {};
   std::strcpy(id->bytes, "emulated");
@@ -168,7 +168,7 @@ void Exchange(Communicator* communicator, const ArrayExchange& arrays) {
   }
 }
 
-// Round the ring, up to the rank before the root.
+// Sends the values around the ring, up to the rank before the root.
 void Broadcast(Communicator* communicator, float* values, size_t count,
                int root) {
   if (communicator->size == 1 || count == 0) return;
@@ -198,7 +198,7 @@ CollectiveApi Table() {
           .make_id = MakeId,
           .begin = Begin,
           .poll = Poll,
-          // Its device has done what it was asked for.
+          // The emulated device completes operations immediately.
           .finished = Poll,
           .exchange = Exchange,
           .broadcast = Broadcast,

@@ -1,6 +1,6 @@
-// The way between emulated devices: over the world's network, in a ring of
-// channels of its own. It stands in for NCCL where there is none, and meets
-// what the network and the other workers meet.
+// The transport between emulated devices: over the world's network, in a ring
+// of channels of its own. It replaces NCCL where there is none, and is subject
+// to the same faults as the network and the other workers.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_EMULATED_COLLECTIVE_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_EMULATED_COLLECTIVE_H_
 
@@ -14,7 +14,7 @@
 
 namespace gauntlet {
 
-// The channels to the ranks beside this one; null where there is one rank.
+// Channels to the neighbouring ranks; null if there is one rank.
 struct CollectiveLinks {
   Clock& clock;
   uint64_t generation = 0;
@@ -22,10 +22,10 @@ struct CollectiveLinks {
   std::unique_ptr<Channel> previous;
 };
 
-// For devices of gpu::EmulatedDevice().
+// Returns the function table for devices of gpu::EmulatedDevice().
 const gpu::CollectiveApi& EmulatedCollective();
 
-// An emulated device, and this way to the others.
+// Returns an emulated device with this transport.
 gpu::DevicePlace EmulatedPlace();
 
 }  // namespace gauntlet

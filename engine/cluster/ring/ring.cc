@@ -12,7 +12,8 @@ std::string_view BytesOf(std::span<const float> floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
 }
 
-// So that sums of them over all ranks and steps do not overflow.
+// Returns true iff the number is small enough that sums over all ranks and
+// steps do not overflow.
 bool IsCount(int64_t number) {
   constexpr int64_t kMost = int64_t{1} << 40;
   return number >= 0 && number <= kMost;
@@ -158,8 +159,8 @@ Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
   return header;
 }
 
-// Takes the partial sum of the ranks below, adds this rank's replicas, and
-// hands it on. The sum starts as the first replica.
+// Receives the partial sum of the ranks below, adds this rank's replicas, and
+// sends it on. The sum starts as the first replica.
 Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   const std::span<float> total = reduction.Chunk(chunk);
   const auto add_local = [&](size_t first, std::span<float> sum) {
@@ -204,7 +205,7 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   return SentChunk(Send(*std::move(frame), reduction.timeout));
 }
 
-// Takes a finished chunk and hands it on, up to the rank before the last.
+// Receives a finished chunk and sends it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   Result<Frame> frame = Receive(reduction.timeout);
   Result<ChunkHeader> header =
@@ -243,8 +244,8 @@ Status Ring::Reduce(const ExchangeKey& key,
                                .timeout = timeout};
   const uint32_t chunks = reduction.chunks();
   const bool takes_totals = place_.size > 1 && !last();
-  // Every rank goes through partial sums and totals in this one order, so what
-  // a rank sends next is what its neighbour waits for next.
+  // Every rank handles partial sums and totals in this one order, so the next
+  // frame a rank sends is the next one its neighbour expects.
   uint32_t passed = 0;
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     RETURN_IF_ERROR(ReduceChunk(reduction, chunk));
@@ -271,7 +272,7 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
                                                  const std::string& said,
                                                  Duration timeout) {
   if (place_.size == 1) return std::vector<std::string>{said};
-  // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
+  // Round 0 collects from rank 0 upwards; round 1 sends the whole list around.
   const uint32_t round = last() ? 1 : 0;
   Result<Frame> said_so_far =
       place_.rank == 0 ? EncodeChunk({}, "") : Receive(timeout);
@@ -312,7 +313,7 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
   return OkStatus();
 }
 
-// Passes each chunk on as it comes, up to the rank before the root.
+// Sends each chunk on as it arrives, up to the rank before the root.
 Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
                                     uint64_t limit, Duration timeout) {
   const bool passes_on = (place_.rank + 1) % place_.size != root;

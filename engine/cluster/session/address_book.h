@@ -1,4 +1,4 @@
-// Addresses that the workers have before they meet.
+// Addresses known to the workers before they meet.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_ADDRESS_BOOK_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_ADDRESS_BOOK_H_
 
@@ -6,9 +6,9 @@
 
 namespace gauntlet {
 
-// kKnown: every worker has all addresses. kToldByChief: each worker has its own
-// and the chief's, and the others are empty. The chief receives them in hellos
-// and sends them to all in its welcome.
+// kKnown: every worker knows all addresses. kToldByChief: each worker knows its
+// own and the chief's, and the others are empty. The chief receives them in
+// hellos and sends them to all in its welcome.
 enum class AddressBook : uint8_t { kKnown, kToldByChief };
 
 }  // namespace gauntlet

@@ -28,7 +28,7 @@ std::optional<std::string> Gate::RejectionReason(const Nonce& nonce,
 std::optional<Frame> Gate::Check(const Nonce& nonce, const Frame& first) {
   std::optional<std::string> reason = RejectionReason(nonce, first);
   if (!reason) return std::nullopt;
-  // Without a proof, which a stranger could use elsewhere.
+  // Not signed: a stranger could reuse a proof elsewhere.
   Frame refusal =
       EncodeControl(Refusal{.code = Code::kInvalidArgument,
                             .message = Shortened("rejected " + *reason)});

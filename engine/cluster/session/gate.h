@@ -1,4 +1,4 @@
-// The filter of a worker's listener: who may join.
+// The filter of a worker's listener: admits only peers with the job's token.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_GATE_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_GATE_H_
 
@@ -17,7 +17,7 @@ namespace gauntlet {
 // queue slot. Safe from any thread.
 class Gate {
  public:
-  // Time between two log lines.
+  // Least time between two log lines.
   static constexpr Duration kLineEvery = std::chrono::seconds(10);
 
   // `rank` is this worker's.
@@ -29,12 +29,13 @@ class Gate {
   // A ConnectionFilter.
   std::optional<Frame> Check(const Nonce& nonce, const Frame& first);
 
-  // A line about the connections that were rejected since the last line;
-  // nullopt if there were none, or within kLineEvery.
+  // Returns a line about the connections rejected since the last line; nullopt
+  // if there were none, or if the last line is less than kLineEvery old.
   std::optional<std::string> TakeLogLine(Time now);
 
  private:
-  // nullopt: accepted. `last_` and the refusal read "rejected <reason>".
+  // Returns nullopt if accepted. `last_` and the refusal read "rejected
+  // <reason>".
   std::optional<std::string> RejectionReason(const Nonce& nonce,
                                              const Frame& first);
 
@@ -43,7 +44,7 @@ class Gate {
   std::mutex mutex_;
   std::string last_;         // reason of the last rejection
   uint64_t unreported_ = 0;  // rejections since the last line
-  Time next_line_ = Time();  // not before
+  Time next_line_ = Time();  // earliest time of the next line
 };
 
 }  // namespace gauntlet

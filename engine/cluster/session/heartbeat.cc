@@ -35,7 +35,7 @@ void Heartbeat::Start() {
 
 void Heartbeat::SendToAll(const Frame& frame) {
   for (Line& line : lines_) {
-    // A channel that cannot take it is noticed by its receiver.
+    // If the send fails, the channel's receiver detects it.
     const Status sent = line.control.channel->Send(
         frame, world_->clock.Now() + options_.lost_after);
     if (!sent.ok()) continue;
@@ -43,8 +43,8 @@ void Heartbeat::SendToAll(const Frame& frame) {
 }
 
 void Heartbeat::SendBeats() {
-  // Paced from beat to beat: who was stopped right behind one is late with the
-  // next, and sends it at once. None is made up for.
+  // Each beat is due one interval after the previous one: a process that was
+  // paused sends one late beat immediately, and does not make up for others.
   Time due = world_->clock.Now() + options_.every;
   const Frame beat =
       EncodeControl(Beat{.rank = static_cast<uint32_t>(options_.rank),

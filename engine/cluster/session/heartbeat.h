@@ -1,9 +1,9 @@
-// Signs of life between the chief and every other worker.
+// Heartbeats between the chief and every other worker.
 //
-// The chief holds one control channel to each worker; both ends send a beat
-// every so often from a task of their own, so that a long step or a slow save
-// is never mistaken for death. Silence for `lost_after`, or a broken
-// connection, is a loss.
+// The chief has one control channel to each worker. Both ends send beats at
+// regular intervals from a task of their own, so that a long step or a slow
+// save is never mistaken for a dead worker. Silence for `lost_after`, or a
+// broken connection, counts as a loss.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
 
@@ -28,7 +28,7 @@ struct HeartbeatOptions {
   int rank = 0;
 };
 
-// The other end of a control channel.
+// A control channel to the worker `rank`.
 struct ControlChannel {
   int rank = 0;
   std::unique_ptr<Channel> channel;
@@ -39,7 +39,7 @@ class Heartbeat {
   // Called once, from a task of its own, at the first loss; must not block.
   using OnLost = std::function<void(int rank, const Status& status)>;
 
-  // Called by the task that sends beats, after each.
+  // Called by the task that sends beats, after each beat.
   using OnBeat = std::function<void()>;
 
   Heartbeat(World& world, const HeartbeatOptions& options,
@@ -48,27 +48,28 @@ class Heartbeat {
 
   void Start();
 
-  // No loss is reported from here on; one that is being reported has been.
+  // From now on no loss is reported; a report in progress has ended when this
+  // returns.
   void StopReportingLosses();
 
-  // Ends in good order: workers say bye and wait for the chief's, which comes
-  // once all have said theirs; each wait is bounded by `lost_after`. From its
-  // start on no loss is reported.
+  // Ends in good order: each worker sends a bye and waits for the chief's,
+  // which the chief sends once it has received all of theirs; each wait is
+  // limited to `lost_after`. From its start on no loss is reported.
   void Leave();
 
-  // Ends at once: no bye is said, all channels are broken. Its tasks are ended
-  // when it returns. After Leave, nothing.
+  // Ends immediately: sends no bye and breaks all channels. All tasks have
+  // ended when it returns. Has no effect after Leave.
   void Abandon();
 
-  // How many beats of that rank have come; 0 for one that sends none here. From
-  // any task.
+  // Returns the number of beats received from that rank; 0 for a rank that
+  // sends none to this one. Callable from any task.
   uint64_t BeatsFrom(uint32_t rank) const;
 
  private:
   struct Line {
     ControlChannel control;
     std::unique_ptr<std::atomic<uint64_t>> beats;  // received so far
-    std::unique_ptr<Event> bye;  // the other end said it, or is gone
+    std::unique_ptr<Event> bye;  // a bye was received, or the peer is gone
     std::unique_ptr<Task> receiver;
   };
 

@@ -74,8 +74,8 @@ Status Session::MeetAsChief(const Decide& decide) {
   return WelcomeWorkers();
 }
 
-// Waits until each worker has hung up, so that none misses the reason. The
-// error that this rank reports is the decision's, whatever becomes of that.
+// Waits until each worker has closed its connection, so that none misses the
+// reason. The outcome does not matter: this rank reports the decision's error.
 void Session::RefuseAll(const Status& reason) {
   world_->events.Emit(
       {.kind = EventKind::kLeaving, .generation = options_.generation});
@@ -140,9 +140,8 @@ Status Session::AcceptWorkers() {
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
     Hello& hello = caller->hello;
-    // A second hello of a rank comes from its next incarnation, or from the
-    // same one's next attempt; one of an earlier incarnation from a stale
-    // worker.
+    // A second hello of a rank is from its next incarnation, or from a retry of
+    // the same one. A hello of an earlier incarnation is from a stale worker.
     JoinedWorker& joined_worker = joined_[hello.rank];
     std::unique_ptr<Channel>& control = control_[hello.rank];
     const Status replaced = Unavailable(
@@ -201,10 +200,10 @@ Status Session::WelcomeWorkers() {
   return OkStatus();
 }
 
-// Whoever is at the chief's address may be a stranger who is there for a
-// moment. So this worker calls again until its rendezvous timeout, as where
-// nobody listens. But who refuses it may well be the chief, of another token:
-// then it calls again for `lost_after` only.
+// A process at the chief's address may be a stranger that occupies it for a
+// moment. So this worker retries until its rendezvous timeout, as if nobody
+// listened. But a process that refuses it may well be the chief, with another
+// token: then it retries for `lost_after` only.
 Status Session::MeetChief() {
   Time give_up = kNever;
   while (true) {
@@ -258,7 +257,7 @@ Status Session::CallChief() {
   std::unique_ptr<Channel>& control = control_[kChief];
   control = std::move(*channel);
   Hello hello = HelloTo(kChief, ChannelRole::kControl, *control);
-  // Whoever has hung up already is noticed as the answer is waited for.
+  // A closed connection is detected in the wait for the answer.
   static_cast<void>(control->Send(EncodeControl(hello), deadline_));
   hello_nonces_[kChief] = std::move(hello.nonce);
   return OkStatus();
@@ -391,7 +390,7 @@ void Session::NoteFailedWait(int rank, Reason reason, Duration limit) {
                        .generation = decision_.generation,
                        .about = rank,
                        .reason = reason,
-                       // A wait whose time is over before it begins.
+                       // Zero if the deadline had passed before the wait began.
                        .limit_ns = std::max(limit, Duration::zero()).count()});
 }
 

@@ -1,5 +1,5 @@
 // One membership of the cluster: its workers, its generation, and the ring
-// between them. It forms once; the loss of one worker ends it for all.
+// between them. It forms once; the loss of one worker ends it for all workers.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_SESSION_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_SESSION_H_
 
@@ -30,11 +30,11 @@ namespace gauntlet {
 struct SessionOptions {
   int rank = 0;
   std::vector<std::string> addresses;  // "host:port" by rank; may be empty
-                                       // where there is one worker
+                                       // for a single worker
   AddressBook address_book = AddressBook::kKnown;
   std::string listen_on;  // if not on this rank's own address
-  // The job's token. Without one, peers are not authenticated and the session
-  // listens on loopback addresses only, unless `insecure`.
+  // The job's token. Without a token, peers are not authenticated and the
+  // session listens on loopback addresses only, unless `insecure`.
   std::optional<JobToken> token;
   bool insecure = false;
   // Receives a line about rejected connections. May be empty.
@@ -44,17 +44,18 @@ struct SessionOptions {
   Duration decision_timeout = std::chrono::seconds(300);
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
-  // Limit for forming the ring, once all have been welcomed; 0:
+  // Limit for forming the ring after all workers were welcomed; 0:
   // rendezvous_timeout.
   Duration ring_timeout{0};
-  // Contents of this worker's hello to the chief.
-  uint64_t incarnation = 0;  // of two processes of a rank, the later one wins
-  uint64_t generation = 0;   // the last one it belonged to
-  // The chief: the greatest incarnation of any worker that it has met before.
+  // Fields of this worker's hello to the chief.
+  uint64_t incarnation = 0;  // of two processes of a rank, the greater wins
+  uint64_t generation = 0;   // the last one that it belonged to
+  // On the chief: the greatest incarnation of any worker that has joined
+  // before.
   uint64_t latest_incarnation = 0;
   std::string hello_payload;
-  // Returns an error, which becomes the client's, for a malformed payload.
-  // Empty: accepts all. On the chief only.
+  // On the chief: checks a hello's payload. Its error is returned to the
+  // client. Empty: accepts all.
   std::function<Status(std::string_view payload)> check_hello_payload;
 
   int size() const {
@@ -62,7 +63,7 @@ struct SessionOptions {
   }
 };
 
-// A worker that has joined, as its hello describes it.
+// A worker that has joined, described by its hello.
 struct JoinedWorker {
   std::string host;
   uint64_t incarnation = 0;
@@ -81,14 +82,14 @@ class Session {
   using Decide =
       std::function<Result<Decision>(const std::vector<JoinedWorker>& by_rank)>;
 
-  // Starts this worker's server, meets the others at the chief, lets the chief
-  // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
-  // its error becomes every rank's error, code and all. kDeadlineExceeded names
-  // the ranks that are missing. kUnavailable and kDeadlineExceeded: no chief
-  // answered within the rendezvous timeout, or the chief was lost.
-  // kInvalidArgument: whoever is at the chief's address refuses this worker for
-  // `lost_after` without a proof of the token; or there is no token, and this
-  // worker's address is not a loopback one.
+  // Starts this worker's server, connects to the chief, waits for the chief's
+  // decision, forms the ring and starts the heartbeat. `decide` runs on rank 0
+  // only; its error becomes every rank's error, including its code.
+  // kDeadlineExceeded names the missing ranks. kUnavailable and
+  // kDeadlineExceeded: no chief answered within the rendezvous timeout, or the
+  // chief was lost. kInvalidArgument: a peer at the chief's address, without a
+  // proof of the token, refused this worker for `lost_after`; or there is no
+  // token, and this worker's address is not a loopback one.
   static Result<std::unique_ptr<Session>> Form(World& world,
                                                const Kernels& kernels,
                                                const SessionOptions& options,
@@ -96,31 +97,34 @@ class Session {
 
   Ring& ring() { return *ring_; }
 
-  // A second ring of channels beside the first, for arrays of devices. Every
-  // rank has to call it, behind an exchange of the ring: so all are there.
+  // Opens a second ring of channels, for arrays on devices. Every rank must
+  // call it right after an exchange of the ring, so that all ranks are present.
   Result<std::unique_ptr<CollectiveLinks>> OpenLinks();
   const Decision& decision() const { return decision_; }
 
-  // Starts rejecting late connections from the heartbeat task. REQUIRES:
-  // OpenLinks is not called again. A connection that may replace a lost worker
-  // is held until the session ends.
+  // Starts rejecting late connections from the heartbeat task. A connection
+  // that may replace a lost worker is kept open until the session ends.
+  // REQUIRES: OpenLinks is not called again.
   void StartRejectingLateConnections() { rejects_late_ = true; }
 
-  // The greatest incarnation of all who have come. REQUIRES: on the chief.
+  // Returns the greatest incarnation of all workers that have joined. REQUIRES:
+  // on the chief.
   uint64_t latest_incarnation() const;
 
-  // The rank whose heartbeat stopped while its connection stayed, if that broke
-  // the ring. -1: none.
+  // Returns the rank whose heartbeat stopped while its connection stayed open,
+  // if that broke the ring; else -1.
   int silent_rank() const { return silent_rank_; }
 
-  // No loss is reported from here on: this rank is about to say its last word.
+  // From now on no loss is reported: this rank is about to emit its last event.
   void StopReportingLosses() { heartbeat_->StopReportingLosses(); }
 
-  // Ends in good order; every rank has to call it. See Heartbeat::Leave.
+  // Ends the session in good order; every rank must call it. See
+  // Heartbeat::Leave.
   void Leave();
 
-  // Ends it for this rank alone, after an error: breaks all connections, so
-  // that the others notice too. No task of it is left. After Leave, nothing.
+  // Ends the session for this rank alone, after an error: breaks all
+  // connections, so that the others detect it. All its tasks have ended when it
+  // returns. Has no effect after Leave.
   void Abandon();
 
  private:
@@ -132,29 +136,30 @@ class Session {
   void RefuseAll(const Status& reason);
   Status WelcomeWorkers();
   Status MeetChief();
-  // An answer to this worker's hello, from the chief's address. Not proven: its
-  // sender does not know the job's token.
+  // An answer to this worker's hello, from the chief's address. Not proven: the
+  // sender has not proved that it has the job's token.
   struct Answer {
     std::variant<Accepted, Welcome, Refusal> message;
     bool is_proven = false;
   };
-  // Sends a hello on a new connection. kDeadlineExceeded: nobody listens there.
+  // Sends a hello on a new connection. kDeadlineExceeded: no process listens
+  // there.
   Status CallChief();
-  // Errors: there is no answer, or none of this protocol.
+  // Returns an error if no answer arrives, or one that is not of this protocol.
   Result<Answer> ReceiveAnswer(Time deadline);
-  // REQUIRES: it is proven.
+  // REQUIRES: the answer is proven.
   Status FollowChief(Answer answer);
   Status NotTheChief(const Answer& answer) const;
   Status CloseRing(const Kernels& kernels);
-  // The channels of a ring; null where there is one rank.
+  // The channels of a ring; null if there is one rank.
   struct Neighbours {
     std::unique_ptr<Channel> next;
     std::unique_ptr<Channel> previous;
   };
   Result<Neighbours> MeetNeighbours(ChannelRole role);
   Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
-  // The next connection whose first frame is a valid hello of that role. All
-  // others are refused, which is no error of this session.
+  // Returns the next connection whose first frame is a valid hello with that
+  // role. Refuses all others, which is no error of this session.
   struct Caller {
     std::unique_ptr<Channel> channel;
     Hello hello;
@@ -162,7 +167,7 @@ class Session {
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
-  // The next connection. Logs rejected connections meanwhile.
+  // Returns the next connection. Logs rejected connections meanwhile.
   Result<Incoming> AcceptAny(Time deadline);
   // Returns an error if the client has closed the connection.
   Status Accept(const Caller& caller);
@@ -172,16 +177,16 @@ class Session {
   void AnswerLateConnection(Incoming incoming);
   // Refuses late connections of ranks whose worker has sent heartbeats since.
   void RefuseTakenRanks();
-  // This worker's hello on the channel to rank `server`.
+  // Returns this worker's hello on the channel to rank `server`.
   Hello HelloTo(int server, ChannelRole role, const Channel& channel) const;
   LinkContext ContextOf(const Hello& hello, const Channel& channel) const;
-  // The same of a rank that has come to this chief.
+  // Returns the context of a rank that has joined this chief.
   LinkContext ContextOfRank(size_t rank) const;
   Frame RefusalTo(const LinkContext& link, const Status& reason) const;
   void LogRejections();
   Status TakeWelcome(Welcome welcome);
   Duration RingTimeout() const;
-  // Says why this rank is about to leave the others.
+  // Emits why this rank is about to leave the others.
   void NoteFailedWait(int rank, Reason reason, Duration limit);
   void StartHeartbeat();
   std::string MissingRanks() const;
@@ -190,18 +195,18 @@ class Session {
   SessionOptions options_;
   Time deadline_;
   Decision decision_;
-  const std::shared_ptr<Gate> gate_;  // with the listener's filter
+  const std::shared_ptr<Gate> gate_;  // shared with the listener's filter
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
   std::vector<JoinedWorker> joined_;               // by rank, on the chief
-  std::vector<std::string> hello_nonces_;  // likewise; [0] on workers: its own
+  std::vector<std::string> hello_nonces_;  // as above; [0] on workers: its own
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
   std::atomic<bool> rejects_late_ = false;
   // A connection for a rank that already has a worker. At most one per rank.
   struct LateConnection {
     Caller caller;
-    uint64_t beats = 0;        // heartbeats of that worker by then
+    uint64_t beats = 0;        // of that worker, when this connection arrived
     bool may_replace = false;  // the rank's present worker may be lost
   };
   std::map<uint32_t, LateConnection> late_;  // used by the heartbeat task

@@ -11,14 +11,15 @@ namespace {
 
 constexpr uint32_t kChief = 0;
 
-// Starts of a worker between two generations; a launcher gives up long before.
+// Bound on a worker's starts between two generations; a launcher gives up long
+// before.
 constexpr uint64_t kMaxStartsPerWorker = 64;
-// A cluster that forms once per millisecond does not reach it in a month.
+// A cluster that forms once per millisecond does not reach this in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
-// Heartbeats after a late hello that prove that the rank's worker runs. One may
-// have been under way before.
+// Heartbeats after a late hello that prove that the rank's worker is running.
+// One may have been in flight before.
 constexpr uint64_t kBeatsOfProof = 2;
-// Bound on answers, so that the next heartbeat is not late.
+// Limit on answers per heartbeat, so that the next one is not late.
 constexpr int kAnswersPerBeat = 8;
 
 // Longest delay of a line about a rejected connection.
@@ -55,7 +56,8 @@ void Session::LogRejections() {
   }
 }
 
-// A rejected connection may be of the worker that is waited for.
+// Logs rejections while it waits: a rejected connection may be from the worker
+// that is missing.
 Result<Incoming> Session::AcceptAny(Time deadline) {
   while (true) {
     const Time until = std::min(deadline, world_->clock.Now() + kLogWithin);
@@ -72,7 +74,7 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   while (true) {
     ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
     Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
-    if (!hello.ok()) continue;  // a gate rejects it
+    if (!hello.ok()) continue;  // the gate rejects such frames
     Caller caller = {.channel = std::move(incoming.channel),
                      .hello = *std::move(hello)};
     const Status status = CheckHello(caller.hello, role);
@@ -81,16 +83,15 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   }
 }
 
-// A hello on a closed connection does not count: the client may have connected
-// again.
+// Returns an error if the connection is closed: the client may have connected
+// again, so its hello does not count.
 Status Session::Accept(const Caller& caller) {
   Accepted accepted;
   gate_->proofs().Sign(ContextOf(caller.hello, *caller.channel), accepted);
   return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
 }
 
-// A new channel has room for one frame. Whether it arrives does not matter
-// here.
+// A new channel has room for one frame. Its arrival is not required.
 void Session::Refuse(const Caller& caller, const Status& why) {
   static_cast<void>(caller.channel->Send(
       RefusalTo(ContextOf(caller.hello, *caller.channel), why),
@@ -109,7 +110,7 @@ void Session::AnswerLateConnections() {
 
 void Session::AnswerLateConnection(Incoming incoming) {
   Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
-  if (!hello.ok()) return;  // a gate rejects it
+  if (!hello.ok()) return;  // the gate rejects such frames
   Caller caller = {.channel = std::move(incoming.channel),
                    .hello = *std::move(hello)};
   if (options_.rank != kChief) {
@@ -120,8 +121,8 @@ void Session::AnswerLateConnection(Incoming incoming) {
   const Status status = CheckHello(caller.hello, ChannelRole::kControl);
   if (!status.ok()) return Refuse(caller, status);
   const uint32_t rank = caller.hello.rank;
-  // Whoever started a later process has seen the end of the earlier one, and
-  // who knows a generation has left it.
+  // A launcher starts a later incarnation only after the earlier one has ended,
+  // and a worker that knows a generation has left it.
   const bool may_replace = caller.hello.generation > 0 ||
                            caller.hello.incarnation > joined_[rank].incarnation;
   late_[rank] = {.caller = std::move(caller),
@@ -149,7 +150,7 @@ uint64_t Session::latest_incarnation() const {
   return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
 }
 
-// Errors are what the sender ends with: kUnavailable if it may call again.
+// Returns the error for the sender: kUnavailable if it may retry.
 Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   if (hello.role != role) {
     return Unavailable("unexpected hello");
@@ -161,8 +162,8 @@ Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   return role == ChannelRole::kControl ? CheckControlHello(hello) : OkStatus();
 }
 
-// Rejects a hello with impossible numbers: one that is far too large would keep
-// the rank's own worker out, or be the largest number that there is.
+// Rejects a hello with impossible numbers: a far too large one would exclude
+// the rank's own worker, or overflow when incremented.
 Status Session::CheckControlHello(const Hello& hello) const {
   if (hello.rank == kChief) {
     return InvalidArgument("rank 0 is this chief: expected another rank");
