@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kLargestErrno = 4095;  // of what a system call can return
+constexpr int kLargestErrno = 4095;  // of any system call
 
 }  // namespace
 

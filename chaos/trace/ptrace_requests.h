@@ -1,7 +1,7 @@
 // Requests to a traced thread that is stopped (man 2 ptrace).
 //
-// Such a thread may be killed at any moment: then each request fails with
-// ESRCH, and waitpid reports the thread's end. So failures are not errors here.
+// Such a thread may be killed at any time: then each request fails with ESRCH,
+// and waitpid reports the thread's end. So failures are not errors here.
 #ifndef GAUNTLET_CHAOS_TRACE_PTRACE_REQUESTS_H_
 #define GAUNTLET_CHAOS_TRACE_PTRACE_REQUESTS_H_
 
@@ -15,16 +15,16 @@
 
 namespace gauntlet {
 
-// Lets the thread go on; `signal` is delivered to it.
+// Continues the thread with such a request; `signal` is delivered to it.
 void Request(__ptrace_request request, pid_t thread, int signal = 0);
 
 std::optional<user_regs_struct> RegistersOf(pid_t thread);
-// The call that the thread is stopped before or behind.
+// Returns the call before or after which the thread is stopped.
 SystemCall SystemCallOf(const user_regs_struct& registers);
-// In the place of a call that the thread is stopped before.
+// Makes the call before which the thread is stopped return the error instead.
 void ReturnError(pid_t thread, int error);
 
-// The message of the event that the thread is stopped for.
+// Returns the message of the event at which the thread is stopped.
 uint64_t EventMessage(pid_t thread);
 
 }  // namespace gauntlet

@@ -7,12 +7,14 @@
 namespace gauntlet {
 namespace {
 
-// A message that is on its way wakes its receiver sooner than this.
+// Sleep after which a rank counts as waiting: a message in flight wakes its
+// receiver sooner.
 constexpr int64_t kAsleepFor = 20'000'000;
-// A rank that is awake and leaves the files alone for so long polls.
+// A rank that is awake but touches no watched file for this long counts as
+// polling.
 constexpr int64_t kAwakeLimit = 1'000'000'000;
 constexpr int64_t kKnownPollerLimit = 100'000'000;
-// Processor time between two looks that counts as sleep: heartbeats.
+// CPU time between two looks that still counts as sleep: heartbeats.
 constexpr int64_t kHeartbeat = 500'000;
 
 bool IsAsleep(char state) {
@@ -53,7 +55,7 @@ void RankTurns::OnOperation(int32_t rank, int64_t now) {
 
 bool RankTurns::Waits(int32_t rank, int64_t since) {
   const auto found = ranks_.find(rank);
-  // One that is still to be started, or that runs elsewhere.
+  // A rank that has not started yet, or runs on another host.
   if (found == ranks_.end()) return now_ - *first_look_ >= kAwakeLimit;
   const Rank& known = found->second;
   if (!known.is_alive) return true;

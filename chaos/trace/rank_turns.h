@@ -1,9 +1,10 @@
-// Turns of the ranks of a distributed program at watched files: the lowest rank
-// goes first, so that the order of operations is the same in each run.
+// Lets the ranks of a distributed program take turns at watched files: the
+// lowest rank goes first, so that the order of operations is the same in each
+// run.
 //
-// A rank has its turn when every lower rank waits: all of its threads sleep and
-// use no processor for a while, as in a barrier or a collective. A rank that
-// polls never sleeps; after a limit, it counts as one that waits.
+// A rank has its turn when every lower rank waits: all of its threads have
+// slept and used no CPU time for a while, as in a barrier or a collective. A
+// rank that polls never sleeps; after a time limit it counts as waiting.
 #ifndef GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
 #define GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
 
@@ -21,14 +22,14 @@ class RankTurns {
  public:
   // Times are nanoseconds of CLOCK_MONOTONIC.
 
-  // Looks at what the processes of all ranks do.
+  // Observes the state of the processes of all ranks.
   void Look(TracedThreads& threads, int64_t now);
-  // An operation of the rank begins.
+  // Records that an operation of the rank begins.
   void OnOperation(int32_t rank, int64_t now);
-  // As of the last look. `since`: the rank has waited for its turn from then
-  // on.
+  // Returns the result as of the last Look. `since`: when the rank began to
+  // wait for its turn.
   bool HasTurn(int32_t rank, int64_t since);
-  // True if all ranks but this one wait, likewise.
+  // Returns true if all other ranks wait, as of the last Look.
   bool DoOthersWait(int32_t rank, int64_t since);
 
   // Ranks that were treated as waiting although they did not sleep.

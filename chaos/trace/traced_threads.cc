@@ -23,13 +23,13 @@ TracedThread& TracedThreads::AddProgram(pid_t process) {
 TracedThread& TracedThreads::AddChild(const TracedThread& parent, pid_t thread,
                                       NewThreadKind kind) {
   const std::shared_ptr<TracedProcess> old_process = parent.process;
-  // A child process' own number, unless the new one is a thread.
+  // A child process has its own number, unless the new one is a thread.
   const pid_t process =
       kind == NewThreadKind::kClone ? ProcessOfThread(thread) : thread;
   TracedThread& child = threads_[thread];
   child.id = thread;
   if (child.process != nullptr) {
-    // It was taken for an orphan, and runs.
+    // It was adopted as an orphan before and already runs.
     if (child.process != old_process) {
       child.process->mapped.insert(old_process->mapped.begin(),
                                    old_process->mapped.end());

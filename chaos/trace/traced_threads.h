@@ -1,4 +1,4 @@
-// The threads of a traced program, and the processes that they belong to.
+// The threads of a traced program, and their processes.
 #ifndef GAUNTLET_CHAOS_TRACE_TRACED_THREADS_H_
 #define GAUNTLET_CHAOS_TRACE_TRACED_THREADS_H_
 
@@ -15,11 +15,11 @@
 namespace gauntlet {
 
 enum class ThreadState : uint8_t {
-  kRunning,  // or in a stop that is handled now
+  kRunning,  // or in a stop that is being handled
   kHeld,     // stopped before a call, until another thread's call has ended
-  kWaitsForTurn,  // likewise, until lower ranks wait
+  kWaitsForTurn,  // stopped before a call, until lower ranks wait
   kPaused,        // stopped before a call, until the end of a pause
-  kInCall,        // in a recorded call; its end stops again
+  kInCall,        // in a recorded call; stops again at its end
 };
 
 struct TracedThread {
@@ -30,38 +30,38 @@ struct TracedThread {
   std::optional<ShortenedWrite> shortened;  // kInCall: of a torn write
   std::optional<size_t> kill_after;         // kInCall: of that injection
   bool is_leaving = false;                  // at its PTRACE_EVENT_EXIT
-  bool has_turn = false;  // its rank's, for the call that comes
+  bool has_turn = false;  // its rank has the turn for the next call
 
   Caller caller() { return {.thread = id, .process = *process}; }
 };
 
-// A clone may be either.
+// A clone may create a thread or a process.
 enum class NewThreadKind : uint8_t { kClone, kProcess };
 
 class TracedThreads {
  public:
-  // nullptr: not known.
+  // Returns nullptr if the thread is unknown.
   TracedThread* Find(pid_t thread);
   bool empty() const { return threads_.empty(); }
 
   TracedThread& AddProgram(pid_t process);
-  // A child of a known thread. The new thread belongs to its process, or to a
-  // new one that has its mappings.
+  // Adds a child of a known thread. It belongs to the parent's process, or to a
+  // new one with the same mappings.
   TracedThread& AddChild(const TracedThread& parent, pid_t thread,
                          NewThreadKind kind);
-  // A thread whose parent has ended before it could be told.
+  // Adds a thread whose parent ended before it could be reported.
   TracedThread& AddOrphan(pid_t thread);
-  // exec: the calling thread, which was `former`, is the process' only one and
-  // has its number.
+  // Handles exec: the calling thread, `former`, becomes the only one of the
+  // process and takes its number.
   TracedThread& Exec(pid_t process, pid_t former);
   void Remove(pid_t thread);
 
-  // True if no other thread of its process is left that is not leaving.
+  // Returns true if all other threads of its process are leaving or gone.
   bool IsLastOfProcess(const TracedThread& thread) const;
   bool IsAnyInOrderedCall() const;
   std::set<pid_t> Processes() const;
-  // By rank, where there is one: threads, and the process of each. Frozen
-  // processes are left out.
+  // Returns threads and the process of each, by rank. Leaves out processes
+  // without a rank and frozen ones.
   std::map<int32_t, std::map<pid_t, pid_t>> ThreadsByRank();
 
  private:

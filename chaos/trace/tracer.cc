@@ -67,7 +67,7 @@ class Tracer {
       int status = 0;
       const pid_t thread = waitpid(-1, &status, __WALL | __WNOTHREAD);
       if (thread < 0 && errno == EINTR) continue;
-      if (thread < 0) break;  // ECHILD: all have ended
+      if (thread < 0) break;  // ECHILD: all processes have ended
       if (wake_up_.Consume(thread)) continue;
       if (WIFSTOPPED(status)) {
         ++outcome_.stops;
@@ -126,15 +126,15 @@ class Tracer {
     const int event = status >> 16;
     const int signal = WSTOPSIG(status);
     if (is_killing_) {
-      // Stopped threads die of the signal; one that is new gets it here. Only
-      // at their exit they wait to be continued.
+      // Stopped threads die of the signal; a new thread receives it here.
+      // Threads at their exit still have to be continued.
       if (event == PTRACE_EVENT_EXIT) return Request(PTRACE_CONT, id);
       kill(id, SIGKILL);
       return;
     }
     TracedThread* const thread = threads_.Find(id);
     if (thread == nullptr) {
-      // Its parent's report is still to come, and says what it is.
+      // The parent's report, which identifies the thread, is still to come.
       early_[id] = status;
       return;
     }
@@ -157,8 +157,8 @@ class Tracer {
       case PTRACE_EVENT_EXIT:
         return OnLeaving(*thread);
       case PTRACE_EVENT_STOP:
-        // In a group stop it listens: a SIGCONT wakes it as it would without
-        // us.
+        // In a group stop the thread listens: a SIGCONT wakes it as without a
+        // tracer.
         if (StopsGroup(signal)) return Request(PTRACE_LISTEN, id);
         return Continue(*thread);
       default:
@@ -183,7 +183,7 @@ class Tracer {
     const auto former = static_cast<pid_t>(EventMessage(process));
     TracedThread& thread = threads_.Exec(process, former);
     if (process == program_.pid()) has_started_ = true;
-    // Nothing was mapped by the new program yet: these are the old one's.
+    // The new program has no mappings yet: these are the old one's.
     calls_.EndMappings(thread.caller());
     const std::string exe = fmt::format("/proc/{}/exe", process);
     if (IsSetUserId(exe)) {
@@ -199,8 +199,9 @@ class Tracer {
   void OnLeaving(TracedThread& thread) {
     thread.is_leaving = true;
     Unhold(thread.id);
-    // Killed in its call, as by another thread's exec, it skips the stop at the
-    // call's end. The result is there; ENOSYS if the call never began.
+    // A thread killed in its call, as by another thread's exec, skips the stop
+    // at the call's end. The result is available; ENOSYS if the call never
+    // began.
     if (thread.state == ThreadState::kInCall) FinishCall(thread);
     thread.state = ThreadState::kRunning;
     if (threads_.IsLastOfProcess(thread)) calls_.EndMappings(thread.caller());
@@ -245,7 +246,7 @@ class Tracer {
     KillAll();
   }
 
-  // A parent that was killed as it made a child never reports it.
+  // Adopts threads whose parents were killed before they could report them.
   void AdoptOrphans() {
     const std::map<pid_t, int> early = std::exchange(early_, {});
     for (const auto& [id, status] : early) {
@@ -254,8 +255,8 @@ class Tracer {
     }
   }
 
-  // To each process, also in other sessions; no thread that is stopped before a
-  // call does it any more.
+  // Sends SIGKILL to each process, even in other sessions; threads stopped
+  // before a call never execute it.
   void KillAll() {
     if (is_killing_) return;
     is_killing_ = true;
@@ -298,7 +299,7 @@ class Tracer {
   }
 
   void OnFileCall(TracedThread& thread, const SystemCall& call) {
-    // An ordered call cannot wait for another thread, so this is short, also
+    // An ordered call cannot wait for another thread, so holding is short, even
     // for a child of vfork.
     if (threads_.IsAnyInOrderedCall()) {
       thread.state = ThreadState::kHeld;
@@ -334,8 +335,8 @@ class Tracer {
   }
 
   // Adds what the call did to the log, and returns true if it succeeded.
-  // nullopt: the thread has been killed at this moment; it stays in the call,
-  // and stops again as it leaves.
+  // nullopt: the thread was killed at this moment; it stays in the call, and
+  // stops again at its exit.
   std::optional<bool> FinishCall(TracedThread& thread) {
     const auto registers = RegistersOf(thread.id);
     if (!registers) return std::nullopt;
@@ -358,7 +359,7 @@ class Tracer {
     const auto kill_after = std::exchange(thread.kill_after, std::nullopt);
     const auto shortened = std::exchange(thread.shortened, std::nullopt);
     if (kill_after && *has_happened) return Kill(thread, *kill_after);
-    // Also a call that starts again after a signal has failed until then.
+    // A call that a signal interrupted, and that restarts, counts as failed.
     if (shortened) shortened->Undo(thread.id);
     Continue(thread);
     ReleaseHeld();
@@ -369,7 +370,7 @@ class Tracer {
     std::erase_if(waiting_, [&](const Waiting& one) { return one.id == id; });
   }
 
-  // The first of those that wait has its turn.
+  // Lets the first held thread continue.
   void ReleaseHeld() {
     while (!is_killing_ && !held_.empty() && !threads_.IsAnyInOrderedCall()) {
       TracedThread* const thread = threads_.Find(held_.front());
@@ -417,7 +418,7 @@ class Tracer {
     if (!waiting_.empty() || dying_) LookLater();
   }
 
-  // To the first thread of the lowest rank that waits.
+  // Gives the turn to the first waiting thread of the lowest rank.
   void GiveTurn() {
     const auto first = std::ranges::min_element(waiting_, {}, &Waiting::rank);
     if (first == waiting_.end() || !turns_.HasTurn(first->rank, first->since))
@@ -480,7 +481,7 @@ class Tracer {
     KillAll();
   }
 
-  // The thread is in a stop, and stays there.
+  // The thread is stopped, and stays stopped.
   void FreezeRank(TracedThread& thread) {
     const int32_t rank = RankOf(*thread.process);
     dying_ = DyingRank{.rank = rank, .since = MonotonicNow()};
@@ -546,7 +547,7 @@ class Tracer {
   TracedThreads threads_;
   // Stops of threads whose parents have not reported them yet.
   std::map<pid_t, int> early_;
-  std::deque<pid_t> held_;  // in the order in which they came
+  std::deque<pid_t> held_;                             // in order of arrival
   std::multimap<int64_t, std::function<void()>> due_;  // by MonotonicNow
   WakeUp wake_up_;
   RankTurns turns_;
@@ -555,7 +556,7 @@ class Tracer {
     int64_t since = 0;
     pid_t id = 0;  // of the thread
   };
-  std::vector<Waiting> waiting_;  // for the turn of their rank
+  std::vector<Waiting> waiting_;  // for their rank's turn
   bool look_is_due_ = false;
   struct DyingRank {
     int32_t rank = kUnknownRank;

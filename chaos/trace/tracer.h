@@ -1,12 +1,13 @@
-// Runs a program under ptrace and a seccomp filter, unmodified: what it does to
-// the files of some directories is recorded, and faults are put into it at
-// given operations (man 2 ptrace, man 2 seccomp).
+// Runs an unmodified program under ptrace and a seccomp filter: records what it
+// does to the files of some directories, and injects faults at given operations
+// (man 2 ptrace, man 2 seccomp).
 //
-// The program keeps its terminal, process group, signals and exit code. What is
-// different for it: set-uid programs get no rights (no_new_privs); it cannot be
-// traced by others, so debuggers and LeakSanitizer fail in it; io_uring, libaio
-// and 32-bit calls fail with ENOSYS; and calls that change watched files run
-// one at a time, unless they may wait for another thread or only sync.
+// The program keeps its terminal, process group, signals and exit code.
+// Differences for the program: set-uid programs get no rights (no_new_privs);
+// no other process can trace it, so debuggers and LeakSanitizer fail in it;
+// io_uring, libaio and 32-bit calls fail with ENOSYS; and calls that change
+// watched files run one at a time, unless they may wait for another thread or
+// only sync.
 #ifndef GAUNTLET_CHAOS_TRACE_TRACER_H_
 #define GAUNTLET_CHAOS_TRACE_TRACER_H_
 
@@ -27,48 +28,48 @@ namespace gauntlet {
 struct TraceOptions {
   // Absolute paths of existing directories, on file systems of this machine.
   std::vector<std::string> directories;
-  // Takes the operations and their bytes; its directories are those above, in
-  // this order. nullptr: nothing is recorded.
+  // Receives the operations and their bytes; its directories must be those
+  // above, in this order. nullptr: nothing is recorded.
   OperationLog* log = nullptr;
-  bool record_reads = false;  // kOpenToRead too
+  bool record_reads = false;  // also records kOpenToRead
   std::vector<Injection> injections;
-  // The operations of several ranks come in an order that repeats (RankTurns).
+  // Makes the order of operations of several ranks repeatable (RankTurns).
   bool ranks_take_turns = false;
-  // Processes that outlive the program are killed after it.
+  // Time after the program's end until processes that outlive it are killed.
   Duration background_grace = std::chrono::seconds(2);
-  // All are killed after it; zero: no limit.
+  // Time until all processes are killed; zero: no limit.
   Duration time_limit{};
   KeyboardSignals keyboard = KeyboardSignals::kIgnored;
 };
 
-// An injection that was done.
+// An injection that took place.
 struct InjectedFault {
   size_t injection = 0;     // index among the options'
-  FileOperation operation;  // where; as far as it is known before its call
+  FileOperation operation;  // its target, as known before the call
 };
 
 struct TraceOutcome {
-  // The program's own end.
+  // End of the program's own process.
   int exit_code = 0;
-  int signal = 0;                // not 0: it was ended by this signal
-  bool is_killed = false;        // all of it, by an injection
+  int signal = 0;                // not 0: the signal that ended it
+  bool is_killed = false;        // an injection killed all processes
   bool is_timed_out = false;     // killed at the time limit
-  int background_processes = 0;  // outlived the program, and were killed
+  int background_processes = 0;  // outlived the program and were killed
   std::vector<InjectedFault> injected;
-  // Things noticed, one line each: calls that were refused, what is not
-  // covered, processes in the background.
+  // Remarks, one line each: rejected calls, activity that is not covered,
+  // processes in the background.
   std::vector<std::string> notes;
-  uint64_t stops = 0;  // of threads
+  uint64_t stops = 0;  // number of stops of threads
 };
 
 // Runs the command to its end; then no process that it started is left. The
-// thread that calls must have no other child processes, and traces nothing
-// else; several threads may trace at once. If this process dies, so do those
-// that it traces.
+// calling thread must have no other child processes and trace nothing else;
+// several threads may trace at the same time. If this process dies, so do the
+// traced processes.
 //
 // Errors: those of StartedProgram::Start and FailureToStart; of a watched
-// directory; of the log, as kResourceExhausted at its limit, upon which all
-// traced processes are killed.
+// directory; of the log, such as kResourceExhausted at its limit, which kills
+// all traced processes.
 Result<TraceOutcome> Trace(const TracedCommand& command,
                            const TraceOptions& options);
 

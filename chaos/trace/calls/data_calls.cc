@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kNoAppend = 0x20;  // RWF_NOAPPEND, of Linux 6.9
 
-// Flags of the one write call that has any.
+// Returns the flags of pwritev2, the only write call with flags.
 uint32_t WriteFlags(const SystemCall& call) {
   return call.number == SYS_pwritev2 ? static_cast<uint32_t>(call.arguments[5])
                                      : 0;
@@ -26,7 +26,7 @@ bool Appends(uint32_t write_flags, int open_flags) {
   return (write_flags & RWF_APPEND) != 0 || (open_flags & O_APPEND) != 0;
 }
 
-// The sync that a write comes with.
+// Returns the kind of sync that the write implies.
 std::optional<OperationKind> ImpliedSync(uint32_t write_flags, int open_flags) {
   if ((write_flags & RWF_SYNC) != 0 || (open_flags & O_SYNC) == O_SYNC)
     return OperationKind::kSyncFile;
@@ -230,7 +230,7 @@ std::optional<FileCall> FileCalls::BeginClose(Caller caller,
 
 void FileCalls::EndWrite(Caller caller, const FileCall& call, int64_t result) {
   FileOperation write = call.operation;
-  // A clone returns 0 and does all or nothing.
+  // A clone returns 0 and is atomic.
   if (call.call.number != SYS_ioctl)
     write.length = static_cast<uint64_t>(result);
   if (write.length == 0) return;
@@ -294,7 +294,8 @@ void FileCalls::BeforeChange(Caller caller, const FileCall& call) {
   }
 }
 
-// An append changes no byte that the file has.
+// Returns the range of existing bytes that the write may change: none for an
+// append.
 ByteRange FileCalls::RangeOfWrite(Caller caller, const FileCall& call) const {
   const auto info = ReadDescriptorInfo(caller.thread, call.descriptor);
   if (!info) return kWholeFile;
@@ -308,7 +309,7 @@ std::optional<FileCall> FileCalls::BeginMap(Caller caller,
   const auto file = FileOfDescriptor(caller, call.Int(4));
   if (!file) return std::nullopt;
   const auto info = ReadDescriptorInfo(caller.thread, call.Int(4));
-  // mprotect can make it writable later if the descriptor allows it.
+  // mprotect can make the mapping writable later if the descriptor allows it.
   if (!info || (info->flags & O_ACCMODE) != O_RDWR) return std::nullopt;
   FileCall map = OnFile(caller, call, OperationKind::kMapShared, *file);
   map.descriptor = call.Int(4);

@@ -1,4 +1,4 @@
-// Files that come into watched directories from elsewhere.
+// Files that enter watched directories from elsewhere.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -19,7 +19,7 @@ std::optional<struct stat> StatusOfName(const std::string& path) {
   return status;
 }
 
-// In the order of their names; empty if it is no directory.
+// Returns the names in ascending order; empty if it is not a directory.
 std::vector<std::string> NamesIn(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code ignored;

@@ -20,8 +20,8 @@ bool IsSync(OperationKind kind) {
          kind == OperationKind::kSyncFileSystem;
 }
 
-// The argument that is the descriptor of what a call may change; nullopt: the
-// call has a path.
+// Returns the index of the descriptor argument of a call that may change a
+// file; nullopt: the call has a path instead.
 std::optional<size_t> DescriptorArgument(int64_t number) {
   switch (number) {
     case SYS_write:
@@ -105,7 +105,7 @@ std::string FileCalls::PathOf(Caller caller, int directory,
   const auto path = ReadPathText(caller.thread, text);
   if (path) return PathFromHere(caller.thread, directory, *path);
   NoteIfHidden(caller);
-  // The kernel finds no path there either.
+  // The kernel finds no such path either.
   return "/proc/self/no-such-path";
 }
 

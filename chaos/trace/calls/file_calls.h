@@ -1,11 +1,11 @@
-// System calls of traced threads, as operations on watched files.
+// Translates system calls of traced threads into operations on watched files.
 //
-// A call has two halves: Begin, while the thread is stopped before the call,
-// says what the call is about to do; End, after it, says what it did and adds
-// that to the log. The offset of a write is the descriptor's position after it
+// A call has two halves. Begin, while the thread is stopped before the call,
+// returns what the call is about to do; End, after the call, adds what it did
+// to the log. The offset of a write is the descriptor's position after the call
 // minus its result, so it is right for descriptors that share a position and
-// for O_APPEND. Its bytes are those that the file has after the call, which the
-// buffer may no longer hold (man 2 of each call).
+// for O_APPEND. Its bytes are those of the file after the call, which the
+// buffer may no longer have (man 2 of each call).
 #ifndef GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 #define GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 
@@ -35,12 +35,12 @@ struct SystemCall {
 
 struct TracedProcess {
   pid_t id = 0;                 // of the thread group
-  std::optional<int32_t> rank;  // nullopt: not asked for yet
-  std::set<uint64_t> mapped;    // files that it may change by memory
-  bool is_frozen = false;       // its threads stay in their stops
+  std::optional<int32_t> rank;  // nullopt: not read yet
+  std::set<uint64_t> mapped;    // files that it may change through mappings
+  bool is_frozen = false;       // its threads stay stopped
 };
 
-// Asks once.
+// Returns the rank of the process; reads it at most once.
 int32_t RankOf(TracedProcess& process);
 
 struct Caller {
@@ -48,25 +48,25 @@ struct Caller {
   TracedProcess& process;
 };
 
-// A call that has begun, or is about to.
+// A call in progress, or about to begin.
 struct FileCall {
   SystemCall call;
-  // As far as it is known before the call; `length` of a write: all of it.
+  // As far as known before the call; `length` of a write: the length requested.
   FileOperation operation;
-  bool is_possible = true;  // false: it is bound to fail
-  // It makes a file outside, whose inode may have been that of a watched file
-  // that is gone. Nothing is recorded.
+  bool is_possible = true;  // false: it will certainly fail
+  // The call creates a file outside of the watched directories, which may reuse
+  // the inode of a removed watched file. Nothing is recorded.
   bool is_elsewhere = false;
-  // No other call of this kind runs meanwhile. False for those that may wait
+  // No other ordered call runs at the same time. False for calls that may wait
   // for another thread, and for syncs, which may take long and change nothing.
   bool is_ordered = true;
-  int descriptor = -1;               // of what is written, mapped or synced
+  int descriptor = -1;               // of the file written, mapped or synced
   std::vector<MemoryRange> buffers;  // of a write from memory
-  std::optional<uint64_t> offset;    // given by the call
+  std::optional<uint64_t> offset;    // explicit in the call
   Place from;
   Place to;
   uint64_t replaced = 0;  // number of the file that a rename replaces
-  Descriptor object;      // of changes of a mode or times
+  Descriptor object;      // of changes of mode or times
 };
 
 class FileCalls {
@@ -74,30 +74,32 @@ class FileCalls {
   FileCalls(WatchedFiles& files, Recorder& recorder, bool records_reads)
       : files_(files), recorder_(recorder), records_reads_(records_reads) {}
 
-  // Adds what is in the watched directories before the program starts, synced.
+  // Adds the files present before the program starts to the log, as synced.
   void EnterExisting(const std::vector<std::string>& directories);
 
-  // True if the call is seen not to concern a watched file, by its descriptor
-  // alone.
+  // Returns true if the call's descriptor alone shows that it does not concern
+  // a watched file.
   bool IsElsewhere(Caller caller, const SystemCall& call) const;
-  // nullopt: the call does not concern a watched file. Not while an ordered
-  // call is between its Begin and End. Adds files that came from elsewhere to
-  // the log, and nothing else, so it may be asked again.
+  // Returns nullopt if the call does not concern a watched file. Not called
+  // while an ordered call is between its Begin and End. Adds only files that
+  // came from elsewhere to the log, so it may be called again for the same
+  // call.
   std::optional<FileCall> Begin(Caller caller, const SystemCall& call);
-  // The thread is stopped after its call, which returned `result`.
+  // Called when the thread is stopped after its call, which returned `result`.
   void End(Caller caller, FileCall& call, int64_t result);
 
-  // Before a munmap or msync of the process: adds the bytes of files in
-  // question if they were changed. nullopt, or the call if it is a sync.
+  // Called before a munmap or msync of the process: adds the bytes of the
+  // mapped files concerned if they have changed. Returns the call if it is a
+  // sync, else nullopt.
   std::optional<FileCall> BeginUnmap(Caller caller, const SystemCall& call);
-  // Before the memory of the process ends.
+  // Called before the memory of the process is released.
   void EndMappings(Caller caller);
 
  private:
   struct Mapping {
     Descriptor reader;
     FileName name;
-    uint64_t digest = 0;  // of the bytes that the log has
+    uint64_t digest = 0;  // of the bytes in the log
   };
 
   std::optional<FileCall> BeginKind(Caller caller, const SystemCall& call);
@@ -105,8 +107,8 @@ class FileCalls {
   FileCall OnFile(Caller caller, const SystemCall& call, OperationKind kind,
                   const WatchedFile& file);
   FileOperation OwnOperation(Caller caller, OperationKind kind);
-  // Says so if the process' /proc cannot be read, so that its calls are not
-  // seen.
+  // Adds a note if the process's /proc cannot be read, so that its calls are
+  // missed.
   void NoteIfHidden(Caller caller) const;
   void NoteOutside(const Place& place) const;
   std::string PathOf(Caller caller, int directory, uint64_t text) const;
@@ -139,7 +141,7 @@ class FileCalls {
   std::optional<FileCall> BeginMetadata(Caller caller, const SystemCall& call);
   std::optional<FileCall> Making(Caller caller, const SystemCall& call,
                                  OperationKind kind, Place place);
-  // The file that the call made.
+  // Adds the file that the call created.
   void AddNewFile(FileCall& call, const struct stat& status);
   void EndCreate(Caller caller, FileCall& call, int64_t result);
   void EndNewName(FileCall& call);

@@ -14,13 +14,14 @@
 namespace gauntlet {
 namespace {
 
-// A path argument: a descriptor of a directory, and where its text is.
+// A path argument: the descriptor of its directory, and the address of its
+// text.
 struct PathArgument {
   int directory = AT_FDCWD;
   uint64_t text = 0;
 };
 
-// The first and second path of calls that come with and without "at".
+// The first and second path of calls with and without the suffix "at".
 PathArgument FirstPath(const SystemCall& call, bool is_at) {
   if (!is_at) return {.text = call.arguments[0]};
   return {.directory = call.Int(0), .text = call.arguments[1]};
@@ -34,7 +35,7 @@ PathArgument SecondPath(const SystemCall& call, bool is_at) {
 struct OpenArguments {
   PathArgument path;
   uint64_t flags = 0;
-  bool is_in_root = false;  // "/" is the directory
+  bool is_in_root = false;  // "/" means the given directory
 };
 
 std::optional<OpenArguments> OpenArgumentsOf(pid_t thread,
@@ -67,7 +68,7 @@ bool IsDirectory(const std::optional<struct stat>& status) {
   return status && S_ISDIR(status->st_mode);
 }
 
-// Its inode may be used again once the name is gone.
+// Returns true if the inode may be reused once the name is removed.
 bool IsLastName(const struct stat& status) {
   return S_ISDIR(status.st_mode) || status.st_nlink <= 1;
 }
@@ -91,7 +92,7 @@ void FileCalls::NoteOutside(const Place& place) const {
   const std::string path =
       ReadLinkText(fmt::format("/proc/self/fd/{}", place.directory.get())) +
       "/" + place.leaf;
-  // Python keeps compiled modules beside their sources.
+  // Python stores compiled modules next to their sources.
   const bool is_of_no_matter =
       path.starts_with("/proc/") || path.starts_with("/dev/") ||
       path.starts_with("/sys/") || path.find("__pycache__/") != path.npos;
@@ -274,7 +275,7 @@ void FileCalls::EndRename(FileCall& call) {
   FileOperation op = call.operation;
   if (op.kind == OperationKind::kExchange) {
     if (call.from.name && call.to.name) return recorder_.Add(op);
-    // One of the two is outside: what was in the other's place leaves.
+    // One of the two is outside: the watched file that was exchanged leaves.
     const Place& inside = call.from.name ? call.from : call.to;
     op.name = *inside.name;
     op.kind = OperationKind::kLeave;
@@ -284,13 +285,14 @@ void FileCalls::EndRename(FileCall& call) {
     return EnterTree(op, PathTo(inside), *inside.name);
   }
   if (call.to.status && IdentityOf(*call.to.status) == moved) {
-    // The kernel leaves both if they are names of one file.
+    // The kernel changes nothing if both are names of one file.
     if (!S_ISDIR(call.from.status->st_mode)) return;
   } else if (call.to.status && IsLastName(*call.to.status)) {
     files_.Forget(IdentityOf(*call.to.status));
   }
   if (op.kind == OperationKind::kEnter) {
-    // A file takes the place of another at once; the rest makes room first.
+    // A file replaces another atomically; for other kinds the old entry is
+    // removed first.
     if (call.to.status && !S_ISREG(call.from.status->st_mode)) {
       op.kind = IsDirectory(call.to.status) ? OperationKind::kRemoveDirectory
                                             : OperationKind::kUnlink;

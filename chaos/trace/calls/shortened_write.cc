@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kDirectBlock = 4096;
 
-// The register that holds the call's length; nullptr: it has none.
+// Returns the register with the call's length; nullptr if there is none.
 unsigned long long* LengthRegister(  // NOLINT(google-runtime-int)
     int64_t number, user_regs_struct& registers) {
   switch (number) {

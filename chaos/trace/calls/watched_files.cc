@@ -10,11 +10,11 @@
 namespace gauntlet {
 namespace {
 
-// Bounds of what is kept only for speed; what is over it is found again.
+// Limits of caches; entries beyond them are computed again.
 constexpr size_t kKeptNames = 4096;
 constexpr size_t kKeptReaders = 64;
 
-constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr int kMostLinks = 40;  // the kernel's limit
 
 std::string OwnDescriptorPath(int descriptor) {
   return fmt::format("/proc/self/fd/{}", descriptor);
@@ -27,7 +27,7 @@ std::optional<struct stat> StatusAt(int directory, const std::string& leaf) {
   return status;
 }
 
-// The last `count` parts of a path; nullopt if it has fewer.
+// Returns the last `count` components of a path; nullopt if it has fewer.
 std::optional<std::string> LastParts(const std::string& path, size_t count) {
   if (count == 0) return ".";
   size_t at = path.size();
@@ -119,7 +119,8 @@ std::optional<FileName> WatchedFiles::NameOfDirectory(int directory) {
 Place WatchedFiles::Locate(const std::string& path) {
   SplitPath split = Split(path);
   if (split.leaf == "." || split.leaf == "..") {
-    // By the kernel's name: a path of one that is not taken ends otherwise.
+    // Uses the kernel's name: a path to a free name does not end in "." or
+    // "..".
     const Descriptor directory = OpenName(path, O_DIRECTORY);
     split = Split(ReadLinkText(OwnDescriptorPath(directory.get())));
   }
@@ -152,7 +153,7 @@ std::optional<FileName> WatchedFiles::NameOfText(const FileIdentity& identity,
   if (!directory.valid()) return std::nullopt;
   const auto name = NameOfDirectory(directory.get());
   if (!name) return std::nullopt;
-  // Text of a removed file ends in " (deleted)", as a name may too.
+  // The text of a removed file ends in " (deleted)", but so may a real name.
   const auto status = StatusAt(directory.get(), split.leaf);
   if (!status || IdentityOf(*status) != identity) return std::nullopt;
   return NameBelow(*name, split.leaf);
@@ -167,7 +168,7 @@ std::optional<WatchedFile> WatchedFiles::Find(const struct stat& status,
     Known& file = known->second;
     if (file.text != text) {
       const auto name = NameOfText(identity, text);
-      // Otherwise it was opened by a name of outside, or has lost this one.
+      // Otherwise the file was opened by a name outside, or has lost this name.
       if (name) {
         file.name = *name;
         file.text = text;
@@ -241,7 +242,7 @@ int WatchedFiles::Reader(uint64_t number, const std::string& path) {
   const auto kept = readers_.find(number);
   if (kept != readers_.end()) return kept->second.get();
   if (readers_.size() >= kKeptReaders) readers_.clear();
-  // Reading must not change the time of the last access, where it may not.
+  // Avoids changing the time of the last access, if permitted.
   Descriptor reader(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOATIME));
   if (!reader.valid()) {
     reader = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,12 +1,11 @@
 // The files of the watched directories: names and numbers of those that traced
 // processes use.
 //
-// A file is known by device and inode. Names are those that the kernel gives
-// for an open file or directory; how far it is below a watched directory is
-// found by going up from it ("..") until a directory has that one's device and
-// inode. So
-// "..", symbolic links and bind mounts do not matter, nor what else a path
-// begins with. A file system that is mounted below a watched directory is not
+// A file is identified by device and inode. Names are those that the kernel
+// reports for an open file or directory. Its path below a watched directory is
+// found by following ".." until a directory has the watched one's device and
+// inode. So ".." in paths, symbolic links, bind mounts and the beginning of a
+// path do not matter. A file system mounted below a watched directory is not
 // part of it.
 #ifndef GAUNTLET_CHAOS_TRACE_CALLS_WATCHED_FILES_H_
 #define GAUNTLET_CHAOS_TRACE_CALLS_WATCHED_FILES_H_
@@ -30,64 +29,65 @@ namespace gauntlet {
 struct WatchedFile {
   uint64_t number = 0;  // in the log
   FileName name;
-  bool is_new = false;  // the log has not seen it: it came from elsewhere
-  // It was found by this name, or has none yet. False: by one that it has
-  // outside; `name` is the last one known here.
+  bool is_new = false;  // not in the log yet: it came from elsewhere
+  // True if the file was found by this name, or has none yet. False: found by a
+  // name outside; `name` is then its last one in a watched directory.
   bool is_named_here = true;
 };
 
-// A name in a directory, which need not be taken.
+// A name in a directory; the name may be free.
 struct Place {
   Descriptor directory;               // O_PATH
-  std::string leaf;                   // one part
+  std::string leaf;                   // one path component
   std::optional<FileName> name;       // nullopt: not in a watched directory
-  std::optional<struct stat> status;  // of what has the name; not followed
+  std::optional<struct stat> status;  // of the entry itself (lstat)
 };
 
 class WatchedFiles {
  public:
   using AddFile = std::function<uint64_t(const FileIdentity&)>;
 
-  // Watches existing directories. `add_file` gives numbers.
+  // Watches existing directories. `add_file` assigns numbers.
   static Result<WatchedFiles> Watch(const std::vector<std::string>& directories,
                                     AddFile add_file);
 
-  // True for the file systems of watched directories.
+  // Returns true if a watched directory is on this device.
   bool IsWatchedDevice(uint64_t device) const;
 
-  // Name of a directory that is open; nullopt: not watched, or removed.
+  // Returns the name of an open directory; nullopt: not watched, or removed.
   std::optional<FileName> NameOfDirectory(int directory);
-  // The place of a path that this process can open; of a path to a directory's
-  // own "." or "..", that directory's place in its parent.
+  // Returns the place of a path as this process can open it. For a path that
+  // ends in "." or "..", that is the directory's place in its parent.
   Place Locate(const std::string& path);
-  // The same, with links at the end of the path followed. `root`: where
-  // absolute links begin.
+  // As Locate, but follows links at the end of the path. `root`: directory to
+  // which absolute links are relative.
   Place LocateFollowing(std::string path, const std::string& root);
 
-  // The file by its status and the kernel's name for it (text of
-  // /proc/PID/fd/N); nullopt: it is outside.
+  // Finds a file by its status and the kernel's name for it (text of
+  // /proc/PID/fd/N). Returns nullopt if the file is outside.
   std::optional<WatchedFile> Find(const struct stat& status,
                                   const std::string& text);
-  // The file, directory or link that is open by O_PATH.
+  // Finds the file, directory or link that is open by O_PATH.
   std::optional<WatchedFile> FindOpen(int descriptor);
-  // The file, directory or link that has a watched name.
+  // Finds the file, directory or link at a place.
   std::optional<WatchedFile> FindAt(const Place& place);
 
-  // A new file of the log.
+  // Adds a new file to the log and returns its number.
   uint64_t Add(const FileIdentity& identity, const FileName& name);
   bool Knows(const FileIdentity& identity) const;
-  // A known file without a name has got one.
+  // Sets the name of a known file that had none.
   void SetName(const FileIdentity& identity, const FileName& name);
-  // The file has lost its last name: its inode may become another file.
+  // Removes a file that has lost its last name: its inode may be reused.
   void Forget(const FileIdentity& identity);
 
-  // A descriptor to read the file, opened by `path` once; -1 if it cannot be.
+  // Returns a descriptor for reading the file, opened by `path` at the first
+  // call; -1 if the file cannot be opened.
   int Reader(uint64_t number, const std::string& path);
 
  private:
   struct Known {
     uint64_t number = 0;
-    std::string text;  // the kernel's name that led to `name`
+    std::string text;  // the kernel's name from which `name` follows
     FileName name;
   };
   struct Root {
@@ -104,14 +104,15 @@ class WatchedFiles {
   AddFile add_file_;
   std::vector<Root> roots_;
   std::map<FileIdentity, Known> known_;
-  // By identity and the kernel's name, which together cannot become wrong.
+  // Keyed by identity and the kernel's name, so that entries never become
+  // stale.
   using NameKey = std::pair<FileIdentity, std::string>;
   std::map<NameKey, std::optional<FileName>> directories_;
   std::set<NameKey> outside_;
   std::map<uint64_t, Descriptor> readers_;
 };
 
-// "a/b" below a directory's name.
+// Returns the name "a/b" for an entry of a watched directory's "a".
 FileName NameBelow(const FileName& directory, const std::string& leaf);
 
 }  // namespace gauntlet

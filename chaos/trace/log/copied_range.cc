@@ -13,14 +13,15 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{1} << 20U;
 
-// Copies some of the range; 0: the source has ended. Negative: errno.
+// Copies some of the range. Returns the number of bytes; 0: the source has
+// ended; negative: errno.
 ssize_t CopySome(FilePosition from, FilePosition to, uint64_t length) {
   auto in = static_cast<off64_t>(from.at);
   auto out = static_cast<off64_t>(to.at);
   const ssize_t copied = RetryOnInterrupt([&] {
     return copy_file_range(from.file, &in, to.file, &out, length, 0);
   });
-  // Other errors are of file systems that cannot.
+  // Other errors mean that the file system does not support it.
   if (copied > 0 || (copied < 0 && (errno == ENOSPC || errno == EDQUOT)))
     return copied;
   std::vector<std::byte> piece(std::min<uint64_t>(length, kPieceBytes));

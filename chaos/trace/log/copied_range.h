@@ -1,4 +1,4 @@
-// Bytes of one file copied into another, by the kernel where it can.
+// Copies bytes of one file into another, in the kernel if possible.
 #ifndef GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_
 #define GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_
 
@@ -14,8 +14,8 @@ struct FilePosition {
   uint64_t at = 0;  // bytes
 };
 
-// kDataLoss: the source, called `name`, ends early; kResourceExhausted: the
-// disk is full.
+// Returns kDataLoss if the source, called `name`, ends early;
+// kResourceExhausted: the disk is full.
 Status CopyRange(FilePosition from, FilePosition to, uint64_t length,
                  std::string_view name);
 

@@ -1,9 +1,9 @@
-// One operation on the files of a watched directory, as a traced program did
-// it: the effect of a system call, not the call.
+// One operation of a traced program on the files of a watched directory: the
+// effect of a system call, not the call itself.
 //
-// A log of operations (operation_log.h) says how a directory came about. An
-// operation stands in it only if its call succeeded, and with the bytes that
-// the file then had. Owners, extended attributes, access control lists,
+// A log of operations (operation_log.h) describes how a directory reached its
+// state. An operation is in the log only if its call succeeded, with the bytes
+// that the file then had. Owners, extended attributes, access control lists,
 // devices, FIFOs and sockets are not recorded.
 #ifndef GAUNTLET_CHAOS_TRACE_LOG_FILE_OPERATION_H_
 #define GAUNTLET_CHAOS_TRACE_LOG_FILE_OPERATION_H_
@@ -21,8 +21,8 @@ namespace gauntlet {
 // Each kind lists the fields of FileOperation that it uses. All kinds use
 // `name`, and all but kSyncFileSystem use `file`.
 enum class OperationKind : uint8_t {
-  // An empty file, with `mode`. Without a path (O_TMPFILE) it has no name until
-  // a kLink gives it one.
+  // Creates an empty file, with `mode`. Without a path (O_TMPFILE) the file has
+  // no name until a kLink gives it one.
   kCreate,
   kWrite,          // `offset`, `bytes`
   kTruncate,       // to `length`, shorter or longer
@@ -31,45 +31,44 @@ enum class OperationKind : uint8_t {
   kZeroRange,      // as kAllocate
   kCollapseRange,  // as kAllocate
   kInsertRange,    // as kAllocate
-  kRename,         // to `to`, in whose place a file may have been
+  kRename,         // to `to`, where it may replace a file
   kExchange,       // swaps `name` and `to`
-  kLink,           // `to` is one more name of the file
+  kLink,           // `to` becomes another name of the file
   kSymlink,        // `target` is its text
   kUnlink,
-  kMakeDirectory,  // `mode`; times if it came from outside
+  kMakeDirectory,  // `mode`; times if it came from elsewhere
   kRemoveDirectory,
-  // A file of outside appears under the name, in whose place another may have
-  // been, with `bytes`, `mode` and times: moved or linked here, made by a
-  // process that
-  // is not traced, or there from the start (`call` is 0). If the log has the
-  // file already, this is one more name of it. Unsynced unless a sync of the
-  // log follows.
+  // A file from elsewhere appears at the name, and may replace another file
+  // there, with `bytes`, `mode` and times: moved or linked in, created by an
+  // untraced process, or present from the start (`call` is 0). If the log
+  // already has the file, this is another name of it. Not synced unless a sync
+  // in the log follows.
   kEnter,
-  kLeave,      // the name, and all below it, was moved out
+  kLeave,      // the name, and everything below it, moved out
   kSetMode,    // `mode`
   kSetTimes,   // `access_time`, `modification_time`
   kSyncFile,   // data and all metadata
   kSyncData,   // data, and the metadata to read it
-  kSyncRange,  // sync_file_range(2): starts writing, forces nothing
+  kSyncRange,  // sync_file_range(2): starts write-back, waits for nothing
   kSyncDirectory,
   kSyncFileSystem,  // sync(2), syncfs(2): all files
-  // The file was mapped shared by a descriptor open for writing. Changes by
-  // memory have no operation of their own; see `by_mapping`.
+  // The file was mapped shared through a writable descriptor. Changes through
+  // the mapping have no operation of their own; see `by_mapping`.
   kMapShared,
-  kOpenToRead,  // changes nothing; recorded if asked for
+  kOpenToRead,  // changes nothing; recorded on request
   kClose,       // of a descriptor open for writing; changes nothing
 };
 inline constexpr OperationKind kLastOperationKind = OperationKind::kClose;
 
-// "write", "rename" and so on: one word each, as scenario files have them.
+// Returns "write", "rename" and so on: one word, as in scenario files.
 std::string_view OperationKindName(OperationKind kind);
-// The inverse; nullopt for anything else.
+// Returns the kind with that name; nullopt for any other text.
 std::optional<OperationKind> ParseOperationKind(std::string_view name);
-// False for kOpenToRead and kClose, before and after which a crash leaves the
-// same.
+// Returns false for kOpenToRead and kClose: a crash leaves the same state
+// before and after them.
 bool IsCrashPoint(OperationKind kind);
 
-// A file as the kernel knows it. The numbers of a removed file are used again.
+// Identity of a file in the kernel. Numbers of removed files are reused.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -95,26 +94,28 @@ inline constexpr int32_t kUnknownRank = -1;
 
 struct FileOperation {
   OperationKind kind = OperationKind::kCreate;
-  // No call's own: the sync of a write to a descriptor with O_SYNC, the bytes
-  // of a mapping, files that came from elsewhere. No injection counts it.
+  // Not a system call's direct effect: the sync of a write to a descriptor with
+  // O_SYNC, the bytes of a mapping, files that came from elsewhere. Injections
+  // do not count it.
   bool implied = false;
-  // kWrite: the whole file, as a shared mapping had left it by now. Between two
-  // of these the file's states are not covered.
+  // kWrite: the bytes of the whole file, with all changes through a shared
+  // mapping so far. The states of the file between two such writes are not
+  // covered.
   bool by_mapping = false;
   uint64_t call =
-      0;  // operations of one system call share it; ascending from 1
-  // Order of the starts and ends of all calls. Two calls overlapped iff each
-  // began before the other ended.
+      0;  // shared by all operations of one system call; ascending from 1
+  // Positions in the order of all begins and ends of calls. Two calls
+  // overlapped iff each began before the other ended.
   uint64_t begin = 0;
   uint64_t end = 0;
-  Duration time{};  // since the start of the trace, at the end of the call
+  Duration time{};  // since the start of the trace, at the call's end
   int32_t process = 0;
   int32_t thread = 0;
-  // RANK, OMPI_COMM_WORLD_RANK or SLURM_PROCID of the process' environment at
-  // its exec; kUnknownRank without.
+  // RANK, OMPI_COMM_WORLD_RANK or SLURM_PROCID in the process's environment at
+  // its exec; kUnknownRank if none is set.
   int32_t rank = kUnknownRank;
-  // Number of the file (or directory, or link) in the log, from 1; a file keeps
-  // it under all names, and no other file has it. 0: none.
+  // Number of the file (or directory, or link) in the log, from 1; 0: none. A
+  // file keeps it under all its names, and it is never reused.
   uint64_t file = 0;
   FileName name;
   FileName to;
@@ -128,11 +129,11 @@ struct FileOperation {
   int64_t modification_time = 0;  // nanoseconds since 1970
 };
 
-// True for a crash point that comes by a call of its own.
+// Returns true for a crash point that is not implied.
 bool IsOwnCrashPoint(const FileOperation& operation);
 
-// "write [4096, 5120) of ckpt/model.bin", with "rank 1: " before it where there
-// is a rank.
+// Returns "write [4096, 5120) of ckpt/model.bin", after "rank 1: " if the rank
+// is known.
 std::string DescribeFileOperation(const FileOperation& operation);
 
 }  // namespace gauntlet

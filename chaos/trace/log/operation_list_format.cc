@@ -43,7 +43,7 @@ class Encoder {
   std::string text_;
 };
 
-// Zeros from the first item on that is not there.
+// Decodes items; returns zeros from the first missing item on.
 class Decoder {
  public:
   explicit Decoder(std::string_view text) : text_(text) {}
@@ -70,7 +70,7 @@ class Decoder {
     text = Take(size);
   }
 
-  // Bounded by what follows: each item takes a byte or more.
+  // Bounded by the remaining text: each item takes at least a byte.
   uint64_t Count() {
     uint64_t count = 0;
     (*this)(count);
@@ -95,7 +95,7 @@ class Decoder {
   bool is_cut_ = false;
 };
 
-// Field by field, for both directions.
+// Encodes or decodes field by field.
 template <typename Coder, typename Name>
 void CodeName(Coder& code, Name& name) {
   code(name.directory);
@@ -129,7 +129,8 @@ void CodeOperation(Coder& code, Operation& op) {
   code(op.modification_time);
 }
 
-// A path that could lead out of the directory, or end early.
+// Returns false for a path that could lead out of the directory, or contains a
+// zero byte.
 bool IsBelowItsDirectory(std::string_view path) {
   if (path.empty() || path == ".") return true;
   if (path.find('\0') != std::string_view::npos) return false;
@@ -142,7 +143,7 @@ bool IsBelowItsDirectory(std::string_view path) {
   }
 }
 
-// An operation's fault; empty: none.
+// Returns what is wrong with an operation; empty: nothing.
 std::string_view FaultOf(const FileOperation& op, const OperationList& list) {
   if (op.kind > kLastOperationKind) return "has no kind";
   if (op.file > list.files.size()) return "is of no file";

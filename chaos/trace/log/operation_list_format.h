@@ -19,8 +19,9 @@ namespace gauntlet {
 
 std::string EncodeOperationList(const OperationList& list);
 
-// kDataLoss, in one line that begins with `path`, for text that no Encode
-// returned or whose operations cannot be of one log.
+// Returns kDataLoss, in one line that begins with `path`, for text that
+// EncodeOperationList cannot have returned, or for operations that contradict
+// each other.
 Result<OperationList> DecodeOperationList(std::string_view text,
                                           std::string_view path);
 

@@ -24,7 +24,7 @@ std::string ListPath(const std::string& folder) {
   return folder + "/operations";
 }
 
-// The digest of an extent: those of its pieces, chained.
+// The digest of an extent: the chained digests of its pieces.
 class PieceDigest {
  public:
   void Add(std::span<const std::byte> piece) {
@@ -57,7 +57,8 @@ Status WriteAt(int fd, uint64_t at, std::span<const std::byte> bytes,
   return OkStatus();
 }
 
-// Fewer bytes than asked for at the end of the file.
+// Returns the number of bytes read; fewer than requested at the end of the
+// file.
 Result<size_t> ReadAt(int fd, uint64_t at, std::span<std::byte> into,
                       const std::string& path) {
   size_t done = 0;

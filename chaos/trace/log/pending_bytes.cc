@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// Half of the descriptors that a process has as a rule.
+// Half of the usual limit on descriptors of a process.
 constexpr size_t kMostFiles = 512;
 
 }  // namespace
@@ -35,7 +35,8 @@ bool PendingBytes::Add(size_t index, const FileOperation& operation,
 Status PendingBytes::CopyTouched(uint64_t file, const ByteRange& range,
                                  OperationLog& log) {
   const auto found = files_.find(file);
-  // Files are mostly written from front to back, in many small writes.
+  // Fast path: files are mostly written from front to back, in many small
+  // writes.
   if (found == files_.end() || range.begin >= found->second.end)
     return OkStatus();
   std::vector<Write>& writes = found->second.writes;

@@ -1,9 +1,9 @@
-// Writes whose bytes are still in their files and not yet in the log.
+// Writes whose bytes are still only in their files, not yet in the log.
 //
-// A traced program waits while its bytes are copied. So a write is only noted,
-// with a descriptor that keeps the file, whatever becomes of its names. Its
-// bytes are copied when a call is about to change them, or when the program has
-// ended. Checkpoints are usually written once, and are copied at the end.
+// A traced program is stopped while its bytes are copied. So a write is only
+// noted, with a descriptor that keeps the file accessible under any name or
+// none. Its bytes are copied when a call is about to change them, or when the
+// program has ended. Most checkpoints are written once, and copied at the end.
 #ifndef GAUNTLET_CHAOS_TRACE_LOG_PENDING_BYTES_H_
 #define GAUNTLET_CHAOS_TRACE_LOG_PENDING_BYTES_H_
 
@@ -28,20 +28,20 @@ inline constexpr ByteRange kWholeFile = {0, UINT64_MAX};
 
 class PendingBytes {
  public:
-  // Notes the write of operation `index` of the log. `reader` has its file open
-  // for reading; it is duplicated. Returns false if the bytes have to be copied
-  // immediately: no descriptor is left, or NeverWaits was called for the file.
+  // Notes operation `index` of the log, which wrote [offset, offset + length)
+  // of `file`. `reader` is open for reading; it is duplicated. Returns false if
+  // the bytes must be copied now: no descriptor is left, or the file may also
+  // change without ordered calls (NeverWaits).
   bool Add(size_t index, const FileOperation& operation, int reader);
-  // From now on Add refuses the file: it changes by a mapping, or by calls that
-  // overlap with others.
+  // From now on writes to the file are not deferred.
   void NeverWaits(uint64_t file) { never_waits_.insert(file); }
 
   bool Has(uint64_t file) const { return files_.contains(file); }
-  // Copies the bytes of each noted write to the file that overlaps the range.
+  // Copies the bytes of the noted writes to the file that overlap the range.
   Status CopyTouched(uint64_t file, const ByteRange& range, OperationLog& log);
   Status CopyAll(OperationLog& log);
 
-  // Number of bytes that are noted and not copied.
+  // Returns the number of noted bytes.
   uint64_t size() const { return size_; }
 
  private:
@@ -55,7 +55,7 @@ class PendingBytes {
   };
   struct File {
     Descriptor reader;
-    std::vector<Write> writes;  // in order; they do not overlap
+    std::vector<Write> writes;  // in order, without overlap
     uint64_t end = 0;           // of the last byte that any of them wrote
   };
 

@@ -1,4 +1,5 @@
-// Takes the operations of a traced program, and keeps them if there is a log.
+// Receives the operations of a traced program, and stores them if there is a
+// log.
 #ifndef GAUNTLET_CHAOS_TRACE_LOG_RECORDER_H_
 #define GAUNTLET_CHAOS_TRACE_LOG_RECORDER_H_
 
@@ -17,41 +18,42 @@ namespace gauntlet {
 
 class Recorder {
  public:
-  // `log` may be null: then operations are counted and forgotten.
+  // `log` may be null: then operations are only counted.
   explicit Recorder(OperationLog* log);
 
   bool keeps_operations() const { return log_ != nullptr; }
-  // The first error of the log; once there is one, no operation is added.
+  // The log's first error; after it no operation is added.
   const Status& status() const { return status_; }
 
   uint64_t AddFile(const FileIdentity& identity);
   uint64_t NextCall() { return ++calls_; }
-  // Number of operations added so far, also without a log, that are crash
+  // Returns the number of operations so far, even without a log, that are crash
   // points and not implied.
   uint64_t own_operations() const { return own_operations_; }
-  // The next number in the order of all starts and ends of calls.
+  // Returns the next position in the order of all begins and ends of calls.
   uint64_t NextMoment() { return ++moments_; }
 
-  // Adds the operation as one that ends now.
+  // Adds an operation that ends now.
   void Add(FileOperation operation);
-  // Adds it with at most `operation.length` bytes of the source from
+  // Adds an operation with at most `operation.length` bytes of the source from
   // `operation.offset` on.
   void AddWithBytes(FileOperation operation, const ByteReader& source);
-  // Adds the write of `operation.length` bytes of a file that `reader` has
-  // open. They may be copied later (pending_bytes.h).
+  // Adds the write of `operation.length` bytes of a file that is open as
+  // `reader`. The bytes may be copied later (pending_bytes.h).
   void AddWrite(FileOperation operation, int reader);
-  // Called before a call that may change these bytes of a file.
+  // Called before a call that may change these bytes of the file.
   void BeforeChange(uint64_t file, const ByteRange& range);
   bool HasPending(uint64_t file) const { return pending_.Has(file); }
-  // The file changes by a mapping, or by calls that overlap with others: the
-  // bytes of each write are copied at once.
+  // Called if the file may change through a mapping, or by overlapping calls:
+  // copies the bytes of each write immediately from now on.
   void CopyAtOnce(uint64_t file);
-  // Copies all bytes that were to be copied later.
+  // Copies all deferred bytes.
   void CopyPending();
 
-  // One line for people, once.
+  // Adds one line for people, unless it was added before.
   void Note(const std::string& line);
-  // A file that is none of the watched ones was made or emptied.
+  // Notes that a file outside of the watched directories was created or
+  // truncated.
   void NoteOutside(const std::string& path);
   std::vector<std::string> TakeNotes();
 
@@ -66,7 +68,7 @@ class Recorder {
   uint64_t calls_ = 0;
   uint64_t own_operations_ = 0;
   uint64_t moments_ = 0;
-  std::vector<std::string> notes_;  // in the order in which they came
+  std::vector<std::string> notes_;  // in order of arrival
   std::set<std::string> noted_;
   std::set<std::string> outside_;  // at most kMostOutside
 };

@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// Small files of /proc; empty if it cannot be read.
+// Reads a small file of /proc; empty if it cannot be read.
 std::string ReadProcFile(const std::string& path) {
   const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -36,7 +36,7 @@ std::optional<Number> ParseNumber(std::string_view text, int base) {
   return value;
 }
 
-// The number behind "NAME:" and white space in the files of /proc.
+// Returns the number after "NAME:" and white space, as in files of /proc.
 template <typename Number>
 std::optional<Number> FieldOf(std::string_view text, std::string_view name,
                               int base = 10) {
@@ -48,8 +48,9 @@ std::optional<Number> FieldOf(std::string_view text, std::string_view name,
   return ParseNumber<Number>(text.substr(digits), base);
 }
 
-// Paths that mean the calling process' own descriptors, which here would be
-// ours. Empty: any other path.
+// Returns the path with /proc/self and the like replaced by the thread's; empty
+// for any other path. Opened from here they would name this process's
+// descriptors.
 std::string WithOwnProc(pid_t thread, std::string_view path) {
   struct Own {
     std::string_view name;
@@ -167,7 +168,7 @@ pid_t ProcessOfThread(pid_t thread) {
 char StateOfThread(pid_t process, pid_t thread) {
   const std::string text =
       ReadProcFile(fmt::format("/proc/{}/task/{}/stat", process, thread));
-  // The name before it may have brackets too.
+  // The name before the state may contain parentheses too.
   const size_t name_end = text.rfind(") ");
   if (name_end == std::string::npos || name_end + 2 >= text.size()) return 'X';
   return text[name_end + 2];

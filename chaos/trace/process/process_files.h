@@ -1,6 +1,6 @@
-// Descriptors and paths of a traced process, asked of /proc each time, so that
-// it does not matter how a descriptor came about: opened, duplicated, inherited
-// or passed over a socket (man 5 proc).
+// Descriptors and paths of a traced process, read from /proc each time, so that
+// the origin of a descriptor does not matter: opened, duplicated, inherited or
+// received over a socket (man 5 proc).
 #ifndef GAUNTLET_CHAOS_TRACE_PROCESS_PROCESS_FILES_H_
 #define GAUNTLET_CHAOS_TRACE_PROCESS_PROCESS_FILES_H_
 
@@ -17,22 +17,23 @@
 
 namespace gauntlet {
 
-// "/proc/TID/fd/N". Opening it opens the same file anew.
+// Returns "/proc/TID/fd/N". Opening it opens the same file with a new
+// description.
 std::string DescriptorPath(pid_t thread, int descriptor);
 
 struct DescriptorInfo {
   uint64_t position = 0;
   int flags = 0;  // of open(2) and fcntl(2)
 };
-// nullopt if it is closed.
+// Returns nullopt if the descriptor is closed.
 std::optional<DescriptorInfo> ReadDescriptorInfo(pid_t thread, int descriptor);
 
-// A path that a thread gives to a system call, as this process can open it:
-// absolute ones below the thread's root, others below its working directory or
-// the descriptor `directory`, and /proc/self is the thread's own.
+// Returns a thread's path argument as a path for this process: absolute ones
+// are below the thread's root, others below its working directory or the
+// descriptor `directory`, and /proc/self is that thread's.
 std::string PathFromHere(pid_t thread, int directory, std::string_view path);
 
-// Text of a symbolic link; empty if it is none.
+// Returns the text of a symbolic link; empty if it is not a link.
 std::string ReadLinkText(const std::string& path);
 std::string ReadLinkText(int directory, const std::string& name);
 
@@ -40,25 +41,27 @@ std::optional<struct stat> StatusOf(const std::string& path);  // follows links
 std::optional<struct stat> StatusOf(int descriptor);
 FileIdentity IdentityOf(const struct stat& status);
 uint32_t PermissionsOf(const struct stat& status);
-// The mode and the times of an operation.
+// Sets the mode and times of the operation.
 void SetMetadata(FileOperation& operation, const struct stat& status);
 
-// O_PATH: only names the file, and waits for nothing. Invalid if it is absent.
+// Opens with O_PATH, which only names the file and never blocks. Invalid if the
+// file is absent.
 Descriptor OpenName(const std::string& path, int flags = 0);
 
-// The rank in the environment that the process' program was started with.
+// Returns the rank in the environment with which the process's program was
+// started.
 int32_t RankOfProcess(pid_t process);
-// The process that a thread belongs to; the thread's own number if it has
-// ended.
+// Returns the process of a thread; the thread's own number if it has ended.
 pid_t ProcessOfThread(pid_t thread);
-// The letter of its state: S sleeps, R runs (man 5 proc); X if it has ended.
+// Returns the letter of the thread's state: S sleeping, R running (man 5 proc);
+// X if it has ended.
 char StateOfThread(pid_t process, pid_t thread);
-// Nanoseconds that all threads of the process have run so far.
+// Returns the CPU time of all threads of the process, in nanoseconds.
 int64_t ProcessorTimeOf(pid_t process);
-// 0 if nobody traces the process.
+// Returns the tracer's process; 0 if the process is not traced.
 pid_t TracerOf(pid_t process);
 
-// Files with a shared mapping in [from, to).
+// Returns the files with a shared mapping in [from, to).
 std::vector<FileIdentity> FilesMappedIn(pid_t process, uint64_t from,
                                         uint64_t to);
 

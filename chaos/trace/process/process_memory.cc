@@ -50,7 +50,7 @@ std::optional<std::string> ReadPathText(pid_t thread, uint64_t address) {
   std::string text;
   std::array<char, kPageBytes> piece;
   while (text.size() < PATH_MAX) {
-    // Never past the end of a page: the next one may not be there.
+    // Does not read across a page boundary: the next page may be unmapped.
     const uint64_t wanted = kPageBytes - address % kPageBytes;
     const auto into = std::span(piece).first(wanted);
     if (!ReadMemory(thread, address, std::as_writable_bytes(into)))

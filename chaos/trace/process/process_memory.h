@@ -1,5 +1,6 @@
-// Memory of a traced thread that is stopped (man 2 process_vm_readv, man 5
-// proc: /proc/PID/mem, which also reaches pages without a permission).
+// Access to the memory of a traced thread that is stopped (man 2
+// process_vm_readv, man 5 proc: /proc/PID/mem, which reaches even pages without
+// permissions).
 #ifndef GAUNTLET_CHAOS_TRACE_PROCESS_PROCESS_MEMORY_H_
 #define GAUNTLET_CHAOS_TRACE_PROCESS_PROCESS_MEMORY_H_
 
@@ -14,13 +15,13 @@
 
 namespace gauntlet {
 
-// False if part of it cannot be read or written.
+// Return false if part of the memory is not accessible.
 bool ReadMemory(pid_t thread, uint64_t address, std::span<std::byte> into);
 bool WriteMemory(pid_t thread, uint64_t address,
                  std::span<const std::byte> bytes);
 
-// The text up to its zero byte; nullopt if it cannot be read or is no path: the
-// kernel takes none of PATH_MAX bytes or more.
+// Returns the text before its zero byte; nullopt if it is not readable, or too
+// long for a path: the kernel rejects PATH_MAX bytes or more.
 std::optional<std::string> ReadPathText(pid_t thread, uint64_t address);
 
 template <typename T>
@@ -32,16 +33,17 @@ std::optional<T> ReadObject(pid_t thread, uint64_t address) {
   return value;
 }
 
-// The buffers of a write call, in order.
+// A buffer in a thread's memory.
 struct MemoryRange {
   uint64_t address = 0;
   uint64_t length = 0;  // bytes
 };
-// The array of `count` iovecs; empty if it cannot be read or is none.
+// Returns the `count` iovecs at the address; empty if they are not readable or
+// `count` is invalid.
 std::vector<MemoryRange> ReadVectors(pid_t thread, uint64_t address,
                                      uint64_t count);
-// Bytes from `at` on of the ranges, one put after the other; how many were
-// read.
+// Reads the concatenated ranges from offset `at` on. Returns the number of
+// bytes read.
 size_t ReadRanges(pid_t thread, std::span<const MemoryRange> ranges,
                   uint64_t at, std::span<std::byte> into);
 

@@ -20,7 +20,7 @@
 namespace gauntlet {
 namespace {
 
-// Steps of the child; the one that failed is reported with its errno.
+// Steps of the child; a failed one is reported with its errno.
 enum class Step : int { kDirectory, kOutput, kNoNewPrivileges, kFilter, kExec };
 struct Failure {
   Step step = Step::kExec;
@@ -39,7 +39,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// As execvp(3) searches. Empty: there is none.
+// Searches as execvp(3). Empty: not found.
 std::string FindProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* const path = getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
@@ -55,23 +55,23 @@ std::string FindProgram(const std::string& name) {
   }
 }
 
-// Everything the child needs, made before the fork: the child of a process with
-// threads may call little.
+// Everything that the child needs, prepared before the fork: in the child of a
+// process with threads only few calls are allowed.
 struct ChildPlan {
   std::string program;
   std::vector<char*> arguments;
   std::vector<char*> environment;
-  const char* working_directory = nullptr;  // nullptr: stays
+  const char* working_directory = nullptr;  // nullptr: unchanged
   int output = -1;
   std::vector<sock_filter> filter;
-  int go = -1;      // a byte comes once the process is traced
-  int go_end = -1;  // its other end, which only the parent may keep open
-  int report = -1;  // takes a Failure
+  int go = -1;      // receives a byte once the process is traced
+  int go_end = -1;  // the pipe's other end, kept open by the parent only
+  int report = -1;  // receives a Failure
 };
 
 [[noreturn]] void Report(const ChildPlan& plan, Step step) {
   const Failure failure = {.step = step, .error = errno};
-  // A report that cannot be written leaves the exit code.
+  // If the report cannot be written, the exit code remains.
   const ssize_t ignored = write(plan.report, &failure, sizeof failure);
   static_cast<void>(ignored);
   _exit(127);
@@ -114,7 +114,7 @@ Status ExplainRefusedTrace(int error) {
       std::generic_category().message(error)));
 }
 
-// Ends a child that never got its byte.
+// Ends a child that never received its byte.
 void EndChild(pid_t child) {
   kill(child, SIGKILL);
   while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
@@ -128,7 +128,7 @@ bool IsSetUserId(const std::string& path) {
   if (!status || !S_ISREG(status->st_mode)) return false;
   const bool other_user =
       (status->st_mode & S_ISUID) != 0 && status->st_uid != geteuid();
-  // Without the right to execute, the bit means mandatory locking.
+  // Without group execute permission the bit means mandatory locking.
   const bool other_group = (status->st_mode & S_ISGID) != 0 &&
                            (status->st_mode & S_IXGRP) != 0 &&
                            status->st_gid != getegid();

@@ -1,5 +1,5 @@
-// Starts a program so that it is traced from its first instruction on (man 2
-// ptrace, seccomp).
+// Starts a program that is traced from its first instruction on (man 2 ptrace,
+// seccomp).
 #ifndef GAUNTLET_CHAOS_TRACE_PROCESS_PROGRAM_START_H_
 #define GAUNTLET_CHAOS_TRACE_PROCESS_PROGRAM_START_H_
 
@@ -16,12 +16,12 @@
 namespace gauntlet {
 
 struct TracedCommand {
-  // The program, searched for in PATH as a shell does, and its arguments.
+  // The program, searched for in PATH as by a shell, and its arguments.
   std::vector<std::string> arguments;
-  std::string working_directory;  // empty: this process'
-  // All of it, "NAME=value"; nullopt: this process'.
+  std::string working_directory;  // empty: as this process
+  // Complete, "NAME=value"; nullopt: as this process.
   std::optional<std::vector<std::string>> environment;
-  // Standard output and error go there; -1: where this process' go.
+  // Destination of standard output and error; -1: as this process.
   int output = -1;
 };
 
@@ -35,17 +35,17 @@ enum class KeyboardSignals : uint8_t {
 
 class StartedProgram {
  public:
-  // Errors, each one line:
-  // kInvalidArgument: no program is named. kNotFound: there is none.
-  // kFailedPrecondition: it is set-uid; there is no /proc; not on x86-64.
-  // kForbidden: ptrace or seccomp is not permitted, or another process traces
-  // this one, as a debugger does. kResourceExhausted: no process is left.
+  // Starts the program. Errors, each one line: kInvalidArgument: no program is
+  // named. kNotFound: the program does not exist. kFailedPrecondition: it is
+  // set-uid; /proc is missing; not on x86-64. kForbidden: ptrace or seccomp is
+  // not permitted, or another process, such as a debugger, traces this one.
+  // kResourceExhausted: no process can be created.
   static Result<StartedProgram> Start(const TracedCommand& command,
                                       const FilterScope& scope);
 
   pid_t pid() const { return pid_; }
-  // After the program's process has ended: the reason if it never became the
-  // program. kNotFound, kForbidden and others, as exec(2) says.
+  // Called after the process has ended: returns the reason if exec failed.
+  // kNotFound, kForbidden and others, from exec(2).
   Status FailureToStart() const;
 
  private:
@@ -57,11 +57,11 @@ class StartedProgram {
   std::string name_;
 };
 
-// True if running the file gives another user's or group's rights, which a
-// traced program does not get.
+// Returns true if executing the file would give another user's or group's
+// rights, which a traced program does not get.
 bool IsSetUserId(const std::string& path);
 
-// Sets SIGINT and SIGQUIT back when it ends.
+// Ignores SIGINT and SIGQUIT, and restores them when destroyed.
 class KeyboardSignalsIgnored {
  public:
   KeyboardSignalsIgnored();

@@ -99,13 +99,13 @@ class Assembler {
   std::vector<sock_filter> program_;
 };
 
-// Leaves the number of the call loaded.
+// Leaves the call's number loaded.
 void RefuseForeignConventions(Assembler& filter) {
   filter.Load(offsetof(seccomp_data, arch));
   filter.IfEqualSkip(AUDIT_ARCH_X86_64, 1);
   filter.Trap(TrapReason::kForeignConvention);
   filter.Load(offsetof(seccomp_data, nr));
-  // No call at all, which the kernel refuses by itself; its bits are all set.
+  // Number -1 is no call and the kernel rejects it; all its bits are set.
   filter.UnlessEqualSkip(UINT32_MAX, 1);
   filter.Allow();
   filter.UnlessAnyBitSkip(kX32Bit, 1);
@@ -118,7 +118,7 @@ void TrapCall(Assembler& filter, long number,  // NOLINT(google-runtime-int)
   filter.Trap(reason);
 }
 
-// Leaves another value than the number of the call loaded only where it ends.
+// Leaves the call's number loaded, except on paths that end here.
 void TrapOpens(Assembler& filter, const FilterScope& scope) {
   if (scope.reads) {
     TrapCall(filter, SYS_open, TrapReason::kFileCall);
@@ -136,7 +136,8 @@ void TrapOpens(Assembler& filter, const FilterScope& scope) {
   trap_changing(SYS_openat, 2);
 }
 
-// A mapping of a file that another descriptor, or a sync, can see.
+// Traps shared mappings of files: other descriptors, or a sync, see changes
+// through them.
 void TrapSharedMaps(Assembler& filter) {
   filter.UnlessEqualSkip(SYS_mmap, 6);
   filter.LoadArgument(3);

@@ -1,5 +1,5 @@
-// The seccomp filter of a traced program: stops it at the system calls that
-// change files, and at no others.
+// The seccomp filter of a traced program: stops it only at system calls that
+// change files.
 //
 // Sources: man 2 seccomp, man 2 syscall, linux/seccomp.h, linux/filter.h and
 // Documentation/userspace-api/seccomp_filter.rst of the kernel.
@@ -13,12 +13,12 @@
 
 namespace gauntlet {
 
-// The message of PTRACE_EVENT_SECCOMP: why the call stopped.
+// The message of PTRACE_EVENT_SECCOMP: the reason for the stop.
 enum class TrapReason : uint16_t {
   kFileCall = 1,       // changes a file, or opens one
   kUnmap,              // munmap, msync: may end a shared mapping
-  kAsynchronousIo,     // io_uring_setup, io_setup: the tracer refuses them
-  kForeignConvention,  // a 32-bit or x32 call: the tracer refuses it
+  kAsynchronousIo,     // io_uring_setup, io_setup: rejected by the tracer
+  kForeignConvention,  // a 32-bit or x32 call: rejected by the tracer
   kPtrace,             // ptrace itself, which fails in a traced program
 };
 
@@ -27,9 +27,9 @@ struct FilterScope {
   bool closes = false;  // close stops too
 };
 
-// A filter for x86-64. Calls that stop are SECCOMP_RET_TRACE with a TrapReason,
-// so that they fail with ENOSYS in a process that has lost its tracer. All
-// other calls are allowed.
+// Returns a filter for x86-64. Calls that stop are SECCOMP_RET_TRACE with a
+// TrapReason, so that they fail with ENOSYS in a process that has lost its
+// tracer. All other calls are allowed.
 std::vector<sock_filter> FileCallFilter(const FilterScope& scope);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// System calls of x86-64 that the headers of Debian 12 do not name yet.
+// System calls of x86-64 that the headers of Debian 12 lack.
 #ifndef GAUNTLET_CHAOS_TRACE_PROCESS_SYSCALL_NUMBERS_H_
 #define GAUNTLET_CHAOS_TRACE_PROCESS_SYSCALL_NUMBERS_H_
 

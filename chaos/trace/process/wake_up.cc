@@ -12,14 +12,14 @@
 namespace gauntlet {
 namespace {
 
-// Calls only what a child of a process with threads may.
+// Makes only calls that are allowed in a child of a process with threads.
 [[noreturn]] void SleepUntil(int64_t at) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // Handlers of the parent's are not for this process.
+  // Signal handlers of the parent must not run in this process.
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  // Others wait for the end of pipes.
+  // Closes all descriptors: other processes wait for pipes to close.
   syscall(SYS_close_range, 0U, ~0U, 0U);
   const timespec time = {.tv_sec = at / 1'000'000'000,
                          .tv_nsec = at % 1'000'000'000};

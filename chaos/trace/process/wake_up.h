@@ -1,5 +1,5 @@
-// A time at which waitpid(-1) returns: a child process that ends then. Signals
-// and threads of the caller are left alone.
+// Makes waitpid(-1) return at a given time, by a child process that ends then.
+// Uses no signals and no threads of the caller.
 #ifndef GAUNTLET_CHAOS_TRACE_PROCESS_WAKE_UP_H_
 #define GAUNTLET_CHAOS_TRACE_PROCESS_WAKE_UP_H_
 
@@ -16,11 +16,11 @@ class WakeUp {
   WakeUp& operator=(const WakeUp&) = delete;
   ~WakeUp() { Clear(); }
 
-  // Nanoseconds of CLOCK_MONOTONIC. It may come early; where no process can be
-  // made, not at all.
+  // Sets the time, in nanoseconds of CLOCK_MONOTONIC. The wake-up may come
+  // early; if no process can be created, it never comes.
   void Set(int64_t at);
   void Clear();
-  // True if waitpid returned this one, which is over then.
+  // Returns true if the ended process is this wake-up, which is then over.
   bool Consume(pid_t ended);
 
  private:
