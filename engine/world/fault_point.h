@@ -6,7 +6,6 @@
 // elsewhere. The registry in fault_point.cc is the one list of points and their
 // properties: checks, judges and explorations derive their categories of points
 // from it.
-// points from it.
 #ifndef GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 #define GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 

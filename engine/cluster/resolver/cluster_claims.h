@@ -1,4 +1,4 @@
-// What the variables of each launcher claim about this process: the input of
+// Claims of each launcher's variables about this process: the input of
 // ResolveCluster.
 #ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_
 #define GAUNTLET_ENGINE_CLUSTER_RESOLVER_CLUSTER_CLAIMS_H_

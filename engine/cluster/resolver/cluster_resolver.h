@@ -17,15 +17,16 @@
 // only the chief's: the chief receives the others' addresses and sends them to
 // all. The chief's address is --rendezvous; else MASTER_ADDR and MASTER_PORT;
 // else each rule supplies the host or port that is missing:
-//               is True), which has MASTER_PORT, the port after it
+//   torchrun    neither; with its agent's store (TORCHELASTIC_USE_AGENT_STORE
+//               is True), which occupies MASTER_PORT, the port is the next one
 //   slurm       the first host of SLURM_STEP_NODELIST (else
 //               SLURM_JOB_NODELIST), and the port 20000 + (16 × SLURM_JOB_ID +
 //               SLURM_STEP_ID) modulo 10000
 //   mpi         127.0.0.1 if all workers are on this host, else the first host
-//               of Slurm's list, and a port from 20000 to 29999 by
-//               PMIX_NAMESPACE; a hostfile is not told to processes
-//   kubernetes  JOB-0.SERVICE, JOB being HOSTNAME without its index, SERVICE
-//               --service or GAUNTLET_SERVICE; and the port 29500
+//               of Slurm's list (processes are not given the hostfile), and a
+//               port from 20000 to 29999 derived from PMIX_NAMESPACE
+//   kubernetes  JOB-0.SERVICE, where JOB is HOSTNAME without its index and
+//               SERVICE is --service or GAUNTLET_SERVICE; and the port 29500
 //
 // **Contradictions.** Rules that describe this process must agree on rank and
 // number of workers. If one launcher runs inside another, the inner one started
