@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kReadAheadBlocks = 256;
 
-// Digests the pieces of one block.
+// Digests the descriptions of the pieces of one block.
 Digest KeyOf(std::span<const ContentPiece> pieces) {
   return DigestOf(std::as_bytes(pieces));
 }
@@ -124,8 +124,8 @@ Result<Digest> ContentDigests::BlockOf(std::span<const ContentPiece> pieces) {
 Result<Digest> ContentDigests::Of(const FileContent& content) {
   if (content.digest_) return *content.digest_;
   Digest sum = Placed(UINT64_MAX, {.high = 0, .low = content.size()});
-  std::vector<ContentPiece> pieces;  // of the block that is not complete
-  uint64_t at = 0;                   // end of them
+  std::vector<ContentPiece> pieces;  // of the incomplete block
+  uint64_t at = 0;                   // end of these
   const auto add_block = [&](std::span<const ContentPiece> block) -> Status {
     ASSIGN_OR_RETURN(const Digest digest, BlockOf(block));
     if (digest != zeros_) AddTo(sum, Placed((at - 1) / kBlockBytes, digest));

@@ -1,8 +1,9 @@
-// Digests of file contents: equal for equal bytes, whoever wrote them.
+// Digests of file contents: equal for equal bytes, whichever operations wrote
+// them.
 //
-// The digest of a content is the sum of those of its blocks of 4 KiB, each with
-// its place; blocks of zeros count nothing, so that a hole is equal to zeros
-// that were written. Each byte of the log is read about once.
+// The digest of a content is the sum of the digests of its blocks of 4 KiB,
+// each combined with its position. Blocks of zeros add nothing, so that a hole
+// equals written zeros. Each byte of the log is read about once.
 #ifndef GAUNTLET_CHAOS_CRASH_CONTENT_DIGESTS_H_
 #define GAUNTLET_CHAOS_CRASH_CONTENT_DIGESTS_H_
 
@@ -30,18 +31,18 @@ class ContentDigests {
   // The log outlives this.
   explicit ContentDigests(const OperationLog& log);
 
-  // kDataLoss: the log's bytes are cut or changed.
+  // Returns the digest. kDataLoss: the log's bytes are truncated or changed.
   Result<Digest> Of(const FileContent& content);
-  // Reads the extents behind the pieces and compares them with the digests that
-  // were recorded, each once.
+  // Reads the extents that the pieces belong to, each once, and compares them
+  // with the recorded digests.
   Status Verify(const FileContent& content);
 
  private:
-  // Digest of one block, by the pieces that it is made of.
+  // Digest of a block, by the digest of the pieces that form it.
   using Blocks = std::unordered_map<Digest, Digest, DigestHash>;
 
   Result<Digest> BlockOf(std::span<const ContentPiece> pieces);
-  // Digests of the whole blocks of a piece, some ahead of the one asked for.
+  // Digests the whole blocks of a piece, and some beyond the requested one.
   Status ReadAhead(const ContentPiece& rest);
   Status VerifyRange(uint64_t offset, uint64_t length);
 
@@ -52,7 +53,7 @@ class ContentDigests {
 
   const OperationLog& log_;
   std::map<uint64_t, Extent> extents_;  // by offset
-  Digest zeros_;                        // of a block of them
+  Digest zeros_;                        // of a block of zeros
   Blocks blocks_;
   std::vector<std::byte> buffer_;
 };

@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-// A content of fewer pieces is copied from the log as fast as from a file.
+// With fewer pieces, copying from the log is as fast as copying from a file.
 constexpr size_t kFewPieces = 16;
 
 timespec TimeOf(int64_t nanoseconds) {
@@ -42,7 +42,7 @@ Status ContentStore::Assemble(const FileContent& content, int file) {
     }
     at += piece.length;
   }
-  // Zeros stay holes.
+  // Zeros remain holes.
   if (ftruncate(file, static_cast<off_t>(content.size())) != 0)
     return PosixError(errno, "file of a crash state", "truncate");
   return OkStatus();
@@ -53,7 +53,8 @@ Result<bool> ContentStore::Keep(const FileContent& content,
   if (kept_.contains(name)) return true;
   if (++wanted_[name] < 2 || content.size() > limit_ - kept_bytes_)
     return false;
-  // Several stores may keep the same content.
+  // Several stores may store the same content: each writes a file of its own
+  // and renames it.
   const std::string path = PathOf(name);
   const std::string part =
       fmt::format("{}.{}.{}", path, getpid(), static_cast<const void*>(this));
@@ -105,7 +106,8 @@ Result<bool> ContentStore::LinkTo(const FileContent& content,
   const std::string kept = fmt::format("{}-{:o}-{}", digest.ToString(),
                                        node.mode, node.modification_time);
   ASSIGN_OR_RETURN(const bool is_kept, Keep(content, kept, &node));
-  // Too many links, or another file system: it is written.
+  // If linking fails (too many links, another file system), the file is
+  // written.
   return is_kept && linkat(AT_FDCWD, PathOf(kept).c_str(), directory,
                            name.c_str(), 0) == 0;
 }

@@ -28,8 +28,8 @@ std::string PointText(const OperationLog& log, const CrashState& state) {
                      DescribeFileOperation(operations[state.operations - 1]));
 }
 
-// Bytes of [begin, end) in the content that are those of `wanted` there, by
-// their place in the log.
+// Returns the number of bytes of [begin, end) in the content that come from
+// `wanted`, compared by their position in the log.
 uint64_t CountSurviving(const FileContent& content, uint64_t begin,
                         const ByteExtent& wanted) {
   uint64_t count = 0;
@@ -43,7 +43,8 @@ uint64_t CountSurviving(const FileContent& content, uint64_t begin,
   return count;
 }
 
-// Empty if nothing of it is lost, or nothing of it could be seen.
+// Returns "" if the content lost nothing of the write, or if nothing of the
+// write was visible anyway.
 std::string LostText(const FileOperation& write, const FileContent& left,
                      const FileContent& now) {
   const uint64_t wanted = CountSurviving(now, write.offset, write.bytes);

@@ -1,4 +1,4 @@
-// Crash states in words, for people.
+// Descriptions of crash states, for people.
 #ifndef GAUNTLET_CHAOS_CRASH_CRASH_DESCRIPTION_H_
 #define GAUNTLET_CHAOS_CRASH_CRASH_DESCRIPTION_H_
 
@@ -10,10 +10,10 @@
 
 namespace gauntlet {
 
-// One line each: the point ("killed after rename a.tmp to a"), and of a power
-// loss each operation that was lost, whole or in part ("write [0, 4096) of
-// ckpt/model.bin: lost"); of very many the first, and how many more.
-// kInvalidArgument: the state is of another log.
+// Returns one line each for the point ("killed after rename a.tmp to a") and,
+// of a power loss, for each operation lost in whole or in part ("write [0,
+// 4096) of ckpt/model.bin: lost"). Of very many it returns the first ones, and
+// the number of the rest. kInvalidArgument: the state is from another log.
 Result<std::vector<std::string>> DescribeCrashState(const OperationLog& log,
                                                     const CrashState& state);
 

@@ -33,7 +33,7 @@ std::string FileText(const FileOutcome& file) {
   return text;
 }
 
-// Reads a text from its front.
+// Parses a text from the front.
 class IdReader {
  public:
   explicit IdReader(std::string_view rest) : rest_(rest) {}
@@ -82,7 +82,7 @@ std::optional<BlockOutcome> ReadBlock(IdReader& reader) {
   return block;
 }
 
-// The file's number was taken already.
+// Reads a file's outcome; its number has been read.
 std::optional<FileOutcome> ReadFile(IdReader& reader, uint64_t number) {
   const auto size = reader.NumberAfter(".s");
   if (!size) return std::nullopt;
@@ -162,7 +162,7 @@ std::string CrashStateId(const CrashState& state) {
 }
 
 Result<CrashState> ParseCrashStateId(std::string_view id) {
-  // A second id of the same state (a leading zero) is refused too.
+  // Rejects other spellings of the same state too (a leading zero).
   auto state = ReadState(id);
   if (state && CrashStateId(*state) == id) return *std::move(state);
   return InvalidArgument(fmt::format(

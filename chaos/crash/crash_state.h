@@ -1,4 +1,4 @@
-// A state in which a crash may leave the watched directories of a log.
+// A state that a crash may leave in the watched directories of a log.
 #ifndef GAUNTLET_CHAOS_CRASH_CRASH_STATE_H_
 #define GAUNTLET_CHAOS_CRASH_CRASH_STATE_H_
 
@@ -14,9 +14,9 @@
 namespace gauntlet {
 
 enum class CrashStateKind : uint8_t {
-  kKill,       // the program died; all that it did is there
-  kTornWrite,  // it died in a write, of which the first bytes are there
-  kPowerLoss,  // the machine died; what was not synced may be lost
+  kKill,       // the program died; all its operations took effect
+  kTornWrite,  // it died in a write; only its first bytes exist
+  kPowerLoss,  // the machine died; unsynced changes may be lost
 };
 
 // Outcome of a power loss for one block of 4 KiB with unsynced bytes.
@@ -40,7 +40,7 @@ enum class UnsyncedData : uint8_t { kKept, kLost };
 struct FileOutcome {
   uint64_t file = 0;  // number in the log
   uint64_t size = 0;  // bytes
-  // Outcome of the blocks with unsynced bytes that are not in `blocks`.
+  // Outcome of blocks with unsynced bytes that `blocks` does not list.
   UnsyncedData rest = UnsyncedData::kKept;
   std::vector<BlockOutcome> blocks;  // ascending
   bool operator==(const FileOutcome&) const = default;
@@ -48,19 +48,19 @@ struct FileOutcome {
 
 struct CrashState {
   CrashStateKind kind = CrashStateKind::kKill;
-  // The first so many operations of the log have happened.
+  // Number of operations of the log that happened, from the first on.
   uint64_t operations = 0;
-  // kTornWrite: of the next operation, a write, so many bytes reached the file.
+  // kTornWrite: number of bytes of the next operation, a write, in the file.
   uint64_t torn_bytes = 0;
 
   // kPowerLoss: kExt4 or kWeak.
   DurabilityProfile profile = DurabilityProfile::kExt4;
-  // Unsynced changes of names, modes, times and lengths that did not survive,
-  // by their operation's number in the log, from 1: all from `lost_from` on (0:
-  // none), and under kWeak those in `lost`, ascending.
+  // Unsynced changes of names, modes, times and lengths that were lost, by
+  // their operation's number in the log, from 1: all from `lost_from` on (0:
+  // none) and, under kWeak, also those in `lost`, ascending.
   uint64_t lost_from = 0;
   std::vector<uint64_t> lost;
-  // Outcome of the files with unsynced data that are not in `files`.
+  // Outcome of files with unsynced data that `files` does not list.
   UnsyncedData other_files = UnsyncedData::kKept;
   std::vector<FileOutcome> files;  // by number, ascending
 
@@ -68,20 +68,21 @@ struct CrashState {
   Digest image;
 };
 
-// One word, for repro scripts and scenario files; equal for the same choices:
+// One word, for repro scripts and scenario files; equal for equal choices:
 //   kill-120                      after operation 120
 //   torn-120-4096                 and 4096 bytes of the next, a write
-//   ext4-120                      power loss; all that was pending survived
+//   ext4-120                      power loss; all unsynced changes survived
 //   ext4-120-data0                all unsynced data lost
 //   ext4-120-from118-file7.s4096  changes from 118 on lost; file 7 is 4096
-//                                 bytes long, its unsynced bytes are there
+//                                 bytes long, with its unsynced bytes
 //   weak-120-lost116.118-file7.s8192.o.b1n.b2f3
-//                                 changes 116 and 118 lost; of file 7 the
-//                                 unsynced blocks are old (o), but block 1 new
-//                                 (n), and the first 3 sectors of block 2 (f3;
-//                                 r3: all but the first 3; o: old)
+//                                 changes 116 and 118 lost; the unsynced
+//                                 blocks of file 7 are old (o), except that
+//                                 block 1 is new (n), and of block 2 the
+//                                 first 3 sectors are new (f3; r3: all but
+//                                 the first 3; o: old)
 std::string CrashStateId(const CrashState& state);
-// The inverse, without the image. kInvalidArgument, in one line.
+// Parses such a word; sets no image. kInvalidArgument, one line.
 Result<CrashState> ParseCrashStateId(std::string_view id);
 
 }  // namespace gauntlet

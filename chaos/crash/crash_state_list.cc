@@ -16,10 +16,10 @@
 namespace gauntlet {
 namespace {
 
-// Times that something is done before it is nothing new.
+// Occurrences of an operation that count as new.
 constexpr uint64_t kEarly = 2;
 
-// Points of the whole log that come first of all.
+// Number of points, spread over the log, that come first.
 constexpr uint64_t kSpreadPoints = 8;
 
 enum class Round : uint8_t { kSpread, kFirstTimes, kOther };
@@ -36,7 +36,7 @@ constexpr std::array<PassOrder, 7> kPasses = {{{Round::kSpread, 0},
                                                {Round::kFirstTimes, 2},
                                                {Round::kOther, 2}}};
 
-// The cuts next after places that part the log evenly.
+// Returns the crash points next to places that divide the log evenly.
 std::set<uint64_t> SpreadPoints(const OperationLog& log) {
   const uint64_t count = log.operations().size();
   std::set<uint64_t> points;
@@ -58,7 +58,7 @@ std::string WithoutDigits(const std::string& path) {
   return text;
 }
 
-// True at i if one of the operations before and after the first i is early.
+// Element i is true if the operation before or after point i counts as new.
 std::vector<bool> EarlyPoints(const std::vector<FileOperation>& operations) {
   std::map<std::tuple<OperationKind, std::string, std::string>, uint64_t> done;
   std::vector<bool> is_early(operations.size() + 1);
@@ -74,7 +74,7 @@ std::vector<bool> EarlyPoints(const std::vector<FileOperation>& operations) {
   return is_early;
 }
 
-// Bytes after which a write is torn; some of them are drawn.
+// Lengths at which a write is torn; some of them are random.
 struct TornPlaces {
   uint64_t half = 0;
   std::vector<uint64_t> others;
@@ -145,12 +145,12 @@ bool CrashStateList::IsOfPass(uint64_t point) const {
   const bool is_spread = spread_.contains(point);
   const Round round = kPasses[pass_].round;
   if (round == Round::kSpread) return is_spread;
-  // Its likely states came in the pass before.
+  // Its likely states came in the first pass.
   if (is_spread && level() == Level::kLikely) return false;
   return is_early_[point] == (round == Round::kFirstTimes);
 }
 
-// To the next point of the log at which a crash may come.
+// Advances to the next point of the log at which a crash may come.
 Result<bool> CrashStateList::GoToNextPoint() {
   const uint64_t end =
       std::min<uint64_t>(options_.last_point, log_.operations().size());
@@ -302,7 +302,8 @@ Status CrashStateList::ListAllCombinations(
   }
 }
 
-// One of the newest files in its outcomes, the others all kept or all lost.
+// Lists one of the newest files in each of its outcomes, with the others all
+// kept or all lost.
 Status CrashStateList::ListOneDiffers(CrashState state,
                                       const UnsyncedChanges::Survivors& left) {
   constexpr size_t kFewOutcomes = 6;

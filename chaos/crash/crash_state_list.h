@@ -1,35 +1,35 @@
-// The states in which a crash may leave the watched directories of a log, each
-// distinct one once, those that find most first.
+// Lists the states that a crash may leave in the watched directories of a log:
+// each distinct state once, the most revealing ones first.
 //
-// The order. The likely states of a few points, spread over the whole log, come
-// first. Then points come in two rounds: first those at which something happens
-// for the first or second time (a kind of operation on a name, digits in it not
-// counted: the second checkpoint is like the first), then all others. In a
-// round the states come by level, and within a level by point:
-//  1. kills; writes torn in half; under ext4, all names there but all unsynced
-//     data lost, or that of one of the newest files.
-//  2. other torn writes; under ext4, one of the newest files short, or the only
-//     one that is there, and the newest changes of names lost; under weak, the
-//     same, a change of names lost that others follow, a length without its
-//     bytes.
-//  3. combinations of these, and overwritten blocks one by one, old and torn.
+// Order: the likely states of a few points, spread over the whole log, come
+// first. Then points come in two rounds: first those where a kind of operation
+// on a name happens for the first or second time (ignoring digits: the second
+// checkpoint counts as the same name), then all others. In a round the states
+// are ordered by level, and within a level by point:
+// 1. kills; writes torn in half; under ext4, all names survive but all unsynced
+//    data is lost, or that of one of the newest files.
+// 2. other torn writes; under ext4, one of the newest files short, or the only
+//    one whose data survives, and the newest changes of names lost; under weak,
+//    the same, a change of names lost that later ones survive, a length without
+//    its bytes.
+// 3. combinations of these, and overwritten blocks one by one, old and torn.
 // Level 3 of both rounds comes last.
 //
-// The bounds, all in CrashBounds:
-// - torn writes: at each block of 4 KiB of the file and in the half; of a write
-//   that touches more than `torn_blocks_up_to` blocks, at the first and last
-//   such place, in the half, and at `torn_drawn` places drawn by the seed;
+// Bounds, all in CrashBounds:
+// - torn writes: at each block of 4 KiB of the file and in the middle; of a
+//   write that touches more than `torn_blocks_up_to` blocks, at the first and
+//   last block boundary, in the middle, and at `torn_drawn` random boundaries;
 // - changes of names: under kExt4 the newest 0 to `newest_names` lost; under
-//   kWeak the same, each with one more change lost among the `newest_names`
+//   kWeak also each of these with one more change lost among the `newest_names`
 //   before, and all subsets of up to `all_names_up_to` changes;
 // - one file: up to `contents_up_to` outcomes;
-// - files together: all combinations of these up to `combinations_up_to` for
-//   one choice of names; beyond, one of the newest `newest_files` in any of its
-//   outcomes with the others all kept or all lost.
-// Torn writes left out are counted; of power losses the number left out is an
-// estimate, from above: many of them are alike, or states of another point.
-// Writes through shared mappings are one operation each; states in between are
-// not covered, and such writes are counted.
+// - several files: all combinations of these outcomes, up to
+//   `combinations_up_to` for one choice of names; beyond that, each outcome of
+//   one of the newest `newest_files` with the others all kept or all lost.
+// Torn writes left out are counted. For power losses the number left out is an
+// upper bound: many of them are equal, or states of another point. Each write
+// through a shared mapping is one operation; the states in between are not
+// covered, and such writes are counted.
 #ifndef GAUNTLET_CHAOS_CRASH_CRASH_STATE_LIST_H_
 #define GAUNTLET_CHAOS_CRASH_CRASH_STATE_LIST_H_
 
@@ -64,19 +64,19 @@ struct CrashListOptions {
   // Profiles of power losses: kExt4 and kWeak.
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
-  // Points of the log, as numbers of operations: from one to the other.
+  // Points of the log, as numbers of operations: first and last to list.
   uint64_t first_point = 0;
   uint64_t last_point = UINT64_MAX;
   CrashBounds bounds;
-  uint64_t seed = 0;  // of the places that are drawn
+  uint64_t seed = 0;  // for random torn places
 };
 
 struct CrashListCounts {
   uint64_t considered = 0;
-  uint64_t equal = 0;                // of these, like one before
-  uint64_t torn_left_out = 0;        // torn writes
-  double power_losses_left_out = 0;  // an estimate, from above
-  uint64_t mapped_writes = 0;        // with states in between not covered
+  uint64_t equal = 0;                // of these, equal to an earlier one
+  uint64_t torn_left_out = 0;        // number of torn writes
+  double power_losses_left_out = 0;  // upper bound
+  uint64_t mapped_writes = 0;        // intermediate states not covered
 };
 
 class CrashStateList {
@@ -84,10 +84,10 @@ class CrashStateList {
   // The log outlives this.
   CrashStateList(const OperationLog& log, CrashListOptions options);
 
-  // The next distinct state; nullopt: there are no more. kDataLoss: the log
-  // does not fit together, or its bytes are cut or changed.
+  // Returns the next distinct state; nullopt at the end. kDataLoss: the log
+  // contradicts itself, or its bytes are truncated or changed.
   Result<std::optional<CrashState>> Next();
-  // So far.
+  // Counts so far.
   const CrashListCounts& counts() const { return counts_; }
 
  private:
@@ -115,9 +115,9 @@ class CrashStateList {
   const CrashListOptions options_;
   ContentDigests digests_;
   std::set<uint64_t> spread_;   // points that come first
-  std::vector<bool> is_early_;  // of each number of operations
+  std::vector<bool> is_early_;  // by number of operations
   size_t pass_ = 0;
-  uint64_t next_ = 0;            // number of operations to look at next
+  uint64_t next_ = 0;            // number of operations to examine next
   std::optional<LogWalk> walk_;  // of this pass
   std::deque<CrashState> ready_;
   std::unordered_set<Digest, DigestHash> seen_;

@@ -16,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Points to go on from, at most.
+// Most walks to save.
 constexpr uint64_t kWalks = 64;
 
-// A directory in which the builder makes names.
+// A directory in which the builder creates names.
 struct OpenDirectory {
   int descriptor = -1;
   FileName name;  // path is empty for the target itself
@@ -30,14 +30,14 @@ timespec TimeOf(int64_t nanoseconds) {
           .tv_nsec = nanoseconds % 1'000'000'000};
 }
 
-// Makes one state.
+// Writes the directories of one state.
 class TreeWriter {
  public:
   TreeWriter(const DirectoryTree& tree, const BuildOptions& options,
              ContentStore& store)
       : tree_(tree), options_(options), store_(store) {}
 
-  // In the target of watched directory i.
+  // Writes into the target of watched directory i.
   Status WriteTarget(uint32_t i, const std::string& target) {
     Descriptor root(
         open(target.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -131,7 +131,7 @@ class TreeWriter {
   const BuildOptions& options_;
   ContentStore& store_;
   std::vector<std::string> targets_;
-  std::vector<Descriptor> roots_;  // of these
+  std::vector<Descriptor> roots_;  // of the targets
   std::map<NodeId, FileName> first_names_;
 };
 
@@ -156,7 +156,7 @@ Status CheckTargets(const OperationLog& log,
   return OkStatus();
 }
 
-// Removes the contents of a target; the state's modes may forbid that.
+// Removes the contents of a target, although the state's modes may forbid it.
 void Empty(const std::string& target) {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(
@@ -179,7 +179,8 @@ DirectoryBuilder::DirectoryBuilder(const OperationLog& log,
       store_(log, options_.cache, options_.cache_bytes),
       walk_(log) {}
 
-// Goes on from the nearest point before, and leaves points on the way.
+// Continues from the nearest saved walk before the position, and saves walks on
+// the way.
 Result<const LogWalk*> DirectoryBuilder::WalkTo(uint64_t position) {
   const uint64_t stride =
       std::max<uint64_t>(kWalks, log_.operations().size() / kWalks);

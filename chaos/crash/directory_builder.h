@@ -1,4 +1,4 @@
-// Crash states as real directories.
+// Builds crash states as real directories.
 #ifndef GAUNTLET_CHAOS_CRASH_DIRECTORY_BUILDER_H_
 #define GAUNTLET_CHAOS_CRASH_DIRECTORY_BUILDER_H_
 
@@ -16,12 +16,12 @@
 namespace gauntlet {
 
 struct BuildOptions {
-  // An existing folder for contents that come again, best on the file system of
-  // the targets. Builders of one log may share it.
+  // An existing folder for contents that are used again, preferably on the file
+  // system of the targets. Builders of one log may share it.
   std::string cache;
-  uint64_t cache_bytes = uint64_t{4} << 30U;  // at most, of one builder
-  // True for a file that nobody will open for writing: states then share it by
-  // hard links, which is fastest. Null: none.
+  uint64_t cache_bytes = uint64_t{4} << 30U;  // limit for one builder
+  // Returns true for a file that no process will open for writing: states then
+  // share it by hard links, which is fastest. Null: no such file.
   std::function<bool(const FileName& name)> is_read_only;
 };
 
@@ -31,13 +31,13 @@ class DirectoryBuilder {
   // The log outlives this.
   DirectoryBuilder(const OperationLog& log, BuildOptions options);
 
-  // Makes the state's files, directories and links, with their modes and times,
-  // in the targets: one for each watched directory, existing and empty. The
-  // targets' own modes and times stay.
+  // Creates the state's files, directories and links, with their modes and
+  // times, in the targets: one existing, empty directory for each watched one.
+  // The targets' own modes and times do not change.
   //
   // After an error the targets are empty again. kInvalidArgument: a target is
-  // missing or not empty, or the state is of another log; kDataLoss: the log is
-  // damaged, or a name leaves its directory; kResourceExhausted: the disk is
+  // missing or not empty, or the state is from another log; kDataLoss: the log
+  // is damaged, or a name leaves its directory; kResourceExhausted: the disk is
   // full.
   Status Build(const CrashState& state,
                const std::vector<std::string>& targets);
@@ -48,7 +48,7 @@ class DirectoryBuilder {
   const OperationLog& log_;
   const BuildOptions options_;
   ContentStore store_;
-  // Walks to go on from, by position.
+  // Saved walks to continue from, by position.
   std::map<uint64_t, LogWalk> walks_;
   std::optional<LogWalk> walk_;
 };

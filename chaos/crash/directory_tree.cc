@@ -22,7 +22,8 @@ bool TakesNameAway(OperationKind kind) {
          kind == OperationKind::kRemoveDirectory;
 }
 
-// The operation needs no file: it is of all of them, or changes nothing.
+// Returns true if the operation concerns no particular file, or changes
+// nothing.
 bool IsOfAnyFile(OperationKind kind) {
   return kind == OperationKind::kSyncFileSystem ||
          kind == OperationKind::kOpenToRead || kind == OperationKind::kClose;
@@ -54,7 +55,7 @@ const DirectoryTree::Links& DirectoryTree::LinksIn(NodeId directory) const {
   return found == links_.end() ? none : found->second;
 }
 
-// "." has an empty name in its own directory.
+// Returns the place of a name. "." has an empty name in its own directory.
 Result<TreePlace> DirectoryTree::PlaceOf(const FileName& name) const {
   TreePlace place = {.directory = WatchedRoot(name.directory)};
   if (!nodes_.contains(place.directory))
@@ -121,7 +122,7 @@ Result<ResolvedOperation> DirectoryTree::Resolve(const FileOperation& op,
       nodes_.contains(resolved.node)) {
     return resolved;
   }
-  // A watched directory itself has a number of its own in some operations.
+  // Some operations give a watched directory a number of its own.
   ASSIGN_OR_RETURN(const TreePlace place, PlaceOf(op.name));
   const auto link = LinkAt(place);
   if (!place.name.empty() && !link)
@@ -164,7 +165,7 @@ void DirectoryTree::Put(const TreePlace& place, const TreeLink& link,
     nodes_[place.directory].modification_time = by.time;
 }
 
-// Takes the link from its place, unless another has taken the place.
+// Removes the link from its place, unless another link has taken the place.
 void DirectoryTree::Take(const TreeLink& link, const TreePlace& place,
                          const ResolvedOperation& by) {
   const auto directory = links_.find(place.directory);
@@ -192,7 +193,7 @@ void DirectoryTree::ChangeNames(const ResolvedOperation& resolved) {
     Put(*resolved.from, *resolved.swapped, resolved);
   }
   if (!resolved.to) return;
-  // One that is replaced is nowhere any more.
+  // A replaced link has no place any more.
   if (const auto replaced = LinkAt(*resolved.to))
     Take(*replaced, *resolved.to, resolved);
   Put(*resolved.to, link, resolved);

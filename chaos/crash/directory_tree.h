@@ -16,7 +16,8 @@
 
 namespace gauntlet {
 
-// Number of the file in the log; that of watched directory i is WatchedRoot(i).
+// Number of a file in the log; watched directory i has the number
+// WatchedRoot(i).
 using NodeId = uint64_t;
 constexpr NodeId WatchedRoot(uint32_t directory) {
   return UINT64_MAX - directory;
@@ -24,7 +25,7 @@ constexpr NodeId WatchedRoot(uint32_t directory) {
 
 enum class NodeKind : uint8_t { kFile, kDirectory, kSymlink };
 
-// A file, directory or symbolic link, whatever its names.
+// A file, directory or symbolic link, independent of its names.
 struct TreeNode {
   NodeKind kind = NodeKind::kFile;
   uint32_t mode = 0;
@@ -34,8 +35,8 @@ struct TreeNode {
   std::shared_ptr<const FileContent> content;  // of a file; never null
 };
 
-// One name of a node. It keeps its number when it is renamed, so that a rename
-// moves it from where it is, also if an earlier rename of it was lost.
+// One name of a node. A link keeps its number across renames, so that a rename
+// moves it from its actual place even if an earlier rename of it was lost.
 struct TreeLink {
   uint64_t number = 0;
   NodeId node = 0;
@@ -47,17 +48,17 @@ struct TreePlace {
   auto operator<=>(const TreePlace&) const = default;
 };
 
-// An operation with the nodes and names that it is about.
+// An operation with the nodes and names that it concerns.
 struct ResolvedOperation {
   size_t index = 0;  // in the log
   NodeId node = 0;
   int64_t time = 0;                 // nanoseconds since 1970
-  std::optional<TreePlace> from;    // where a link is taken away
-  std::optional<TreePlace> to;      // where one is put
-  uint64_t link = 0;                // that is moved, made or removed
+  std::optional<TreePlace> from;    // from which a link is removed
+  std::optional<TreePlace> to;      // to which a link is added
+  uint64_t link = 0;                // that is moved, created or removed
   std::optional<TreeLink> swapped;  // kExchange: the one at `to`
   std::optional<NodeId> replaced;   // another node that was at `to`
-  // The directory's own time stays: it came from outside with what is in it.
+  // The directory's own time stays: both came from elsewhere together.
   bool keeps_directory_time = false;
 };
 
@@ -65,30 +66,31 @@ class DirectoryTree {
  public:
   using Links = std::map<std::string, TreeLink, std::less<>>;
 
-  // Empty watched directories.
+  // Creates empty watched directories.
   explicit DirectoryTree(size_t directories);
 
-  // Finds the nodes and names of the operation in this tree, before it is done.
-  // kDataLoss, in one line: a name or file that is not there.
+  // Finds the nodes and names of the operation in this tree, before the
+  // operation takes effect. kDataLoss, one line: a name or file that does not
+  // exist.
   Result<ResolvedOperation> Resolve(const FileOperation& operation,
                                     size_t index) const;
 
-  // The three parts of an operation's effect. All do nothing where there is
-  // nothing to do.
+  // The three parts of an operation's effect. Parts that do not apply do
+  // nothing.
   void MakeNode(const FileOperation& op, const ResolvedOperation& resolved);
   void ChangeNames(const ResolvedOperation& resolved);
   void ChangeNode(const FileOperation& op, const ResolvedOperation& resolved);
 
-  // Adds a node of another tree. REQUIRES: it is no directory with names.
+  // Adds a node of another tree. REQUIRES: it is not a directory with names.
   void CopyNode(NodeId number, const TreeNode& node);
-  // Takes away the node if it has no name. True if it did.
+  // Removes the node if it has no name. Returns true if it was removed.
   bool ForgetUnnamed(NodeId node);
 
   const std::map<NodeId, TreeNode>& nodes() const { return nodes_; }
-  // nullptr: there is none.
+  // Returns nullptr if the tree has no such node.
   TreeNode* Find(NodeId node);
   const TreeNode* Find(NodeId node) const;
-  // By name; empty for a directory that is not there.
+  // Returns links by name; empty if the directory does not exist.
   const Links& LinksIn(NodeId directory) const;
 
  private:

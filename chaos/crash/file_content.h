@@ -1,4 +1,4 @@
-// The bytes of a file as pieces of a log's bytes: what operations did to it,
+// The bytes of a file, as pieces of a log's bytes: the result of operations,
 // without the bytes themselves.
 #ifndef GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_
 #define GAUNTLET_CHAOS_CRASH_FILE_CONTENT_H_
@@ -26,23 +26,24 @@ struct ContentPiece {
 class FileContent {
  public:
   uint64_t size() const { return size_; }
-  // One behind the other, without gaps; neighbours that could be one are one.
+  // Contiguous; adjacent pieces that could be merged are merged.
   const std::vector<ContentPiece>& pieces() const { return pieces_; }
-  // The pieces of [begin, end); zeros behind the end of the file.
+  // Returns the pieces of [begin, end); zeros after the end of the file.
   std::vector<ContentPiece> Slice(uint64_t begin, uint64_t end) const;
 
-  // Writing behind the end of the file leaves zeros before it.
+  // Writes bytes. A gap after the end of the file becomes zeros.
   void Write(uint64_t at, const ByteExtent& bytes);
-  // Takes [begin, end) from another content; zeros behind its end.
+  // Copies [begin, end) from another content; zeros after its end.
   void Overlay(const FileContent& other, uint64_t begin, uint64_t end);
   void Resize(uint64_t size);
-  // Zeros in [begin, end).
+  // Sets [begin, end) to zeros.
   void Zero(uint64_t begin, uint64_t end);
-  // The bytes behind `end` move to `begin`.
+  // Removes [begin, end): later bytes move to `begin`.
   void Collapse(uint64_t begin, uint64_t end);
-  // The bytes from `at` on move up by `length`.
+  // Moves the bytes from `at` on up by `length`.
   void Insert(uint64_t at, uint64_t length);
-  // The effect of a kWrite, kTruncate, kEnter or any fallocate operation.
+  // Applies the effect of a kWrite, kTruncate, kEnter or any fallocate
+  // operation.
   void Apply(const FileOperation& operation);
 
  private:
@@ -53,10 +54,10 @@ class FileContent {
 
   std::vector<ContentPiece> pieces_;
   uint64_t size_ = 0;
-  mutable std::optional<Digest> digest_;  // by ContentDigests
+  mutable std::optional<Digest> digest_;  // computed by ContentDigests
 };
 
-// The operation changes the content of a file.
+// Returns true if such an operation changes the content of a file.
 bool ChangesContent(OperationKind kind);
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
 // A walk along a log: the watched directories after its first operations, and
-// what of them is not durable.
+// their changes that are not yet durable.
 #ifndef GAUNTLET_CHAOS_CRASH_LOG_WALK_H_
 #define GAUNTLET_CHAOS_CRASH_LOG_WALK_H_
 
@@ -12,16 +12,16 @@
 
 namespace gauntlet {
 
-// A copy goes on from the same point.
+// A copy can continue from the same position.
 class LogWalk {
  public:
-  // Before the first operation. The log outlives this.
+  // Starts before the first operation. The log outlives this.
   explicit LogWalk(const OperationLog& log);
 
-  // So many operations have happened.
+  // Returns the number of operations that have happened.
   uint64_t position() const { return position_; }
-  // Goes on to a later position. kDataLoss, in one line, for an operation that
-  // cannot be after those before it.
+  // Advances to a later position. kDataLoss, one line: an operation cannot
+  // follow those before it.
   Status AdvanceTo(uint64_t position);
 
   const DirectoryTree& now() const { return now_; }
@@ -44,19 +44,20 @@ class LogWalk {
   UnsyncedChanges weak_;
 };
 
-// The contents that the outcomes name, in the tree of the survivors.
+// Returns the survivors' tree with the contents that the outcomes describe.
 // REQUIRES: each file is among the survivors', and allows its outcome.
 DirectoryTree TreeWith(const UnsyncedChanges::Survivors& survivors,
                        UnsyncedData other_files,
                        const std::vector<FileOutcome>& files);
 
-// Operations that were done before the program began: the files that were there
-// already.
+// Returns the number of operations that describe the files present before the
+// program began.
 uint64_t CountInitialOperations(const OperationLog& log);
 
-// A crash may come after the first `operations`: the first point, and each
-// after a crash point (IsCrashPoint), but not within the operations of one
-// call. A write and its implied sync are two.
+// Returns true if a crash may come after the first `operations`: at the start,
+// and after each crash point (IsCrashPoint) that is not followed by more
+// operations of the same call. As an exception, a crash may come between a
+// write and its implied sync.
 bool IsCut(const OperationLog& log, uint64_t operations);
 
 }  // namespace gauntlet

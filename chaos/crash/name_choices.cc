@@ -22,7 +22,7 @@ std::vector<NameChoice> PrefixesOf(size_t changes, size_t newest) {
 
 std::vector<NameChoice> OneMissing(size_t prefix, size_t newest) {
   std::vector<NameChoice> choices;
-  // Without its last one it is a shorter prefix.
+  // Without its last change it would be a shorter prefix.
   for (size_t back = 2; back <= std::min(newest + 1, prefix); ++back)
     choices.push_back({.prefix = prefix, .lost = {prefix - back}});
   return choices;
@@ -40,7 +40,7 @@ std::vector<NameChoice> OtherSubsets(size_t changes) {
     }
     if (choice.lost.size() > 1) choices.push_back(std::move(choice));
   }
-  // Those that lose least first.
+  // Choices that lose the fewest changes come first.
   std::ranges::stable_sort(choices, {}, [&](const NameChoice& choice) {
     return choice.lost.size() + (changes - choice.prefix);
   });

@@ -1,5 +1,4 @@
-// Which unsynced changes of names a power loss keeps: the choices that are
-// tried.
+// Unsynced changes of names that a power loss keeps: the choices to be tried.
 #ifndef GAUNTLET_CHAOS_CRASH_NAME_CHOICES_H_
 #define GAUNTLET_CHAOS_CRASH_NAME_CHOICES_H_
 
@@ -9,18 +8,18 @@
 namespace gauntlet {
 
 struct NameChoice {
-  size_t prefix = 0;         // so many of the oldest survive
-  std::vector<size_t> lost;  // but for these, ascending indices
+  size_t prefix = 0;         // number of the oldest that survive
+  std::vector<size_t> lost;  // exceptions, ascending indices
   bool operator==(const NameChoice&) const = default;
 
   std::vector<bool> Kept(size_t changes) const;
 };
 
-// The newest 0 to `newest` of the changes lost.
+// Returns the choices in which the newest 0 to `newest` changes are lost.
 std::vector<NameChoice> PrefixesOf(size_t changes, size_t newest);
-// All of a prefix but one of its newest.
+// Returns a prefix without one of its newest changes, for each of these.
 std::vector<NameChoice> OneMissing(size_t prefix, size_t newest);
-// All subsets that are not among the above. REQUIRES: changes < 32.
+// Returns all other subsets. REQUIRES: changes < 32.
 std::vector<NameChoice> OtherSubsets(size_t changes);
 
 }  // namespace gauntlet

@@ -9,7 +9,7 @@ namespace gauntlet {
 namespace {
 
 constexpr uint32_t kSectors = kCrashBlockBytes / kCrashSectorBytes;
-// Old, new, and torn from the front and from the back at each sector.
+// Old, new, and at each sector boundary torn with a new front or a new back.
 constexpr double kTornOutcomes = 2 + 2 * (kSectors - 1);
 
 bool Contains(const std::vector<BlockRange>& ranges, uint64_t block) {
@@ -30,7 +30,7 @@ std::vector<uint64_t> BlocksOf(const std::vector<BlockRange>& ranges,
   return blocks;
 }
 
-// The first, the last and the middle one, then the others from the front.
+// Returns the first, the last and the middle block, then the others in order.
 std::vector<uint64_t> TypicalBlocks(const std::vector<BlockRange>& ranges,
                                     size_t at_most) {
   std::vector<uint64_t> blocks;
@@ -49,7 +49,7 @@ std::vector<uint64_t> TypicalBlocks(const std::vector<BlockRange>& ranges,
   return distinct;
 }
 
-// Each outcome of a block; the first is kNew.
+// Returns each outcome of a block; the first is kNew.
 std::vector<BlockOutcome> OutcomesOfBlock(uint64_t block, bool may_be_torn) {
   using Kind = BlockOutcome::Kind;
   std::vector<BlockOutcome> outcomes = {{.block = block, .kind = Kind::kNew},
@@ -209,7 +209,7 @@ std::vector<FileOutcome> PendingContent::Outcomes(uint64_t file,
     }
   };
   const std::vector<uint64_t> likely = SizesByLikelihood(bound + 1);
-  // The newest bytes missing; all of a size without its bytes.
+  // The newest bytes missing; then the full size without its unsynced bytes.
   for (const uint64_t size : likely) {
     add({.file = file, .size = size});
     if (!torn.empty() || !whole.empty())

@@ -1,5 +1,5 @@
-// Contents that a power loss may leave of a file with unsynced data, for one
-// choice of the changes of names that survived.
+// Contents that a power loss may leave in a file with unsynced data, for one
+// choice of surviving changes of names.
 #ifndef GAUNTLET_CHAOS_CRASH_PENDING_CONTENT_H_
 #define GAUNTLET_CHAOS_CRASH_PENDING_CONTENT_H_
 
@@ -24,39 +24,40 @@ struct BlockRange {
 
 struct PendingContent {
   std::shared_ptr<const FileContent> old;  // durable
-  std::shared_ptr<const FileContent> now;  // with all that was written
+  std::shared_ptr<const FileContent> now;  // with all writes
   int64_t old_time = 0;  // of modification, nanoseconds since 1970
   int64_t now_time = 0;
-  uint64_t last_operation = 0;  // index of the newest that is pending
+  uint64_t last_operation = 0;  // index of the newest unsynced one
 
-  // Sizes that it may have: these, ascending, and all multiples of the block
-  // between `low` and `high`, these two not included.
+  // Possible sizes: these, ascending, and all multiples of the block size
+  // strictly between `low` and `high`.
   std::vector<uint64_t> sizes;
   uint64_t low = 0;
   uint64_t high = 0;
-  uint64_t kept_size = 0;  // with all that can be there
+  uint64_t kept_size = 0;  // size if all possible data survives
 
-  // Ascending, disjoint. Each block is old or new, and in `torn` also torn.
+  // Ascending, disjoint. Each block is old or new; one in `torn` may be torn
+  // too.
   std::vector<BlockRange> torn;
   std::vector<BlockRange> whole;
-  // Always old: their block has no place on the disk yet.
+  // Always old: these blocks have no place on the disk yet.
   std::vector<BlockRange> stale;
-  // In a file longer than `old`, the block in which the old one ends is new.
+  // In a file longer than `old`, the block that contains the old end is new.
   bool appends_whole = false;
 
   FileOutcome Kept(uint64_t file) const;
   FileOutcome Lost(uint64_t file) const;
-  // False for an outcome that cannot be.
+  // Returns false for an impossible outcome.
   bool Allows(const FileOutcome& outcome) const;
   // REQUIRES: Allows(outcome).
   std::shared_ptr<const FileContent> Compose(const FileOutcome& outcome) const;
   int64_t TimeOf(const FileOutcome& outcome) const;
 
-  // Without Kept: the likely ones first, beginning with Lost; at most
-  // `bound`, but never fewer than Lost.
+  // Returns outcomes except Kept, the likely ones first, beginning with Lost;
+  // at most `bound`, but always Lost.
   std::vector<FileOutcome> Outcomes(uint64_t file, size_t bound) const;
-  // How many there are, Kept among them; an upper bound, as several may be
-  // alike.
+  // Returns the number of outcomes including Kept; an upper bound, as several
+  // may be equal.
   double CountOutcomes() const;
 
  private:
@@ -65,7 +66,7 @@ struct PendingContent {
   std::vector<uint64_t> SizesByLikelihood(size_t bound) const;
 };
 
-// Sorts, and joins those that touch.
+// Sorts the ranges, and merges adjacent ones.
 void Normalise(std::vector<BlockRange>& ranges);
 uint64_t CountBlocks(const std::vector<BlockRange>& ranges);
 

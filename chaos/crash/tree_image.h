@@ -1,4 +1,5 @@
-// Digest of a whole tree: equal for directories that no program can tell apart.
+// Digest of a whole tree: equal for directories that no program can
+// distinguish.
 #ifndef GAUNTLET_CHAOS_CRASH_TREE_IMAGE_H_
 #define GAUNTLET_CHAOS_CRASH_TREE_IMAGE_H_
 
@@ -10,10 +11,11 @@
 
 namespace gauntlet {
 
-// Counted are names, types, modes, contents, targets, which names are of one
-// file, and the order of the times of modification of files and directories,
-// as programs resume from the newest; not the times themselves, and not those
-// of the watched directories. kDataLoss: the log's bytes are cut or changed.
+// Covers names, types, modes, contents, link targets, which names belong to one
+// file, and the order of the modification times of files and directories, as
+// programs resume from the newest. Does not cover the times themselves, or
+// those of the watched directories. kDataLoss: the log's bytes are truncated or
+// changed.
 Result<Digest> ImageOf(const DirectoryTree& tree, size_t directories,
                        ContentDigests& digests);
 

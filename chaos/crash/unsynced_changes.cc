@@ -17,7 +17,8 @@ bool IsAttribute(OperationKind kind) {
   return kind == OperationKind::kSetMode || kind == OperationKind::kSetTimes;
 }
 
-// The sync began after the operation had ended, or is a part of its call.
+// Returns true if the sync began after the operation had ended, or belongs to
+// the same call.
 bool Covers(const FileOperation& sync, const FileOperation& op) {
   return op.end < sync.begin || op.call == sync.call;
 }
@@ -67,7 +68,7 @@ void UnsyncedChanges::Add(const ResolvedOperation& resolved,
   }
 }
 
-// False for a file that is gone for good: written to by a descriptor only.
+// Returns false for a removed file that is written to only by a descriptor.
 bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
                               const DirectoryTree& now) {
   const FileOperation& op = OperationAt(resolved.index);
@@ -77,7 +78,7 @@ bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
   }
   const TreeNode* const node = now.Find(resolved.node);
   if (!resolved.to || node == nullptr) return false;
-  // It comes back by a name that was outside.
+  // The file returns by a name that was outside.
   durable_.CopyNode(resolved.node, *node);
   return true;
 }
@@ -131,7 +132,7 @@ void UnsyncedChanges::AddData(const ResolvedOperation& resolved,
       change.journal = JournalLength();
     }
   } else if (op.by_mapping) {
-    // Cut off by the mapping's last snapshot.
+    // The mapping's last snapshot cut off the rest.
     change.end = std::max(change.end, old_size);
   }
   file.changes.push_back(std::move(change));
@@ -149,7 +150,7 @@ void UnsyncedChanges::Sync(const FileOperation& sync, NodeId node) {
   if (is_ext4() || is_all) {
     for (size_t i = 0; i < names_.size(); ++i)
       chosen[i] = Covers(sync, OperationAt(names_[i].index));
-    // They survive in order.
+    // Journal entries survive in order.
     if (is_ext4()) {
       std::fill(std::find(chosen.begin(), chosen.end(), false), chosen.end(),
                 false);

@@ -1,4 +1,4 @@
-// Survivors of a power loss among the changes that were not durable.
+// Computes what survives a power loss of the changes that were not durable.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -10,7 +10,7 @@ namespace {
 
 using Ranges = std::vector<BlockRange>;
 
-// All blocks with one of the bytes.
+// Returns all blocks that contain any of the bytes.
 BlockRange BlocksAround(uint64_t begin, uint64_t end) {
   return {.first = begin / kCrashBlockBytes,
           .last = (end + kCrashBlockBytes - 1) / kCrashBlockBytes};
@@ -31,7 +31,8 @@ Ranges Without(const Ranges& ranges, const Ranges& taken) {
   return left;
 }
 
-// Blocks of zeros only: holes, and space without bytes.
+// Returns the blocks that consist of zeros only: holes, and allocated space
+// without bytes.
 Ranges HolesOf(const FileContent& content) {
   Ranges holes;
   uint64_t at = 0;
@@ -94,7 +95,7 @@ std::optional<UnsyncedChanges::Survivors> UnsyncedChanges::With(
   return survivors;
 }
 
-// A time that was set after the last write stands.
+// Modification times set after the last write are kept.
 void UnsyncedChanges::SetPendingTimes(PendingContent& pending,
                                       const UnsyncedFile& file,
                                       uint64_t kept) const {
@@ -140,7 +141,7 @@ void UnsyncedChanges::SplitExt4(PendingContent& pending,
                                 uint64_t kept) const {
   const uint64_t durable = pending.old->size();
   const uint64_t size = pending.now->size();
-  uint64_t limit = size;  // up to here the bytes may be there
+  uint64_t limit = size;  // the bytes may exist up to here
   Ranges overwritten;
   Ranges too_early;
   for (const DataChange& change : changes) {
