@@ -1,5 +1,5 @@
-// A NetworkFabric's state of a connection and of a listener, and the Channel
-// and Listener through which a process uses them. Internal to sim_network.h.
+// State of connections and listeners in a NetworkFabric, and the Channel and
+// Listener through which a process uses them. Internal to sim_network.h.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_
 #define GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_
 
@@ -24,9 +24,9 @@ struct NetworkFabric::Direction {
   RandomStream random;
   std::list<InFlightFrame> under_way;
   uint64_t unreceived = 0;  // bytes
-  WaitList senders;         // waiting for room
-  Time last{};              // arrival of the newest
-  bool scheduled = false;   // an Act for it is due
+  WaitList senders;         // waiting for window space
+  Time last{};              // arrival time of the newest frame
+  bool scheduled = false;   // an Act for this direction is pending
   bool closing = false;     // a close was sent
 };
 
@@ -34,14 +34,14 @@ struct NetworkFabric::Connection {
   struct End {
     NetworkUser user;
     std::list<InFlightFrame> inbox;  // arrived frames, in order
-    bool closed = false;             // by its own process
-    bool broken = false;             // closed by the other end, or reset
+    bool closed = false;             // by this end's own process
+    bool broken = false;             // closed by the peer, or reset
     WaitList receivers;
   };
   uint64_t id = 0;
   std::string name;
   Nonce nonce{};
-  ListenSocket* listen_socket = nullptr;  // until Accept has returned it
+  ListenSocket* listen_socket = nullptr;  // until Accept returns it
   Time opened{};
   End ends[2];
   Direction ways[2];
@@ -50,8 +50,8 @@ struct NetworkFabric::Connection {
 struct NetworkFabric::ListenSocket {
   NetworkUser user;
   std::string key;
-  std::deque<std::shared_ptr<Connection>> silent;   // the oldest first
-  std::deque<std::shared_ptr<Connection>> waiting;  // have sent a frame
+  std::deque<std::shared_ptr<Connection>> silent;   // oldest first
+  std::deque<std::shared_ptr<Connection>> waiting;  // have sent a first frame
   ConnectionFilter filter;
   bool closed = false;
   WaitList acceptors;

@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// A kill from outside lands within so many of the process's next resumptions,
-// and within that time where it waits.
+// A kill from outside takes effect within this many of the process's next
+// resumptions, or within kKillBy if the process waits.
 constexpr uint64_t kKillWithin = 16;
 constexpr Duration kKillBy = std::chrono::milliseconds(10);
 
@@ -44,7 +44,7 @@ void SimEffects::KillSoon(Duration latency) {
 
 void SimEffects::KillAt(Time time) {
   const ProcessId self = simulation_.self();
-  // By then the process, and this object with it, may be gone.
+  // The process, and this object with it, may be gone by then.
   simulation_.At(time,
                  [&simulation = simulation_, self] { simulation.Kill(self); });
 }

@@ -1,4 +1,4 @@
-// Faults of a simulated process, done to itself.
+// Faults that a simulated process inflicts on itself.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_EFFECTS_H_
 #define GAUNTLET_CHAOS_SIM_SIM_EFFECTS_H_
 
@@ -14,20 +14,20 @@
 
 namespace gauntlet {
 
-// Extent of a power loss. kMachine: the machine, with all hosts on it and its
-// disk. kHost: one host only, if hosts fail separately and the disk is a file
-// server's.
+// Extent of a power loss. kMachine: the machine, with all its hosts and its
+// disk. kHost: one host only, for hosts that fail separately and use a file
+// server's disk.
 enum class PowerLine : uint8_t { kMachine, kHost };
 
-// All calls come from the process that the fault happens to.
+// All methods are called by the process that has the fault.
 class SimEffects final : public InjectorEffects {
  public:
   using HostOf = std::function<std::string(int worker)>;
 
-  // `host_of` returns the host of a worker in this attempt of the job; null if
-  // no fault names groups of workers. `notice_file` is created when a notice
-  // comes by file. `launcher` is the process that started this one; nullopt if
-  // no fault kills it.
+  // `host_of` returns the host of a worker in this attempt; null if no fault
+  // names groups of workers. `notice_file` is created for a notice delivered by
+  // file. `launcher` is the process that started this one; nullopt if no fault
+  // kills it.
   SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr,
              PowerLine power = PowerLine::kMachine,
              std::string notice_file = "",
@@ -68,7 +68,7 @@ class SimEffects final : public InjectorEffects {
   std::optional<ProcessId> launcher_;
 };
 
-// Fired faults of one run, kept by the simulation's owner.
+// Faults of one run that have fired, kept by the simulation's owner.
 class FiredFaultSet final : public FiredFaults {
  public:
   bool MarkFired(const std::string& key) override {

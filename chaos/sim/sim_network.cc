@@ -45,7 +45,7 @@ NetworkFabric::NetworkFabric(Scheduler& scheduler, uint64_t seed,
 
 NetworkFabric::~NetworkFabric() = default;
 
-// Loopback names mean the host that uses them; any other is known everywhere.
+// Loopback names refer to the host that uses them; all others are global.
 std::string NetworkFabric::KeyOf(const NetworkUser& user,
                                  const std::string& address) {
   const bool loopback =
@@ -139,7 +139,7 @@ void NetworkFabric::AddSilent(ListenSocket& listen_socket,
   listen_socket.silent.push_back(connection);
 }
 
-// The caller has sent its first frame.
+// Handles the first frame of a caller.
 void NetworkFabric::EndSilence(Connection& connection) {
   ListenSocket& listen_socket = *connection.listen_socket;
   const auto found = std::ranges::find(listen_socket.silent, connection.id,
@@ -161,7 +161,7 @@ void NetworkFabric::EndSilence(Connection& connection) {
   scheduler_.WakeAll(listen_socket.acceptors);
 }
 
-// Disconnects a caller that has not been accepted.
+// Disconnects a caller before its accept.
 void NetworkFabric::Drop(ListenSocket& listen_socket, Connection& connection) {
   connection.listen_socket = nullptr;
   CloseEnd(connection, 1);
@@ -268,7 +268,7 @@ void NetworkFabric::Deliver(Connection& connection, int way) {
   }
   under_way.pop_front();
   if (end.closed) {
-    // Nobody is there: the sender gets to know, if it does not already.
+    // The end is closed: notifies the sender, unless this is a close itself.
     if (!close) PostClose(connection, 1 - way);
   } else {
     end.broken = true;
@@ -336,7 +336,7 @@ void NetworkFabric::Resume() {
     const auto callback = std::move(waiting_[i].callback);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     callback();
-    i = 0;  // it may have done anything
+    i = 0;  // the callback may have changed the list
   }
 }
 

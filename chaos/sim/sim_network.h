@@ -1,17 +1,17 @@
 // The network between simulated hosts.
 //
-// Model, after TCP. A connection carries frames in order, each direction with
-// latencies of its own, and holds so many bytes that nobody has received; then
-// a sender waits. The end of a process closes its connections behind the frames
-// already sent; a cut power line loses what is under way, and the other end
-// learns of it when it sends next and is answered by a machine that knows
-// nothing of it. Between hosts that are cut from each other frames wait until
-// the cut is healed, the news of a close likewise: only deadlines show it.
-// Frames that have to be sent again hold up those behind them.
+// Model, after TCP. A connection carries frames in order. Each direction has
+// its own latencies and a limited number of bytes in flight; at the limit
+// senders wait. The end of a process closes its connections after the frames
+// already sent. A power loss drops the frames in flight, and the peer detects
+// it only when it sends next: the rebooted machine does not know the
+// connection. Between partitioned hosts, frames and closes wait until the
+// partition is healed: only deadlines show it. Retransmitted frames delay those
+// behind them.
 //
-// Callers that have sent nothing are held back per listener. One that was
-// silent for kMaxSilence is disconnected once that listener accepts or is
-// called.
+// Each listener holds back connections that have sent nothing. One that has
+// been silent for kMaxSilence is disconnected when that listener next accepts
+// or receives a connection.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 #define GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 
@@ -33,10 +33,10 @@
 
 namespace gauntlet {
 
-// In a link, for one of its ends: every host but the other end.
+// In a link, instead of one end: every host except the other end.
 inline constexpr const char* kEveryHost = "*";
 
-// A way between two hosts. A host's way to itself is never troubled.
+// The direction between two hosts. A host's link to itself has no faults.
 struct HostLink {
   std::string from;
   std::string to;
@@ -50,8 +50,8 @@ struct NetworkUser {
   FiberGroup* group = nullptr;
 };
 
-// End of a process's connections. kOrderly: closed behind the frames already
-// sent. kAbrupt: without notice to the other ends.
+// Effect of a process's end on its connections. kOrderly: closed after the
+// frames already sent. kAbrupt: the peers receive nothing.
 enum class CloseMode : uint8_t { kOrderly, kAbrupt };
 
 // All hosts, listeners and connections of one simulation.
@@ -68,20 +68,20 @@ class NetworkFabric final : public Action {
                                            const std::string& address,
                                            Time deadline);
 
-  // Frames on the link stop until it is healed as often as it was cut.
+  // Stops frames on the link until Heal has been called as often as Cut.
   void Cut(const HostLink& link);
   void Heal(const HostLink& link);
   bool IsCut(const std::string& from, const std::string& to) const;
-  // Makes frames that are sent on the link from now on late, until EndTrouble
-  // with the number that this returns.
+  // Delays frames sent on the link from now on, until EndTrouble is called with
+  // the returned number.
   uint64_t BeginTrouble(const HostLink& link, FrameTrouble trouble);
   void EndTrouble(uint64_t number);
-  // Breaks every connection between the two; what is under way is lost.
+  // Breaks every connection between the two hosts; frames in flight are lost.
   void Reset(const HostLink& link);
-  // Calls back once nothing is cut between the two hosts; at once if nothing
+  // Calls back once no link between the two hosts is cut; immediately if none
   // is.
   void CallWhenOpen(const HostLink& link, std::function<void()> callback);
-  // Number of frames sent so far, by all processes.
+  // Returns the number of frames sent so far, by all processes.
   uint64_t frames_sent() const { return frames_sent_; }
   // Closes all listeners and connections of the process.
   void EndProcess(int process, CloseMode close_mode);
@@ -93,7 +93,8 @@ class NetworkFabric final : public Action {
   struct Connection;
   struct ListenSocket;
 
-  // Delivers what is due on way `argument` % 2 of connection `argument` / 2.
+  // Delivers all due frames in direction `argument` % 2 of connection
+  // `argument` / 2.
   void Act(uint64_t argument) override;
   Duration Delay(Connection& connection, int way, uint64_t bytes);
   void Post(Connection& connection, int way, Frame&& frame);
@@ -132,12 +133,12 @@ class NetworkFabric final : public Action {
     HostLink link;
     std::function<void()> callback;
   };
-  std::map<HostLink, int> cuts_;  // how often each is cut
+  std::map<HostLink, int> cuts_;  // number of cuts of each link
   std::list<Trouble> troubles_;
   uint64_t troubles_begun_ = 0;
   uint64_t frames_sent_ = 0;
-  std::vector<Waiting> waiting_;  // for a way to be open
-  WaitList changes_;              // a listener came, or a cut was healed
+  std::vector<Waiting> waiting_;  // for an open link
+  WaitList changes_;              // a listener was added, or a link healed
 };
 
 class SimNetwork final : public Network {

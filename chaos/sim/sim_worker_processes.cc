@@ -12,7 +12,7 @@ namespace {
 constexpr int kFirstPort = 7000;
 constexpr int kSigKill = 9;
 constexpr int kKilledCode = 128 + kSigKill;
-// A killed process ends once it runs next, or its system call is over.
+// A killed process ends when it is next scheduled, or its system call ends.
 constexpr Duration kKernelKillsWithin = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -21,9 +21,9 @@ std::string WorkerHost(int worker, int life) {
   return fmt::format("w{}.{}", worker, life);
 }
 
-// Shared with acknowledgements, which may come after the worker's end.
+// Shared with acknowledgements, which may arrive after the worker's end.
 struct WorkerReport::Answers {
-  std::unique_ptr<Event> acknowledged;  // null before and after its process
+  std::unique_ptr<Event> acknowledged;  // null if the process is not alive
 };
 
 WorkerReport::WorkerReport(std::function<void(What)> say,
@@ -39,7 +39,7 @@ Status WorkerReport::AwaitAcknowledgement(Time deadline) const {
   return DeadlineExceeded("the launcher has not acknowledged the result");
 }
 
-// Shared with the workers' reports, which may come after the launcher's end.
+// Shared with the workers' reports, which may arrive after the launcher's end.
 struct SimWorkerProcesses::Inbox {
   std::deque<WorkerNotice> notices;
   std::unique_ptr<Event> came;  // null once the launcher is gone
@@ -63,7 +63,7 @@ SimWorkerProcesses::SimWorkerProcesses(Simulation& simulation, World& launcher,
 
 SimWorkerProcesses::~SimWorkerProcesses() { inbox_->came.reset(); }
 
-// Ports count up for the whole simulation, so that no generation meets the
+// Ports increase throughout the simulation, so that no generation connects to
 // listeners of an earlier one.
 Result<std::vector<std::string>> SimWorkerProcesses::ReserveAddresses(
     int count) {
@@ -82,7 +82,7 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
   simulation_.ShareMachine(host, simulation_.process_host(launcher_));
   const int worker = spec.worker;
   const ProcessId id = simulation_.process_count();
-  // Delivers a worker's notices in order, once the network lets them through.
+  // Delivers a worker's notices in order, when the link is open.
   auto say = [inbox = inbox_, worker, id, &simulation = simulation_,
               link = HostLink{simulation_.process_host(launcher_), host},
               local](WorkerNotice notice) {
@@ -145,7 +145,7 @@ void SimWorkerProcesses::GiveUpTheUnreachable() {
                                                 .signal = kSigKill,
                                                 .is_certain = false}});
     if (!inbox_->given_up.insert(process).second) continue;
-    // The launcher's first message to the worker once the cut is healed.
+    // The launcher's first message to the worker once the link is healed.
     Signal(worker, WorkerSignal::kKill);
     simulation_.At(
         now + options_.power_off_after,

@@ -1,4 +1,4 @@
-// The launcher's workers, as processes of a simulation.
+// The launcher's workers as processes of a simulation.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_WORKER_PROCESSES_H_
 #define GAUNTLET_CHAOS_SIM_SIM_WORKER_PROCESSES_H_
 
@@ -24,14 +24,14 @@ class WorkerReport {
   // The launcher's acknowledgements.
   struct Answers;
 
-  // Made within the worker's process.
+  // Created within the worker's process.
   WorkerReport(std::function<void(What)> say, std::shared_ptr<Answers> answers,
                Tasks& tasks);
   ~WorkerReport();
   WorkerReport(const WorkerReport&) = delete;
   WorkerReport& operator=(const WorkerReport&) = delete;
 
-  // Tells the launcher. Never blocks.
+  // Sends a message to the launcher. Never blocks.
   void operator()(What what) const { say_(std::move(what)); }
   // See ProgressReporter.
   Status AwaitAcknowledgement(Time deadline) const;
@@ -44,21 +44,21 @@ class WorkerReport {
 using WorkerBody =
     std::function<int(World&, const WorkerSpec&, const WorkerReport&)>;
 
-// The host of one incarnation of a worker, "w0.1": each has a place of its own
-// in the network, on the launcher's machine and disk.
+// Returns the host of one incarnation of a worker, "w0.1": each has its own
+// network address, but uses the launcher's machine and disk.
 std::string WorkerHost(int worker, int life);
 
 // The connection between the launcher and its workers.
 enum class LauncherReach : uint8_t {
-  // Nothing: they are on one machine.
+  // Nothing in between: they are on one machine.
   kLocal,
-  // The network, as with Slurm or Kubernetes. Messages between a cut host and
-  // the launcher (signals, reports, notices of an exit) wait until the cut is
-  // healed. The launcher gives up a worker that it cannot reach for
-  // `give_up_after`: it takes the worker for dead, and the worker runs on as a
-  // stale one. The worker is stopped when the cut is healed, or
-  // `power_off_after` later. Workers hold no lock of the launcher's. If the
-  // launcher is killed, an agent on each host kills the worker there within
+  // The network, as with Slurm or Kubernetes. Messages between a partitioned
+  // host and the launcher (signals, reports, exit notices) wait until the
+  // partition is healed. The launcher gives up a worker that it cannot reach
+  // for `give_up_after`: it treats the worker as dead, while the worker keeps
+  // running as a stale one. The worker is killed when the partition is healed,
+  // or `power_off_after` later. Workers do not inherit the launcher's locks. If
+  // the launcher is killed, an agent on each host kills the worker there within
   // `orphan_ends_within`.
   kNetwork,
 };
@@ -69,15 +69,15 @@ struct SimWorkerOptions {
   Duration give_up_after = std::chrono::seconds(10);
   Duration power_off_after = std::chrono::seconds(60);
   Duration orphan_ends_within = std::chrono::seconds(4);
-  // The faults of one incarnation; null: none.
+  // Returns the faults of one incarnation; null: none.
   std::function<FaultPoints*(const WorkerSpec&)> faults_of;
-  // Called for every process as it starts.
+  // Called when each process starts.
   std::function<void(const WorkerSpec&, ProcessId)> on_start;
 };
 
-// Made by the launcher, within its process, whose file locks the workers
+// Created by the launcher, within its process, whose file locks the workers
 // inherit. If the launcher is killed, the kernel kills its workers, which may
-// run on for a moment; they outlive a launcher that exits.
+// run for a moment longer; workers outlive a launcher that exits.
 class SimWorkerProcesses final : public WorkerProcesses {
  public:
   SimWorkerProcesses(Simulation& simulation, World& launcher,
@@ -91,8 +91,8 @@ class SimWorkerProcesses final : public WorkerProcesses {
   void Acknowledge(int worker) override;
   bool Hears(int worker) const override;
 
-  // Returns true iff the launcher takes the process for dead, though it may
-  // still run.
+  // Returns true iff the launcher treats the process as dead, though it may
+  // still be running.
   bool IsGivenUp(ProcessId process) const;
 
  private:
@@ -105,8 +105,8 @@ class SimWorkerProcesses final : public WorkerProcesses {
   SimWorkerOptions options_;
   ProcessId launcher_;
   std::shared_ptr<Inbox> inbox_;
-  std::map<int, ProcessId> processes_;  // the last incarnation, by worker
-  std::map<int, std::shared_ptr<WorkerReport::Answers>> answers_;  // likewise
+  std::map<int, ProcessId> processes_;  // newest incarnation, by worker
+  std::map<int, std::shared_ptr<WorkerReport::Answers>> answers_;  // by worker
   std::map<ProcessId, Time> unreached_since_;
 };
 

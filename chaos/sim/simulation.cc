@@ -33,7 +33,7 @@ struct Simulation::Machine {
           return [chance](uint64_t n) { return chance->Below(n); };
         }) {}
 
-  // The host's view of the disk if that is a file server's, else null.
+  // Returns the host's view of the file server; null if the disk is local.
   SharedView* ViewOf(const std::string& host) {
     if (disk.options().profile != DurabilityProfile::kShared) return nullptr;
     std::unique_ptr<SharedView>& view = views[host];
@@ -122,7 +122,7 @@ class SimEventLog final : public EventLog {
   void Emit(LogEvent event) override {
     if (group_.doomed) return;
     Scheduler& scheduler = simulation_.scheduler_;
-    // A single worker computes many steps without a wait.
+    // A single worker may compute many steps without waiting.
     scheduler.LeaveIfInterrupted();
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);
@@ -243,7 +243,7 @@ ProcessId Simulation::Start(ProcessOptions options) {
 
 void Simulation::RunBody(Process& process) {
   const int code = process.options.body(process.world);
-  // If the group is doomed, the body has ended its process itself.
+  // If the group is doomed, the body has already ended its process.
   if (!process.group.doomed) EndSelf(code);
 }
 
@@ -261,7 +261,7 @@ void SimHost::Exit(int code) {
   simulation_.scheduler_.Leave();
 }
 
-// Releases what the machine kept for the process, which has been unwound.
+// Releases what the machine held for the process, which has been unwound.
 void Simulation::OnExit(Process& process) {
   process.status = process.ending;
   if (!scheduler_.ending()) {
@@ -281,7 +281,7 @@ void Simulation::OnExit(Process& process) {
   if (on_exit && !scheduler_.ending()) on_exit(*process.status);
 }
 
-// Kills each of them after a random delay of its own.
+// Kills each dependent process after a random delay.
 void Simulation::KillThoseThatDieWith(const Process& process) {
   for (const std::unique_ptr<Process>& other : processes_) {
     const std::optional<DeathWith>& with = other->options.dies_with;

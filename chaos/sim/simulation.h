@@ -39,22 +39,22 @@ namespace gauntlet {
 // The metadata service of a host or a machine. It handles every Host::Ask, for
 // any path, under any IP address but only one name.
 struct MetadataService {
-  // A name that nobody resolves is a service that hangs.
+  // kHangs also stands for a name that cannot be resolved.
   enum class Behavior : uint8_t { kAnswers, kHangs, kRefuses };
   Behavior behavior = Behavior::kAnswers;
   std::string bytes;  // sent on the connection before it is closed
   Duration takes = std::chrono::milliseconds(1);
   std::string name = "metadata.google.internal";
-  // Lifetime of a token. The service refuses a request without a valid one (401
-  // Unauthorized); nullopt: it needs none.
+  // Lifetime of a token. The service rejects a request without a valid one (401
+  // Unauthorized); nullopt: it requires none.
   std::optional<Duration> token_lives = {};
-  // Answer to the request for a token; empty: a new token.
+  // Answer to a token request; empty: a new token.
   std::string token_bytes = {};
 };
-// A service that answers with this body.
+// Returns a service that answers with this body.
 MetadataService MetadataThatSays(std::string_view body);
 
-// Numbers from 0 in order of start; also the index of Start calls.
+// Process number, from 0 in order of start, and so the index of the Start call.
 using ProcessId = int;
 
 // An event with its time and the process that emitted it.
@@ -70,23 +70,24 @@ struct SimulationOptions {
   DiskOptions disk;  // for every machine
   StorageLatency storage;
   NetworkLatency network;
-  // Receives each event that a process emits, at once; null: events() keeps it.
+  // Receives each event of a process when it is emitted; null: events() stores
+  // it.
   std::function<void(ProcessId, LogEvent&&)> on_event = nullptr;
-  // Receives each event of a machine, at once: kProcessEnded and kFrameLate
-  // with their process, kPowerCut with none. May be null.
+  // Receives each event of a machine when it occurs: kProcessEnded and
+  // kFrameLate with their process, kPowerCut with none. May be null.
   std::function<void(std::optional<ProcessId>, LogEvent&&)> on_machine =
       nullptr;
 };
 
-// The end of a process, as its parent learns it.
+// The end of a process, as reported to its parent.
 struct ExitStatus {
   int code = 0;    // 128 + signal if a signal ended it
   int signal = 0;  // 0 if it exited
   bool operator==(const ExitStatus&) const = default;
 };
 
-// A process that is killed a while after another one was killed (SIGKILL): as
-// the kernel does for prctl(PR_SET_PDEATHSIG), or an agent on another host.
+// Makes a process end soon after another one was killed (SIGKILL), as the
+// kernel does for prctl(PR_SET_PDEATHSIG), or an agent on another host.
 struct DeathWith {
   ProcessId process = 0;
   Duration within{0};  // the longest delay
@@ -95,57 +96,58 @@ struct DeathWith {
 struct ProcessOptions {
   std::string name;
   std::string host = "host";
-  // The process ends when it returns, with its value as the exit code. Kept
-  // until the process is gone.
+  // The process ends when the body returns, with its value as the exit code.
+  // Kept until the process is gone.
   std::function<int(World&)> body;
   FaultPoints* faults = nullptr;  // outlives the process; null: none
-  // The process whose file locks it shares from the start.
+  // The process whose file locks this one shares from the start.
   std::optional<ProcessId> parent;
-  std::optional<DeathWith> dies_with;  // none: it outlives everybody
-  // Called once when the process is gone, in no process's context; not when
-  // the end of Run takes it away.
+  std::optional<DeathWith> dies_with;  // nullopt: none
+  // Called once when the process is gone, outside of any process; not for
+  // processes that the end of Run kills.
   std::function<void(const ExitStatus&)> on_exit;
 };
 
 struct RunOutcome {
   RunEnd end = RunEnd::kAllExited;
-  // A line for each task that had not ended, with the reason of its wait; empty
-  // if all had ended.
+  // A line for each task that has not ended, with the reason of its wait; empty
+  // if all have ended.
   std::string report;
 };
 
 class Simulation {
  public:
-  // The pool may serve many simulations, one after another.
+  // The pool may serve many simulations in succession.
   Simulation(FiberPool& pool, const SimulationOptions& options);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
   // Puts the host on a machine; hosts on one machine share disk and power.
-  // REQUIRES: nothing has used the host yet.
+  // REQUIRES: the host has not been used yet.
   void PlaceHost(const std::string& host, const std::string& machine);
   // Puts a host that has no machine yet onto the machine of another.
   void ShareMachine(const std::string& host, const std::string& other);
   ProcessId Start(ProcessOptions options);
-  // Runs until all processes have ended, then forgets callbacks due later; at a
-  // limit it kills the processes that are left. May be called again with new
-  // processes, which begin at that time: disks stay.
+  // Runs until all processes have ended, then drops callbacks due later; at a
+  // limit it kills the remaining processes. May be called again with new
+  // processes, which begin at that time: disks keep their contents.
   RunOutcome Run();
-  // Calls back in no process's context.
+  // Calls back outside of any process.
   void At(Time time, std::function<void()> callback);
 
-  // SIGKILL. Does not return if it is the caller's own process.
+  // Sends SIGKILL. Does not return if it is the caller's own process.
   void Kill(ProcessId process);
-  // SIGKILL before the resumption of one of its tasks that is this far ahead;
-  // 1 is the next one.
+  // Sends SIGKILL before the `resumptions`-th next resumption of one of its
+  // tasks; 1 is the next one.
   void KillAfter(ProcessId process, uint64_t resumptions);
-  // SIGSTOP and SIGCONT. A process that stops itself runs again at Continue.
+  // Send SIGSTOP and SIGCONT. A process that stops itself runs again at
+  // Continue.
   void Stop(ProcessId process);
   void Continue(ProcessId process);
-  // SIGTERM: TerminationNotices() goes up.
+  // Sends SIGTERM: TerminationNotices() increases.
   void Notify(ProcessId process);
-  // SIGINT: Interrupts() goes up too.
+  // Sends SIGINT: Interrupts() increases too.
   void Interrupt(ProcessId process);
   // Sets the metadata service of the host, or of all hosts on its machine. The
   // default service answers FALSE.
@@ -153,45 +155,45 @@ class Simulation {
   void SetMetadataOfMachine(const std::string& host, MetadataService service);
   // Cuts the power of the host's machine: kills its processes without closing
   // their connections, and loses from its disk what the profile allows. The
-  // machine is up again at once. Does not return if the caller runs there.
+  // machine reboots immediately. Does not return if the caller runs there.
   void PowerLoss(const std::string& host);
-  // The same, but `choose` decides what survives.
+  // As PowerLoss, but `choose` decides what survives.
   void PowerLoss(const std::string& host, const ChoiceSource& choose);
-  // Stops and restarts the host: kills its processes without closing their
+  // Crashes and restarts the host: kills its processes without closing their
   // connections. With a disk of profile kShared the host's view is lost, but
   // not the server; with other profiles no data is lost. Does not return if the
   // caller runs there.
   void CrashHost(const std::string& host);
-  // Moves the wall clock that this process reads; its successors read the right
-  // one.
+  // Moves the wall clock of this process; its successors read the correct time.
   void JumpCalendar(ProcessId process, int64_t seconds);
 
   // Ends the calling process as Host::Exit does, for a caller that returns from
   // its task's body right afterwards. Returns when it is this task's turn to be
-  // unwound.
-  // REQUIRES: called from a process.
+  // unwound. REQUIRES: called from a process.
   void EndSelf(int code);
 
   // Passes an event of the process's machine to on_machine.
   void SayOfMachine(std::optional<ProcessId> of, LogEvent&& done);
 
-  // The calling process. REQUIRES: called from one.
+  // Returns the calling process. REQUIRES: called from a process.
   ProcessId self() const;
-  // Waits for ever, until killed. REQUIRES: called from a process.
+  // Waits forever, until killed. REQUIRES: called from a process.
   [[noreturn]] void Hang();
-  // How the process ended; nullopt while it runs.
+  // Returns how the process ended; nullopt while it runs.
   std::optional<ExitStatus> exit_status(ProcessId process) const;
-  // Waits for it; nullopt at the deadline. REQUIRES: called from a process.
+  // Waits until the process has ended; nullopt at the deadline. REQUIRES:
+  // called from a process.
   std::optional<ExitStatus> WaitForExit(ProcessId process, Time deadline);
   const std::string& process_name(ProcessId process) const;
   const std::string& process_host(ProcessId process) const;
-  // Returns a number that was not returned before, from 0, to make a port of.
+  // Returns a number for a new port: counts up from 0.
   int AllocatePort() { return ports_taken_++; }
   int process_count() const { return static_cast<int>(processes_.size()); }
 
   NetworkFabric& network() { return network_; }
   SimDisk& disk(const std::string& host);
-  // The host's disk for a user outside the simulation; operations take no time.
+  // Returns the host's disk for a user outside the simulation; operations take
+  // no time.
   Storage& storage(const std::string& host);
   RandomStream Stream(std::string_view name) const {
     return RandomStream(options_.seed, name);

@@ -14,13 +14,13 @@ namespace {
 
 constexpr size_t kFewNames = 24;
 constexpr size_t kNewest = 8;
-constexpr size_t kPlainFiles = 12;  // all combinations up to here
+constexpr size_t kPlainFiles = 12;  // limit for all combinations
 
 Digest Plus(const Digest& a, const Digest& b) {
   return {.high = a.high + b.high, .low = a.low + b.low};
 }
 
-// Digest of a name, or of a content, under a path.
+// Combines the digest of a path with that of a name or a content.
 Digest Mix(const Digest& path, const Digest& rest) {
   const uint64_t words[] = {path.high, path.low, rest.high, rest.low};
   return DigestOf(std::as_bytes(std::span(words)));
@@ -29,7 +29,8 @@ Digest Mix(const Digest& path, const Digest& rest) {
 constexpr Digest kRootPath{.high = 1, .low = 1};
 constexpr Digest kIsDirectory{.high = 2, .low = 2};
 
-// A subset of n things: the first `prefix` of them, with some choices inverted.
+// Returns a subset of n elements: the first `prefix` of them, with the listed
+// elements inverted.
 std::vector<bool> Subset(size_t n, size_t prefix,
                          std::initializer_list<size_t> turned) {
   std::vector<bool> subset(n, false);
@@ -38,8 +39,8 @@ std::vector<bool> Subset(size_t n, size_t prefix,
   return subset;
 }
 
-// None and all of n, and the subsets that differ from these in as many elements
-// as `near` allows.
+// Returns the empty and the full subset of n, and the subsets that differ from
+// these in as many elements as `near` allows.
 enum class Near { kNone, kOne, kTwo };
 std::set<std::vector<bool>> NearEnds(size_t n, Near near) {
   std::set<std::vector<bool>> subsets;
@@ -168,7 +169,7 @@ double CrashImages::TotalOf(const Names& names) const {
   return total;
 }
 
-// How many outcomes this choice of names has within the bound.
+// Counts the outcomes of this choice of names within the bound.
 void CrashImages::Count(Names& names) {
   const size_t n = names.files.size();
   double listed = 1;

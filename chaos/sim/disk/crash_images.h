@@ -1,27 +1,27 @@
-// Every disk that a power loss can leave at this moment: the outcomes of a
-// SimDisk's pending changes, enumerated instead of drawn at random.
+// Every disk state that a power loss can leave at this moment: enumerates the
+// outcomes of a SimDisk's pending changes instead of drawing one at random.
 //
-// An outcome is a choice of the pending changes of names that survived, and for
-// each file that can then be reached one of its possible contents. Outcomes
-// that look alike (a name below a directory that is gone, a block torn where
-// old and new agree) are one image. Without a bound the images are those that
-// SimDisk::PowerLoss leaves over all answers of its ChoiceSource.
+// An outcome is a choice of the pending changes of names that survived and, for
+// each file that is then reachable, one of its possible contents. Equal
+// outcomes (a name below a removed directory, a block torn where old and new
+// are equal) are one image. Without a bound the images are those that
+// SimDisk::PowerLoss leaves over all results of its ChoiceSource.
 //
-// The bound. All outcomes are taken as far as they are few:
-// - names: all subsets (under kExt4 all prefixes) up to `names_up_to`; beyond,
-//   the prefixes, those with one change missing (ALICE's omit; of more than 24
-//   changes, one of a prefix's newest 8), and the subsets in which at most two
-//   changes are missing or at most two are there (one, of more than 24);
-// - the contents of one file: all sizes and all ways of its blocks up to
-//   `contents_up_to`; beyond, each size with all blocks new, with all old, and
-//   with one block differing from these, torn or whole;
-// - files together: all combinations up to `combinations_up_to` for one choice
-//   of names; beyond, each file untouched or complete, in all combinations, and
-//   one file in any of its contents with the others all untouched or all
-//   complete. Of more than 12 files at most one differs from the others. Where
-//   not all choices of names are taken, so it is with a prefix of the names
-//   only, contents that are neither of the two come only where at most the
-//   newest 8 names are missing, and with other names all files are alike.
+// Bound. If there are few outcomes, all are enumerated:
+// - names: all subsets (under kExt4 all prefixes) up to `names_up_to`; beyond
+//   that, the prefixes, prefixes with one change missing (ALICE's omit; of more
+//   than 24 changes, one of a prefix's newest 8), and the subsets in which at
+//   most two changes are missing or at most two survive (one, of more than 24);
+// - the contents of one file: all sizes with all outcomes of its blocks up to
+//   `contents_up_to`; beyond that, each size with all blocks new, with all old,
+//   and with one block differing from these, torn or whole;
+// - several files: all combinations up to `combinations_up_to` for one choice
+//   of names; beyond that, each file untouched or complete, in all
+//   combinations, and one file in any of its contents with the others all
+//   untouched or all complete. Of more than 12 files at most one differs from
+//   the others. If not all choices of names are enumerated, files differ from
+//   each other only with a prefix of the names; contents other than untouched
+//   and complete occur only if at most the newest 8 names are missing.
 // Outcomes left out are counted: an upper bound of the images left out.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_CRASH_IMAGES_H_
 #define GAUNTLET_CHAOS_SIM_DISK_CRASH_IMAGES_H_
@@ -47,32 +47,32 @@ struct CrashBound {
   uint64_t combinations_up_to = 4096;
 };
 
-// The contents that a power loss can leave of one file.
+// The possible contents of one file after a power loss.
 struct FileOutcomes {
   struct Outcome {
     std::shared_ptr<ImageFile> file;
-    Digest digest;  // the content's
+    Digest digest;  // of the content
     uint64_t size = 0;
-    std::vector<uint64_t> blocks;  // an outcome for each dirty block in reach
+    std::vector<uint64_t> blocks;  // outcomes of the dirty blocks within `size`
   };
-  // The first: nothing pending survived; the second: all of it. No two alike.
+  // First: nothing pending survived; second: everything did. All are different.
   std::vector<Outcome> list;
-  double total = 0;  // without the bound; the list's size if that is complete
+  double total = 0;  // without the bound; list.size() if complete
   Digest look;       // digest over all digests in the list
 };
 
-// State of a file's data when the change of its name reached the disk.
+// State of a file's data when its change of name reached the disk.
 enum class FileData : uint8_t { kPending, kFlushed };
 
-// Outcomes of files that did not change from one crash point to the next.
-// Serves one disk.
+// Outcomes of files that did not change between two crash points. For one disk
+// only.
 using FileOutcomesCache =
     std::map<std::tuple<uint64_t, FileData>,
              std::pair<uint64_t, std::shared_ptr<const FileOutcomes>>>;
 
-// An image, by the choices that make it.
+// An image, described by the choices that lead to it.
 struct CrashImage {
-  size_t names = 0;             // which choice of names
+  size_t names = 0;             // index of the choice of names
   std::vector<uint32_t> files;  // index of each pending file's outcome
   // Digest of the tree of names and contents: equal for equal images.
   Digest hash;
@@ -85,26 +85,26 @@ class CrashImages {
               FileOutcomesCache& cache);
 
   // Visits each outcome within the bound until `visit` returns false. The image
-  // is valid during the call.
+  // is valid only during the call.
   void ForEach(const std::function<bool(const CrashImage&)>& visit) const;
-  // The image in which every pending change survived: the one readers see.
+  // Returns the image in which every pending change survived: what readers see.
   CrashImage Everything() const;
   void Build(const CrashImage& image, ImageDirectory& root) const;
 
   uint64_t enumerated() const { return enumerated_; }
   double left_out() const { return left_out_; }
-  // One line for each change that was pending, with its outcome in the image.
-  // `log` is the disk's.
+  // Returns one line for each pending change, with its outcome in the image.
+  // `log` must be the disk's.
   std::vector<std::string> Describe(const CrashImage& image,
                                     const DiskLog& log) const;
 
  private:
-  // The combinations of files that are taken.
+  // Combinations of files' outcomes that are enumerated.
   enum class Reach : uint8_t { kAll, kCombined, kPartial, kOneDiffers, kAlike };
   // A name in one choice of names, parents before children.
   struct Entry {
     std::string name;
-    size_t parent = 0;  // index; of the root itself 0
+    size_t parent = 0;  // index; 0 for the root itself
     const Inode* inode = nullptr;
     std::shared_ptr<const FileOutcomes> outcomes;  // files only
     size_t pending = SIZE_MAX;                     // index into `files`

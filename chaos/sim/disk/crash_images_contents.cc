@@ -1,4 +1,4 @@
-// Lists the contents that a power loss can leave of one file.
+// Lists the possible contents of one file after a power loss.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// One way of a file's blocks: an outcome for each dirty one below the size.
+// Each element has one outcome for each dirty block below the size.
 using Ways = std::vector<std::vector<uint64_t>>;
 
 double Product(const std::vector<uint64_t>& bases) {
@@ -19,8 +19,8 @@ double Product(const std::vector<uint64_t>& bases) {
   return product;
 }
 
-// The numbers of outcomes of a file's dirty blocks, and the outcome of a block
-// that has only one.
+// The number of outcomes of each dirty block of a file, and the outcome of
+// blocks that have only one.
 struct Choices {
   std::vector<uint64_t> bases;
   uint64_t only = 0;
@@ -34,7 +34,7 @@ std::vector<uint64_t> AllAlike(const Choices& choices, uint64_t outcome) {
   return way;
 }
 
-// Beyond the bound: all new, all old, and one block differing.
+// Returns the ways beyond the bound: all new, all old, and one block differing.
 Ways FewWays(const Choices& choices) {
   const std::vector<uint64_t>& bases = choices.bases;
   std::set<std::vector<uint64_t>> ways;
@@ -94,7 +94,7 @@ FileOutcomes CrashImages::ListOutcomes(const Inode& file, FileData data) const {
                              .size = size,
                              .blocks = way});
   };
-  // Nothing, then everything.
+  // Nothing pending, then everything pending.
   const auto plain = [&](uint64_t size, Blocks unlike, uint64_t outcome) {
     for (size_t i = 0; i < extents.size(); ++i) {
       if (extents[i].size != size || extents[i].blocks == unlike) continue;

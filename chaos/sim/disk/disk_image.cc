@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// Operation named in errors of the path lookup; no caller needs a precise one.
+// Operation named in errors of the path lookup; no caller needs the actual one.
 constexpr std::string_view kOperation = "image";
 
 auto LowerBound(ImageDirectory& directory, std::string_view name) {

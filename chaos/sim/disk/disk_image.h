@@ -1,6 +1,7 @@
-// A disk as a power loss left it, as cheap as it can be: file contents are
-// shared between images, directories are an image's own. Recovery runs on a
-// Storage over it, which acts at once and needs neither scheduler nor time.
+// A disk state after a power loss, as cheap as possible: images share file
+// contents, and each has its own directories. Recovery runs on a Storage over
+// it, whose operations take effect immediately and need neither scheduler nor
+// time.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_DISK_IMAGE_H_
 #define GAUNTLET_CHAOS_SIM_DISK_DISK_IMAGE_H_
 
@@ -17,12 +18,12 @@ namespace gauntlet {
 
 struct ImageFile {
   std::string data;
-  bool frozen = false;  // in other images too: copied before it is written
+  bool frozen = false;  // shared with other images: copied before it is written
 };
 
 struct ImageDirectory;
 
-// A file or a directory: one of the two is not null.
+// A file or a directory: exactly one of the two is not null.
 struct ImageEntry {
   std::string name;
   std::shared_ptr<ImageFile> file;
@@ -30,12 +31,12 @@ struct ImageEntry {
 };
 
 struct ImageDirectory {
-  std::vector<ImageEntry> entries;  // by name, ascending
+  std::vector<ImageEntry> entries;  // ascending by name
 };
 
-// POSIX meaning, with two exceptions: a file that was opened for reading before
+// POSIX semantics, with two exceptions: a file opened for reading before
 // another opened it for writing for the first time shows the old bytes, and
-// paths go down only, without "..". Syncs have nothing to do.
+// paths may not contain "..". Syncs do nothing.
 class ImageStorage final : public Storage {
  public:
   explicit ImageStorage(ImageDirectory& root) : root_(root) {}
@@ -50,8 +51,8 @@ class ImageStorage final : public Storage {
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
 
  private:
-  // Target of a path: the directory of its last part, that part, and its entry
-  // or null. For the root itself, `directory` is null.
+  // Result of a path lookup: the directory of its last component, that
+  // component, and its entry or null. For the root itself, `directory` is null.
   struct Place {
     ImageDirectory* directory = nullptr;
     std::string_view name;

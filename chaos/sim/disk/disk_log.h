@@ -1,21 +1,21 @@
-// The micro-operations of a run on a disk, in an order in which a power loss
-// may come between any two.
+// The micro-operations of a run on a disk: a power loss may occur between any
+// two.
 //
-// A write is one operation for each 4-KiB block that it touches; where it ends
-// behind the end of the file it also changes the size. All else is an operation
-// as the program made it: names are never half changed. What orders them:
+// A write is one operation for each 4-KiB block that it touches, which also
+// changes the size if it extends the file. Every other operation is the
+// program's own: names are never half changed. Constraints on the order in
+// which they become durable:
 //
-// - A sync has happened before all later operations: the changes that it makes
-//   durable are on the disk at every power loss after it. The profile defines
-//   these changes (sim_disk.h).
-// - Among those that no sync has settled yet, the profile orders some:
-//   under kExt4 a change of names comes after every earlier one, a block behind
-//   the durable end of its file after those before it, and a rename onto a file
-//   after all data of the renamed one. Under the other profiles none is
-//   ordered.
+// - A sync precedes all later operations: the changes that it makes durable are
+//   on the disk after every later power loss. The profile defines these changes
+//   (sim_disk.h).
+// - Among the changes that no sync has made durable, the profile orders some:
+//   under kExt4 a change of names comes after every earlier one, a block after
+//   the durable end of its file after the blocks before it, and a rename onto a
+//   file after all data of the renamed file. The other profiles order none.
 //
-// A log may be played again on a disk of another profile: what a program does
-// up to a cut does not depend on it.
+// A log may be replayed on a disk with another profile: the program's
+// operations up to a crash point do not depend on the profile.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_DISK_LOG_H_
 #define GAUNTLET_CHAOS_SIM_DISK_DISK_LOG_H_
 
@@ -36,8 +36,8 @@ struct Inode;
 enum class MicroOpKind : uint8_t {
   kCreate,         // a file
   kMakeDirectory,  //
-  kWrite,          // a data piece: within one block
-  kEmpty,          // all data of a file goes
+  kWrite,          // data within one block
+  kEmpty,          // truncates a file to size 0
   kRename,
   kRemoveFile,
   kRemoveDirectory,
@@ -45,18 +45,18 @@ enum class MicroOpKind : uint8_t {
   kSyncDirectory,
 };
 
-// A field that only some kinds use names these kinds beside it.
+// Comments list the kinds that use a field; other fields are used by all.
 struct MicroOp {
   MicroOpKind kind = MicroOpKind::kCreate;
-  Time time{};         // when it was done
-  uint64_t inode = 0;  // its number on the disk
-  std::string path;    // kWrite, kEmpty, kSync: the name that it was made under
-  std::string to;      // kRename
+  Time time{};          // when it was done
+  uint64_t inode = 0;   // its number on the disk
+  std::string path;     // kWrite, kEmpty, kSync: the path that created the file
+  std::string to;       // kRename
   uint64_t offset = 0;  // kWrite
   std::string data;     // kWrite
 };
 
-// "write [4096, 5120) of /ckpt/gen-000001", for people.
+// Returns "write [4096, 5120) of /ckpt/gen-000001", for people.
 std::string DescribeMicroOp(const MicroOp& operation);
 
 struct DiskLog {
@@ -64,11 +64,11 @@ struct DiskLog {
   Time now{};  // time of the next operation, set by the owner of the disk
 };
 
-// Plays operations, in their order from the first on, on a disk that was empty.
+// Replays operations in order, from the first on, on an initially empty disk.
 class DiskReplay {
  public:
   explicit DiskReplay(SimDisk& disk) : disk_(disk) {}
-  // kFailedPrecondition: the disk is not in the state that it was logged in.
+  // kFailedPrecondition: the disk is not in the state of the log.
   Status Play(const MicroOp& operation);
 
  private:

@@ -1,12 +1,12 @@
-// Durability that the disks of a simulated run promise. sim_disk.h and
+// Durability guarantees of the disks of a simulated run. sim_disk.h and
 // shared_view.h define each profile in full.
 //
-//   ext4         as mounted by default (data=ordered, delayed allocation):
-//                changes of names survive in order, overwritten blocks each on
-//                its own, appended data as a prefix; a file truncated and
-//                written again is the old one whole or a prefix of the new one
-//   weak         everything that POSIX leaves open
-//   lying-fsync  as weak, and a sync takes effect some syncs later
+//   ext4         with default mount options (data=ordered, delayed allocation):
+//                changes of names survive in order, overwritten blocks
+//                independently, appended data as a prefix; a file truncated and
+//                written again is the old one, or a prefix of the new one
+//   weak         everything that POSIX permits
+//   lying-fsync  as weak, and a sync takes effect only several syncs later
 //   shared       a file server, with a cache in each host
 #ifndef GAUNTLET_CHAOS_SIM_DISK_DURABILITY_PROFILE_H_
 #define GAUNTLET_CHAOS_SIM_DISK_DURABILITY_PROFILE_H_

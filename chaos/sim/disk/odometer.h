@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Counts in a number system with a base for each digit; the first one runs
-// fastest. False after the last number, which is followed by zero.
+// Increments a number that has a base for each digit; the first digit varies
+// fastest. Returns false after the last number, and wraps to zero.
 inline bool Advance(std::vector<uint64_t>& digits,
                     const std::vector<uint64_t>& bases) {
   for (size_t i = 0; i < digits.size(); ++i) {

@@ -1,5 +1,4 @@
-// Paths of simulated disks, part by part, and how an operation on one is
-// refused.
+// Components of paths on simulated disks, and errors of operations on paths.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_PATH_PARTS_H_
 #define GAUNTLET_CHAOS_SIM_DISK_PATH_PARTS_H_
 
@@ -11,8 +10,8 @@
 
 namespace gauntlet {
 
-// Takes the next part between slashes from the front, without empty ones and
-// "."; "" at the end.
+// Removes the next component from the front and returns it, skipping empty ones
+// and "."; "" at the end.
 inline std::string_view NextPart(std::string_view& path) {
   while (!path.empty()) {
     const size_t slash = std::min(path.find('/'), path.size());

@@ -10,10 +10,10 @@
 namespace gauntlet {
 namespace {
 
-// One write in so many makes a host hand over a piece.
+// On average one write in this many makes a host send a piece early.
 constexpr uint64_t kWriteBackOneIn = 8;
 
-// With one '/' before each part.
+// Returns the path with exactly one '/' before each component.
 std::string Clean(std::string_view path) {
   std::string clean;
   for (std::string_view part = NextPart(path); !part.empty();
@@ -46,7 +46,8 @@ bool SharedView::IsHidden(std::string_view path, Time now) const {
              listing->second.entries.end();
 }
 
-// Forgets the listings of the path's directory, of the path, and below it.
+// Drops the listings of the path's directory, of the path, and of everything
+// below it.
 void SharedView::ForgetListingOf(std::string_view path) {
   const std::string clean = Clean(path);
   if (const auto own = listings_.find(Split(clean).first);
@@ -134,7 +135,7 @@ void SharedView::Write(const std::shared_ptr<Inode>& file, uint64_t offset,
   }
 }
 
-// Writes the piece with its current bytes, including later overwrites.
+// Sends the piece with its current bytes, including later overwrites.
 Status SharedView::HandOver(Copy& copy, const Piece& piece) {
   const std::string_view bytes =
       std::string_view(copy.data).substr(piece.offset, piece.size);
@@ -142,7 +143,7 @@ Status SharedView::HandOver(Copy& copy, const Piece& piece) {
                        std::as_bytes(std::span(bytes)));
 }
 
-// Hands over a random piece early. The next Flush returns the error, if any.
+// Sends a random piece early. The next Flush returns the error, if any.
 void SharedView::HandOverOne(Copy& copy) {
   const uint64_t index = options_.write_back(copy.unwritten.size());
   const auto piece = copy.unwritten.begin() + static_cast<ptrdiff_t>(index);
@@ -164,7 +165,7 @@ uint64_t SharedView::Size(const std::shared_ptr<Inode>& file) const {
   return Find(file).data.size();
 }
 
-// Hands over all pieces; those that the server refuses are lost.
+// Sends all pieces; those that the server rejects are lost.
 Status SharedView::Flush(Copy& copy) {
   Status status = std::exchange(copy.refused, OkStatus());
   for (const Piece& piece : std::exchange(copy.unwritten, {})) {
@@ -183,7 +184,7 @@ Status SharedView::Sync(const std::shared_ptr<Inode>& file) {
 
 void SharedView::Close(const std::shared_ptr<Inode>& file) {
   const auto copy = copies_.find(file->number);
-  // After a crash of the host there is nothing left to close.
+  // After a crash of the host no file is open.
   if (copy == copies_.end() || --copy->second.handles > 0) return;
   // A close cannot report an error.
   const Status unheard = Flush(copy->second);

@@ -1,31 +1,31 @@
 // One host's view of a file server that several hosts share.
 //
-// Model: NFS with close-to-open consistency, as Linux mounts it by default. The
-// server is a SimDisk of profile kShared; each host has one view.
+// Model: NFS with close-to-open consistency, with Linux's default mount
+// options. The server is a SimDisk of profile kShared; each host has one view.
 //
-// - Names change at the server, at once and atomically: of two hosts that
-//   create exclusively, rename or remove, one wins. Locks are the server's.
-// - A host uses a listing that it has read for `listings_stale_for`: List
-//   returns it again, and a file missing from it is not found when opened for
-//   reading. A change that this host makes in a directory drops its listing of
-//   that directory. A name that another host removed is found missing when it
-//   is used.
+// - Names change at the server, immediately and atomically: if two hosts create
+//   exclusively, rename or remove, one wins. The server holds the locks.
+// - A host reuses a listing that it has read for `listings_stale_for`: List
+//   returns it again, and opening a file for reading fails if the listing lacks
+//   it. A change by this host in a directory drops its listing of that
+//   directory. If another host removed a name, this host finds it missing on
+//   use.
 // - A file's bytes and size are those at the server when this host last opened
-//   the file, plus this host's own writes. Opening reads them anew from the
-//   server, unless this host still has writes to hand over.
+//   the file, plus this host's own writes. Opening reads them again from the
+//   server, unless this host still has unsent writes.
 // - A host's writes stay on the host until Sync, or until its last handle is
 //   closed. Then other hosts see them, but only Sync makes them durable at the
 //   server and reports that the server is full; a close reports nothing. Before
-//   that the host may hand over any piece at any time, in any order, as its
-//   memory needs (`write_back`). The death of a process closes its files.
-// - A crash of the host loses the writes that it had not handed over, though
-//   some may still reach the server. A power loss of the server is
-//   SimDisk::PowerLoss; hosts keep running with what they have.
+//   that the host may send any piece at any time, in any order, to free memory
+//   (`write_back`). The death of a process closes its files.
+// - A crash of the host loses its unsent writes, though some may still reach
+//   the server. A power loss of the server is SimDisk::PowerLoss; hosts keep
+//   running with their cached data.
 //
 // Not modelled: a cached name that still leads to a file after another host
-// renamed or removed it (such a name is missing at once),
-// silly renames (an open file that is removed stays readable, as on a local
-// disk), delegations, byte-range locks.
+// renamed or removed it (here the name is missing immediately), silly renames
+// (a removed file that is open stays readable, as on a local disk),
+// delegations, byte-range locks.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_SHARED_VIEW_H_
 #define GAUNTLET_CHAOS_SIM_DISK_SHARED_VIEW_H_
 
@@ -44,9 +44,9 @@
 namespace gauntlet {
 
 struct SharedViewOptions {
-  // acdirmin of Linux.
+  // Named acdirmin in Linux.
   Duration listings_stale_for = std::chrono::seconds(30);
-  // Chooses the pieces that the host hands over on its own; null: none.
+  // Chooses the pieces that the host sends early; null: none.
   ChoiceSource write_back;
 };
 
@@ -56,7 +56,7 @@ class SharedView {
   SharedView(SimDisk& server, SharedViewOptions options)
       : server_(server), options_(std::move(options)) {}
 
-  // As in engine/world/storage.h. A file that was opened is closed once.
+  // As in engine/world/storage.h. Each opened file is closed exactly once.
   Result<std::shared_ptr<Inode>> Open(std::string_view path, OpenMode mode,
                                       Time now);
   Result<std::vector<DirectoryEntry>> List(std::string_view path, Time now);
@@ -73,7 +73,7 @@ class SharedView {
   Status Sync(const std::shared_ptr<Inode>& file);
   void Close(const std::shared_ptr<Inode>& file);
 
-  // Ends the host; writes that it no longer manages to hand over are lost.
+  // Crashes the host; writes that it cannot send any more are lost.
   void Crash();
 
  private:
@@ -83,7 +83,7 @@ class SharedView {
   };
   struct Copy {
     std::shared_ptr<Inode> inode;  // at the server
-    std::string data;              // as this host sees it
+    std::string data;              // as this host sees the file
     std::vector<Piece> unwritten;  // oldest first
     Status refused;                // the server's error, not yet reported
     int handles = 0;

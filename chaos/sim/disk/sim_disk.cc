@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the path is a single name, one step down.
+// Returns true iff the path is a single component, one step down.
 bool IsName(std::string_view path) {
   return !path.empty() && path != "." && path != ".." &&
          path.find('/') == std::string_view::npos;
@@ -30,8 +30,8 @@ SimDisk::SimDisk(const DiskOptions& options)
   root_->kind = FileKind::kDirectory;
 }
 
-// Takes all entries apart first: the readers' and the durable entries of two
-// directories may contain each other, a cycle of shared pointers.
+// Detaches all entries first: the visible and the durable entries of two
+// directories may contain each other, which is a cycle of shared pointers.
 SimDisk::~SimDisk() {
   std::vector<std::shared_ptr<Inode>> doomed = {root_};
   for (const NameChange& change : pending_) doomed.push_back(change.inode);
@@ -110,7 +110,7 @@ uint64_t SimDisk::Log(MicroOpKind kind, const Inode& inode,
   return operations_++;
 }
 
-// On a file server names are durable at once.
+// On a file server changes of names are durable immediately.
 void SimDisk::Change(NameChange change) {
   if (change.from != nullptr) known_.directory = nullptr;
   if (options_.profile == DurabilityProfile::kShared) {

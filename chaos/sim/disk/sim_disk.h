@@ -1,48 +1,48 @@
 // The disk of a simulated machine, and the states that a power loss can leave.
 //
-// Fault model. Reads see the writes of all processes at once (the page cache);
-// the death of a process loses nothing. A power loss keeps everything durable
-// and, of the pending changes, a chosen subset that the profile allows:
+// Fault model. All processes see each write immediately (the page cache); the
+// death of a process loses nothing. A power loss keeps everything durable and,
+// of the pending changes, a chosen subset that the profile allows:
 //
-// - kExt4, after ext4 with data=ordered and delayed allocation. Operations on
-//   names (create, rename, remove) reach the journal in the order in which they
-//   were made, so a prefix of them survives; Sync of any file and SyncDirectory
-//   of any directory commit all before them. Of the data: blocks that overwrite
-//   durable ones survive independently, each old, new, or torn at a 512-byte
-//   sector; blocks behind the durable end survive as a prefix, so that a new
-//   file may be found empty or short, but never holds what nobody wrote. A
-//   file that was emptied (O_TRUNC) and perhaps written again has other blocks
-//   from then on: it is found as it was, whole, or as a prefix of what it
-//   became, empty at the least, and no sector of the one in the other. A rename
-//   onto an existing file writes the new file's data first (auto_da_alloc).
-//   Two things are left looser than they are: emptying a file takes no place in
-//   the order of the names, and closing one that was emptied does not hurry its
-//   data (the other half of auto_da_alloc).
-// - kWeak, all that POSIX leaves open. Sync makes a file's data and size
-//   durable, not its name; SyncDirectory makes durable the operations on names
-//   in that directory and those they build on. Any subset of the other
-//   operations survives, each whole (a rename is never half done). Every
-//   4-KiB block that was written survives or not on its own, or torn, and the
-//   size may be the old, the new, the smallest that the file had since it was
-//   last synced, or a multiple of the block between these, with zeros where
-//   nothing survived.
+// - kExt4, modelled on ext4 with data=ordered and delayed allocation.
+//   Operations on names (create, rename, remove) enter the journal in order, so
+//   a prefix of them survives. Sync of any file and SyncDirectory of any
+//   directory commit all earlier ones. Data: blocks that overwrite durable ones
+//   survive independently, each old, new, or torn at a 512-byte sector. Blocks
+//   after the durable end survive as a prefix, so a new file may be found empty
+//   or short, but never with bytes that nobody wrote. A file truncated to size
+//   0 (O_TRUNC), and perhaps written again, uses other blocks from then on: it
+//   is found either entirely old, or as a prefix of the new content, possibly
+//   empty, never as a mixture of both. A rename onto an existing file writes
+//   the new file's data first (auto_da_alloc). The model is looser than ext4 in
+//   two ways: a truncation is not ordered among the changes of names, and
+//   closing a truncated file does not flush its data (the other half of
+//   auto_da_alloc).
+// - kWeak, everything that POSIX permits. Sync makes a file's data and size
+//   durable, not its name. SyncDirectory makes durable the operations on names
+//   in that directory and those that they depend on. Any subset of the other
+//   operations survives, each completely (a rename is never half done). Every
+//   written 4-KiB block is independently new, old or torn. The size may be the
+//   old one, the new one, the smallest since the file was last synced, or a
+//   multiple of the block size between these, with zeros where nothing
+//   survived.
 //
-// A block that was written twice since the last Sync is found old or as it was
-// last, not in between; a Sync takes in what other tasks write while it runs.
+// A block written twice since the last Sync is found old or in its last state,
+// not in between. A Sync includes writes of other tasks while it runs.
 //
-// - kLyingFsync, a drive that answers a flush before it has done it. Sync and
-//   SyncDirectory return Ok and make nothing durable at first. Each takes
+// - kLyingFsync, a drive that acknowledges a flush before performing it. Sync
+//   and SyncDirectory return Ok, and initially make nothing durable. Each takes
 //   effect, as under kWeak, after `late_syncs` more requests, and then also
-//   covers the writes made since. All else is as under kWeak. So only syncs
-//   older than that many are safe, and a program's last change may survive
-//   without an earlier one. A store that syncs in the right order must recover
-//   a state that verifies, perhaps an older one, or refuse; no particular state
-//   can be demanded of it.
-// - kShared, a file server (NFS, a synchronous export) seen from the server: an
-//   operation on names is durable when it returns; data and size are durable
+//   covers the writes made since. Everything else is as under kWeak. So only
+//   older syncs are safe, and a program's last change may survive without an
+//   earlier one. A store that syncs in the right order must recover a state
+//   that verifies, perhaps an older one, or refuse; no particular state can be
+//   required of it.
+// - kShared, a file server (NFS, a synchronous export) as the server sees it:
+//   an operation on names is durable when it returns; data and size are durable
 //   after Sync, and before it as under kWeak. A power loss here is the
-//   server's. shared_view.h models the data that a client still keeps to
-//   itself, and the other clients' changes that it does not see yet.
+//   server's. shared_view.h models data that a client has not sent yet, and
+//   changes by other clients that it does not see yet.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_SIM_DISK_H_
 #define GAUNTLET_CHAOS_SIM_DISK_SIM_DISK_H_
 
@@ -67,43 +67,43 @@ namespace gauntlet {
 
 struct DiskOptions {
   DurabilityProfile profile = DurabilityProfile::kExt4;
-  // kLyingFsync: how many syncs late each one is; UINT64_MAX: for ever. The
-  // default is about one save and a half of four workers.
+  // kLyingFsync: number of syncs after which a sync takes effect; UINT64_MAX:
+  // never. The default is about one and a half saves of four workers.
   uint64_t late_syncs = 16;
   // Capacity for file contents; a write beyond it is kResourceExhausted.
   uint64_t capacity_bytes = UINT64_MAX;
-  // Receives every operation that changes something, up to the first power
-  // loss; may be null. Serves one disk only, and outlives it.
+  // Receives every changing operation, up to the first power loss; may be null.
+  // Serves one disk only, and outlives it.
   DiskLog* log = nullptr;
 };
 
-// Chooses one of the n > 0 outcomes that are allowed after a power loss;
-// returns a number in [0, n). Random in a simulation; an enumeration tries them
-// all.
+// Chooses one of the n > 0 outcomes allowed after a power loss; returns a
+// number in [0, n). Random in a simulation; an enumeration tries all numbers.
 using ChoiceSource = std::function<uint64_t(uint64_t n)>;
 
-// A file or directory, whatever its name. Only SimDisk looks inside.
+// A file or directory, independent of its name. Only SimDisk accesses the
+// fields.
 struct Inode : std::enable_shared_from_this<Inode> {
   struct DirtyBlock {
-    std::string durable;     // the bytes that a power loss may bring back
+    std::string durable;     // the bytes that may return after a power loss
     uint64_t operation = 0;  // the last one that wrote the block
   };
   using Entries = std::map<std::string, std::shared_ptr<Inode>, std::less<>>;
 
   FileKind kind = FileKind::kFile;
   uint64_t number = 0;   // in order of creation, from 1
-  uint64_t version = 0;  // goes up with every change of the data or of its
-                         // durable part
+  uint64_t version = 0;  // increases with every change of the data or
+                         // its durable part
   bool linked = true;    // has a name for readers; counts towards the capacity
   // Files only.
   std::string data;
   uint64_t durable_size = 0;
-  uint64_t smallest_size = 0;            // since it was made durable
+  uint64_t smallest_size = 0;            // since it was last durable
   std::map<uint64_t, DirtyBlock> dirty;  // by block index
   std::vector<int> lock_holders;
-  std::string made_as;      // the path, if there is a log
+  std::string made_as;      // the creating path, if there is a log
   Inode* parent = nullptr;  // the directory that lists it; null for the root
-  // Directories only: the entries that readers see, and the durable ones.
+  // Directories only: the entries visible to readers, and the durable ones.
   Entries entries;
   Entries durable_entries;
 };
@@ -134,7 +134,7 @@ class SimDisk {
   void PowerLoss(const ChoiceSource& choose);
 
   uint64_t used_bytes() const { return used_bytes_; }
-  // The time of what comes next, for the log.
+  // Sets the log's time for the next operation.
   void StampTime(Time now) {
     if (options_.log != nullptr) options_.log->now = now;
   }
@@ -144,7 +144,7 @@ class SimDisk {
  private:
   friend class CrashImages;
 
-  // A change of names, atomic: taken from one place, put into another, or both.
+  // An atomic change of names: removes one name, adds one, or both.
   struct NameChange {
     std::shared_ptr<Inode> inode;
     std::shared_ptr<Inode> from;  // directory; null for a new inode
@@ -155,7 +155,7 @@ class SimDisk {
     uint64_t operation = 0;
   };
   // A name in a directory; `inode` is null if the directory has no such name.
-  // The name points into the path that was looked up.
+  // `name` points into the path that was looked up.
   struct Place {
     Inode* directory = nullptr;
     std::string_view name;
@@ -164,11 +164,11 @@ class SimDisk {
   // The directories of the disk after some of the pending changes of names.
   struct KeptNames {
     std::map<const Inode*, Inode::Entries> directories;
-    std::set<const Inode*> flushed;  // files whose data went first
+    std::set<const Inode*> flushed;  // data flushed before a rename
   };
 
-  // A prefix of paths, with its last '/', and the directory that it leads to;
-  // null once that is no longer known.
+  // A prefix of paths, including its last '/', and the directory that it leads
+  // to; null once unknown.
   struct KnownPath {
     std::string path;
     Inode* directory = nullptr;
@@ -183,7 +183,7 @@ class SimDisk {
   void Unlink(Inode& inode);
   void Empty(Inode& file, std::string_view path);
   static std::string BlockOf(const Inode& file, uint64_t block);
-  // Counts a micro-operation, and logs it where there is a log. Returns its
+  // Counts a micro-operation, and logs it if there is a log. Returns its
   // number.
   uint64_t Log(MicroOpKind kind, const Inode& inode, std::string_view path,
                std::string_view to = {});
@@ -214,23 +214,25 @@ class SimDisk {
     uint64_t size = 0;
     Blocks blocks = Blocks::kEachItsOwn;
   };
-  // No two of the same size and blocks.
+  // Returns the possible extents, all different.
   std::vector<Extent> ExtentsAfter(const Inode& file) const;
-  // The number of outcomes of the block, and the outcome if it has only one.
+  // Return the number of outcomes of the block, and the outcome if it has only
+  // one.
   uint64_t OutcomesOf(const Inode& file, const Extent& extent,
                       uint64_t block) const;
   static uint64_t OnlyOutcome(const Extent& extent);
   static std::string BlockAfter(const Inode& file, uint64_t block,
                                 const Inode::DirtyBlock& dirty,
                                 uint64_t outcome);
-  // The file's bytes with an outcome for each dirty block within the size.
+  // Returns the file's bytes, given an outcome for each dirty block within the
+  // size.
   static std::string Compose(const Inode& file, uint64_t size,
                              std::span<const uint64_t> outcomes);
 
   DiskOptions options_;
   std::shared_ptr<Inode> root_;
-  // Directory of the last lookup, as the next one is mostly in it too. Cleared
-  // when a name goes away.
+  // Directory of the last lookup, as the next one is usually in it too. Cleared
+  // when a name is removed.
   KnownPath known_;
   std::vector<NameChange> pending_;  // oldest first
   std::deque<std::shared_ptr<Inode>> late_;

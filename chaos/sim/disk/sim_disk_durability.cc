@@ -73,8 +73,8 @@ void SimDisk::CommitNames() {
   pending_.clear();
 }
 
-// The changes in this directory and, going back, those that made the names
-// they use.
+// Commits the changes in this directory and, transitively, earlier ones that
+// created the names they use.
 void SimDisk::CommitNamesOf(const Inode& directory) {
   std::vector<bool> commits(pending_.size());
   std::set<std::pair<const Inode*, std::string_view>> used;
@@ -144,8 +144,8 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
     if (!kept[i]) continue;
     const NameChange& change = pending_[i];
     const Inode* const inode = change.inode.get();
-    // An inode has one name. Where an earlier rename of it did not survive,
-    // its name is still an older one.
+    // An inode has one name. If an earlier rename was lost, that name is still
+    // an older one.
     const auto link = links.find(inode);
     if (link != links.end()) {
       TakeAway(inode, link->second.first, link->second.second,
@@ -163,7 +163,7 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
   return names;
 }
 
-// Lets the chosen pending changes of names reach the disk.
+// Makes the chosen pending changes of names durable.
 void SimDisk::KeepNames(const ChoiceSource& choose) {
   std::vector<bool> kept(pending_.size());
   if (NamesInOrder()) {
@@ -199,8 +199,8 @@ void SimDisk::PowerLoss(const ChoiceSource& choose) {
   Restore(*root_, choose);
 }
 
-// Makes the durable entries below the directory the ones that readers find,
-// once the machine is up again.
+// Makes the durable entries below the directory visible again, after the
+// reboot.
 void SimDisk::Restore(Inode& directory, const ChoiceSource& choose) {
   directory.linked = true;
   directory.entries = directory.durable_entries;
@@ -244,7 +244,7 @@ std::vector<SimDisk::Extent> SimDisk::ExtentsAfter(const Inode& file) const {
 uint64_t SimDisk::OutcomesOf(const Inode& file, const Extent& extent,
                              uint64_t block) const {
   if (extent.blocks != Blocks::kEachItsOwn) return 1;
-  // Ext4 brings the appended part of a file whole or not at all.
+  // Under kExt4 an appended block survives completely or not at all.
   const bool appended = block * kBlockBytes >= file.durable_size;
   if (appended && NamesInOrder()) return 1;
   return kFirstTorn + 2 * kCuts;
@@ -294,7 +294,7 @@ void SimDisk::KeepData(Inode& file, const ChoiceSource& choose) {
       if (block * kBlockBytes >= extent.size) break;
       uint64_t outcome = OnlyOutcome(extent);
       if (OutcomesOf(file, extent, block) > 1) {
-        // Old, new, torn from the front, torn from the back: then, where.
+        // Old, new, torn from the front, torn from the back; then the sector.
         outcome = choose(4);
         if (outcome >= kFirstTorn) {
           outcome = kFirstTorn + (outcome - kFirstTorn) * kCuts + choose(kCuts);

@@ -23,7 +23,7 @@ class SimFile final : public File {
         inode_(std::move(inode)),
         path_(std::move(path)),
         mode_(mode) {}
-  // Also when the process is killed: the system closes its files.
+  // Runs even when the process is killed: the system closes its files.
   ~SimFile() override {
     if (storage_.user_.view != nullptr) storage_.user_.view->Close(inode_);
   }
@@ -165,7 +165,7 @@ Status SimStorage::Rename(const std::string& from, const std::string& to) {
 
 Status SimStorage::RenameToNew(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(Begin("renames", from, 0));
-  // The disk's word, not this host's view of it: nobody runs in between.
+  // Asks the disk itself, not this host's view; no other fiber runs in between.
   const Status there = disk_.Open(to, OpenMode::kRead).status();
   if (there.code() != Code::kNotFound) {
     return Recorded(kRename ^ Hash(to), from,

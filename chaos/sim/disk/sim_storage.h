@@ -1,4 +1,4 @@
-// A process's way to its machine's disk: Storage over SimDisk, with latency.
+// A process's access to its machine's disk: Storage over SimDisk, with latency.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_SIM_STORAGE_H_
 #define GAUNTLET_CHAOS_SIM_DISK_SIM_STORAGE_H_
 
@@ -17,11 +17,11 @@
 
 namespace gauntlet {
 
-// The process that uses the storage. Every operation first takes its time and
-// then takes effect, so that a kill in between leaves it undone.
+// The process that uses the storage. Every operation first consumes its time
+// and then takes effect, so that a kill in between leaves it undone.
 struct StorageUser {
   int process = 0;
-  // Null: a user outside the simulation, for whom operations take no time.
+  // Null: a user outside the simulation, for which operations take no time.
   FiberGroup* group = nullptr;
   // Its host's view of a file server; null if the disk is the machine's own.
   SharedView* view = nullptr;
@@ -29,8 +29,8 @@ struct StorageUser {
 
 class SimStorage final : public Storage {
  public:
-  // `latency` and `random` are shared by all users of the disk or are the
-  // process's own; all references outlive the storage and its files.
+  // `latency` and `random` belong to all users of the disk or to this process;
+  // all references outlive the storage and its files.
   SimStorage(Scheduler& scheduler, SimDisk& disk, const StorageLatency& latency,
              RandomStream random, StorageUser user);
 
@@ -45,9 +45,9 @@ class SimStorage final : public Storage {
   Result<uint64_t> FreeBytes(const std::string& path) override;
   Status RenameToNew(const std::string& from, const std::string& to) override;
 
-  // Shares every lock that the other process holds.
+  // Shares every lock held by the other process.
   void InheritLocks(const SimStorage& parent);
-  // Gives up this process's share of all locks, as the process has ended.
+  // Gives up this process's share of all locks, when the process has ended.
   void ReleaseLocks();
 
  private:
@@ -55,7 +55,7 @@ class SimStorage final : public Storage {
   friend class SimFileLock;
 
   bool gone() const { return user_.group != nullptr && user_.group->doomed; }
-  // Takes the operation's time; an error if the process is gone.
+  // Consumes the operation's time; an error if the process is gone.
   Status Begin(const char* verb, const std::string& path, uint64_t bytes);
   Status BeginSync(const std::string& path);
   Status Spend(const char* verb, const std::string& path, Duration duration);

@@ -40,7 +40,8 @@ namespace fcontext = boost::context::detail;
 
 constexpr size_t kGuardBytes = 4096;
 
-// Apart, so that the frame that an unwinding begins in has nothing to clean up.
+// A separate function, so that the frame where unwinding begins has nothing to
+// clean up.
 [[noreturn, gnu::noinline]] void CannotUnwind(int reason) {
   CHECK(false, fmt::format("a stack cannot be unwound: reason {}", reason));
   __builtin_unreachable();
@@ -61,8 +62,8 @@ struct FiberContext::Bottom {
     self->SwitchForGood();
   }
 
-  // Stop function of the unwinder, called at each frame: switches away for good
-  // at Run, the bottom of the stack.
+  // Stop function of the unwinder, called at each frame: at Run, the bottom of
+  // the stack, switches away and never returns.
   static _Unwind_Reason_Code StopHere(int /*version*/,
                                       _Unwind_Action /*actions*/,
                                       _Unwind_Exception_Class /*type*/,
@@ -83,7 +84,7 @@ FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
       mmap(nullptr, stack_bytes_ + kGuardBytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping_ == MAP_FAILED) OutOfMemory();
-  // Splits the mapping; the kernel bounds how many there are.
+  // Splits the mapping; the kernel limits the number of mappings.
   if (mprotect(mapping_, kGuardBytes, PROT_NONE) != 0) {
     munmap(mapping_, stack_bytes_ + kGuardBytes);
     OutOfMemory();
@@ -94,8 +95,8 @@ FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
 
 void FiberContext::StartOver() {
 #ifdef GAUNTLET_FIBER_ASAN
-  // The addresses may have been another stack's before, and what was abandoned
-  // leaves the marks of the frames that it left by.
+  // The addresses may have belonged to another stack, and an abandoned body
+  // leaves its frames poisoned.
   __asan_unpoison_memory_region(stack_bottom_, stack_bytes_);
 #endif
 #ifdef GAUNTLET_FIBER_TSAN
@@ -171,9 +172,9 @@ void FiberContext::SuspendFor(FiberContext& next) {
 void FiberContext::Abandon() {
   unwinding_ = {};
 #ifdef GAUNTLET_FIBER_ASAN
-  // As before a throw: what frames mark as theirs is free once they are gone.
-  // Behind all that this frame marks: landing pads call into the sanitizer from
-  // where it lies.
+  // As before a throw: unpoisons the frames that unwinding will remove. Called
+  // after everything that this frame poisons, as landing pads call the
+  // sanitizer from here.
   __asan_handle_no_return();
 #endif
   CannotUnwind(_Unwind_ForcedUnwind(&unwinding_, &Bottom::StopHere, this));

@@ -1,4 +1,4 @@
-// How long the simulated disks and links take.
+// Durations of operations on simulated disks and links.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_LATENCY_H_
 #define GAUNTLET_CHAOS_SIM_SCHEDULER_LATENCY_H_
 
@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// Uniform between the two.
+// A duration, uniform between the two.
 struct LatencyRange {
   Duration min{};
   Duration max{};
@@ -34,8 +34,8 @@ struct NetworkLatency {
   LatencyRange one_way{std::chrono::microseconds(50),
                        std::chrono::microseconds(500)};
   uint64_t bytes_per_second = 1'000'000'000;
-  // Sent and not yet received, on one way of a connection; one frame may be
-  // larger.
+  // Most bytes in flight in one direction of a connection; a single frame may
+  // be larger.
   uint64_t window_bytes = uint64_t{64} << 20;
   bool operator==(const NetworkLatency&) const = default;
 };

@@ -1,5 +1,6 @@
-// Counter-based random numbers: the n-th number of a named stream depends on
-// the seed, the name and n alone, so that one consumer less shifts no other.
+// Counter-based random numbers: the n-th number of a named stream depends only
+// on the seed, the name and n, so that one consumer's use does not affect
+// another's numbers.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_RANDOM_STREAM_H_
 #define GAUNTLET_CHAOS_SIM_SCHEDULER_RANDOM_STREAM_H_
 
@@ -15,7 +16,7 @@ class RandomStream {
 
   // Uniform over 64 bits.
   uint64_t Next() { return Mix(key_ + ++counter_ * kGolden); }
-  // Uniform in [0, n) but for a bias of n / 2^64. REQUIRES: n > 0.
+  // Uniform in [0, n), with a bias of n / 2^64. REQUIRES: n > 0.
   uint64_t Below(uint64_t n) {
     return static_cast<uint64_t>((Wide{Next()} * n) >> 64);
   }

@@ -10,7 +10,7 @@ namespace gauntlet {
 
 namespace {
 constexpr size_t kNowhere = SIZE_MAX;
-// Time does not begin at zero, so that nobody comes to rely on it.
+// Does not begin at zero, so that no code relies on it.
 constexpr Time kTimeBegins{std::chrono::seconds(1000)};
 }  // namespace
 
@@ -20,7 +20,7 @@ struct Fiber {
   uint32_t id = 0;
   FiberGroup* group = nullptr;
   std::shared_ptr<TaskState> task;
-  std::function<void()> body;             // until it is started
+  std::function<void()> body;             // until the fiber starts
   std::unique_ptr<FiberContext> context;  // null: not started
   State state = State::kRunnable;
   bool unwinding = false;
@@ -93,7 +93,7 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     fiber.deadline = deadline;
     if (deadline != kNever) TimerAdd(fiber);
   }
-  // Chooses the next fiber here; if it is the caller, no switch is needed.
+  // Chooses the next fiber here; no switch is needed if it is the caller.
   current_ = nullptr;
   Fiber* const chosen = Choose();
   if (chosen == nullptr) {
@@ -225,7 +225,7 @@ Fiber* Scheduler::End(RunEnd end) {
   return nullptr;
 }
 
-// Returns a random runnable fiber; null if its process is to be killed first.
+// Returns a random runnable fiber; null if its process must be killed first.
 Fiber* Scheduler::Draw() {
   Fiber& fiber = *runnable_[choices_.Below(runnable_.size())];
   ++steps_;
@@ -263,8 +263,8 @@ void Scheduler::FireDue() {
   }
 }
 
-// Runs fibers until a wait chooses no next one (current_ is null then), or
-// until a fiber leaves or ends.
+// Runs fibers until a wait finds no next one (current_ is null then), or until
+// a fiber leaves or ends.
 void Scheduler::Resume(Fiber& fiber) {
   SwitchTo(fiber);
   const bool more = fiber.context->Resume();
@@ -281,7 +281,7 @@ void Scheduler::SwitchTo(Fiber& fiber) {
   current_ = &fiber;
 }
 
-// Takes back a fiber whose body has returned or never began.
+// Recycles a fiber whose body has returned or never began.
 void Scheduler::Retire(Fiber& fiber) {
   FiberGroup& group = *fiber.group;
   if (fiber.context != nullptr) pool_.Put(std::move(fiber.context));
@@ -322,7 +322,7 @@ void Scheduler::Detach(Fiber& fiber) {
 }
 
 void Scheduler::ReapDoomed() {
-  // A group that is reaped may doom others.
+  // Unwinding a group may doom others.
   for (size_t i = 0; i < doomed_.size(); ++i) Unwind(*doomed_[i]);
   doomed_.clear();
 }
@@ -409,7 +409,7 @@ void Scheduler::TimerPlace(size_t index, Fiber* fiber) {
   fiber->timer_index = index;
 }
 
-// Puts the fiber there or as far above as it belongs.
+// Inserts the fiber at the index, or higher in the heap where it belongs.
 void Scheduler::TimerUp(size_t index, Fiber* fiber) {
   while (index > 0) {
     const size_t parent = (index - 1) / 2;

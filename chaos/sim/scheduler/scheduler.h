@@ -1,13 +1,13 @@
-// The seeded scheduler: which fiber runs next, and what time it is.
+// The seeded scheduler: chooses the next fiber and advances virtual time.
 //
-// One OS thread. Fibers run until they wait; of those that can run, a random
-// one goes next, so that no order is promised and none starves. Virtual time
-// moves a little with every decision, and jumps to the next timer when nothing
-// can run. Every decision goes into a rolling digest.
+// One OS thread. A fiber runs until it waits; then a random runnable fiber runs
+// next, so that no order is guaranteed and no fiber starves. Virtual time
+// advances a little with every decision, and jumps to the next timer when no
+// fiber is runnable. Every decision is added to a rolling digest.
 //
-// A killed group of fibers is unwound: each of its fibers from the wait that it
-// is in, the youngest first, so that a parent's stack outlives its children.
-// From then on waits return at once.
+// The fibers of a killed group are unwound from their waits, the youngest
+// first, so that a parent's stack outlives its children. From then on their
+// waits return immediately.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_
 #define GAUNTLET_CHAOS_SIM_SCHEDULER_SCHEDULER_H_
 
@@ -28,7 +28,7 @@ namespace gauntlet {
 struct Fiber;
 struct FiberGroup;
 
-// The fibers that wait for one thing. Empty when it is destroyed.
+// The fibers that wait for the same event. Must be empty when destroyed.
 class WaitList {
  public:
   WaitList() = default;
@@ -52,7 +52,7 @@ struct WaitReason {
 
 enum class WaitResult : uint8_t { kWoken, kDeadline };
 
-// State of a task that outlives it, for the tasks that join it.
+// State of a task that outlives the task, for tasks that join it.
 struct TaskState {
   std::string name;
   bool done = false;
@@ -63,19 +63,19 @@ struct TaskState {
 struct FiberGroup {
   int id = 0;
   std::string name;
-  // Called outside of any fiber, when the last fiber is gone.
+  // Called outside of any fiber when the last fiber is gone.
   std::function<void()> on_gone;
-  // Kill before the resumption with this number; counted from 1.
+  // Number of the resumption before which the group is killed, from 1.
   uint64_t doomed_at_resumption = UINT64_MAX;
 
   bool stopped = false;
   bool doomed = false;
   uint64_t resumptions = 0;
   std::vector<Fiber*> fibers;  // oldest first
-  std::vector<Fiber*> parked;  // could run, but the group is stopped
+  std::vector<Fiber*> parked;  // runnable, but the group is stopped
 };
 
-// Something that happens at a time without a fiber.
+// A callback at a given time, outside of any fiber.
 class Action {
  public:
   virtual ~Action() = default;
@@ -84,7 +84,7 @@ class Action {
 
 enum class RunEnd : uint8_t {
   kAllExited,
-  kDeadlock,     // nothing can run and no timer is set
+  kDeadlock,     // no fiber is runnable and no timer is set
   kTimeLimit,    // virtual time
   kStepLimit,    // scheduling decisions
   kInterrupted,  // by SchedulerOptions::interrupted
@@ -95,7 +95,7 @@ struct SchedulerOptions {
   Duration time_limit = std::chrono::hours(1);
   uint64_t step_limit = 50'000'000;
   // Called before each decision and at each event; true ends the run there.
-  // Once true, it stays true. May be empty.
+  // Once true, it must stay true. May be empty.
   std::function<bool()> interrupted;
 };
 
@@ -116,41 +116,42 @@ class Scheduler {
 
   void Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
              std::function<void()> body);
-  // Returns true iff the caller runs on a fiber.
+  // Returns true iff called on a fiber.
   bool InFiber() const { return current_ != nullptr; }
-  // The caller's group; null outside of fibers.
+  // Returns the caller's group; null outside of fibers.
   FiberGroup* CurrentGroup() const;
 
   // Blocks the calling fiber until the list is woken (kWoken) or the deadline
-  // has come. Always lets others run. In a doomed group it does not return,
-  // or returns kDeadline at once if the fiber is being unwound already.
+  // has passed. Always lets other fibers run. In a doomed group it does not
+  // return; if the fiber is already being unwound, it returns kDeadline
+  // immediately.
   WaitResult Wait(WaitList* list, Time deadline, const WaitReason& reason);
   void WakeAll(WaitList& list);
   // Calls action.Act(argument) at that time, outside of any fiber.
   void At(Time time, Action& action, uint64_t argument);
 
   // Kills the group. Its fibers are unwound before the next decision. A caller
-  // that belongs to the group runs on until it waits or leaves.
+  // in the group keeps running until it waits or leaves.
   void Kill(FiberGroup& group);
-  // Gives up the calling fiber for good.
-  // REQUIRES: its group is doomed, and it is not being unwound.
+  // Ends the calling fiber. REQUIRES: its group is doomed, and it is not being
+  // unwound.
   [[noreturn]] void Leave();
-  // The same for a fiber that returns by itself, which is cheaper than to
-  // unwind it. Returns when it is this fiber's turn to be unwound.
+  // As Leave, for a fiber that then returns from its body, which is cheaper
+  // than unwinding it. Returns when it is this fiber's turn to be unwound.
   void LeaveByReturn();
-  // Leaves if the caller is a fiber of a doomed group and not being unwound
-  // yet.
+  // Leaves if the caller is a fiber of a doomed group and is not yet being
+  // unwound.
   void LeaveIfDoomed();
   // Dooms the caller's group and leaves if the run is interrupted.
   void LeaveIfInterrupted();
   void Stop(FiberGroup& group);
   void Continue(FiberGroup& group);
 
-  // Runs until every group is gone, or a limit is met; limits count from the
-  // call. Then dooms the groups that are left, and forgets actions due later.
-  // `report` gets a line for each fiber that was left.
+  // Runs until every group is gone, or a limit is reached; limits count from
+  // the call. Then dooms the remaining groups, and drops actions due later.
+  // `report` receives a line for each remaining fiber.
   RunEnd Run(std::string& report);
-  // Returns true iff the run has ended and Run only kills what was left.
+  // Returns true iff the run has ended and Run only kills what remains.
   bool ending() const { return ending_; }
 
  private:
@@ -165,8 +166,8 @@ class Scheduler {
   }
 
   RunEnd Drive();
-  // Returns the fiber to run next; null if a process is to be unwound first or
-  // the run has ended.
+  // Returns the next fiber; null if a process must be unwound first or the run
+  // has ended.
   Fiber* Choose();
   Fiber* Draw();
   Fiber* End(RunEnd end);

@@ -1,4 +1,5 @@
-// Random bytes of a simulated process: a seeded stream, so that a run repeats.
+// Random bytes of a simulated process: a seeded stream, so that runs are
+// repeatable.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_SIM_ENTROPY_H_
 #define GAUNTLET_CHAOS_SIM_SCHEDULER_SIM_ENTROPY_H_
 

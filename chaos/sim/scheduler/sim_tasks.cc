@@ -15,7 +15,7 @@ class SimEvent final : public Event {
  public:
   explicit SimEvent(Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // Lets no other fiber run, as callers may hold a mutex.
+  // Does not switch fibers, as callers may hold a mutex.
   void Set() override {
     set_ = true;
     scheduler_.WakeAll(waiters_);
