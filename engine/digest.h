@@ -13,26 +13,26 @@
 namespace gauntlet {
 
 struct Digest {
-  static constexpr size_t kDigits = 32;  // length of its text, hexadecimal
+  static constexpr size_t kDigits = 32;  // length of the text in hexadecimal
 
   uint64_t high = 0;
   uint64_t low = 0;
 
   auto operator<=>(const Digest&) const = default;
-  // kDigits lower-case digits, high half first.
+  // Returns kDigits lower-case hexadecimal digits, high half first.
   std::string ToString() const;
-  // The first 8 digits, for people.
+  // Returns the first 8 digits, for people.
   std::string Short() const;
-  // The inverse of ToString; nullopt for anything else.
+  // Parses the text of ToString; nullopt for any other text.
   static std::optional<Digest> Parse(std::string_view hex);
 };
 
-// The hash of a digest: it has no pattern that needs mixing.
+// Hash of a digest for containers: the bits of a digest need no more mixing.
 struct DigestHash {
   size_t operator()(const Digest& digest) const { return digest.low; }
 };
 
-// XXH3-128 of the bytes, seed 0.
+// Returns XXH3-128 of the bytes, seed 0.
 Digest DigestOf(std::span<const std::byte> bytes);
 Digest DigestOf(std::string_view bytes);
 // XXH3-64: only for values that are compared within one process.

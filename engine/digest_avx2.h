@@ -9,7 +9,8 @@
 
 namespace gauntlet {
 
-// XXH3-128 and XXH3-64 of `size` bytes, seed 0. REQUIRES: the machine has AVX2.
+// Compute XXH3-128 and XXH3-64 of `size` bytes, seed 0. REQUIRES: the machine
+// has AVX2.
 void Avx2Digest(const void* bytes, size_t size, uint64_t& high, uint64_t& low);
 uint64_t Avx2ShortDigest(const void* bytes, size_t size);
 

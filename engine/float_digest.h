@@ -13,8 +13,8 @@ namespace gauntlet {
 // "XXH3 Algorithm Details (for small inputs)" and "(for medium inputs)").
 inline constexpr size_t kMaxShortDigestBytes = 240;
 
-// XXH3-128 of little-endian float32, in which any NaN counts as 0x7fc00000;
-// -0 and +0 differ. Need not be aligned.
+// Returns XXH3-128 of little-endian float32, in which any NaN counts as
+// 0x7fc00000; -0 and +0 differ. `floats` need not be aligned.
 Digest FloatDigestOf(std::span<const std::byte> floats);
 
 }  // namespace gauntlet

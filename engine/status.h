@@ -26,7 +26,7 @@ enum class Code {
   kDataLoss,            // Stored bytes differ from those written.
   kIoError,             // The disk failed (EIO): retry elsewhere, never here.
   kResourceExhausted,   // A full disk, or no process or thread left.
-  kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
+  kFailedPrecondition,  // Not permitted in this situation (exit 1 or 7).
   kOtherJob,            // The checkpoints belong to another job (exit 8).
   kCancelled,           // The caller requested the stop.
   // Permission, read-only or a size limit: fails until a person changes it.
@@ -62,7 +62,7 @@ class [[nodiscard]] Status {
   Code code() const { return ok() ? Code::kOk : error_->code; }
   // Empty if Ok.
   const std::string& message() const;
-  // "NOT_FOUND: /a/b: no such file", or "OK".
+  // Returns "NOT_FOUND: /a/b: no such file", or "OK".
   std::string ToString() const;
 
  private:

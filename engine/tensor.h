@@ -14,7 +14,7 @@ namespace gauntlet {
 
 enum class DType : uint8_t { kF32, kU32, kI64, kU64 };
 
-// Bytes of one element: 4 or 8.
+// Returns the bytes of one element: 4 or 8.
 constexpr size_t DTypeBytes(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kU32 ? 4 : 8;
 }

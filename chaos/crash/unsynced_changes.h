@@ -64,8 +64,8 @@ class UnsyncedChanges {
   // Adds the next operation; `now` is the tree after it.
   void Add(const ResolvedOperation& resolved, const DirectoryTree& now);
 
-  // The changes that may be lost, oldest first. Under kExt4 they survive as a
-  // prefix.
+  // Returns the changes that may be lost, oldest first. Under kExt4 they
+  // survive as a prefix.
   const std::vector<ResolvedOperation>& names() const { return names_; }
 
   struct Survivors {

@@ -144,7 +144,7 @@ void NetworkFabric::EndSilence(Connection& connection) {
   ListenSocket& listen_socket = *connection.listen_socket;
   const auto found = std::ranges::find(listen_socket.silent, connection.id,
                                        [](const auto& one) { return one->id; });
-  if (found == listen_socket.silent.end()) return;  // more frames than one
+  if (found == listen_socket.silent.end()) return;  // not the first frame
   const Frame& first = connection.ends[1].inbox.front().frame;
   const bool fits = first.size() <= kMaxFirstFrameBytes;
   if (fits && listen_socket.filter) {

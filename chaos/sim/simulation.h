@@ -201,8 +201,8 @@ class Simulation {
 
   Time now() const { return scheduler_.now(); }
   uint64_t steps() const { return scheduler_.steps(); }
-  // Digest of all decisions and effects so far: equal for equal seeds and
-  // plans.
+  // Returns a digest of all decisions and effects so far: equal for equal seeds
+  // and plans.
   uint64_t digest() const { return scheduler_.digest(); }
   const std::vector<LoggedEvent>& events() const { return events_; }
   // Returns the events and clears events().
@@ -235,7 +235,7 @@ class Simulation {
   std::map<std::string, std::unique_ptr<Machine>> machines_;
   std::map<std::string, MetadataService> metadata_;             // by host
   std::map<std::string, MetadataService> metadata_of_machine_;  // by machine
-  std::map<std::string, Time> tokens_;  // with the times of their expiry
+  std::map<std::string, Time> tokens_;  // with expiry times
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Callbacks> callbacks_;
   std::vector<LoggedEvent> events_;

@@ -20,7 +20,7 @@ enum class InjectionKind : uint8_t {
   kTornWrite,   // only the first bytes of a write, then SIGKILL
   kFail,        // the call fails with an errno and changes nothing
   kPause,       // SIGSTOP to the process, SIGCONT after a time
-  kTerminate,   // SIGTERM to the program, and SIGKILL to all after a grace
+  kTerminate,   // SIGTERM to the program, SIGKILL to all after a grace period
 };
 
 // Processes that an injected kill ends.

@@ -33,7 +33,7 @@ class RowRandom {
     }
     return block_.word[next_++ % 4];
   }
-  // Uniform in [low, high].
+  // Returns a number uniform in [low, high].
   int32_t Between(int32_t low, int32_t high) {
     const auto count = static_cast<uint64_t>(high - low) + 1;
     return low + static_cast<int32_t>(Word() * count >> 32);

@@ -22,7 +22,7 @@ class GatheredRows {
   // REQUIRES: `row` is a row of the data; the selection is not yet gathered.
   void Add(uint32_t row);
 
-  // Numbers of the rows in the data, in the order in which they were added.
+  // Numbers of the selected rows in the data, in the order of the Add calls.
   std::span<const uint32_t> numbers() const { return numbers_; }
   // The features (rows x features_per_row), and the labels. Valid until Clear.
   std::span<const float> features();

@@ -94,7 +94,7 @@ std::string ContentText(const RawRows& raw) {
   return text + "\n";
 }
 
-// The true quotient byte / 255, correctly rounded.
+// Returns a table of byte / 255, correctly rounded.
 std::array<float, 256> FeatureOfByte() {
   std::array<float, 256> table{};
   for (size_t i = 0; i < table.size(); ++i) {

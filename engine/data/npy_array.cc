@@ -66,7 +66,7 @@ class Cursor {
     offset_ += text.size();
     return true;
   }
-  // Little-endian.
+  // Reads a little-endian number.
   Result<uint64_t> TakeNumber(size_t bytes, std::string_view what) {
     if (rest().size() < bytes) return Expected(what);
     uint64_t value = 0;
@@ -82,7 +82,8 @@ class Cursor {
       ++offset_;
     }
   }
-  // Takes the text up to the next `stop`, and `stop`; nullopt if there is none.
+  // Reads the text up to the next `stop`, and skips `stop`. Returns nullopt if
+  // the rest has no `stop`.
   std::optional<std::string_view> TakeUntil(char stop) {
     const size_t found = file_.find(stop, offset_);
     if (found == std::string_view::npos) return std::nullopt;

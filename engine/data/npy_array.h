@@ -20,7 +20,7 @@ namespace gauntlet {
 
 enum class NpyType : uint8_t { kU1, kI4, kI8, kF4 };
 
-// "|u1", "<i4", "<i8", "<f4".
+// Returns "|u1", "<i4", "<i8" or "<f4".
 std::string_view NpyTypeName(NpyType type);
 size_t NpyTypeBytes(NpyType type);
 

@@ -62,9 +62,9 @@ class RowSchedule {
   StreamRange RangeOf(uint64_t position, uint32_t replica) const;
 
   uint32_t RowsOfStream(uint32_t stream) const;
-  // Key of the stream's order in this epoch.
+  // Returns the key of the stream's order in this epoch.
   uint64_t OrderKey(uint64_t epoch, uint32_t stream) const;
-  // The dataset row at an index of the unshuffled stream.
+  // Returns the dataset row at an index of the unshuffled stream.
   uint32_t RowAt(uint32_t stream, uint32_t index) const {
     return policy_ == ShardPolicy::kFile ? rows_of_streams_[stream][index]
                                          : index;
@@ -82,7 +82,7 @@ class RowSchedule {
   uint64_t StepAt(uint64_t position) const;
   uint64_t UsedAfter(uint64_t steps) const;
 
-  ShardPolicy policy_;  // never kAuto once it is made
+  ShardPolicy policy_;  // never kAuto after construction
   uint64_t replicas_;
   uint64_t batch_;
   uint32_t rows_;

@@ -17,13 +17,13 @@ struct RowRange {
   uint64_t count = 0;
 };
 
-// The order of one epoch. Pure; O(1) memory.
+// The order of the rows in one epoch. Pure; O(1) memory.
 class SampleOrder {
  public:
   SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows);
   // Uses an order computed before: the dataset row at each position.
   explicit SampleOrder(std::shared_ptr<const std::vector<uint32_t>> known);
-  // The dataset row at the position. REQUIRES: position < rows.
+  // Returns the dataset row at the position. REQUIRES: position < rows.
   uint32_t RowAt(uint64_t position) const {
     return known_ != nullptr && position < known_->size()
                ? (*known_)[position]

@@ -14,7 +14,8 @@ namespace gauntlet {
 inline constexpr uint64_t kMaxDataRows = 10'000'000;
 inline constexpr uint64_t kMaxDataFileBytes = uint64_t{1} << 30;
 
-// kInvalidArgument: "<path>: offset 16: expected 6 more bytes, found 5".
+// Returns kInvalidArgument: "<path>: offset 16: expected 6 more bytes, found
+// 5".
 Status MalformedData(std::string_view path, uint64_t offset,
                      std::string_view expected, std::string_view found);
 

@@ -1,7 +1,8 @@
 // The training job: everything that the final bits depend on.
 //
 // Workers, threads, device, transport, checkpoints and faults are not part of
-// the job, and neither is the horizon (how many epochs or steps are wanted).
+// the job, and neither is the horizon (the number of epochs or steps
+// requested).
 #ifndef GAUNTLET_ENGINE_JOB_JOB_H_
 #define GAUNTLET_ENGINE_JOB_JOB_H_
 
@@ -32,7 +33,7 @@ struct LayerSpec {
   float rate = 0.0f;  // kDropout: the share that is zeroed, in [0, 1)
   int filters = 0;    // kConv2D
   int kernel = 0;     // kConv2D: pixels a side
-  // kCenter: the share of its moving mean that stays in a step, in [0, 1)
+  // kCenter: the share of the moving mean that a step keeps, in [0, 1)
   float momentum = 0.0f;
 };
 
@@ -52,9 +53,10 @@ enum class ScheduleKind : uint8_t {
   kPiecewise,
 };
 
-// The learning rate as a function of the update, counted from 0: the first
-// `warmup` updates rise in equal parts to the rate, then the kind takes over,
-// counting from there. Formulas: engine/numerics/numerics_schedule.h.
+// The learning rate as a function of the update, counted from 0. During the
+// first `warmup` updates it rises linearly to the configured rate; then it
+// follows `kind`, with updates counted from there. Formulas:
+// engine/numerics/numerics_schedule.h.
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kConstant;
   uint64_t warmup = 0;
@@ -133,7 +135,7 @@ struct JobSpec {
   OptimizerSpec optimizer;
   int replicas = 1;
   int batch = 32;  // rows a replica takes in a step
-  // Steps whose gradients are averaged for one update.
+  // Number of steps whose gradients are averaged for one update.
   int accumulate = 1;
   uint64_t seed = 1;
   Remainder remainder = Remainder::kDrop;

@@ -48,7 +48,8 @@ Json TakeCallbacks(Json& job) {
   return callbacks.is_object() ? callbacks : Json::object();
 }
 
-// "callback early_stopping: monitor: val_loss in the checkpoint, loss now".
+// Appends "callback early_stopping: monitor: val_loss in the checkpoint, loss
+// now".
 void DescribeCallbacks(const Json& stored, const Json& present,
                        std::vector<std::string>& parts) {
   for (const auto& [name, options] : stored.items()) {

@@ -33,7 +33,7 @@ class JsonFields {
 
   int64_t Integer(std::string_view key, int64_t low, int64_t high);
   uint64_t Unsigned(std::string_view key);
-  // The nearest float32; must be finite.
+  // Returns the nearest float32; the value must be finite.
   float Float(std::string_view key);
   std::string String(std::string_view key);
   bool Flag(std::string_view key);

@@ -187,7 +187,8 @@ class Kernels {
                            UpdatedArray velocity) const = 0;
   virtual void Sgd(float rate, std::span<const float> gradients,
                    UpdatedArray parameters) const = 0;
-  // Sums over all elements, in the form of engine/numerics/numerics_sums.h.
+  // Return the sum, or the sum of squares, of all elements, in the form of
+  // engine/numerics/numerics_sums.h.
   virtual float Sum(std::span<const float> x) const = 0;
   virtual float SumOfSquares(std::span<const float> x) const = 0;
   virtual void Scale(float factor, std::span<float> x) const = 0;

@@ -85,7 +85,7 @@ GAUNTLET_NUMERIC uint32_t StreamWord(const RandomStream& stream, uint64_t row,
   return StreamBlock(stream, row, element / 4).word[element % 4];
 }
 
-// Uniform in [0, 1): the upper 24 bits, times 2^-24. Exact.
+// Returns a number uniform in [0, 1): the upper 24 bits, times 2^-24. Exact.
 GAUNTLET_NUMERIC float UniformFloat(uint32_t word) {
   return static_cast<float>(static_cast<int32_t>(word >> 8)) * 0x1p-24f;
 }

@@ -17,7 +17,7 @@ GAUNTLET_NUMERIC float ReluGradient(float y, float dy) {
   return y > 0.0f ? dy : 0.0f;
 }
 
-// Factor on a kept element; rate is in [0, 1).
+// Returns the factor on a kept element; rate is in [0, 1).
 GAUNTLET_NUMERIC float DropoutScale(float rate) { return 1.0f / (1.0f - rate); }
 
 // Adam's slots and parameter after one element's gradient. Kingma & Ba 2015, in
@@ -50,7 +50,7 @@ GAUNTLET_NUMERIC float AdamStepSize(float learning_rate, float beta1_power,
   return (learning_rate * Sqrt(1.0f - beta2_power)) / (1.0f - beta1_power);
 }
 
-// parameter - rate * gradient, fused.
+// Returns parameter - rate * gradient, fused.
 GAUNTLET_NUMERIC float SgdUpdate(float rate, float gradient, float parameter) {
   return Fma(-rate, gradient, parameter);
 }

@@ -33,7 +33,7 @@ struct Scalar {
   float value = 0.0f;
 };
 
-// The moment of an event.
+// Time and step of an event.
 struct EventTime {
   double wall_seconds = 0.0;  // since 1970
   uint64_t step = 0;

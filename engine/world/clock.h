@@ -23,12 +23,12 @@ inline constexpr Time kNever = Time::max();
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Monotonic. Safe from any task.
+  // Returns the monotonic time. Safe from any task.
   virtual Time Now() const = 0;
   // Seconds since 1970, for people and for claims. May jump, also backwards;
   // must not influence any result.
   virtual int64_t UnixSeconds() const = 0;
-  // Blocks the calling task only.
+  // Blocks only the calling task until the deadline.
   virtual void SleepUntil(Time deadline) = 0;
 };
 

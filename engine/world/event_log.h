@@ -160,11 +160,11 @@ Reason ReasonOf(Code code);
 // Returns the reason for which a wait for another rank failed.
 Reason ReasonOfWait(const Status& status);
 
-// "closed", "restarts_used_up" …: the names in event files.
+// Returns "closed", "restarts_used_up" …: the names in event files.
 std::string_view ReasonName(Reason reason);
 std::optional<Reason> FindReason(std::string_view name);
 
-// "step", "save_acknowledged" …: the names in event files.
+// Returns "step", "save_acknowledged" …: the names in event files.
 std::string_view EventKindName(EventKind kind);
 std::optional<EventKind> FindEventKind(std::string_view name);
 
@@ -198,7 +198,7 @@ struct LogEvent {
 class EventLog {
  public:
   virtual ~EventLog() = default;
-  // Stamps the time and keeps the event. Safe from any task.
+  // Adds the present time and keeps the event. Safe from any task.
   virtual void Emit(LogEvent event) = 0;
 };
 

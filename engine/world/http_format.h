@@ -34,8 +34,8 @@ struct HttpUrl {
   int port = 80;
   std::string path = "/";  // includes the query
 };
-// "http://169.254.169.254/latest/meta-data/spot/instance-action",
-// "http://[fd00:ec2::254]/", "http://metadata.google.internal/".
+// Parses "http://169.254.169.254/latest/meta-data/spot/instance-action",
+// "http://[fd00:ec2::254]/", "http://metadata.google.internal/" and the like.
 // kInvalidArgument names the text, what was expected and what was found.
 Result<HttpUrl> ParseHttpUrl(std::string_view text);
 std::string HttpUrlText(const HttpUrl& url);

@@ -44,7 +44,7 @@ enum class TimePart : uint8_t {
 };
 inline constexpr size_t kTimeParts = static_cast<size_t>(TimePart::kAgree) + 1;
 
-// "compute", "state_file" …: the names in events.
+// Returns "compute", "state_file" …: the names in events.
 std::string_view TimePartName(TimePart part);
 std::optional<TimePart> FindTimePart(std::string_view name);
 

@@ -48,7 +48,7 @@ enum class MicroOpKind : uint8_t {
 // Comments list the kinds that use a field; other fields are used by all.
 struct MicroOp {
   MicroOpKind kind = MicroOpKind::kCreate;
-  Time time{};          // when it was done
+  Time time{};          // of the operation
   uint64_t inode = 0;   // its number on the disk
   std::string path;     // kWrite, kEmpty, kSync: the path that created the file
   std::string to;       // kRename

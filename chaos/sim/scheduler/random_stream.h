@@ -14,13 +14,14 @@ class RandomStream {
   RandomStream(uint64_t seed, std::string_view name)
       : key_(Mix(seed) ^ Mix(HashName(name))) {}
 
-  // Uniform over 64 bits.
+  // Returns a number uniform over 64 bits.
   uint64_t Next() { return Mix(key_ + ++counter_ * kGolden); }
   // Uniform in [0, n), with a bias of n / 2^64. REQUIRES: n > 0.
   uint64_t Below(uint64_t n) {
     return static_cast<uint64_t>((Wide{Next()} * n) >> 64);
   }
-  // Uniform in [low, high]. REQUIRES: low <= high, not the whole range.
+  // Returns a number uniform in [low, high]. REQUIRES: low <= high, not the
+  // whole range of 64 bits.
   uint64_t Between(uint64_t low, uint64_t high) {
     return low + Below(high - low + 1);
   }

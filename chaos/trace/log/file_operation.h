@@ -124,7 +124,7 @@ struct FileOperation {
   uint64_t length = 0;  // bytes
   ByteExtent bytes;
   uint32_t mode = 0;              // permissions: the low 12 bits of st_mode
-  uint32_t flags = 0;             // kAllocate and the like
+  uint32_t flags = 0;             // of kAllocate and the other fallocate kinds
   int64_t access_time = 0;        // nanoseconds since 1970
   int64_t modification_time = 0;  // nanoseconds since 1970
 };

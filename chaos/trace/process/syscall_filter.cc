@@ -68,7 +68,7 @@ class Assembler {
   void Load(size_t offset) {
     Emit(BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset));
   }
-  // The low half of an argument; x86-64 is little-endian.
+  // Loads the low half of an argument; x86-64 is little-endian.
   void LoadArgument(size_t index) {
     Load(offsetof(seccomp_data, args) + index * sizeof(uint64_t));
   }
@@ -77,7 +77,7 @@ class Assembler {
   }
   void Allow() { Return(SECCOMP_RET_ALLOW); }
 
-  // Each skips `count` instructions.
+  // Skip `count` instructions if, or unless, the condition holds.
   void IfEqualSkip(uint32_t value, uint8_t count) {
     Emit(BPF_JMP | BPF_JEQ | BPF_K, count, 0, value);
   }

@@ -47,7 +47,7 @@ class Link {
 
   // Cancels the stream, whatever is in progress.
   void Abort();
-  // Reads more than the first frame from now on.
+  // From now on reads all frames, not only the first one.
   void ResumeReading();
   // Server only, once: offers the client a shared-memory lane for its frames,
   // if this host supports it.
