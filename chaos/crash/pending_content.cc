@@ -209,7 +209,7 @@ std::vector<FileOutcome> PendingContent::Outcomes(uint64_t file,
     }
   };
   const std::vector<uint64_t> likely = SizesByLikelihood(bound + 1);
-  // The newest bytes missing; then the full size without its unsynced bytes.
+  // For each likely size: with its unsynced bytes, then without them.
   for (const uint64_t size : likely) {
     add({.file = file, .size = size});
     if (!torn.empty() || !whole.empty())

@@ -195,6 +195,7 @@ struct NamedJson {
   std::string_view json;
   std::string_view where;  // "in the checkpoint"
 };
+// As DescribeJobDifference, for any two JSON objects.
 std::string DescribeJsonDifference(const NamedJson& one,
                                    const NamedJson& other);
 

@@ -25,7 +25,7 @@ enum class TimePart : uint8_t {
   kOther,  // reports, events, callbacks
   // Parts of a save.
   kFetch,   // state from the device
-  kDigest,  // of the state, and of what is written
+  kDigest,  // of the state, and of the bytes written
   kPrepare,
   kCopy,  // into the buffer that an async save writes from
   kWait,  // for a task of the save

@@ -96,7 +96,7 @@ bool Resolver::IsComplete(const ClusterClaim& claim) const {
   return claim.rule != ClusterRule::kTorchrun && SizeFor(claim).ok();
 }
 
-// Returns the rule's number of workers, or a substitute from other variables.
+// Returns the rule's number of workers, else --cluster-size, else WORLD_SIZE.
 Result<SourcedNumber> Resolver::SizeFor(const ClusterClaim& claim) const {
   if (claim.size) {
     if (flags_.size && *flags_.size != claim.size->value) {

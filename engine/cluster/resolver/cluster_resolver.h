@@ -80,7 +80,8 @@ struct ClusterFlags {
   std::optional<int> size;
   std::string rendezvous;  // "host:port" of the chief
   std::string service;     // Kubernetes: the headless service of the pods
-  std::string listen;      // host to listen on; "": as the address
+  // Host to listen on; "": this worker's address in the cluster.
+  std::string listen;
 };
 
 struct ResolvedCluster {

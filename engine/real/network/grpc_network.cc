@@ -40,9 +40,9 @@ std::chrono::steady_clock::time_point ToSteady(Time time) {
   return std::chrono::steady_clock::time_point(time.time_since_epoch());
 }
 
-// Limits the log to one line in ten seconds: gRPC's threads must not block on
-// whoever reads the log, and strangers can cause any number of failed
-// handshakes, each of which logs a line.
+// Limits the log to one line in ten seconds: gRPC's threads must not wait for
+// the log's reader, and strangers can cause any number of failed handshakes,
+// each of which logs a line.
 void LogNowAndThen(gpr_log_func_args* message) {
   using Seconds = std::chrono::seconds;
   static std::atomic<Seconds::rep> next = 0;  // gRPC passes no state along

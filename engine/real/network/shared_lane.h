@@ -66,7 +66,7 @@ class SharedLane {
   // Publishes this end's progress.
   static void Advance(Side& own, uint32_t bytes);
 
-  const Descriptor file_;  // valid at the reader's end
+  const Descriptor file_;  // its number is in the reader's offer
   Memory& memory_;
   std::atomic<bool> broken_ = false;
 };

@@ -33,7 +33,7 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Store = std::unique_ptr<X509_STORE, Freed<X509_STORE_free>>;
 using Check = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 
-// Supplies no passphrase instead of prompting for one.
+// Returns no passphrase, so that OpenSSL does not prompt for one.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Bio Open(std::string_view pem) {
