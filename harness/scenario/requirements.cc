@@ -99,19 +99,17 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
         one.cluster.workers, kMaxRealWorkers);
   }
   if (one.cluster.link != NetworkLatency()) {
-    return "links of a stated latency are there in the simulated world only";
+    return "only the simulated world has link latencies (cluster.link)";
   }
   if (one.cluster.step_time > Duration::zero()) {
-    return "a stated step_time is there in the simulated world only";
+    return "only the simulated world has cluster.step_time";
   }
   if (one.disk != DurabilityProfile::kExt4) {
-    return fmt::format(
-        "a disk of profile {} is there in the simulated world "
-        "only",
-        ProfileName(one.disk));
+    return fmt::format("only the simulated world has disks of profile {}",
+                       ProfileName(one.disk));
   }
   if (one.disk_capacity != Case().disk_capacity) {
-    return "a disk with a bound is there in the simulated world only";
+    return "only the simulated world has disks of limited size";
   }
   for (const Fault& fault : one.plan.faults) {
     const std::string_view why = SimOnlyReason(fault);

@@ -244,7 +244,7 @@ std::string UnmetExpectations(const Verdict& verdict) {
   return out + "</ul>\n";
 }
 
-std::string PlannedFaults(const Record& record) {
+std::string PlannedFaults(const Record& record, VerdictKind verdict) {
   if (record.faults.empty()) return "";
   const std::set<std::string> fired = FaultsThatFired(record);
   std::string out = "<h4>Planned faults</h4>\n<ul class=\"faults\">";
@@ -252,11 +252,14 @@ std::string PlannedFaults(const Record& record) {
   for (size_t i = 0; i < shown; ++i) {
     const RecordFault& fault = record.faults[i];
     const bool has_fired = fired.contains(fault.id);
-    out +=
-        fmt::format("<li><code>{}</code> {} <span class=\"{}\">{}</span></li>",
-                    HtmlText(fault.id), HtmlText(fault.summary),
-                    has_fired ? "fired" : "never-fired",
-                    has_fired ? "fired" : "never fired");
+    const std::string state =
+        verdict == VerdictKind::kSkip
+            ? ""
+            : fmt::format(" <span class=\"{}\">{}</span>",
+                          has_fired ? "fired" : "never-fired",
+                          has_fired ? "fired" : "never fired");
+    out += fmt::format("<li><code>{}</code> {}{}</li>", HtmlText(fault.id),
+                       HtmlText(fault.summary), state);
   }
   if (record.faults.size() > shown)
     out += MoreText(record.faults.size() - shown);
@@ -319,7 +322,9 @@ std::string Tries(const CaseResult& result) {
 }
 
 std::string RepeatHtml(const CaseResult& result) {
-  if (result.replay.empty()) return "";
+  if (result.replay.empty() || result.verdict.kind == VerdictKind::kSkip) {
+    return "";
+  }
   const std::string again =
       result.world == "sim"
           ? "A simulated case runs exactly the same again."
@@ -436,7 +441,7 @@ std::string RenderCaseSection(const CaseResult& result,
   if (RanHere(result) || record) out += Picture(record, options);
   out += RenderDifferences(result) + FailedChecks(result) +
          UnmetExpectations(result.verdict);
-  if (record) out += PlannedFaults(*record);
+  if (record) out += PlannedFaults(*record, result.verdict.kind);
   out += RepeatHtml(result);
   out += ScenarioHtml(result, options.scenario) + Story(result.verdict);
   if (record) out += TimelineHtml(*record);

@@ -74,7 +74,9 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
 Result<fs::path> MakeOutput(const std::string& out) {
   if (!out.empty()) {
     TrialsFolder::RemoveLeftBehind(out);
-    return MakeFindingsDirectory(out, "");
+    // The lock ends here: the trials lock the same folder.
+    ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
+    return folder.path;
   }
   Result<fs::path> made = MakeRunDirectory(kBenchFolder);
   if (made.ok()) return made;

@@ -53,11 +53,18 @@ class Progress final : public CrashTestProgress {
   std::string stage_;
 };
 
-Result<fs::path> MakeOutput(const std::string& out) {
-  const Result<fs::path> made = out.empty() ? MakeRunDirectory(kCrashTestFolder)
-                                            : MakeFindingsDirectory(out, "");
-  if (made.ok()) return AbsoluteFolder(*made);
-  if (!out.empty()) return made;
+// The path is absolute.
+Result<OutputFolder> MakeOutput(const std::string& out) {
+  if (!out.empty()) {
+    ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
+    ASSIGN_OR_RETURN(folder.path, AbsoluteFolder(folder.path));
+    return folder;
+  }
+  const Result<fs::path> made = MakeRunDirectory(kCrashTestFolder);
+  if (made.ok()) {
+    ASSIGN_OR_RETURN(fs::path path, AbsoluteFolder(*made));
+    return OutputFolder{.path = std::move(path), .lock = {}};
+  }
   return InvalidArgument(made.status().message() +
                          "; choose another folder with --out DIR");
 }
@@ -100,7 +107,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
     fmt::print(console.err, "gauntlet crash-test: {}\n", status.message());
     return static_cast<int>(ExitFor(status));
   };
-  const Result<fs::path> folder = MakeOutput(command.out_directory);
+  const Result<OutputFolder> folder = MakeOutput(command.out_directory);
   if (!folder.ok()) return refuse(folder.status());
   InstallSignalHandlers();
   ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
@@ -110,19 +117,20 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
       *command.plan,
       {.program = kThisProgram,
        .interrupted = [&host] { return host.TerminationNotices() > 0; }},
-      *folder, progress);
+      folder->path, progress);
   progress.Clear();
   if (!result.ok()) {
     // The crash test failed before any crash was tried, so the folder is
     // removed.
     std::error_code ignored;
-    fs::remove_all(*folder, ignored);
+    fs::remove_all(folder->path, ignored);
     return refuse(result.status());
   }
-  const Status written = WriteCrashTestFiles(*result, *folder);
+  const Status written = WriteCrashTestFiles(*result, folder->path);
   console.out << (command.output == OutputFormat::kJson
                       ? CrashTestResultToJson(*result)
-                      : CrashTestResultToText(*result, ShownPath(*folder)));
+                      : CrashTestResultToText(*result,
+                                              ShownPath(folder->path)));
   console.Flush();
   if (!written.ok()) {
     fmt::print(console.err, "gauntlet crash-test: {}\n", written.message());

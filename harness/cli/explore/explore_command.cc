@@ -342,19 +342,19 @@ int RunExplore(const ExploreCommand& given, Console& console) {
     console.err << base.problem;
     return static_cast<int>(base.code);
   }
-  const Result<fs::path> directory =
+  const Result<OutputFolder> folder =
       MakeFindingsDirectory(command.out_directory, command.runs_directory);
-  if (!directory.ok()) {
+  if (!folder.ok()) {
     fmt::print(console.err, "gauntlet explore: {}\n",
-               directory.status().message());
+               folder.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
   BaseWatch watch(command.time_given ? command.time : std::nullopt, console);
   References references("", "explore",
                         [&watch] { return watch.Interrupted(); });
   const int exit_code =
-      Explore(*base.one, command, *directory, references, watch, console);
-  RemoveIfUnused(*directory, command.runs_directory);
+      Explore(*base.one, command, folder->path, references, watch, console);
+  RemoveIfUnused(folder->path, command.runs_directory);
   return exit_code;
 }
 

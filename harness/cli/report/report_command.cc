@@ -19,6 +19,7 @@
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/run_folders/stored_runs.h"
 #include "harness/cli/train/output_places.h"
+#include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"
 #include "reports/ci/markdown_summary.h"
@@ -105,8 +106,29 @@ std::string TextOf(const ReportCommand& command, const StoredRun& run,
   return out + (has_outputs ? "" : "\n") + RenderSummary(result, colour);
 }
 
+// Prints a note for each failed case whose record is missing, cut or changed.
+void NoteUnreadableRecords(const RunResult& result, Console& console) {
+  constexpr size_t kMostRead = 100;
+  size_t read = 0;
+  for (const CaseResult& one : result.cases) {
+    if (one.verdict.kind != VerdictKind::kFail || one.directory.empty()) {
+      continue;
+    }
+    if (read++ == kMostRead) return;
+    const Status loaded =
+        LoadRecord(fs::path(one.directory) / kRecordFileName).status();
+    if (loaded.ok()) continue;
+    fmt::print(console.err,
+               "gauntlet report: note: {} ({}): {}: the report lacks its "
+               "picture and timeline\n",
+               EscapeBytes(one.name), EscapeBytes(one.world),
+               EscapeBytes(loaded.message()));
+  }
+}
+
 Result<int> Render(const ReportCommand& command, const StoredRun& run,
                    Console& console) {
+  NoteUnreadableRecords(run.result, console);
   console.out << (command.output == OutputFormat::kJson
                       ? ResultToJson(run.result)
                       : TextOf(command, run, console));

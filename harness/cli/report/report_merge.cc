@@ -22,9 +22,16 @@ namespace fs = std::filesystem;
 Result<RunResult> LoadAndMerge(const ReportCommand& command,
                                const std::string& run) {
   std::vector<ResultPart> parts;
+  std::set<fs::path> folders;
   for (const std::string& target : command.runs) {
     ASSIGN_OR_RETURN(StoredRun stored,
                      LoadStoredRun(target, command.runs_directory));
+    std::error_code unresolved;
+    if (!folders.insert(fs::weakly_canonical(stored.folder, unresolved))
+             .second) {
+      return InvalidArgument(
+          fmt::format("--merge: {}: named twice: name each run once", target));
+    }
     parts.push_back({.result = std::move(stored.result), .name = target});
   }
   Parsed<RunResult> merged = MergeResults(parts, run);
@@ -96,8 +103,8 @@ Result<StoredRun> MergeRuns(const ReportCommand& command) {
   const fs::path out = (wanted / "").lexically_normal().parent_path();
   ASSIGN_OR_RETURN(RunResult result,
                    LoadAndMerge(command, out.filename().string()));
-  RETURN_IF_ERROR(
-      MakeFindingsDirectory(out.string(), command.runs_directory).status());
+  ASSIGN_OR_RETURN(const OutputFolder folder,
+                   MakeFindingsDirectory(out.string(), command.runs_directory));
   if (const Status written = WriteRun(result, out); !written.ok()) {
     Empty(out);
     return written;

@@ -284,10 +284,8 @@ class Runner {
                                       console_.out_style.wrap_columns());
       }
     }
-    if (!CasesToExplain(result).empty()) {
-      console_.out << '\n'
-                   << RenderReportLine((directory_ / kReportFileName).string());
-    }
+    console_.out << '\n'
+                 << RenderReportLine((directory_ / kReportFileName).string());
     console_.out << '\n' << RenderSummary(result, colour_);
     if (!command_.durations) return;
     const uint64_t most = *command_.durations;
@@ -369,8 +367,8 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     fmt::print(console.err, "gauntlet run: note: {}\n", selected.note);
   }
   if (items.empty()) {
-    fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
-               Counted(selected.of, "case"));
+    fmt::print(console.err, "gauntlet run: nothing selected of {}{}\n",
+               Counted(selected.of, "case"), selected.hint);
     // An empty shard still leaves a result, so that no earlier one is taken for
     // it.
     if (command.nothing_selected == NothingSelected::kFails) {

@@ -24,12 +24,20 @@ Status Failed(const fs::path& path, const std::error_code& error) {
   return IoError(fmt::format("{}: {}", path.string(), error.message()));
 }
 
-// Makes sure that the folder exists, is empty and is writable.
-Status MakeEmpty(const fs::path& path) {
+// Creates and locks the folder, and makes sure that it is empty and writable.
+Result<OutputFolder> TakeEmpty(const fs::path& path) {
   RETURN_IF_ERROR(AbsoluteFolder(path).status());
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Failed(path, error);
+  OutputFolder folder = {.path = path, .lock = OpenFolder(path)};
+  // A file system without locks protects nothing.
+  if (folder.lock.valid() && flock(folder.lock.get(), LOCK_EX | LOCK_NB) != 0 &&
+      errno == EWOULDBLOCK) {
+    return InvalidArgument(fmt::format(
+        "{}: another command is writing to it: choose another folder",
+        path.string()));
+  }
   const fs::directory_iterator entries(path, error);
   if (error) return Failed(path, error);
   if (entries != fs::directory_iterator()) {
@@ -37,7 +45,7 @@ Status MakeEmpty(const fs::path& path) {
         fmt::format("{}: expected an empty folder, or none, found {} in it",
                     path.string(), entries->path().filename().string()));
   }
-  if (access(path.c_str(), W_OK | X_OK) == 0) return OkStatus();
+  if (access(path.c_str(), W_OK | X_OK) == 0) return folder;
   return Failed(path, std::error_code(errno, std::generic_category()));
 }
 
@@ -92,8 +100,8 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
   return Failed(runs / "latest", error);
 }
 
-Result<fs::path> MakeFindingsDirectory(const std::string& out,
-                                       const fs::path& runs) {
+Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
+                                           const fs::path& runs) {
   fs::path path = out;
   if (out.empty()) {
     const Result<fs::path> run = MakeRunDirectory(runs);
@@ -103,9 +111,10 @@ Result<fs::path> MakeFindingsDirectory(const std::string& out,
     }
     path = *run / kFindingsFolderName;
   }
-  const Status made = MakeEmpty(path);
-  if (made.ok()) return path;
-  return InvalidArgument((out.empty() ? "" : "--out: ") + made.message());
+  Result<OutputFolder> taken = TakeEmpty(path);
+  if (taken.ok()) return taken;
+  return InvalidArgument((out.empty() ? "" : "--out: ") +
+                         taken.status().message());
 }
 
 void RemoveIfUnused(const fs::path& findings, const fs::path& runs) {

@@ -50,11 +50,18 @@ class RunsFolderLock {
 // every moment; of overlapping runs, it names the one that ended last.
 Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
+// A folder that one command writes to. `lock` is held while the value lives, so
+// that no second command takes the folder before the first file is in it.
+struct OutputFolder {
+  std::filesystem::path path;
+  Descriptor lock;
+};
+
 // Creates the folder for the findings of an exploration: `out`, or, if that is
 // empty, "findings" in a new folder below `runs`. kInvalidArgument: the folder
-// cannot be written to, or is not empty.
-Result<std::filesystem::path> MakeFindingsDirectory(
-    const std::string& out, const std::filesystem::path& runs);
+// cannot be written to, is not empty, or another command holds it.
+Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
+                                           const std::filesystem::path& runs);
 
 // Removes the folder for findings and its parent, if `runs` has them and they
 // are empty.

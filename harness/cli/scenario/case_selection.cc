@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "engine/real/storage/posix_storage.h"
@@ -100,10 +102,12 @@ class Selector {
       std::erase_if(
           items, [this](const SuiteItem& item) { return !FailedBefore(item); });
     }
+    const bool is_empty = items.empty();
     return {.items = std::move(items),
             .of = cases.size() * worlds.size() *
                   static_cast<size_t>(command_.repeat),
-            .note = last_.note};
+            .note = last_.note,
+            .hint = is_empty ? UnknownLabel(cases) : ""};
   }
 
  private:
@@ -113,6 +117,22 @@ class Selector {
            std::ranges::any_of(labels_, [&](const LabelMatcher& matches) {
              return matches(one.labels);
            });
+  }
+
+  // See Selection::hint.
+  std::string UnknownLabel(const std::vector<Case>& cases) const {
+    std::set<std::string> known;
+    for (const Case& one : cases) {
+      known.insert(one.labels.begin(), one.labels.end());
+    }
+    for (const std::string& expression : command_.labels) {
+      for (const std::string& label : LabelsIn(expression)) {
+        if (known.contains(label)) continue;
+        return fmt::format("; no case has the label {}{}", Quoted(label),
+                           DidYouMean(label, {known.begin(), known.end()}));
+      }
+    }
+    return "";
   }
 
   // A repetition counts as failed if any repetition of its case failed.

@@ -111,4 +111,20 @@ Result<LabelMatcher> ParseLabelExpression(std::string_view text) {
   return Parser(text).Parse();
 }
 
+std::vector<std::string> LabelsIn(std::string_view expression) {
+  constexpr std::string_view kSeparators = " \t\n()";
+  std::vector<std::string> labels;
+  for (size_t begin = expression.find_first_not_of(kSeparators);
+       begin != expression.npos;) {
+    const size_t end = std::min(expression.find_first_of(kSeparators, begin),
+                                expression.size());
+    const std::string_view word = expression.substr(begin, end - begin);
+    if (word != "and" && word != "or" && word != "not") {
+      labels.emplace_back(word);
+    }
+    begin = expression.find_first_not_of(kSeparators, end);
+  }
+  return labels;
+}
+
 }  // namespace gauntlet

@@ -21,6 +21,9 @@ using LabelMatcher = std::function<bool(const std::vector<std::string>&)>;
 // position.
 Result<LabelMatcher> ParseLabelExpression(std::string_view text);
 
+// Returns the labels that an expression names, in order.
+std::vector<std::string> LabelsIn(std::string_view expression);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_SCENARIO_LABEL_EXPRESSION_H_

@@ -55,7 +55,7 @@ struct StateDifference {
 
 // A loss that differs from the reference's.
 struct LossDifference {
-  std::string place;  // "step 11", "epoch that ends with step 12"
+  std::string place;  // "step 11", "the epoch that ends with step 12"
   int worker = 0;
   int incarnation = 1;
   std::string found;

@@ -79,20 +79,25 @@ std::string FaultsText(const Outline& outline) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Returns the newest step whose save was acknowledged before the first resume.
-uint64_t NewestSaveBeforeResume(const Record& record) {
+// Returns the time of the first resume; INT64_MAX if there was none.
+int64_t FirstResumeOf(const Record& record) {
   int64_t resumed_ns = INT64_MAX;
-  uint64_t newest = 0;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kResumed) continue;
       resumed_ns = std::min(resumed_ns, event.t_ns);
     }
   }
+  return resumed_ns;
+}
+
+// Returns the newest step whose save was acknowledged before that time.
+uint64_t NewestSaveBefore(const Record& record, int64_t until_ns) {
+  uint64_t newest = 0;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
       if (event.kind == RecordKind::kSaveAcknowledged &&
-          event.t_ns < resumed_ns) {
+          event.t_ns < until_ns) {
         newest = std::max(newest, event.step);
       }
     }
@@ -164,10 +169,15 @@ std::string RecoveryText(const Record& record, const RunFacts& facts) {
                     record.expect.resumed_from_step == facts.resumed_from
                         ? ", as the scenario expects"
                         : ""));
-    const uint64_t newest = NewestSaveBeforeResume(record);
+    const int64_t resumed_ns = FirstResumeOf(record);
+    const uint64_t newest = NewestSaveBefore(record, resumed_ns);
     if (newest > *facts.resumed_from) {
       texts.back() += fmt::format(
           " although a save of step {} had been acknowledged", newest);
+    } else if (const std::string pending =
+                   PendingSavesText(record, *facts.resumed_from, resumed_ns);
+               !pending.empty()) {
+      texts.back() += fmt::format(" ({})", pending);
     }
     if (std::string text = ChangedLoadText(record); !text.empty()) {
       texts.push_back(std::move(text));
@@ -272,6 +282,9 @@ void ExplainFailure(const Record& record, CaseResult& result) {
       result.consequences.push_back(
           {.invariant = "store", .why = std::move(lost.why_store)});
     }
+  }
+  if (result.cause.empty() && record.expect.outcome != Outcome::kRefuses) {
+    result.cause = ExplainRefusal(record);
   }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(record, result.verdict.facts),

@@ -30,7 +30,7 @@ std::string PlaceText(const RecordEvent& event) {
     case RecordKind::kEvaluated:
       return fmt::format("evaluation after step {}", event.step);
     case RecordKind::kEpochEnd:
-      return fmt::format("epoch that ends with step {}", event.step);
+      return fmt::format("the epoch that ends with step {}", event.step);
     default:
       return fmt::format("step {}", event.step);
   }

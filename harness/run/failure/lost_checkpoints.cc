@@ -1,10 +1,14 @@
 #include "harness/run/failure/lost_checkpoints.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
@@ -201,6 +205,62 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
     explanation.why_store = WhyStore(record, lost);
   }
   return explanation;
+}
+
+std::string ExplainRefusal(const Record& record) {
+  int64_t refused_ns = INT64_MAX;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kLifeEnd &&
+        event.count == static_cast<int64_t>(WorkerExit::kNoCheckpoint)) {
+      refused_ns = std::min(refused_ns, event.t_ns);
+    }
+  });
+  if (refused_ns == INT64_MAX) return "";
+  uint64_t newest = 0;  // step with an acknowledged save
+  std::set<std::string_view> names;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.t_ns > refused_ns) return;
+    if (event.kind == RecordKind::kRetired) names.erase(BaseName(event.path));
+    if (event.kind != RecordKind::kSaveAcknowledged) return;
+    names.insert(BaseName(event.path));
+    newest = std::max(newest, event.step);
+  });
+  std::vector<std::string> causes;
+  for (const std::string_view name : names) {
+    if (std::string damage = DamageText(record, name); !damage.empty()) {
+      causes.push_back(std::move(damage));
+    }
+  }
+  if (causes.empty()) return "";
+  if (std::string pending = PendingSavesText(record, newest, refused_ns);
+      !pending.empty()) {
+    causes.push_back(std::move(pending));
+  }
+  return fmt::format("no checkpoint can be loaded: {}",
+                     fmt::join(causes, "; "));
+}
+
+std::string PendingSavesText(const Record& record, uint64_t step,
+                             int64_t until_ns) {
+  std::set<uint64_t> begun;
+  std::set<uint64_t> ended;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.t_ns > until_ns || event.step <= step) return;
+    if (event.kind == RecordKind::kSaveBegin) begun.insert(event.step);
+    if (event.kind == RecordKind::kSaveAcknowledged ||
+        event.kind == RecordKind::kSaveFailed) {
+      ended.insert(event.step);
+    }
+  });
+  std::vector<uint64_t> pending;
+  std::ranges::set_difference(begun, ended, std::back_inserter(pending));
+  if (pending.empty()) return "";
+  if (pending.size() == 1) {
+    return fmt::format("the save of step {} began and was not acknowledged",
+                       pending.front());
+  }
+  return fmt::format("the saves of steps {} began and were not acknowledged",
+                     fmt::join(pending, ", "));
 }
 
 }  // namespace gauntlet

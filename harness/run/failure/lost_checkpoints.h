@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_LOST_CHECKPOINTS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "harness/record/record.h"
@@ -21,6 +22,17 @@ struct LossExplanation {
 // Looks for acknowledged checkpoints that the run rejected, left in an invalid
 // state or no longer has, although no fault damaged them.
 LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
+
+// Returns "no checkpoint can be loaded: model-00002-of-00003.safetensors of
+// step-000000004-g1 was damaged by fault rot; …" if a worker refused to start
+// for that reason; else "".
+std::string ExplainRefusal(const Record& record);
+
+// Returns "the save of step 8 began and was not acknowledged" with the steps
+// after `step` whose saves had begun by `until_ns`, and had neither been
+// acknowledged nor failed by then; "" if there are none.
+std::string PendingSavesText(const Record& record, uint64_t step,
+                             int64_t until_ns);
 
 }  // namespace gauntlet
 

@@ -1,6 +1,7 @@
 #include "harness/scenario/format/diagnostic.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/utf8.h"
 #include "harness/scenario/format/nearest_names.h"
@@ -15,19 +16,25 @@ constexpr size_t kMaxListedNames = 8;
 
 // Returns the Levenshtein distance (Wagner and Fischer's table, one row at a
 // time).
+// Counts insertions, deletions, substitutions, and swaps of neighbours: the
+// optimal string alignment distance.
 size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> before;  // row i - 2
+  std::vector<size_t> last(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    std::vector<size_t> row(b.size() + 1);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const size_t substituted = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substituted});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
     }
+    before = std::exchange(last, std::move(row));
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
 std::string_view LineOf(std::string_view text, size_t line) {

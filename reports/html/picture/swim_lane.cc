@@ -67,7 +67,8 @@ std::string SaveText(const SaveSpan& save) {
       return fmt::format("save of step {} failed after {}", save.step,
                          DurationText(save.end_ns - save.begin_ns));
     case SaveSpan::State::kCutShort:
-      return fmt::format("save of step {} started, not committed", save.step);
+      return fmt::format("save of step {} started, not acknowledged",
+                         save.step);
   }
   return "";
 }
