@@ -1,14 +1,14 @@
 #!/bin/sh
-# bolt.sh BOLT PROGRAM ARGUMENT...: runs the program once with these, counts
-# which code follows which, and puts the program's code in that order: what runs
-# together lies together, and what never ran lies apart. What it computes is the
-# same. PROGRAM was linked with its relocations (--emit-relocs).
+# bolt.sh BOLT PROGRAM ARGUMENT...: runs the program once with these arguments,
+# counts its branches, and reorders its code by them: hot code is contiguous,
+# and code that never ran is set apart. Results stay the same. PROGRAM was
+# linked with its relocations (--emit-relocs).
 #
-# A simulated life goes through some 600 KiB of code, many times what the first
-# cache holds, and each switch of a task comes to other code.
+# A simulated process executes some 600 KiB of code, many times the size of the
+# first-level cache, and each task switch continues in other code.
 #
-# Speed is all that is at stake: where anything fails, as a run of a program
-# with a bug may, the program stays as it is linked, and its tests say why.
+# The layout affects only speed: if anything fails, as a run of a program with a
+# bug may, the program stays as linked, and its tests report the reason.
 set -eu
 bolt=$1 program=$(realpath "$2")
 shift 2

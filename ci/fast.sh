@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# fast.sh TARGET...: builds these in build/fast, as fast as they get: compiled
-# and optimised at link time by clang, by counts of what runs how often, and
-# laid out (ci/bolt.sh). The counts are a build's of its own, build/counting,
-# from explorations, and are taken anew where the program has changed since.
-# ci/run.sh fast installs what it needs.
+# fast.sh TARGET...: builds the targets in build/fast for the highest speed: by
+# clang with link-time and profile-guided optimisation, and with their code laid
+# out by ci/bolt.sh. The profile is of explorations by a build of its own,
+# build/counting, and is taken again when that program has changed. ci/run.sh
+# fast installs the tools.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 counting=$PWD/build/counting
@@ -11,7 +11,7 @@ program=$counting/gauntlet
 counts=$counting/counts
 merge=/usr/lib/llvm-19/bin/llvm-profdata
 
-# What an exploration finds is for the tests to say: its counts are as good.
+# Findings do not matter here: the profile is as good, and tests report them.
 explore() {  # NAME ARGUMENTS...
   local name=$1 code=0
   shift
@@ -20,7 +20,7 @@ explore() {  # NAME ARGUMENTS...
   [ "$code" -le 1 ]
 }
 
-# Under another name where the counts are others: all is compiled anew then.
+# The profile's name contains its digest: another profile recompiles everything.
 count() {
   local merged=$counts.new/merged
   rm -rf "$counts.new"

@@ -19,7 +19,7 @@ set -euo pipefail
 simulated_only='power-cut-on-devices'
 
 # Folders in which pip installs NVIDIA's libraries: site-packages/nvidia/*/lib.
-# The loader does not look there by itself.
+# The loader does not search them by default.
 nvidia_wheel_folders() {
   local packages folder
   packages=$(python3 -c '
@@ -35,7 +35,7 @@ print("\n".join(site.getsitepackages() + [site.getusersitepackages()] + sys.path
   done | awk '!seen[$0]++'
 }
 
-# The digest of the final state of a training run with these ARGUMENTS.
+# Prints the digest of the final state of a training run with these ARGUMENTS.
 final_digest() {  # PROGRAMS ARGUMENTS...
   local programs=$1
   shift
@@ -125,7 +125,7 @@ recovery() {  # PROGRAMS SCENARIOS RUNS
   return 1
 }
 
-# The kernels on small arrays; racecheck and synccheck see shared memory.
+# Runs the kernels on small arrays; racecheck and synccheck cover shared memory.
 sanitizer() {  # PROGRAMS
   local tool code=0
   for tool in memcheck racecheck synccheck; do
@@ -137,7 +137,7 @@ sanitizer() {  # PROGRAMS
   return "$code"
 }
 
-# Runs a stage in a process of its own and notes how it ended.
+# Runs a stage in a process of its own and records how it ended.
 stage() {  # NAME LIMIT_SECONDS COMMAND ARGUMENTS...
   local name=$1 limit=$2 code=0 verdict begin detail
   shift 2
@@ -169,7 +169,7 @@ find_libraries() {
   export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
 }
 
-# Whether the loader finds one of these libraries.
+# Returns true iff the loader finds one of these libraries.
 loads() {  # LIBRARY...
   local library
   for library in "$@"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The same commands by hand and in CI. Works on a bare Debian 12, as root or
-# with sudo.
+# Runs the same commands by hand and in CI. Works on a bare Debian 12, as root
+# or with sudo.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -87,7 +87,7 @@ setup() {  # [MORE_PACKAGES...]
     }
     as_root=(sudo)
   fi
-  # sudo drops the environment, so the variable is set behind it.
+  # sudo drops the environment, so the variable is set after it.
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
   echo "installing:" $missing >&2
   "${as_root[@]}" apt-get update -q >&2
@@ -106,7 +106,7 @@ report_progress() {  # PID FILES
   done
 }
 
-# Configures once; later runs leave it to ninja to notice what changed.
+# Configures once; in later runs ninja detects changes.
 build() {  # TARGET...
   local files="" quiet=(--quiet)
   # On stderr: standard output belongs to the program.
@@ -131,7 +131,7 @@ demo() {  # [OPTION...]
   setup
   build gauntlet
   "$program" run --demo "$@" || code=$?
-  # An option may keep the run elsewhere.
+  # An option may store the run elsewhere.
   if [ $# -eq 0 ] && [ -e .gauntlet/runs/latest/report.html ]; then
     echo "report: $root/.gauntlet/runs/latest/report.html" >&2
     echo "next: docs/tutorial.md" >&2
@@ -139,8 +139,8 @@ demo() {  # [OPTION...]
   return "$code"
 }
 
-# Adds what a run came to; one that failed without a failure to show for it
-# counts as one.
+# Adds the counts of a run; a run that failed without a failed case counts as
+# one failure.
 passed=0 failed=0 skipped=0
 add_counts() {  # EXIT_CODE PASSED FAILED SKIPPED
   passed=$((passed + $2))
@@ -161,19 +161,19 @@ unit_tests() {
 scenario_suite() {  # NAME
   local code=0
   echo "== scenarios/$1"
-  # The link is all that tells this run's result from an earlier one's.
+  # Only this link tells this run's result from an earlier one's.
   rm -f .gauntlet/runs/latest
   "$program" run "scenarios/$1" --world both -j 2 || code=$?
   # shellcheck disable=SC2046
   add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
 }
 
-# The models of peers are large for a device that is emulated.
+# The models of scenarios/peers are too large for an emulated device.
 small_suites() {
   find scenarios -mindepth 1 -maxdepth 1 -type d ! -name peers | sort
 }
 
-# Whatever happens to them, devices end in the CPU's bits.
+# Devices must end in the same states as the CPU, whatever the faults.
 suites_on_devices() {
   local code=0 suites
   suites=$(small_suites)
@@ -194,7 +194,7 @@ explore_stage() {  # NAME ARGUMENTS...
   if [ "$code" -eq 0 ]; then add_counts 0 1 0 0; else add_counts 1 0 1 0; fi
 }
 
-# FACTOR is 1 in `test`, where they take about a minute, and 10 in `sim`.
+# FACTOR is 1 in `test`, where the stages take about a minute, and 10 in `sim`.
 explore_stages() {  # FACTOR
   local factor=$1
   explore_stage "random plans and crash states" --cases $((6000 * factor)) --seed 1 -j 2 \
@@ -240,14 +240,14 @@ sim() {
   [ "$failed" -eq 0 ]
 }
 
-# Of clang 19, which links across files by counts of what runs.
+# Builds with clang 19, by profile-guided and link-time optimisation.
 build_fast() {  # TARGET...
   setup bolt-19 clang-19 libclang-rt-19-dev lld-19 llvm-19
   ci/fast.sh "$@"
 }
 
-# A digest of each record of a program's simulated runs, but for those of large
-# models. They hold nothing of the machine or the moment.
+# Prints a digest of each record of a program's simulated runs, except those of
+# large models. Records do not depend on the machine or the time.
 simulated_records() {  # PROGRAM FOLDER ARGUMENTS...
   local of=$1 folder=$2
   shift 2
@@ -270,7 +270,7 @@ same_records() {  # BUILD NAME ARGUMENTS...
        "$program"
 }
 
-# All that an exploration came to, but for its time.
+# Prints the result of an exploration, without its times.
 explored() {  # PROGRAM
   "$1" explore --cases 3000 --seed 1 --json 2>/dev/null | python3 -c '
 import json, sys
@@ -294,8 +294,9 @@ fast() {
   echo "build/fast/gauntlet: explores as $program does"
 }
 
-# All benchmarks in one file of Google Benchmark's form, with the context of the
-# first. A program of which the filter takes none leaves an empty file.
+# Merges all benchmarks into one file in Google Benchmark's format, with the
+# context of the first. A program without a benchmark that matches the filter
+# leaves an empty file.
 merge_benchmarks() {  # RESULTS_JSON...
   python3 - "$@" <<'PYTHON'
 import json, os, sys
@@ -326,7 +327,7 @@ bench() {  # OPTION...
   echo "results: $results/results.json"
 }
 
-# Packages come from PyPI and stay in the folder.
+# Installs packages from PyPI in the folder.
 make_virtual_environment() {  # FOLDER REQUIREMENTS
   setup python3-venv
   [ -x "$1/bin/python" ] || python3 -m venv "$1" >&2
@@ -361,8 +362,9 @@ crash_test_bench() {
   return "$code"
 }
 
-# The bug bank: with no mutant on, the program does what that of build/release
-# does; then each is hunted. Results stay in build/mutants/results.json.
+# Runs the bug bank: with no mutant switched on, the program does the same as
+# that of build/release; then each mutant is hunted. Results are stored in
+# build/mutants/results.json.
 mutants() {  # ARGUMENTS...
   setup
   cmake --preset mutants >&2
@@ -411,7 +413,7 @@ gpu() {
   gpu_checks build/gpu build/gpu/results scenarios/gpu
 }
 
-# Unpacks the bundle and asks its program; needs no GPU.
+# Unpacks the bundle and checks that its program loads the plugin; needs no GPU.
 check_bundle() {  # FILE
   local folder code=0
   folder=$(mktemp -d)
@@ -425,7 +427,7 @@ check_bundle() {  # FILE
   return "$code"
 }
 
-# Every library but the C library, which each Linux has, and CUDA's own.
+# Bundles every library except the C library, which every Linux has, and CUDA's.
 gpu_bundle() {  # [FILE]
   local file=${1:-build/gauntlet-gpu.tar.gz} top=build/gauntlet-gpu size
   build_gpu
@@ -448,10 +450,11 @@ gpu_bundle() {  # [FILE]
 }
 
 lint() {
-  # What these return, a subrange of libstdc++ 12, clang 14 does not compile.
+  # clang 14 does not compile the return value of these, a libstdc++ 12
+  # subrange.
   local returns='std::ranges::(unique|(stable_)?partition|remove(_if)?|rotate'
   returns+='|search(_n)?|find_end|equal_range)\b'
-  # A comment begins with its subject or a verb; these words have neither.
+  # Comments must begin with their subject or a verb, so not with these words.
   local openers='^ *// (What|Whether|Who|Of|Where|That)\b'
   setup
   find engine chaos harness reports tests -name '*.h' -o -name '*.cc' \
@@ -469,7 +472,7 @@ lint() {
   echo "lint: format is clean"
 }
 
-# A report shows in the exit code.
+# A sanitizer's report sets the exit code.
 sanitize() {  # [SECONDS_PER_BUILD]
   local code=0 preset
   setup
@@ -484,7 +487,7 @@ sanitize() {  # [SECONDS_PER_BUILD]
   return "$code"
 }
 
-# What it found stays: inputs in build/fuzz/corpus, crashes in build/fuzz/found.
+# Findings are kept: inputs in build/fuzz/corpus, crashes in build/fuzz/found.
 fuzz_target() {  # SECONDS NAME DICTIONARY
   local corpus=build/fuzz/corpus/$2 log=build/fuzz/$2.log code=0
   local flags=(-max_total_time="$1" -max_len=65536 -timeout=10

@@ -1,9 +1,9 @@
-# Counting what a test run or a scenario suite came to. Sourced by run.sh.
-# Every function prints "PASSED FAILED SKIPPED"; what left no complete report
-# behind counts as one failure.
+# Counts the outcomes of a test run or a scenario suite. Sourced by run.sh.
+# Every function prints "PASSED FAILED SKIPPED"; a run without a complete report
+# counts as one failure.
 
-# ctest's own totals call a test "skipped" whose program is missing; here only
-# a test that says so itself, or is switched off, is skipped.
+# ctest's own totals call a test "skipped" whose program is missing; here only a
+# test that reports it itself, or is switched off, is skipped.
 ctest_counts() {  # JUNIT_FILE
   [ -s "$1" ] || { echo "0 1 0"; return; }
   awk '

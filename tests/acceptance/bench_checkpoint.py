@@ -20,7 +20,7 @@ TRIALS = 6
 USAGE = 2
 LIMIT_BROKEN = 5
 INTERRUPTED = 130
-# Of every recovery, in this order.
+# Parts of every recovery, in this order.
 PARTS = ("detect", "respawn", "join", "restore", "recompute")
 
 

@@ -18,7 +18,8 @@ STOP_AT_STEP = 13
 
 
 def flip_random_byte(run, options, choice):
-    """One byte of all that the newest checkpoint has; gives file and text."""
+    """Flips one byte of the newest checkpoint. Returns the file and a
+    description."""
     newest = run.checkpoints()[-1]
     files = sorted(entry for entry in newest.iterdir()
                    if options.only in (None, entry.name))
@@ -43,9 +44,9 @@ class Flips:
     def __init__(self, options):
         self.options = options
         self.clean = {}
-        self.original = None  # the store of the run that was stopped
+        self.original = None  # checkpoint directory of the stopped run
         self.older_step = None
-        self.hit = collections.Counter()  # by file
+        self.hit = collections.Counter()  # flips by file
         self.named_by_train = 0
 
     def train_undisturbed(self, run):

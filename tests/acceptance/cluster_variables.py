@@ -33,7 +33,7 @@ def torchrun(port):
 
 
 def torchrun_agent(port):
-    """Its store has MASTER_PORT: somebody listens there."""
+    """As torchrun whose own agent listens on MASTER_PORT."""
     return [{**variables, "TORCHELASTIC_RUN_ID": "none",
              "TORCHELASTIC_RESTART_COUNT": "0",
              "TORCHELASTIC_USE_AGENT_STORE": "True",
@@ -75,7 +75,7 @@ LAUNCHERS = [torchrun, torchrun_agent, tf_config, slurm, mpi, kubernetes]
 
 
 def launches_of(store):
-    """What the claims say of the launches that made them, oldest first."""
+    """Returns the launches that the claims record, oldest first."""
     found = [re.findall(r"^launch: (.+)$", claim.read_text(), re.M)
              for claim in sorted(store.glob("gen-*"))]
     return [launch for launches in found for launch in launches]
@@ -111,7 +111,8 @@ class ByVariables:
         run.expect_clean_store()
 
     def worker_is_lost(self, run, launcher, lost, choice):
-        """The other one asks for a restart; the restart resumes."""
+        """The other worker exits with 75, which requests a restart; the restart
+        resumes."""
         workers = self._start(run, launcher)
         step = choice.randrange(5, self.clean["steps"] // 2)
         reach_step(run.store, step,
@@ -129,7 +130,7 @@ class ByVariables:
         expect(launches[0] < launches[1], f"not ascending: {launches}")
 
     def notice(self, run, launcher, told, choice):
-        """To any worker: all save one step and end with 143."""
+        """A notice to any worker: all save one step and exit with 143."""
         workers = self._start(run, launcher)
         reach_step(run.store, choice.randrange(5, self.clean["steps"] // 2),
                    lambda: workers.processes[told].poll() is None)
@@ -143,7 +144,8 @@ class ByVariables:
         expect_equal("resumed_from", outcome["resumed_from"], stopped["steps"])
 
     def codes_of_the_scheduler(self, run):
-        """Those that it was told, for a stop and for a failure for good."""
+        """Workers exit with the codes that the options name, for a stop and for
+        a permanent failure."""
         codes = ["--preempted-code", 99, "--permanent-failure-code", 200]
         workers = Workers(run.program, run.directory / "cluster")
         for variables in torchrun(free_port()):
@@ -193,7 +195,8 @@ class ByVariables:
                    f"expected {named!r} to be missed: {workers.errors(0)!r}")
 
     def another_token(self, run):
-        """The one who has it says so and is not started again."""
+        """A worker with another job token reports it and exits with 2: no
+        restart."""
         workers = Workers(run.program, run.directory / "two")
         for rank, variables in enumerate(torchrun(free_port())):
             workers.start({**variables,
@@ -220,7 +223,8 @@ class ByVariables:
             expect("a" * TOKEN_DIGITS not in workers.errors(rank), "told")
 
     def token_file(self, run):
-        """Private from the start; one that cannot be used is refused."""
+        """The token file is private from the start; one that is not, or is
+        damaged, is refused."""
         self._train_to_end(run, torchrun, "first")
         file = run.store / "job-token"
         expect_equal("mode", file.stat().st_mode & 0o7777, 0o600)
@@ -236,7 +240,8 @@ class ByVariables:
                 expect(said in workers.errors(rank), workers.errors(rank))
 
     def tls(self, run):
-        """The same bits; nobody without a certificate of the authority."""
+        """TLS changes no digest; a worker without a certificate of the
+        authority is refused."""
         def openssl(*arguments):
             subprocess.run(["openssl", *map(str, arguments)], check=True,
                            capture_output=True, timeout=60)
@@ -284,7 +289,8 @@ class ByVariables:
         expect(not (folder / "untouched").exists(), "a store was made")
 
     def second_run_on_the_store(self, run):
-        """A cluster whose chief lives owns the directory."""
+        """A second cluster cannot use the directory while the first one's chief
+        lives."""
         workers = self._start(run, torchrun)
         reach_step(run.store, 5, lambda: workers.processes[0].poll() is None)
         other = Workers(run.program, run.directory / "other")
@@ -357,7 +363,7 @@ class ByVariables:
         expect_equal("rule", alone["rule"], "none")
 
     def guide_kubernetes(self, run):
-        """The guide's variables, in a pod of that job."""
+        """Runs the guide's variables as in a pod of that job."""
         text = guide_block("yaml", "completionMode: Indexed")
         variables = dict(re.findall(r"{name: (\w+), value: \"?([^\"}]+)\"?}",
                                     text))

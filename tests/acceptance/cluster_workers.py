@@ -1,7 +1,7 @@
-"""Starts `gauntlet train` as the launcher of a cluster would: each worker a
-process of its own, told its place by variables.
+"""Starts `gauntlet train` as the launcher of a cluster would: each worker is a
+process, and variables assign its rank.
 
-Knows only what a user sees: variables, arguments, exit codes, the JSON line,
+Uses only what a user sees: variables, arguments, exit codes, the JSON line,
 the checkpoint directory.
 """
 
@@ -16,17 +16,18 @@ import time
 
 from observed_training import DEADLINE_S, Failed, expect, expect_equal
 
-LOST_WORKER = 75  # the exit code that asks for a restart of all
+LOST_WORKER = 75  # exit code that requests a restart of all
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/clusters.md"
 
-# What would tell a worker another place than the test does.
+# Variables that would assign a worker another rank than the test does.
 _PLACES = re.compile(
     r"^(RANK|WORLD_SIZE|LOCAL_.*|MASTER_.*|TORCHELASTIC_.*|TF_CONFIG|SLURM_.*|"
     r"OMPI_.*|PMIX?_.*|PRTE_.*|JOB_COMPLETION_INDEX|GAUNTLET_.*|ENVIRONMENT)$")
 
 
 def environment(**variables):
-    """This process's, told nothing but these."""
+    """Returns this process's environment with these cluster variables and no
+    others."""
     kept = {name: value for name, value in os.environ.items()
             if not _PLACES.match(name)}
     return {**kept, **{name: str(value) for name, value in variables.items()}}
@@ -39,7 +40,7 @@ def free_port():
 
 
 def guide_block(language, mark):
-    """The code block of the guide to clusters that has the mark in it."""
+    """Returns the code block of the guide to clusters that contains `mark`."""
     blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.S)
     found = [block for block in blocks if mark in block]
     expect_equal(f"blocks of the guide with {mark!r}", len(found), 1)
@@ -47,14 +48,15 @@ def guide_block(language, mark):
 
 
 class Workers:
-    """One life of a cluster; each worker's output in files of `directory`."""
+    """One attempt of a cluster; each worker's output is in files of
+    `directory`."""
 
     def __init__(self, program, directory):
         self.program = str(program)
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.processes = []
-        self.err_to = None  # a descriptor in place of the files
+        self.err_to = None  # descriptor that replaces the files
 
     def start(self, variables, *arguments):
         rank = len(self.processes)
@@ -67,7 +69,7 @@ class Workers:
                 env=variables))
 
     def wait(self, within_s=DEADLINE_S):
-        """The exit codes by rank, negative for a signal."""
+        """Returns the exit codes by rank, negative for a signal."""
         give_up = time.monotonic() + within_s
         try:
             return [process.wait(max(0.0, give_up - time.monotonic()))
@@ -88,7 +90,8 @@ class Workers:
         return (self.directory / f"{rank}.err").read_text(errors="replace")
 
     def outcome(self):
-        """The chief's line; the others say nothing there."""
+        """Returns the chief's result line. Expects the other workers to print
+        none."""
         for rank in range(1, len(self.processes)):
             expect_equal(f"standard output of worker {rank}",
                          (self.directory / f"{rank}.out").read_text(), "")
@@ -120,7 +123,8 @@ def reach_step(store, step, still_runs):
 
 
 def pids_with(variable, value):
-    """Processes of the program that were started with it, and their words."""
+    """Returns PID and command line of each gauntlet process with this
+    variable."""
     wanted = f"{variable}={value}".encode()
     found = []
     for entry in pathlib.Path("/proc").iterdir():

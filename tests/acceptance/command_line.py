@@ -20,13 +20,14 @@ from observed_training import DEADLINE_S, expect, expect_equal, run_checks
 CRASH = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [
   {"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 5,
                          "point": "step.end"}, "do": "crash"}]}"""
-# Of each life: what keeps it from happening again is that it was noted.
+# Matches every incarnation: the crash repeats unless its first occurrence is
+# recorded.
 CRASH_OF_ANY_LIFE = CRASH.replace('"incarnation": 1', '"incarnation": "any"')
 SMALL = ("--epochs", "1", "--replicas", "2", "--save-every", "4")
 
 
 def gauntlet(run, *arguments, environment=None):
-    """Ends by itself; standard output and error as text."""
+    """Runs a command to its end. Returns standard output and error as text."""
     return subprocess.run(
         [run.program, *map(str, arguments)], cwd=run.directory,
         stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -46,7 +47,7 @@ def expect_lines(what, text, count):
 
 
 def plan_injects_in_each_run(run):
-    """The same plan again, and nothing is left beside it."""
+    """Each run injects the same plan again, and leaves no file beside it."""
     plans = run.directory / "plans"
     temporary = run.directory / "tmp"
     plans.mkdir()
@@ -65,7 +66,7 @@ def plan_injects_in_each_run(run):
 
 
 def plan_state_is_kept_where_told(run):
-    """Two runs that share it are one to the plan."""
+    """A plan injects its faults once in two runs that share --plan-state."""
     (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
     for attempt, restarts in ((1, 1), (2, 0)):
         done = gauntlet(run, "train", *SMALL, "--ckpt", f"ckpt-{attempt}",
@@ -76,7 +77,7 @@ def plan_state_is_kept_where_told(run):
 
 
 def a_plan_that_cannot_be_read_is_said_once(run):
-    """Not by each worker, and before anything is made."""
+    """One error line, not one per worker, before any file is created."""
     (run.directory / "p.json").write_text("{}")
     says_one_line(run, 2, "--plan: p.json: plan: format: expected "
                   "gauntlet-plan-v3", "train", *SMALL, "--workers", 2,
@@ -102,7 +103,8 @@ def a_mistyped_name_gets_a_suggestion(run):
 
 
 def a_fault_that_never_fires_is_said(run):
-    """Unless another run may come to it."""
+    """A run warns of such a fault, unless --plan-state lets a later run reach
+    it."""
     (run.directory / "p.json").write_text(
         CRASH.replace('"step": 5', '"step": 900'))
     train = ("train", *SMALL, "--ckpt", "ckpt", "--no-progress", "--plan",
@@ -116,7 +118,7 @@ def a_fault_that_never_fires_is_said(run):
 
 
 def trace_that_cannot_be_written_is_exit_3(run):
-    """The training itself is complete, and its result is printed."""
+    """Training itself completes, and its result is printed."""
     done = gauntlet(run, "train", *SMALL[:4], "--no-progress", "--json",
                     "--trace", "/dev/full")
     expect_equal("exit code", done.returncode, 3)
@@ -127,7 +129,7 @@ def trace_that_cannot_be_written_is_exit_3(run):
 
 
 def plan_on_a_cluster_names_its_state(run):
-    """No launcher of ours, so nobody else can say what one run is."""
+    """Without a launcher of ours, --plan-state has to say what one run is."""
     (run.directory / "p.json").write_text(CRASH)
     done = gauntlet(run, "train", "--plan", "p.json",
                     environment={"RANK": "0", "WORLD_SIZE": "2",
@@ -147,7 +149,7 @@ def says_one_line(run, code, line, *arguments, environment=None):
 
 
 def workers_and_a_cluster_are_one_too_many(run):
-    """Each of the cluster's processes would start as many again."""
+    """Otherwise each process of the cluster would start as many workers."""
     torchrun = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
                 "MASTER_PORT": "1"}
     says_one_line(run, 2, "--workers 2 starts workers here, and RANK=0",
@@ -165,7 +167,7 @@ def scenarios_are_listed_from_here(run):
 
 
 def idx_files(folder):
-    """Images of 4 x 3 pixels, all of them grey."""
+    """Writes images of 4 x 3 pixels, all of them grey."""
     folder.mkdir()
     for part, rows in (("train", 64), ("t10k", 16)):
         head = b"".join(n.to_bytes(4, "big") for n in (0x803, rows, 4, 3))
@@ -177,7 +179,7 @@ def idx_files(folder):
 
 
 def an_export_says_that_it_needs_the_data(run):
-    """Of images in files the shape is in the files alone."""
+    """The shape of images in files is known from the files only."""
     idx_files(run.directory / "data")
     done = gauntlet(run, "train", *SMALL[:4], "--data", "data", "--batch", 8,
                     "--ckpt", "ckpt", "--no-progress")
@@ -216,7 +218,7 @@ def a_damaged_export_begins_nothing(run):
 
 
 def a_damaged_checkpoint_is_exit_7(run):
-    """Whichever command is asked for it."""
+    """Every command reports it."""
     done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
     for checkpoint in (run.directory / "ckpt").glob("step-*"):
@@ -241,7 +243,7 @@ def a_store_is_a_directory(run):
 
 
 def what_cannot_be_written_is_said_before_anything_runs(run):
-    """A mount of its own: permissions hold nobody back who is root."""
+    """Uses a read-only mount, as file permissions do not restrict root."""
     (run.directory / "kept").mkdir()
     script = ('mount --bind kept kept && mount -o remount,bind,ro kept && '
               'exec "$@"')
@@ -266,7 +268,7 @@ def what_cannot_be_written_is_said_before_anything_runs(run):
 
 
 def an_exploration_ends_at_once_on_a_signal(run):
-    """However long a base is, and whatever is made of it."""
+    """A signal interrupts even a long base run, in every mode."""
     (run.directory / "long.yaml").write_text(
         "schema: gauntlet/v2\nname: long\npreset: tiny\n"
         "job: {epochs: 1000000}\ncheckpoint: {every: {epochs: 1000}}\n"
@@ -289,7 +291,7 @@ def an_exploration_ends_at_once_on_a_signal(run):
 
 
 def an_interrupted_exploration_says_how_to_resume(run):
-    """Its progress line fits the terminal until then."""
+    """Until then its progress line fits the terminal."""
     columns = 60
     terminal, errors = os.openpty()
     fcntl.ioctl(errors, termios.TIOCSWINSZ,
@@ -348,7 +350,7 @@ def what_one_world_recorded_is_replayed_in_the_other(run):
 
 
 def memory_that_runs_out_is_said(run):
-    """A sanitizer reserves more than any limit, so its build has none."""
+    """Skipped with sanitizers, which reserve more memory than any limit."""
     def limited(limit, *arguments):
         return subprocess.run(
             [run.program, *arguments], cwd=run.directory, text=True,
@@ -367,7 +369,8 @@ def memory_that_runs_out_is_said(run):
     (run.directory / "small.yaml").write_text(
         "schema: gauntlet/v2\nname: small\npreset: tiny\n"
         "job: {epochs: 1}\nexpect: {outcome: completes}\n")
-    # What is enough differs between machines: the largest that is not.
+    # The memory needed differs between machines: finds the largest limit that
+    # fails.
     for most, arguments in ((256, ("run", "small.yaml", "--world", "real")),
                             (128, ("explore", "--cases", "60"))):
         for limit in range(most, 40, -4):
@@ -382,7 +385,7 @@ def memory_that_runs_out_is_said(run):
 
 
 def closed_streams_stay_closed(run):
-    """What is opened next does not take their place."""
+    """Files opened later do not take their descriptors."""
     def closed(which, *arguments):
         return subprocess.run(
             ["sh", "-c", f'"$@" {which}', "-", run.program,
@@ -395,13 +398,13 @@ def closed_streams_stay_closed(run):
                       "--workers", 2, "--json")
         expect_equal(f"exit code with {which}", done.returncode, 0)
         expect_equal("status", json.loads(done.stdout)["status"], "done")
-    # A run that is done is not to be started again for want of a line.
+    # A finished run must not be restarted because its output was lost.
     for code, command in ((0, ("train", *SMALL[:4], "--no-progress")),
                           (3, ("help", "exit-codes"))):
         done = closed(">&-", *command)
         expect_equal(f"exit code ({done.stderr})", done.returncode, code)
         expect("cannot write to standard output" in done.stderr, done.stderr)
-    # What is worse than that stays what it is.
+    # A worse exit code takes precedence.
     (run.directory / "wrong.yaml").write_text(
         "schema: gauntlet/v2\nname: wrong\npreset: tiny\n"
         "expect: {outcome: completes, exit_code: 9}\n")
@@ -410,7 +413,7 @@ def closed_streams_stay_closed(run):
 
 
 def who_does_not_restart_says_start_again(run):
-    """75 as in a cluster: a scheduler may start it again."""
+    """75, as in a cluster: a scheduler may start the job again."""
     (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
     for never in (("--restart", "none"), ("--max-restarts", 0)):
         done = gauntlet(run, "train", *SMALL[:4], *never, "--plan", "p.json",
@@ -452,7 +455,7 @@ def an_empty_store_is_sound(run):
 
 
 def waiting_scenario(name, hold):
-    """A scenario whose worker waits so long at its second step."""
+    """Returns a scenario whose worker waits for `hold` in its second step."""
     return ("schema: gauntlet/v2\n"
             f"name: {name}\npreset: tiny\n"
             "job: {epochs: 1, replicas: 1}\n"
@@ -466,7 +469,7 @@ def waiting_scenario(name, hold):
 
 
 def an_interrupted_run_of_scenarios_is_not_whole(run):
-    """What it left has no verdict, and is taken up by --last-failed."""
+    """Its unfinished cases have no verdict, and --last-failed runs them."""
     scenarios = run.directory / "scenarios"
     scenarios.mkdir()
     for name, hold in (("first", "90s"), ("second", "1ms")):
@@ -481,7 +484,7 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
         for events in run.directory.glob(
             ".gauntlet/runs/*/first.real/events/*")))
     interrupted.terminate()
-    # Nobody waits for the worker that does not get on.
+    # The interrupted run does not wait for the worker that is held up.
     said, errors = interrupted.communicate(timeout=45)
     expect_equal(f"exit code ({errors})", interrupted.returncode, 130)
     result = json.loads(said)
@@ -498,7 +501,7 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
     says_one_line(run, 2, "--junit: none/j.xml: there is no folder none", *run_all,
                   "--junit", "none/j.xml")
     expect_equal("runs", sorted(os.listdir(run.directory / ".gauntlet/runs")), before)
-    # Where the run itself makes the place.
+    # The run creates the folder of the file itself.
     done = gauntlet(run, *run_all, "--runs", "new", "--junit", "new/j.xml",
                     "-k", "second")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
@@ -531,7 +534,7 @@ def a_killed_run_of_scenarios_is_taken_up(run):
 
 
 def what_ignores_hangups_goes_on(run):
-    """As under nohup, its workers too."""
+    """As under nohup; workers ignore SIGHUP, too."""
     train = subprocess.Popen(
         [run.program, "train", "--epochs", "200", "--workers", "2", "--ckpt",
          "ckpt", "--json"], cwd=run.directory, stdin=subprocess.DEVNULL,
@@ -548,7 +551,7 @@ def what_ignores_hangups_goes_on(run):
 
 
 def a_case_is_shown_as_a_table(run):
-    """Of a run that was stored, and of one case of an exploration."""
+    """Shows a stored run, and one case of an exploration."""
     (run.directory / "s.yaml").write_text(
         "schema: gauntlet/v2\nname: one\npreset: tiny\n"
         "job: {epochs: 1, replicas: 2}\ncluster: {workers: 2}\n"
@@ -583,7 +586,8 @@ def a_case_is_shown_as_a_table(run):
 
 
 def stored_runs_are_reported(run):
-    """Of two shards: each, merged, listed, compared."""
+    """Reports on the runs of two shards: each alone, merged, listed,
+    compared."""
     scenario = ("schema: gauntlet/v2\nname: {}\npreset: tiny\n"
                 "job: {{epochs: 1, replicas: 2}}\ncluster: {{workers: 2}}\n"
                 "expect: {{outcome: {}}}\n")

@@ -12,9 +12,9 @@ import sys
 from observed_training import Cases, expect, expect_equal, generator, parser
 
 STEPS = {"tiny": 14, "mlp": 8, "cnn-short": 2}
-# Rows a replica takes in a step, where the preset's own would take long.
+# Batch size per replica where the preset's own would take long.
 BATCH = {"cnn-short": 4}
-# Cells that a preset is tried in at most.
+# Maximum number of cells tried for a preset.
 MOST_CELLS = {"cnn-short": 3}
 NEEDED_FLAGS = {"scalar": {"fma"},
                 "avx2": {"avx2", "fma"},
@@ -40,7 +40,7 @@ def instruction_sets():
 
 def train(run, preset, math, cell):
     workers, threads, isa = cell
-    run.stored = False  # no checkpoint is made of bits outside the contract
+    run.stored = False  # not allowed with --math library
     outcome = run.train_to_end(
         "--preset", preset, "--replicas", 4, "--workers", workers,
         "--threads", threads, "--isa", isa, "--math", math,

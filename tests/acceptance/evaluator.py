@@ -19,7 +19,7 @@ CLUSTER = json.dumps({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:2"]},
 
 
 def said(text):
-    """(epoch, step, loss, accuracy) of each line that has them."""
+    """Returns (epoch, step, loss, accuracy) of each line that has them."""
     return [match.groups() for match in SAID.finditer(text)]
 
 

@@ -13,7 +13,7 @@ import time
 
 
 def run(command, expected):
-    """Its output; the exit code has to be the expected one."""
+    """Runs a command, expects its exit code, and returns its output."""
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if ended.returncode != expected:
         sys.exit(f"{' '.join(command)}: expected exit code {expected}, found "
@@ -52,14 +52,14 @@ def check_loop(program, scratch):
     resumed = run([program, twice, "75"], 0)
     expect("first line", "went on from step 33", resumed.splitlines()[0])
     expect("custom_loop", final_state(clean), final_state(resumed))
-    # Retention names its directories away before it removes them.
+    # Retention renames a directory before it removes it.
     kept = sorted(name for name in os.listdir(twice)
                   if name.startswith("step-"))
     expect("checkpoints kept", 2, len(kept))
 
 
 def check_notice(program, scratch):
-    """A SIGTERM in the middle: exit 143, and nothing is redone."""
+    """A SIGTERM in the middle: exit code 143, and no step is recomputed."""
     directory = f"{scratch}/told"
     training = subprocess.Popen([program, directory, "100000"],
                                 stdout=subprocess.PIPE, text=True)

@@ -8,7 +8,7 @@ import sys
 
 from observed_training import Cases, expect, expect_equal, parser
 
-# Enough for what a small run writes beside the model, not for the model.
+# Enough for the other files of a small run, but not for the model.
 FILE_LIMIT = 1 << 20
 JOB = ("train", "--preset", "mlp", "--steps", "2", "--validation-steps", "1",
        "--no-progress")

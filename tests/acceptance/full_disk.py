@@ -22,14 +22,14 @@ SMALL = (*JOB, "--workers", "2")
 LATER = 75
 USAGE = 2
 FAILED = 1
-TRIED_S = 31  # a last save
+TRIED_S = 31  # seconds of a last save's retries
 AT_ONCE_S = 15
 FEW_SECONDS_S = 6
-FEW_BYTES = 8192  # fewer than a checkpoint of the preset has
+FEW_BYTES = 8192  # less than a checkpoint of the preset
 
 
 def gauntlet(run, *arguments, before=None, wrapper=()):
-    """Ends by itself; the result and how long that took."""
+    """Runs a command to its end. Returns the result and the seconds it took."""
     began = time.monotonic()
     done = subprocess.run(
         [*wrapper, run.program, *map(str, arguments)], cwd=run.directory,
@@ -43,7 +43,7 @@ def short_files():
 
 
 def expect_trained_once(done, seconds):
-    """To the end, and no step twice."""
+    """Expects a finished run without recomputed steps."""
     expect_equal(f"exit code ({done.stderr[-500:]})", done.returncode, LATER)
     outcome = json.loads(done.stdout)
     expect_equal("restarts", outcome["restarts"], 0)
@@ -79,7 +79,7 @@ def a_worker_of_a_cluster_is_told_75(run):
 
 @contextlib.contextmanager
 def small_disk(run, size):
-    """A file system of its own; None: this user may not have one."""
+    """Mounts a file system of its own. Returns None if this user may not."""
     place = run.directory / "disk"
     place.mkdir()
     mounted = subprocess.run(
@@ -151,7 +151,7 @@ def a_full_folder_of_runs_ends_the_run(run):
     return None
 
 
-# Its checkpoints have no room, but smaller files have: removed files leave some.
+# Checkpoints have no room, but smaller files have: removed files free some.
 LARGE = """schema: gauntlet/v2
 name: large
 preset: dnn
@@ -202,7 +202,7 @@ def no_process_left_is_told_at_the_first_attempt(run):
     nobody = 65531
     if os.geteuid() != 0:
         return "skipped: needs root to be a user without processes"
-    # Up to the scratch directory, which is this user's alone.
+    # Opens the path to the scratch directory, which is private to this user.
     for place in (run.directory, *run.directory.parents[:1]):
         place.chmod(0o777)
 
@@ -214,8 +214,8 @@ def no_process_left_is_told_at_the_first_attempt(run):
             resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
         return limit
 
-    # No thread for the launcher's output; no process for a worker; one, and no
-    # thread in it.
+    # Limits that stop: the launcher's output thread; the first worker process;
+    # a thread of the first worker.
     for most, has_result in ((1, False), (3, True), (5, True)):
         done, seconds = gauntlet(run, "train", *SMALL, "--json",
                                  before=few_processes(most))

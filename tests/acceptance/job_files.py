@@ -35,7 +35,7 @@ def says_the_same(run):
     path = job_file(run)
     told = run.train_to_end("--job", path)
     expect(len(run.checkpoints()) == 2, f"kept: {run.checkpoints()}")
-    # The same job: what the file began, options go on with.
+    # The same job: options continue what the job file began.
     longer = run.train_to_end(*OPTIONS, "--epochs", 3)
     expect_equal("resumed from", longer["resumed_from"], told["steps"])
     run.stored = False
@@ -77,7 +77,7 @@ def begins_with_anothers_model(run):
     expect_equal("resumed from", resumed["resumed_from"], 5)
     refused(run, OTHER_JOB, "start.weights", *further[:-1])
     run.stored = False
-    # The same weights, wherever they are.
+    # The same weights, read from another place.
     whole = run.train_to_end(*further, checkpoint)
     expect_equal("digest", resumed["digest"], whole["digest"])
     refused(run, BAD_INPUT, "expected a checkpoint, an export or a file",

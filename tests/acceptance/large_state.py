@@ -31,13 +31,14 @@ JOB = {
 PARAMETERS = ((FEATURES + 1) * HIDDEN[0] + (HIDDEN[0] + 1) * HIDDEN[1]
               + (HIDDEN[1] + 1) * CLASSES)
 GRADIENT_BYTES = 4 * PARAMETERS
-STATE_BYTES = 2 * GRADIENT_BYTES  # with the momentum
-# The program, a batch and its activations.
+STATE_BYTES = 2 * GRADIENT_BYTES  # parameters and momentum
+# Memory besides the state: the program, a batch and its activations.
 BESIDE_BYTES = 300e6
 
 
 def train(run, steps, *arguments):
-    """The result, and the peak memory of its largest process in bytes."""
+    """Returns the result, and the peak memory of the largest process in
+    bytes."""
     process = subprocess.Popen(
         [run.program, "train", "--job", "job.yaml", "--epochs", "1", "--steps",
          str(steps), "--no-progress", "--json", *arguments],

@@ -61,7 +61,7 @@ faults:
     do: crash
 expect: {outcome: recovers}
 """
-# To be explored.
+# A base with a planted bug, to be explored.
 LOSES_THE_KEY = """schema: gauntlet/v2
 name: base
 preset: tiny
@@ -80,7 +80,8 @@ def validator(name):
 
 
 def beside(schema):
-    """The argument by which a schema finds another one that it refers to."""
+    """Returns the argument that lets a schema find the other schemas it refers
+    to."""
     schemas = {path.name: json.loads(path.read_text())
                for path in SCHEMAS.glob("*.schema.json")}
     try:
@@ -92,7 +93,8 @@ def beside(schema):
 
 
 def broken_twins(value):
-    """By key, the value with something else there."""
+    """Yields each key and a copy of the value with a wrong value at that
+    key."""
     if isinstance(value, list):
         yield "", {"not": "a list"}
     if not isinstance(value, dict):
@@ -104,7 +106,8 @@ def broken_twins(value):
 
 
 class Checker:
-    """Checks values against a schema, and the schema against broken ones."""
+    """Checks values against a schema, and that the schema refuses broken
+    values."""
 
     def __init__(self):
         self.checked = {}
@@ -227,7 +230,7 @@ class Formats:
         return f"{len(result['cases'])} cases"
 
     def reports(self, run, suite):
-        """Of stored runs: listed, compared, merged."""
+        """Checks reports of stored runs: listed, compared, merged."""
         call(run, "run", suite, "-k", "passes", "--world", "sim", "--runs",
              "other")
         self.checker.check("runs", json.loads(
@@ -280,7 +283,8 @@ class Formats:
         expect_equal("tensor", tensors[0]["name"], "rng/key")
 
     def trains(self, run):
-        """Also when it is stopped or fails, and as a worker of a cluster."""
+        """Checks train's output, also when stopped or failed, and as a
+        cluster's worker."""
         job = ("--preset", "tiny", "--workers", 2, "--save-every", 5,
                "--json", "--no-progress")
         done = call(run, "train", *job, "--epochs", 2, "--ckpt", "ckpt",

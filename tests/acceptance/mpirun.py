@@ -23,7 +23,7 @@ JOB = ["--no-progress", "--preset", "tiny", "--replicas", "2"]
 EVERY = ["--save-every", "5"]
 SHORT = ["--epochs", "30"]
 LONG = ["--epochs", "100000"]
-# mpirun by itself refuses root, and more processes than cores.
+# By default mpirun refuses root, and more processes than cores.
 PERMITTED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM":
              "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -75,7 +75,7 @@ class UnderMpirun:
         for pid in self._pids(run, rank):
             kill(pid)
         code, _ = self._end(run, job)
-        # Whichever worker mpirun saw end first.
+        # Depends on which worker mpirun sees exit first.
         expect(code in (128 + signal.SIGKILL, LOST_WORKER),
                f"expected exit code 137 or {LOST_WORKER}, found {code}")
         outcome = self._finish(run)
@@ -83,7 +83,7 @@ class UnderMpirun:
                f"resumed from {outcome['resumed_from']}, not {step}")
 
     def _stop(self, run, job, choice, stop):
-        """Stops a long run; another one goes on from there."""
+        """Stops a long run; another one resumes from there."""
         reach_step(run.store, choice.randrange(5, self.clean["steps"] // 2),
                    lambda: job.poll() is None)
         stop(job)
@@ -102,7 +102,7 @@ class UnderMpirun:
         return code
 
     def notice_to_mpirun(self, run, choice):
-        """It passes SIGTERM on after that time, and kills after it again."""
+        """mpirun passes SIGTERM on, and kills after the timeout."""
         job = self._start(run, LONG, "--mca", "odls_base_sigkill_timeout", "4")
         code = self._stop(run, job, choice, lambda it: it.terminate())
         expect(code != 0, "expected mpirun to end with an error")
@@ -115,7 +115,7 @@ class UnderMpirun:
         expect_equal("exit code", code, STOPPED)
 
     def guide(self, run):
-        """Its loop, with the program found by name."""
+        """Runs the guide's loop, with the program found by name."""
         script = run.directory / "job.sh"
         script.write_text(guide_block("sh", "mpirun "))
         (run.directory / "bin").mkdir()

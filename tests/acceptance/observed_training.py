@@ -1,6 +1,6 @@
-"""Starts `gauntlet train` as anyone would and watches it from outside.
+"""Starts `gauntlet train` as a user would and watches it from outside.
 
-Knows only what a user sees: arguments, exit codes, the JSON line, the
+Uses only what a user sees: arguments, exit codes, the JSON line, the
 checkpoint directory and the processes in /proc.
 """
 
@@ -19,15 +19,15 @@ import tempfile
 import threading
 import time
 
-STOPPED = 143  # the exit code after a termination notice
-GONE_WITHIN_S = 1.0  # of a run's processes, once its launcher has ended
-DEADLINE_S = 180.0  # of one command: far above what any of them takes
-_MARK = "GAUNTLET_ACCEPTANCE_RUN"  # in the environment of all its processes
+STOPPED = 143  # exit code after a preemption notice
+GONE_WITHIN_S = 1.0  # time in which processes exit after their launcher
+DEADLINE_S = 180.0  # limit of one command, far above its usual time
+_MARK = "GAUNTLET_ACCEPTANCE_RUN"  # set for all processes of a run
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Failed(Exception):
-    """What was checked does not hold."""
+    """A check failed."""
 
 
 def expect(condition, message):
@@ -40,7 +40,8 @@ def expect_equal(what, found, expected):
 
 
 class Process:
-    """A process of a run: as /proc had it, and a handle that cannot err."""
+    """A process of a run as read from /proc, and a handle safe from PID
+    reuse."""
 
     def __init__(self, pid, handle, role, parent):
         self.pid = pid
@@ -49,7 +50,7 @@ class Process:
         self._handle = handle
 
     def signal(self, number):
-        """Whether it was still there to get it."""
+        """Sends a signal. Returns False if the process was gone."""
         try:
             signal.pidfd_send_signal(self._handle, number)
             return True
@@ -68,21 +69,21 @@ def _read(path):
 
 
 def _parent_of(pid):
-    # The name in brackets may hold anything.
+    # The name in brackets may contain any character.
     fields = _read(pathlib.Path(f"/proc/{pid}/stat")).rpartition(b")")[2]
     return int(fields.split()[1]) if fields else 0
 
 
 class Run:
-    """One `gauntlet train` after the other on one checkpoint directory."""
+    """Consecutive runs of `gauntlet train` on one checkpoint directory."""
 
     def __init__(self, program, directory):
         self.program = str(program)
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.store = self.directory / "ckpt"
-        self.stored = True  # whether a start is given the store
-        self.out_to = None  # a descriptor in place of the file
+        self.stored = True  # whether runs get the checkpoint directory
+        self.out_to = None  # descriptor that replaces the file
         self.err_to = None
         self.launcher = None
         self.starts = 0
@@ -106,7 +107,7 @@ class Run:
                 env={**os.environ, _MARK: str(self.directory)})
 
     def wait(self, within_s=DEADLINE_S):
-        """The exit code, negative for a signal."""
+        """Returns the exit code, negative for a signal."""
         try:
             return self.launcher.wait(timeout=within_s)
         except subprocess.TimeoutExpired:
@@ -118,7 +119,7 @@ class Run:
             errors="replace")
 
     def outcome(self):
-        """What the run said of itself: one line of JSON."""
+        """Returns the result that the run printed: one line of JSON."""
         text = (self.directory / f"start-{self.starts}.out").read_text()
         try:
             outcome = json.loads(text)
@@ -128,7 +129,7 @@ class Run:
         return outcome
 
     def train_to_end(self, *arguments):
-        """Runs to the end, which must be "done", and gives the outcome."""
+        """Trains until the status is "done", and returns the result."""
         self.start(*arguments)
         code = self.wait()
         expect_equal(f"exit code of start {self.starts} "
@@ -138,7 +139,7 @@ class Run:
         return outcome
 
     def processes(self):
-        """All that run now; each is to be closed."""
+        """Returns all running processes of the run; the caller closes each."""
         found = []
         for entry in pathlib.Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -148,7 +149,8 @@ class Run:
                 handle = os.pidfd_open(pid)
             except (ProcessLookupError, OSError):
                 continue
-            # After the handle: what is read is of the process that it holds.
+            # Reads after the handle is open, so that both belong to one
+            # process.
             words = _read(entry / "cmdline").split(b"\0")
             if self._owns(entry, words):
                 found.append(Process(pid, handle, self._role(pid, words),
@@ -163,7 +165,7 @@ class Run:
             return True
         if str(self.store).encode() not in words:
             return False
-        try:  # a pager on the store is not of the run
+        try:  # a pager on the directory is no process of the run
             return os.path.samefile(entry / "exe", self.program)
         except OSError:
             return False
@@ -183,7 +185,8 @@ class Run:
         return text
 
     def expect_nothing_left(self, within_s=GONE_WITHIN_S):
-        """No process of the run, in two looks: one may be at its exec."""
+        """Expects no process of the run in two successive scans: one may be in
+        exec."""
         give_up = time.monotonic() + within_s
         looks = 0
         while looks < 2:
@@ -203,13 +206,14 @@ class Run:
         self._remove_handouts()
 
     def _remove_handouts(self):
-        """What launchers that were killed had written for their workers."""
+        """Removes the option files that killed launchers had written for their
+        workers."""
         for options in pathlib.Path("/tmp").glob("gauntlet-*/options.json"):
             if f'"{self.store}"'.encode() in _read(options):
                 shutil.rmtree(options.parent, ignore_errors=True)
 
     def checkpoints(self):
-        """Directories of committed checkpoints, oldest first."""
+        """Returns the directories of committed checkpoints, oldest first."""
         if not self.store.is_dir():
             return []
         return sorted(entry for entry in self.store.iterdir()
@@ -220,7 +224,7 @@ class Run:
         return max((int(name.split("-")[1]) for name in names), default=None)
 
     def verify(self):
-        """Exit code and output of `gauntlet ckpt verify`."""
+        """Returns exit code and output of `gauntlet ckpt verify`."""
         done = subprocess.run(
             [self.program, "ckpt", "verify", str(self.store)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -248,7 +252,8 @@ class Cases:
         self._lock = threading.Lock()
 
     def run(self, name, check):
-        """check(Run) raises Failed, or returns what is worth telling."""
+        """Runs check(Run), which raises Failed or returns a text for
+        --verbose."""
         run = Run(self.options.program, self.scratch / name)
         try:
             told, failed = check(run), False
@@ -271,14 +276,14 @@ class Cases:
         sys.stdout.flush()
 
     def run_all(self, named_checks):
-        """Several at a time, as --jobs says."""
+        """Runs the cases, --jobs at a time."""
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for done in [pool.submit(self.run, name, check)
                          for name, check in named_checks]:
                 done.result()
 
     def run_rounds(self, clean, cases_of):
-        """--count rounds of cases_of(round), if `clean` holds."""
+        """Runs `clean` and, if it passes, --count rounds of cases_of(round)."""
         self.run("clean", clean)
         if self.failed == 0:
             for round_ in range(1, self.options.count + 1):
@@ -286,7 +291,8 @@ class Cases:
         return self.exit_code()
 
     def exit_code(self):
-        """Says how many held, and clears up."""
+        """Prints how many cases passed, cleans up, and returns the exit
+        code."""
         if self.failed == 0:
             shutil.rmtree(self.scratch, ignore_errors=True)
         print(f"{self.passed} passed, {self.failed} failed")
@@ -320,5 +326,6 @@ def run_checks(description, checks):
 
 
 def generator(options, *key):
-    """One for each case: the same choices in whatever order cases run."""
+    """Returns a generator per case: its choices do not depend on the order of
+    cases."""
     return random.Random(":".join(map(str, (options.seed, *key))))

@@ -17,7 +17,7 @@ SMALL = ("--epochs", "1", "--replicas", "2", "--no-progress")
 
 
 def gauntlet(run, *arguments, **options):
-    """Ends by itself; standard output and error as text."""
+    """Runs a command to its end. Returns standard output and error as text."""
     return subprocess.run(
         [run.program, *arguments], cwd=run.directory,
         stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -126,7 +126,7 @@ def refused_by_name(run, line, commands):
 
 
 def what_cannot_be_a_state_file_or_a_claim_is_refused(run):
-    """At once, and the checkpoints beside it are listed."""
+    """Refused immediately; the checkpoints beside it are still listed."""
     succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
     (checkpoint,) = (path.name for path in run.directory.glob("w/step-*"))
     for name, make, found in (
@@ -250,7 +250,8 @@ def a_small_stack_is_enough(run):
 
 
 def another_namespaces_proc_does_no_harm(run):
-    """A /proc that numbers processes in another way than the kernel here."""
+    """A /proc of another PID namespace: its numbers differ from the kernel's
+    here."""
     unshared = ("unshare", "--pid", "--fork")
     if subprocess.run([*unshared, "true"], check=False,
                       capture_output=True).returncode != 0:
@@ -270,7 +271,7 @@ def all_files(directory):
 
 
 def nothing_is_writable_by_everybody(run):
-    """Under any umask; what the umask leaves to the group stays."""
+    """Holds under any umask; group permissions that the umask leaves stay."""
     def no_mask():
         os.umask(0)
     succeeds("train", gauntlet(

@@ -19,10 +19,10 @@ except ImportError:
     np = None
 
 PRESETS = ("linear", "mlp", "dnn", "cnn-short")
-SIDE = 28  # of the presets' images
+SIDE = 28  # width and height of the presets' images
 TRAIN_ROWS = 2048
 VALIDATION_ROWS = 1000
-CIFAR_ROWS = 64  # of each of the six files
+CIFAR_ROWS = 64  # images in each of the six files
 
 
 def read_safetensors(path):
@@ -76,7 +76,7 @@ class ExportedModel:
         return x
 
     def classes_of(self, stored):
-        """`stored`: rows x height x width x channels, as a file has them."""
+        """`stored`: samples x height x width x channels, as in a file."""
         facts = self.description["input"]
         expect_equal("size of a row", stored.shape[1:],
                      (facts["height"], facts["width"], facts["channels"]))
@@ -95,7 +95,7 @@ def read_images(path):
 
 
 def write_cifar10(directory, seed):
-    """Images that can be learned: of each class a colour, and noise.
+    """Writes images that can be learned: a colour per class, and noise.
 
     Returns the images of the test file, as rows of pixels of three channels.
     """
@@ -129,7 +129,8 @@ class Predictions:
         self.options = options
 
     def _data(self, run):
-        """The digits as MNIST's files, and the same for NumPy."""
+        """Writes the digits as MNIST files and for NumPy. Returns the
+        folders."""
         idx, npy = run.directory / "idx", run.directory / "npy"
         idx.mkdir()
         npy.mkdir()
@@ -183,7 +184,8 @@ class Predictions:
         return f"{len(labels)} rows, {outcome['val_accuracy']:.1%} right"
 
     def check_validation_apart(self, run):
-        """A job's validation files may lie apart, and be moved alone."""
+        """A job's validation files may be in another folder, which may be
+        moved."""
         idx, _ = self._data(run)
         apart, moved = run.directory / "apart", run.directory / "moved"
         apart.mkdir()
@@ -211,7 +213,7 @@ class Predictions:
         expect_equal("correct", told["correct"], int(np.sum(classes == labels)))
         lines = output_of(program, "ckpt", "predict", run.store).split()
         expect_equal("lines", lines, [str(one) for one in classes])
-        # The checkpoint, its data elsewhere, gives the same export.
+        # The checkpoint gives the same export after its data has moved.
         moved = run.directory / "moved"
         data.rename(moved)
         output_of(program, "ckpt", "export", run.checkpoints()[-1],

@@ -17,12 +17,12 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
                                parser)
 
 WORKERS = 3
-MOST_STARTS = 5  # for each stop: some come before anybody listens
+MOST_STARTS = 5  # starts per stop: some end before any process can react
 WAYS = ("launcher", "worker", "file", "http")
 
 
 class MetadataService:
-    """Says whether this machine is to go, as Google's does."""
+    """Answers whether this machine is preempted, as Google's service does."""
 
     def __init__(self):
         self.preempted = False
@@ -42,7 +42,7 @@ class MetadataService:
 
         class Server(http.server.ThreadingHTTPServer):
             def handle_error(self, *_):
-                """Who asked is gone by now: it was preempted."""
+                """Ignores a client that is gone, as it was preempted."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/preempted"
@@ -94,20 +94,21 @@ class Preemptions:
         return f"stopped at {stops}"
 
     def _start_and_preempt(self, run, service, choice):
-        """The outcome; None where it went before the workers could agree."""
+        """Returns the result, or None if the run ended before the workers could
+        agree."""
         saved = run.newest_step()
         notice = run.directory / "notice"
         way = choice.choice(WAYS)
         run.start(*self.command(), "--notice-file", notice,
                   "--notice-url", service.url, "--notice-every", "20ms")
-        # From before the workers have met to well into the training.
+        # From before the rendezvous to well into training.
         time.sleep(choice.uniform(0.0, 0.5))
         self._notify(run, way, service, notice, choice)
         code = run.wait()
         notice.unlink(missing_ok=True)
         service.preempted = False
         run.expect_nothing_left()
-        # By the signal itself as long as no handler is installed.
+        # SIGTERM itself ends a launcher that has installed no handler yet.
         expect(code in (STOPPED, 0, -signal.SIGTERM),
                f"expected exit code {STOPPED} or 0 after a notice by {way}, "
                f"found {code} ({run.errors()[-300:].strip()})")
@@ -132,7 +133,8 @@ class Preemptions:
             self._notify_worker(run, choice)
 
     def _notify_worker(self, run, choice):
-        """One that listens by now; where none does, the launcher."""
+        """Notifies a worker that catches SIGTERM by now, or else the
+        launcher."""
         there = run.processes()
         workers = [p for p in there
                    if p.role.startswith("worker") and listens(p.pid)]
@@ -147,7 +149,7 @@ class Preemptions:
 
 
 def listens(pid):
-    """Whether it catches SIGTERM by now."""
+    """Returns True iff the process catches SIGTERM by now."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as status:
             caught = [int(line.split()[1], 16) for line in status

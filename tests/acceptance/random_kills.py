@@ -21,7 +21,7 @@ def command(options):
 
 
 class KilledRun:
-    """One training run, however many lives it takes."""
+    """One training run, over all the starts it takes."""
 
     def __init__(self, options, run, choice, clean):
         self.options = options
@@ -30,7 +30,7 @@ class KilledRun:
         self.clean = clean
         self.kills = []
         self.resumed = []
-        self.at_rest = None  # the newest step in the store before this start
+        self.at_rest = None  # newest checkpoint's step before this start
 
     def train(self):
         self.run.start(*command(self.options))
@@ -45,7 +45,8 @@ class KilledRun:
         return self._told(outcome)
 
     def _await_random_moment(self):
-        """While it forms, or at a step: whatever the machine's speed."""
+        """Waits for a moment in the rendezvous or a step, at any speed of the
+        machine."""
         if self.choice.random() < 0.2:
             moment = self.run.started_at + self.choice.uniform(0.0, 0.2)
             step = 0
@@ -57,12 +58,12 @@ class KilledRun:
             if self.run.launcher.poll() is not None:
                 return
             time.sleep(0.001)
-        # Somewhere in the steps and the save that come next.
+        # A moment within the next steps and their save.
         time.sleep(self.choice.uniform(
             0.0, 5 * self.clean["seconds"] / self.clean["steps"]))
 
     def _kill(self):
-        """Whether there was something left to kill."""
+        """Kills a random process. Returns False if none was left."""
         self._await_random_moment()
         there = self.run.processes()
         try:
@@ -82,7 +83,7 @@ class KilledRun:
         return True
 
     def _end(self):
-        """Nothing that was done to this start entitles it to give up."""
+        """Expects success: no kill is a reason to give up."""
         code = self.run.wait()
         expect(code == 0, f"start {self.run.starts} ended with {code}: "
                f"{self.run.errors()[-500:].strip()}")
@@ -92,7 +93,8 @@ class KilledRun:
         return outcome
 
     def _start_again(self):
-        # Every other time at once: the last start must not get in the way.
+        # Waits every other time only: processes of the last start must not get
+        # in the way.
         if self.choice.random() < 0.5:
             self.run.expect_nothing_left()
         self._note_resumptions()
@@ -100,7 +102,8 @@ class KilledRun:
         self.run.start(*command(self.options))
 
     def _note_resumptions(self):
-        """Of this start: no life may begin before what the store held."""
+        """Expects no attempt of this start to resume from an older step than
+        the store's."""
         steps = [int(step) for step in re.findall(
             r"^resumed .*?: step (\d+)", self.run.errors(), re.MULTILINE)]
         self.resumed += [f"step {step}" for step in steps]

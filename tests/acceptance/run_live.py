@@ -23,7 +23,7 @@ ERASE = "\r\x1b[K"
 
 
 def write_scenarios(run, holds):
-    """One of each name, which waits in step 2 for so long."""
+    """Writes scenarios by name; each waits in step 2 for the given time."""
     scenarios = run.directory / "scenarios"
     scenarios.mkdir()
     for name, hold in holds.items():
@@ -62,7 +62,7 @@ def start(run, *arguments, **streams):
 
 
 def kill_launcher(program):
-    """The trainer that the run has started."""
+    """Kills the trainer that the run has started."""
     children = f"/proc/{program.pid}/task/{program.pid}/children"
     with open(children, encoding="ascii") as file:
         for child in file.read().split():
@@ -116,7 +116,7 @@ def read_all(terminal):
     while True:
         try:
             read = os.read(terminal, 65536)
-        except OSError:  # the last program has closed it
+        except OSError:  # the last process has closed it
             return text.decode()
         if not read:
             return text.decode()
@@ -135,11 +135,11 @@ def a_terminal_has_a_status_line(run):
         lines = program.stdout.read() if "stdout" not in streams else shown
         expect_equal("exit code", program.wait(), 0)
         expect(f"{ERASE}[0/2]  running: a" in shown, repr(shown))
-        # What is rewritten is gone in the end.
+        # Lines that are rewritten are erased in the end.
         left = re.sub(r"[^\n]*" + re.escape(ERASE), "", shown)
         expect("running:" not in left, repr(left))
         expect("PASS         real a" in lines.replace(ERASE, ""), repr(lines))
-    # The second run of the two knows how long a case takes.
+    # The second of the two runs knows the duration of a case.
     expect(" left" in shown, repr(shown))
 
 
@@ -181,7 +181,7 @@ def an_interrupted_run_names_the_command_for_the_rest(run):
 
 
 def a_second_interrupt_ends_at_once(run):
-    """Without it, the end waits for the reader of standard output."""
+    """Without it, exiting waits for the reader of standard output."""
     write_scenarios(run, {"a": "90s"})
     for interrupts in (1, 2):
         with full_pipe() as (_, write):

@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 
 def takes_or_holds(pid, number):
-    """Whether the signal would not end the process: by its masks in /proc."""
+    """Returns True iff the process catches or blocks the signal, by /proc."""
     masks = {}
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         name, _, value = line.partition(":")
@@ -44,7 +44,8 @@ class Signals:
         run.expect_nothing_left()
 
     def notice(self, run, role, number, choice):
-        """One notice: saved, and resumed from the step that it stopped at."""
+        """One notice: the run saves, and resumes from the step at which it
+        stopped."""
         self._start_and_reach(run, choice)
         self._send(run, role, number)
         code = run.wait()
@@ -56,7 +57,7 @@ class Signals:
         return self._expect_saved(run, outcome)
 
     def notice_by_signal(self, run, choice):
-        """By one that was named for it."""
+        """A notice by the signal that --notice-signal names."""
         self._start_and_reach(run, choice, "--notice-signal", "USR1")
         run.launcher.send_signal(signal.SIGUSR1)
         expect_equal("exit code", run.wait(), STOPPED)
@@ -66,7 +67,8 @@ class Signals:
         return f"stopped at step {outcome['steps']}"
 
     def _expect_saved(self, run, outcome):
-        """What was stopped is saved at that step, and goes on from it."""
+        """Expects a save of the step at which the run stopped, and resumes from
+        it."""
         run.expect_nothing_left()
         run.expect_clean_store()
         expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
@@ -76,12 +78,13 @@ class Signals:
         return f"stopped at step {outcome['steps']}"
 
     def notice_at_any_moment(self, run, number, choice):
-        """Also while it starts or ends: stopped or done, nothing else."""
+        """A notice at any time, even during start or exit: the run stops or is
+        done."""
         run.start(*command(self.options))
         time.sleep(choice.uniform(0.0, 0.3))
         run.launcher.send_signal(number)
         code = run.wait()
-        # By the signal itself only before main.
+        # The signal itself ends the launcher only before main.
         expect(code in (STOPPED, -number, 0),
                f"expected exit code {STOPPED} or 0, found {code} "
                f"({run.errors()[-300:].strip()})")
@@ -92,8 +95,8 @@ class Signals:
         return f"exit code {code}, saved step {saved}"
 
     def notice_at_birth(self, run, choice):
-        """To a worker as soon as it is there: it waits until it can be taken.
-        """
+        """A notice to a worker that has just started stays pending until it can
+        act."""
         run.start(*command(self.options))
         worker = self._first_worker(run)
         sent = worker.signal(signal.SIGTERM)
@@ -106,7 +109,7 @@ class Signals:
         return self._expect_saved(run, outcome)
 
     def notice_as_it_begins(self, run, choice):
-        """To the launcher, once it has a word in what a signal does."""
+        """A notice to the launcher once it catches or blocks the signal."""
         run.start(*command(self.options))
         while not takes_or_holds(run.launcher.pid, signal.SIGTERM):
             expect(run.launcher.poll() is None, run.errors()[-300:])
@@ -117,7 +120,7 @@ class Signals:
         return self._expect_saved(run, outcome)
 
     def _first_worker(self, run):
-        """Whichever process of the launcher's is seen first."""
+        """Returns the first child process of the launcher that appears."""
         while True:
             expect(run.launcher.poll() is None, run.errors()[-300:])
             there = run.processes()
@@ -130,7 +133,7 @@ class Signals:
                 return born[0]
 
     def second_interrupt(self, run, choice):
-        """With a worker that cannot answer the first one."""
+        """One worker is paused and cannot react to the first interrupt."""
         self._start_and_reach(run, choice)
         self._send(run, f"worker {choice.randrange(WORKERS)}", signal.SIGSTOP)
         run.launcher.send_signal(signal.SIGINT)
@@ -148,7 +151,7 @@ class Signals:
         return f"resumed from step {saved}"
 
     def second_notice(self, run, role, choice):
-        """Programs repeat them: one saved step all the same."""
+        """Senders may repeat notices: still one saved step."""
         self._start_and_reach(run, choice)
         slow = f"worker {choice.randrange(WORKERS)}"
         self._send(run, slow, signal.SIGSTOP)
@@ -163,7 +166,7 @@ class Signals:
         return self._expect_saved(run, outcome)
 
     def notice_in_a_pause(self, run, choice):
-        """While the launcher waits to start a job again."""
+        """A notice while the launcher waits to restart a job."""
         self._start_and_reach(run, choice)
         self._send(run, f"worker {choice.randrange(WORKERS)}", signal.SIGKILL)
         time.sleep(choice.uniform(0.0, 0.15))
@@ -186,7 +189,7 @@ class Signals:
         return f"resumed from step {saved}"
 
     def _start_and_reach(self, run, choice, *more):
-        """A random step of the first half."""
+        """Starts a run and waits for a random step of the first half."""
         step = choice.randrange(5, self.clean["steps"] // 2)
         run.start(*command(self.options), *more)
         while (run.newest_step() or 0) < step:
@@ -237,7 +240,7 @@ def cases_of(signals, round_, options):
 
 
 def main():
-    # Whatever this was started under.
+    # Restores the default, however this test was started.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     arguments = parser(__doc__, 3, "rounds of all cases")
     arguments.add_argument("--epochs", type=int, default=30)

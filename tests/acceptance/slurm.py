@@ -50,7 +50,7 @@ class UnderSlurm:
         expect("SLURM_NTASKS=2 in the batch script itself" in text, text)
 
     def _batch(self, run, script, disturb):
-        """Submits, disturbs, waits; the job's facts and its output."""
+        """Submits, disturbs, waits. Returns the job's facts and its output."""
         (run.directory / "bin").mkdir(exist_ok=True)
         (run.directory / "bin" / "gauntlet").symlink_to(run.program)
         path = f"{run.directory / 'bin'}:{os.environ['PATH']}"
@@ -80,7 +80,8 @@ class UnderSlurm:
         self._train_to_end(run, guide_block("sh", "#SBATCH"), disturb)
 
     def slurm_requeues(self, run, disturb):
-        """By the code that it and the workers were told, without a script."""
+        """Slurm requeues by the exit code that the options name, without a
+        script."""
         self._train_to_end(
             run, "#!/bin/sh\n#SBATCH --ntasks=2 --requeue "
                  "--open-mode=append\nexec srun gauntlet train "
@@ -88,7 +89,7 @@ class UnderSlurm:
                  f"{REQUEUE_EXIT}\n", disturb)
 
     def failure_for_good(self, run):
-        """One worker's, beside which the other one would start again."""
+        """One worker fails permanently, while the other requests a restart."""
         script = run.directory / "job.sh"
         script.write_text(
             guide_block("sh", "#SBATCH").replace(
@@ -127,7 +128,7 @@ class UnderSlurm:
 
         def disturb(job, store):
             reach_step(store, step, lambda: True)
-            # To the tasks of its steps, as a preemption does.
+            # Signals the tasks of its steps, as a preemption does.
             self.slurm.run("scancel", "--signal=TERM", job)
         return disturb
 

@@ -1,7 +1,7 @@
-"""A Slurm of one machine, in a directory of its own, for as long as it is used.
+"""A Slurm cluster on one machine, in its own directory, while it is used.
 
-Its daemons are started and ended by process id; nothing outside of the
-directory is read or written, and no other Slurm of the machine is met.
+Its daemons are started and ended by process id; nothing outside the directory
+is read or written, and no other Slurm on the machine is contacted.
 """
 
 import os
@@ -54,7 +54,7 @@ def _find(name):
 
 
 def why_not():
-    """None if a Slurm can be started here."""
+    """Returns the reason why no Slurm can be started here, or None."""
     missing = [name for name in _PROGRAMS if _find(name) is None]
     if missing:
         return f"no {', '.join(missing)} (Debian packages slurm-wlm, munge)"
@@ -142,6 +142,6 @@ class Slurm:
                               env=environment, **more)
 
     def job_facts(self, job):
-        """What scontrol knows of a job, by name."""
+        """Returns what scontrol reports of a job, by name."""
         text = self._text("scontrol", "-o", "show", "job", job)
         return dict(word.split("=", 1) for word in text.split() if "=" in word)

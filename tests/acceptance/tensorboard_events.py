@@ -22,14 +22,14 @@ except ImportError:
 EPOCH_TAGS = ("epoch_loss", "epoch_accuracy", "epoch_val_loss",
               "epoch_val_accuracy")
 EVERY = 4  # steps between two points
-STEPS_PER_EPOCH = 24  # of the preset tiny with one replica
+STEPS_PER_EPOCH = 24  # preset tiny with one replica
 CRASH_OF_THE_CHIEF = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [],
   "faults": [{"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 33,
                                     "point": "step.end"}, "do": "crash"}]}"""
 
 
 def crc32c(data):
-    """Bit by bit, so that it is not the table that it checks."""
+    """Computes bit by bit, so that it does not share the table it checks."""
     crc = 0xffffffff
     for byte in data:
         crc ^= byte
@@ -44,7 +44,7 @@ def masked(data):
 
 
 def records(data):
-    """The records of a file; one that a death cut short is the last."""
+    """Yields a file's records, up to one that a crash truncated."""
     at = 0
     while at + 12 <= len(data):
         length, length_crc = struct.unpack_from("<QI", data, at)
@@ -71,7 +71,7 @@ def varint(data, at):
 
 
 def fields(message):
-    """(number, value) of each field of a protobuf message."""
+    """Yields (number, value) of each field of a protobuf message."""
     at = 0
     while at < len(message):
         key, at = varint(message, at)
@@ -108,7 +108,8 @@ class Event:
 
 
 def curves(files):
-    """What is left of each tag: a session start voids its step and later."""
+    """Returns the points of each tag; a session start purges its step and
+    later."""
     points = {}
     for file in files:
         events = [Event(record) for record in records(file.read_bytes())]
@@ -184,7 +185,7 @@ class Curves:
         self._expect_whole(run, outcome)
 
     def resumed_before_an_evaluation(self, run):
-        """The checkpoint has the epoch's last step, and not yet its end."""
+        """The checkpoint has the epoch's last step, but not the epoch's end."""
         plan = run.directory / "plan.json"
         plan.write_text(CRASH_OF_THE_CHIEF)
         outcome = run.train_to_end(*self._arguments(run, STEPS_PER_EPOCH),
@@ -193,7 +194,8 @@ class Curves:
         self._expect_whole(run, outcome, missing=(STEPS_PER_EPOCH,))
 
     def killed(self, run):
-        """Kills the launcher and all when the curve has grown for a while."""
+        """Kills the launcher and all workers once the curve has grown for a
+        while."""
         run.start(*self._arguments(run))
         while run.launcher.poll() is None:
             files = self._files(run)
@@ -209,7 +211,7 @@ class Curves:
         self._expect_whole(run, outcome)
 
     def chief_dies(self, run):
-        """The launcher starts all again: a second file, without a gap."""
+        """The launcher restarts all workers: a second file, without a gap."""
         plan = run.directory / "plan.json"
         plan.write_text(CRASH_OF_THE_CHIEF)
         outcome = run.train_to_end(*self._arguments(run), "--plan", plan)
@@ -218,7 +220,8 @@ class Curves:
         self._expect_whole(run, outcome)
 
     def not_writable(self, run):
-        """A mistake is refused; what fails later disturbs no training."""
+        """A wrong directory is refused; a later write error does not disturb
+        training."""
         (run.directory / "curves").write_text("a file in its place")
         for place in (run.directory / "curves", "/proc/none"):
             run.start("--epochs", self.epochs, "--replicas", 1,
@@ -226,8 +229,8 @@ class Curves:
             expect_equal("exit code", run.wait(), 2)
             expect("--tensorboard: " in run.errors(), run.errors())
         if os.geteuid() != 0:
-            return  # who may not write to /proc is refused
-        # It is there, and takes no file.
+            return  # refused: this user may not write to /proc
+        # The folder exists, but takes no file.
         outcome = run.train_to_end("--epochs", self.epochs, "--replicas", 1,
                                    "--tensorboard", "/proc")
         expect("TensorBoard events are not written" in run.errors(),

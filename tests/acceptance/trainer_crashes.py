@@ -16,8 +16,8 @@ RANKS = pathlib.Path(crash_test.ranks.__file__)
 NOBODY = 65534
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
-# By mistake: faults that are tried, the verdict, and the files of which one
-# must be named where it happens.
+# By mistake: the faults to try, the verdict, and files of which the finding
+# must name one.
 EXPECTED = {
     "no-temporary-file": ("kill", "fails", ["ckpt-*.json"]),
     "no-sync": ("power", "fails", ["ckpt-*.json.tmp", "journal.txt"]),
@@ -41,7 +41,7 @@ EXPECTED = {
 
 
 def crash_test_of(run, *arguments, command, code=None):
-    """The process, ended."""
+    """Runs a crash test to its end. Returns the process."""
     done = subprocess.run(
         [run.program, "crash-test", *map(str, arguments), "--", *map(str, command)],
         cwd=run.directory, stdin=subprocess.DEVNULL, capture_output=True,
@@ -145,7 +145,7 @@ def one_crash_is_tried_again(run):
 
 
 def rank_deaths(result):
-    """(rank, operation, verdict) of each."""
+    """Returns (rank, operation, verdict) of each death of a rank."""
     return [(trial["rank"], trial["operation"], trial["verdict"])
             for trial in result["trials"] if trial["fault"] == "rank"]
 
@@ -173,12 +173,12 @@ def mistakes_of_ranks_are_found(run):
         found[mistake] = {trial["fault"] for trial in result["trials"]
                           if trial["verdict"] == "fails"}
         expect("rank" in found[mistake], f"{mistake}: {found[mistake]}")
-    # A mistake that shows only if one rank outlives the other.
+    # This mistake shows only if one rank outlives the other.
     expect_equal("faults", found["mark-on-error"], {"rank"})
 
 
 def run_of(run, scenario, code, *arguments):
-    """The result of a run of scenarios, in JSON."""
+    """Runs a scenario and returns the result as JSON."""
     done = subprocess.run(
         [run.program, "run", scenario, "--json", *arguments], cwd=run.directory,
         stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -187,8 +187,8 @@ def run_of(run, scenario, code, *arguments):
     return json.loads(done.stdout)
 
 
-# Mistakes whose findings are replayed: the fault that is tried, and the verdict
-# on the mended program, which may not come to that operation any more.
+# Mistakes whose findings are replayed: the fault to try, and the verdict on
+# the fixed program, which may not reach that operation any more.
 REPLAYED = {"no-temporary-file": ("kill", "INCONCLUSIVE"),
             "no-checksum": ("torn", "PASS"),
             "no-directory-sync": ("power", "PASS"),
@@ -308,7 +308,7 @@ def result_of_any(run, command, code, *arguments):
                                     command=command, code=code).stdout)
 
 
-# The call after --, more options, and the beginning of the one line.
+# The command after --, more options, and the beginning of the one error line.
 WRONG = {
     "no command": ((), (), "expected a command after --"),
     "no out": (("true",), (), "expected {out} in the command"),

@@ -22,16 +22,16 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, parser)
 
 WORKERS = 2
 ENDLESS = 1_000_000
-# From SIGTERM: a step, a save, and what the end waits for a reader.
+# After SIGTERM: a step, a save, and the wait for a reader at exit.
 SOON_S = 15.0
-# What a launcher that has its result waits for readers, 5 s, and a margin.
+# A launcher with its result waits 5 s for readers; with a margin.
 SETTLED_S = 8.0
 # Longer than a launcher would wait.
 LATE_S = 3.0
 INTERRUPTED = 130
-# Some epochs on: a launcher had lines to write by then.
+# A step some epochs on, by which a launcher has written lines.
 REACHED = 40
-# Of which a reader of a page at a time has enough for half a minute.
+# Steps whose output takes a reader of single pages half a minute.
 ENOUGH_TO_SAY = 20_000
 SMALL = ["--preset", "tiny", "--replicas", WORKERS]
 ALL = [*SMALL, "--workers", WORKERS]
@@ -39,14 +39,14 @@ ALL = [*SMALL, "--workers", WORKERS]
 
 @contextlib.contextmanager
 def full_pipe():
-    """Its write end, with no room for a byte; nobody reads."""
+    """Yields both ends of a full pipe that nobody reads."""
     read, write = os.pipe()
     fcntl.fcntl(write, fcntl.F_SETFL, os.O_NONBLOCK)
     try:
         with contextlib.suppress(BlockingIOError):
             while True:
                 os.write(write, b"\n" * 65536)
-        # The runs get one that blocks, as a pipe does.
+        # Blocks again, as a pipe of a run does.
         fcntl.fcntl(write, fcntl.F_SETFL, 0)
         yield read, write
     finally:
@@ -56,7 +56,7 @@ def full_pipe():
 
 @contextlib.contextmanager
 def abandoned_pipe():
-    """Its write end; the reader is gone."""
+    """Yields the write end of a pipe whose reader is gone."""
     read, write = os.pipe()
     os.close(read)
     try:
@@ -83,13 +83,13 @@ def still_runs(run):
 
 
 def train_until(run, step, every):
-    """Starts a training that goes on, and waits for the step."""
+    """Starts a training run and waits for the step."""
     run.start(*ALL, "--epochs", ENDLESS, "--save-every", every)
     reach_step(run.store, step, still_runs(run))
 
 
 def notice(output):
-    """One saved step, and the exit code that says so."""
+    """Expects one saved step, and the exit code of a stop."""
     def check(run):
         with OUTPUTS[output]() as (_, write):
             run.err_to = write
@@ -106,7 +106,7 @@ def notice(output):
 
 
 def notice_with_unread_results(run):
-    """Nobody reads standard output either."""
+    """As notice, but standard output is not read either."""
     with full_pipe() as (_, write):
         run.out_to = run.err_to = write
         train_until(run, REACHED, every=5)
@@ -117,7 +117,7 @@ def notice_with_unread_results(run):
 
 
 def dead_worker(run):
-    """It is started again, and the job ends as ever."""
+    """A dead worker is restarted, and the job ends as usual."""
     with full_pipe() as (_, write):
         run.err_to = write
         run.start(*ALL, "--epochs", 100, "--save-every", 5)
@@ -133,7 +133,7 @@ def dead_worker(run):
 
 
 def results(output):
-    """What is lost is the words, not the exit code."""
+    """Unread output is lost, but the exit code is right."""
     def check(run):
         with OUTPUTS[output]() as (_, write):
             run.out_to = write
@@ -145,7 +145,7 @@ def results(output):
 
 
 def finished_run_that_deletes(run):
-    """Its result is acknowledged, and not made a second time."""
+    """The result is acknowledged, and not computed a second time."""
     with full_pipe() as (_, write):
         run.err_to = write
         run.start(*ALL, "--epochs", 200, "--save-every", 100,
@@ -165,7 +165,8 @@ def worker_count(run):
 
 
 def slow_reader(run):
-    """Who reads a page now and then is waited for, but for 5 s in all."""
+    """The exit waits for a reader that reads a page now and then, but 5 s in
+    all."""
     with full_pipe() as (read, write):
         run.out_to = run.err_to = write
         train_until(run, ENOUGH_TO_SAY, every=1000)
@@ -185,13 +186,14 @@ def slow_reader(run):
 
 
 def paused_launcher(run):
-    """The chief waits for it with the checkpoints, and the job is done."""
+    """The chief keeps the checkpoints until its launcher continues; the job is
+    done."""
     run.start(*ALL, "--epochs", 200, "--save-every", 100,
               "--delete-checkpoints-at-success")
     reach_step(run.store, 100, still_runs(run))
     run.launcher.send_signal(signal.SIGSTOP)
     give_up = time.monotonic() + SOON_S * 4
-    # The others leave as zombies; the chief is still there.
+    # The other workers remain as zombies; the chief is still running.
     while worker_count(run) > 1:
         expect(time.monotonic() < give_up, "the run does not finish")
         time.sleep(0.01)
@@ -205,7 +207,7 @@ def paused_launcher(run):
 
 
 def cluster_worker(run):
-    """As a cluster's launcher starts them: no launcher of this program."""
+    """Workers of a cluster, without a launcher of this program."""
     workers = Workers(run.program, run.directory / "workers")
     port = free_port()
     try:
@@ -232,7 +234,7 @@ def cluster_worker(run):
 
 
 def takes_signals(process):
-    """By its mask in /proc."""
+    """Returns True iff the process catches signals, by its mask in /proc."""
     status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     caught = next(line for line in status.splitlines()
                   if line.startswith("SigCgt"))
@@ -240,13 +242,13 @@ def takes_signals(process):
 
 
 def waits_for_a_reader(process):
-    """Whether one of its threads is in a write to a pipe."""
+    """Returns True iff one of its threads is in a write to a pipe."""
     return any("pipe" in task.read_text() for task in
                pathlib.Path(f"/proc/{process.pid}/task").glob("*/wchan"))
 
 
 def evaluator(run):
-    """It leaves on a notice, whatever it still has to print."""
+    """A notice ends the evaluator, whatever it still has to print."""
     run.train_to_end(*ALL, "--epochs", 4)
     with full_pipe() as (_, write):
         beside = subprocess.Popen(
@@ -263,7 +265,7 @@ def evaluator(run):
 
 
 def suite(run):
-    """A suite ends on a signal, whatever it still has to print."""
+    """A signal ends a suite, whatever it still has to print."""
     with full_pipe() as (_, write):
         beside = subprocess.Popen(
             [run.program, "run", "--demo", "--world", "sim", "--runs",
@@ -273,7 +275,7 @@ def suite(run):
             wait_until("its first line", lambda: waits_for_a_reader(beside))
             wait_until("its signal handlers", lambda: takes_signals(beside))
             beside.send_signal(signal.SIGTERM)
-            # It may have been through by then.
+            # The suite may have finished before the signal.
             expect(beside.wait(SOON_S) in (0, INTERRUPTED), "another exit code")
         finally:
             beside.kill()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ci/run.sh with programs in the place of ninja and cmake that do next to
-nothing: its messages while it compiles, and about a wrong command."""
+"""Checks the messages of ci/run.sh while it compiles, and on a wrong command,
+with stubs in place of ninja and cmake."""
 import os
 import pathlib
 import shutil

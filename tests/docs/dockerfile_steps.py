@@ -22,7 +22,8 @@ import document
 
 
 def instructions():
-    """(NAME, ARGUMENTS) of each, with its continued lines joined."""
+    """Returns (NAME, ARGUMENTS) of each instruction, with continued lines
+    joined."""
     lines = [line for line in
              (document.ROOT / "Dockerfile").read_text().splitlines()
              if not line.startswith("#")]
@@ -81,10 +82,10 @@ class Build:
                 shutil.copy(document.ROOT / name, target / name)
 
     def _run(self, arguments):
-        # A mount name space of its own: nothing stays mounted behind it.
+        # A mount namespace of its own, so that no mount is left.
         script = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev"'
         if self._options.cache and self._root.name != "final":
-            # What is part of a cached result's key, as outside.
+            # Part of a cached result's key, as outside.
             self._variables.update(
                 {name: value for name, value in os.environ.items()
                  if name.startswith(("LANG", "LC_"))},

@@ -25,10 +25,10 @@ class Malformed(Exception):
 @dataclasses.dataclass
 class Block:
     language: str
-    first_line: int  # of its content, from 1
+    first_line: int  # line of its content, from 1
     lines: list
     marker: str = ""  # "", "not run", "run as", "file" or "from"
-    value: str = ""  # of the marker
+    value: str = ""  # text after the colon of the marker
 
     def text(self):
         return "".join(line + "\n" for line in self.lines)
@@ -36,13 +36,13 @@ class Block:
 
 @dataclasses.dataclass
 class Command:
-    line: int  # in the document, from 1
+    line: int  # line in the document, from 1
     text: str
     output: list
 
 
 def documents():
-    """README.md and all of docs/, as paths."""
+    """Returns the paths of README.md and all of docs/."""
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md",
             *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -71,7 +71,8 @@ def read_blocks(path):
 
 
 def commands_of(block):
-    """The `$` lines of a console block, each with the output below it."""
+    """Returns the `$` lines of a console block, each with the output below
+    it."""
     commands = []
     lines = iter(enumerate(block.lines, block.first_line))
     for number, line in lines:

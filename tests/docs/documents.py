@@ -24,27 +24,27 @@ import document
 import transcript
 from shell_environment import environment_with
 
-DEADLINE_S = 60  # of one command
+DEADLINE_S = 60  # limit of one command
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What came of one document."""
+    """Result of one document."""
     path: pathlib.Path
     ran: int = 0
-    checked: int = 0  # files, excerpts and YAML
+    checked: int = 0  # number of files, excerpts and YAML blocks
     left_out: list = dataclasses.field(default_factory=list)
     failures: list = dataclasses.field(default_factory=list)
-    printed: dict = dataclasses.field(default_factory=dict)  # by line
+    printed: dict = dataclasses.field(default_factory=dict)  # output by line
 
 
 class Reader:
-    """Somebody who follows one document from its first line."""
+    """A reader who follows one document from its first line."""
 
     def __init__(self, path, program, folder):
         self.outcome = Outcome(path)
         self._folder = folder / "work"
-        self._code = 0  # of the last command, for $?
+        self._code = 0  # exit code of the last command, for $?
         self._environment = environment_with(program, folder / "bin")
         self._folder.mkdir()
         (self._folder / "scenarios").symlink_to(document.ROOT / "scenarios")
@@ -88,7 +88,7 @@ class Reader:
             self._run(command, instead or command.text)
 
     def _run(self, command, text):
-        # The code of the command before is what $? shows.
+        # Sets $? to the exit code of the previous command.
         script = f"(exit {self._code})\n{text}\n"
         try:
             done = subprocess.run(
@@ -129,7 +129,8 @@ class Reader:
         return name
 
     def _check_yaml(self, block):
-        """A file for what follows, and in any case correct."""
+        """Checks a YAML block, and writes it to a file for the next
+        commands."""
         self.outcome.checked += 1
         name = self._write_file(block)
         if re.search(r"^schema: gauntlet/", block.text(), re.M):
@@ -147,7 +148,8 @@ class Reader:
 
 
 def write(outcome):
-    """Puts what was printed below the commands whose output differs."""
+    """Replaces output in the document where a command printed something
+    else."""
     lines = outcome.path.read_text().splitlines()
     for block in reversed(document.read_blocks(outcome.path)):
         if block.language != "console" or block.marker == "not run":

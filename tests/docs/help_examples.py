@@ -19,7 +19,7 @@ import document
 from shell_environment import environment_with
 
 MOMENT_S = 2.0
-# What no folder can have.
+# Names that no folder can have.
 LEFT_OUT = (
     (re.compile(r"mnist|cifar", re.I), "needs a data set"),
     (re.compile(r"--device cuda|--plan "), "needs a GPU or a plan"),
@@ -41,7 +41,7 @@ printf 'job: {epochs: 4}\\n' >job.yaml
 
 
 def examples(run):
-    """(COMMAND, LINE) of each example of each command's help."""
+    """Returns (COMMAND, LINE) of each example of each command's help."""
     names = re.findall(r"^  ([\w-]+) +\S", run("gauntlet help").stdout, re.M)
     found = []
     for name in ["", *names]:
@@ -68,11 +68,11 @@ class Folder:
             stderr=subprocess.STDOUT, env=self._environment)
 
     def try_example(self, numbered):
-        """What is wrong with it, or nothing."""
+        """Returns what is wrong with the example, or nothing."""
         number, (_, line) = numbered
         folder = self._scratch / str(number)
         shutil.copytree(self._template, folder, symlinks=True)
-        # As the example names it.
+        # Replaces ids by `latest`.
         line = re.sub(r"\b\d{8}T\d{4,6}(-\d+)?\b|\b(RUN|ID)\b", "latest", line)
         for name in re.findall(r"step-\S+|\bCASE\b", line):
             stored = sorted((folder / "ckpt").glob("step-*"))[-1].name

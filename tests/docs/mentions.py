@@ -20,7 +20,7 @@ FOREIGN = {"--requeue", "--signal"}
 
 
 def prose_of(path):
-    """(LINE, TEXT) without fenced blocks."""
+    """Yields (LINE, TEXT) without fenced blocks."""
     within = False
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -57,7 +57,7 @@ class Helps:
 
 
 def options_in(code):
-    """(COMMAND or "", OPTION) of each option in a piece of code."""
+    """Yields (COMMAND or "", OPTION) of each option in a piece of code."""
     command = re.match(r"gauntlet ([\w-]+)", code)
     if not command and not code.startswith("-"):
         return

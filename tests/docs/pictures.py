@@ -24,7 +24,7 @@ LEGEND_COLUMNS = 6
 
 
 def scenarios():
-    """The text of a scenario by the name of its picture."""
+    """Returns the text of each picture's scenario, by the picture's name."""
     smoke = document.ROOT / "scenarios/smoke/crash-in-a-shard.yaml"
     bug, = (block for block in document.read_blocks(TUTORIAL)
             if (block.marker, block.value) == ("file", "bug.yaml"))
@@ -32,7 +32,7 @@ def scenarios():
 
 
 def report_of(program, text, folder):
-    """The report of a simulated run, whether it passed or failed."""
+    """Returns the report of a simulated run, whether it passed or failed."""
     folder.mkdir()
     (folder / "scenario.yaml").write_text(text)
     subprocess.run([program, "run", "scenario.yaml", "--world", "sim"],
@@ -41,7 +41,7 @@ def report_of(program, text, folder):
 
 
 def colours(style):
-    """The two palettes, each as {variable: colour}."""
+    """Returns the two palettes, each as {variable: colour}."""
     palettes = re.findall(r":root \{(.*?)\}", style, re.S)
     light, dark = (dict(re.findall(r"(--[\w-]+): ([^;]+);", text))
                    for text in palettes[:2])
@@ -49,7 +49,7 @@ def colours(style):
 
 
 def rules_for(style, body):
-    """The page's rules for classes that the picture has."""
+    """Returns the page's rules for classes that the picture has."""
     used = set(re.findall(r'class="([^"]+)"', body))
     used = {name for names in used for name in names.split()}
     rules = []
@@ -91,7 +91,7 @@ def picture(report, palette):
     below, below_height = legend(figure, height + 8)
     body = (f'{symbols}<g transform="translate(8 8)"><g>{names}</g>'
             f'<g transform="translate({NAMES_WIDTH} 0)">{run}</g>{below}</g>')
-    # A pointer shows no titles in a picture of another page.
+    # Browsers show no titles in an SVG that is embedded as an image.
     body = re.sub(r"<title>.*?</title>", "", body)
     rules = rules_for(style, body)
     rules = re.sub(r"var\((--[\w-]+)\)", lambda one: palette[one.group(1)], rules)

@@ -21,7 +21,7 @@ import yaml
 import document
 from shell_environment import environment_with
 
-DEADLINE_S = 60  # of one step
+DEADLINE_S = 60  # limit of one step
 PARTS = 2
 RECIPES = document.ROOT / "ci" / "recipes"
 RESULTS = ("result.json", "junit.xml", "report.html", "summary.md")
@@ -39,7 +39,7 @@ expect: {outcome: recovers, recomputed_steps: {max: 0}}
 
 
 class Failed(Exception):
-    """A step did something else than it is to do."""
+    """A step did not do what it should."""
 
 
 def expect(condition, message):
@@ -63,7 +63,7 @@ class Workspace:
         self.apart = True  # each part has a workspace of its own
 
     def run(self, script, variables, shell=("sh", "-e")):
-        """The exit code and what was printed."""
+        """Returns the exit code and the output."""
         self.steps += 1
         file = self.folder.parent / f"step-{self.steps}.sh"
         file.write_text(script)
@@ -76,7 +76,7 @@ class Workspace:
         return done.returncode, done.stdout
 
     def run_parts(self, script, variables_of, may_fail):
-        """All parts; exactly one has the failed case."""
+        """Runs all parts and expects exactly one to have the failed case."""
         codes = []
         for part in range(1, PARTS + 1):
             if self.apart:
@@ -95,7 +95,7 @@ class Workspace:
                f"exit codes of the parts: {codes}")
 
     def _gather(self, part):
-        """As artifacts of all parts come to the job that merges them."""
+        """Moves a part's output to where the merge job gathers artifacts."""
         gathered = self.folder / "gathered" / str(part)
         gathered.parent.mkdir(exist_ok=True)
         (self.folder / "shards" / str(part)).rename(gathered)
@@ -118,7 +118,7 @@ def load(name):
 
 
 def shell_steps(job):
-    """The `run:` steps of a job of GitHub, without expressions in them."""
+    """Returns the `run:` steps of a GitHub job, without expressions in them."""
     scripts = [step["run"] for step in job["steps"] if "run" in step]
     for script in scripts:
         expect("${{" not in script, "an expression within a script")
@@ -152,7 +152,7 @@ def gitlab(workspace):
 
 def jenkins(workspace):
     text = (RECIPES / "Jenkinsfile").read_text()
-    # Braces and quotes are all that can be checked without Jenkins.
+    # Without Jenkins, only braces and quotes can be checked.
     expect(text.count("{") == text.count("}"), "braces")
     shard, = re.findall(r"sh '''\n(.*?)'''", text, re.S)
     merge, = re.findall(r"sh '([^'].*)'", text)
@@ -170,7 +170,7 @@ def slurm(workspace):
         may_fail=False)
     merge = (RECIPES / "slurm-merge.sh").read_text()
     workspace.run_merge(merge)
-    # As submitted once more in the same folder.
+    # Submitted a second time in the same folder.
     workspace.run_parts(script, lambda part: {
         "SLURM_ARRAY_TASK_ID": part, "SLURM_ARRAY_TASK_COUNT": PARTS},
         may_fail=False)

@@ -36,10 +36,10 @@ _INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)/[^"/]+"')
 @dataclasses.dataclass
 class Row:
     line: int
-    folder: str  # without `/` or `/*` at its end
+    folder: str  # folder without `/` or `/*` at its end
     kind: str  # "top", "one" or "below"
     cell: str
-    above: list  # folders of the rows above that stand for one folder
+    above: list  # folders of the one-folder rows above
     included: list = dataclasses.field(default_factory=list)
     excluded: list = dataclasses.field(default_factory=list)
 
@@ -49,7 +49,8 @@ class Row:
 
 
 def covers(name, folder):
-    """Returns true iff `name` (a folder, one with `/`, or all) means it."""
+    """Returns true iff `name` (a folder, one with `/`, or all) covers the
+    folder."""
     if name == "all":
         return True
     return folder == name or (name.endswith("/") and
@@ -57,7 +58,7 @@ def covers(name, folder):
 
 
 def read_rows(text):
-    """The rows of all folder tables in a document, top to bottom."""
+    """Returns the rows of all folder tables in a document, top to bottom."""
     rows, within, above = [], False, []
     for number, line in enumerate(text.splitlines(), 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -77,7 +78,7 @@ def read_rows(text):
 
 
 def find_folder(name, start, folders):
-    """The folder that `name` means in the row of `start`, or ""."""
+    """Returns the folder that `name` means in the row of `start`, or ""."""
     slash = "/" if name.endswith("/") else ""
     name = name.rstrip("/")
     place = pathlib.PurePosixPath(start)
@@ -109,7 +110,7 @@ def resolve(row, folders):
 
 
 def tree_of(root):
-    """{FOLDER: [FILE NAME]} of all folders of sources and tests."""
+    """Returns {FOLDER: [FILE NAME]} of all folders of sources and tests."""
     tree = {}
     for top in TOPS:
         for path in sorted((root / top).rglob("*")):
@@ -122,7 +123,7 @@ def tree_of(root):
 
 
 def includes_of(text):
-    """(LINE, FOLDER) of each include by a path from the root."""
+    """Yields (LINE, FOLDER) of each include by a path from the root."""
     for number, line in enumerate(text.splitlines(), 1):
         found = _INCLUDE.match(line)
         if found and found.group(1).split("/")[0] in TOPS:
@@ -130,7 +131,7 @@ def includes_of(text):
 
 
 class Rooms:
-    """Which folder may include which, by the rows of the tables."""
+    """Rules on which folder may include which, by the rows of the tables."""
 
     def __init__(self, rows, folders):
         self.wrong = []
@@ -150,7 +151,7 @@ class Rooms:
                                        top in self._top)
 
     def refusing_row(self, folder, included):
-        """The row that forbids this include, or None."""
+        """Returns the row that forbids this include, or None."""
         top = self._top.get(folder.split("/")[0])
         inside = covers(f"{folder.split('/')[0]}/", included)
         if top and not inside and not top.allows(included):
@@ -166,7 +167,8 @@ class Rooms:
 
 
 def check(root):
-    """All violations, a line each; and how many rows and includes were read."""
+    """Returns all violations, one per line, and how many rows and includes were
+    read."""
     rows = read_rows((root / DOCUMENT).read_text())
     tree = tree_of(root)
     rooms = Rooms(rows, {str(folder) for name in tree for folder in

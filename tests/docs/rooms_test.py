@@ -1,4 +1,5 @@
-"""Tests of the check of folder tables: what it allows, and what it reports."""
+"""Tests of the folder tables' check: which includes it allows, and its
+reports."""
 
 import pathlib
 import tempfile
@@ -77,7 +78,8 @@ class Cells(unittest.TestCase):
 
 class Tree(unittest.TestCase):
     def wrong(self, text=TOPS + ENGINE + CHAOS, **changes):
-        """Violations of a tree of FILES; `changes` by the names of files."""
+        """Returns violations of a tree of FILES; `changes`: new text by file
+        name."""
         with tempfile.TemporaryDirectory() as name:
             root = pathlib.Path(name)
             for path, content in {**FILES, **changes}.items():

@@ -4,7 +4,7 @@ import os
 import pathlib
 import re
 
-# What would tell a worker, a shard or a CI job another place.
+# Variables that would assign a worker, a shard or a CI job another place.
 _PLACES = re.compile(
     r"^(RANK|WORLD_SIZE|LOCAL_.*|MASTER_.*|TORCHELASTIC_.*|TF_CONFIG|SLURM_.*|"
     r"OMPI_.*|PMIX?_.*|PRTE_.*|JOB_COMPLETION_INDEX|GAUNTLET_.*|GITHUB_.*|"
@@ -12,7 +12,7 @@ _PLACES = re.compile(
 
 
 def environment_with(program, folder):
-    """This process's, where `gauntlet` is the program, by a link in folder."""
+    """Returns this process's environment, with `gauntlet` linked in folder."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     (folder / "gauntlet").symlink_to(program)

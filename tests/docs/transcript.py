@@ -34,7 +34,7 @@ def normalised(line):
 
 
 def _texts(lines):
-    """Without those of progress."""
+    """Returns the lines without lines of progress."""
     return [line for line in lines
             if not _PROGRESS.fullmatch(normalised(line))]
 
@@ -57,7 +57,7 @@ def matches(shown, printed):
 
 
 def difference(shown, printed):
-    """The normalised lines as a unified diff without a head."""
+    """Returns the normalised lines as a unified diff without a header."""
     lines = difflib.unified_diff(list(map(normalised, _texts(shown))),
                                  list(map(normalised, _texts(printed))), lineterm="",
                                  n=1)

@@ -1,4 +1,5 @@
-"""Tests of what the documents' test takes for equal, and for different."""
+"""Tests of which outputs the documents' test accepts as equal, and which
+not."""
 
 import pathlib
 import tempfile

@@ -20,7 +20,7 @@ SEEN_BYTES = 4096  # switch.h: kSeenBytes
 
 
 class BankError(Exception):
-    """One line that names the table, the entry and the error."""
+    """An error in a table: one line with the table, the entry and the error."""
 
 
 @dataclass

@@ -59,9 +59,9 @@ SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
           "elastic", "collective", "gpu", "launcher", "outputs", "stateless")
 
 
-# Of real processes, for bugs in what the simulation does not run.
+# Suites of real processes, for bugs in code that the simulation does not run.
 REAL_SUITES = ("launcher",)
-# Its syncs are those that a power loss in a crash test asks for.
+# The crash test's power losses depend on this file's syncs.
 POSIX_STORAGE = "engine/real/storage/posix_storage.cc"
 CRASH_TEST_S = 60
 
@@ -108,7 +108,7 @@ class UnitTests:
 
 
 class CrashTest:
-    """A crash test of the program by itself, like anybody's training program."""
+    """A crash test of the program itself, as if it were a training program."""
     base, mode, name = "crash-test", "", "crash test"
     limit = ENDS_LATE_S
 
@@ -158,7 +158,7 @@ class Ran:
     code: int  # exit code; None: killed at its limit
     out: str
     errors: str
-    asked: set  # numbers of the mutants that it reached
+    asked: set  # numbers of the mutants it reached
     cpu: float  # CPU seconds
 
 

@@ -1,6 +1,6 @@
-# The build with mutants (GAUNTLET_MUTANTS): sources that have some are replaced
-# by copies with each of them behind a switch. A change of the engine or of a
-# table makes them anew.
+# The build with mutants (GAUNTLET_MUTANTS): each source file that has mutants
+# is replaced by a copy with each mutant behind a switch. The copies are
+# generated again when the engine or a table changes.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 set(MUTATED ${CMAKE_BINARY_DIR}/mutated)
 file(GLOB_RECURSE inputs CONFIGURE_DEPENDS
@@ -13,14 +13,14 @@ execute_process(
 # A mutated header comes before the original.
 include_directories(BEFORE ${MUTATED})
 
-# take_mutated(SOURCES_VARIABLE): of the current folder.
+# take_mutated(SOURCES_VARIABLE): replaces sources of the current folder.
 function(take_mutated variable)
   file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   set(taken "")
   foreach(source ${${variable}})
     if(NOT IS_ABSOLUTE ${source} AND EXISTS ${MUTATED}/${folder}/${source})
       set(source ${MUTATED}/${folder}/${source})
-      # What a mutant leaves unused is no mistake.
+      # Code that a mutant leaves unused is no error.
       set_source_files_properties(${source} PROPERTIES
                                   COMPILE_OPTIONS -Wno-error)
     endif()

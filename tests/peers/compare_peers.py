@@ -35,7 +35,7 @@ MS = 1e3
 
 
 class Section:
-    """Times of parties, by round, and the ratios that follow from them."""
+    """Times of parties by round, and the ratios computed from them."""
 
     def __init__(self, title, ours=("Gauntlet",)):
         self.title = title
@@ -49,7 +49,7 @@ class Section:
         return statistics.median(self.rounds[party])
 
     def ratio(self, party, own):
-        """None where the rounds are not of both."""
+        """Returns None if no round has times of both."""
         pairs = list(zip(self.rounds.get(own, ()), self.rounds.get(party, ())))
         if not pairs or any(min(pair) <= 0 for pair in pairs):
             return None
@@ -89,7 +89,8 @@ class Comparison:
         self._left_out = set()  # (section, party)
 
     def peers(self, threads, processors):
-        """Those that start. One that does not is told once, and left out."""
+        """Returns the peers that start. A peer that does not is reported
+        once."""
         started = []
         for name in self.told.peers:
             try:
@@ -111,7 +112,8 @@ class Comparison:
         print("\n".join(section.lines()), "\n", sep="", flush=True)
 
     def measure(self, section, party, measure):
-        """One round of a party. One that fails is left out from then on."""
+        """Measures one round of a party. After a failure the party is left
+        out."""
         if (section.title, party) in self._left_out:
             return None
         try:
@@ -142,7 +144,7 @@ class Comparison:
         self._run_rounds(section, parties)
 
     def _run_rounds(self, section, parties):
-        """Each party's median step of each round."""
+        """Measures each party's median step time in each round."""
         for _ in range(self.told.rounds):
             for party, run in parties.items():
                 seconds = self.measure(section, party, run)
@@ -151,7 +153,7 @@ class Comparison:
         self.finish(section)
 
     def workers(self):
-        """Two workers beside one with the same total work."""
+        """Measures two workers, and one with the same total work."""
         torchrun = TorchRun(self.folder) if "torch" in self.told.peers else None
         for name in "mlp", "cnn":
             job = jobs.STEP_JOBS[name]
@@ -172,8 +174,9 @@ class Comparison:
             self._run_rounds(section, parties)
 
     def saves(self):
-        # A save in the background needs a processor beside the training's. JAX
-        # takes as many threads as processors, also for its steps.
+        # A background save needs a processor of its own besides the
+        # training's. JAX uses as many threads as processors for its steps,
+        # too.
         peers = self.peers(threads=1, processors=0)
         for megabytes in self.told.state:
             self._saves_of(megabytes, peers)
@@ -183,7 +186,7 @@ class Comparison:
     def _saves_of(self, megabytes, peers):
         job = jobs.state_job(megabytes)
         every = self.told.every
-        # Half an interval remains behind the last save.
+        # Half an interval of steps follows the last save.
         steps = every * self.told.saves + every // 2
         where = f"{megabytes} MB, every {every} steps"
         ours = tuple(f"Gauntlet {mode}" for mode in GAUNTLET_MODES)

@@ -1,4 +1,5 @@
-"""compare_peers.py beside a stand-in that sleeps in place of a framework."""
+"""Tests compare_peers.py with a stand-in that sleeps in place of a
+framework."""
 
 import argparse
 import contextlib
@@ -37,7 +38,8 @@ class SectionTest(unittest.TestCase):
 
 class ComparisonTest(unittest.TestCase):
     def compare(self, script, *arguments):
-        """Exit code, output, errors and figures of a small comparison."""
+        """Returns exit code, output, errors and figures of a small
+        comparison."""
         output, errors = io.StringIO(), io.StringIO()
         with tempfile.TemporaryDirectory() as folder, \
                 mock.patch.dict(compare_peers.PEER_SCRIPTS,

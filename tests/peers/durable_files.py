@@ -1,6 +1,6 @@
 """Makes a save durable: its files, its directories and its name.
 
-DCP syncs its files itself, but no directory; Orbax decides itself what it syncs.
+DCP syncs its files, but no directory; Orbax chooses what it syncs.
 """
 
 import os
@@ -15,7 +15,7 @@ def sync(path):
 
 
 def rename_synced(temporary, path):
-    """A temporary file or directory becomes `path`, durably."""
+    """Renames a temporary file or directory to `path`, durably."""
     if os.path.isdir(temporary):
         for folder, _, files in os.walk(temporary):
             for name in files:

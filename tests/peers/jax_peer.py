@@ -1,6 +1,6 @@
 """JAX: one compiled function a step, Adam as in Kingma & Ba 2015 (section 2);
-saves by Orbax's CheckpointManager. Its
-threads are those of the processors that it may run on."""
+saves by Orbax's CheckpointManager. Uses as many threads as the processors that
+it may run on."""
 
 import jax
 import jax.numpy as jnp
@@ -117,7 +117,7 @@ class JaxPeer:
             for slot in "m", "v":
                 self._state[slot] = jax.tree.map(jnp.zeros_like, parameters)
         self._step = _compiled_step(job)
-        # Indices that lie on the device before they are wanted.
+        # Indices are copied to the device before they are needed.
         self._places = [jnp.asarray(at, jnp.int32) for at in
                         range(0, jobs.ROWS - job["batch"] + 1, job["batch"])]
         self._done = 0
@@ -130,7 +130,7 @@ class JaxPeer:
         jax.block_until_ready(self._state)
 
     def _saved(self):
-        """The state without its key, which is of a type that is not saved."""
+        """Returns the state without its key, whose type cannot be saved."""
         return {name: part for name, part in self._state.items()
                 if name != "key"}
 
@@ -139,7 +139,7 @@ class JaxPeer:
         if self._manager is None:
             self._manager = _open_manager(mode, path.parent)
         self._manager.save(self._done, args=ocp.args.StandardSave(self._saved()))
-        path.mkdir()  # for the newest to be found
+        path.mkdir()  # so that the newest one is found
 
     def finish(self):
         if self._manager is not None:

@@ -2,14 +2,14 @@
 
 A job is a dictionary: batch, hidden (units of the dense layers), dropout (after
 each of them), filters (of a 3 x 3 convolution before them, or 0) and optimizer
-(adam or sgd). Rows have 784 features and one of 10 labels.
+(adam or sgd). Samples have 784 features and one of 10 labels.
 """
 
 import math
 
 FEATURES = 784
 CLASSES = 10
-ROWS = 20480  # that a peer draws its batches from
+ROWS = 20480  # number of samples that a peer draws its batches from
 LEARNING_RATE = 0.001
 _BYTES_PER_PARAMETER = 12  # with both moments of Adam
 
@@ -25,7 +25,8 @@ STEP_JOBS = {
 
 
 def state_job(megabytes):
-    """Two equal hidden layers, whose state under Adam has so many megabytes."""
+    """Returns a job with two equal hidden layers, whose state under Adam has
+    this size."""
     parameters = megabytes * 1e6 / _BYTES_PER_PARAMETER
     half = (FEATURES + CLASSES + 2) / 2
     width = round(math.sqrt(half * half + parameters) - half)
@@ -38,7 +39,7 @@ def with_batch(job, batch):
 
 
 def gauntlet_job(job):
-    """The same as a job file of `gauntlet train --job`."""
+    """Returns the job as a job file of `gauntlet train --job`."""
     layers = []
     if job["filters"]:
         layers += [{"kind": "conv2d", "filters": job["filters"], "kernel": 3},

@@ -1,4 +1,4 @@
-"""The programs that are compared: a peer as a server, and runs of Gauntlet."""
+"""The programs to compare: a peer as a server, and runs of Gauntlet."""
 
 import contextlib
 import json
@@ -21,11 +21,11 @@ _DROPPED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TF_CONFIG",
 
 
 class PartyFailed(Exception):
-    """A party did not do what it was asked; the text says what it answered."""
+    """A party failed; the text has its answer."""
 
 
 def end_of(log):
-    """The last characters of a log."""
+    """Returns the last characters of a log."""
     return pathlib.Path(log).read_text(errors="replace").strip()[-400:]
 
 
@@ -36,7 +36,7 @@ def _environment():
 
 
 def _on_processors(count):
-    """For a new process: it may run on so many processors; 0: on all."""
+    """Limits a new process to this many processors; 0: no limit."""
     processors = sorted(os.sched_getaffinity(0))[:count] if count else None
 
     def pin():
@@ -47,7 +47,7 @@ def _on_processors(count):
 
 
 class Peer:
-    """A peer's server (peer_server.py), started for so many threads."""
+    """A peer's server (peer_server.py), started with this many threads."""
 
     def __init__(self, name, script, threads, processors, logs):
         self.name = name
@@ -87,12 +87,13 @@ class Peer:
 
 
 def _worker_events(folder, worker):
-    """The events of a worker's processes, in the order of its processes."""
+    """Yields the events of a worker's processes, in the order of the
+    processes."""
     files = sorted(folder.glob(f"worker-{worker}-life-*.jsonl"),
                    key=lambda file: int(file.stem.rsplit("-", 1)[1]))
     for file in files:
         for line in file.read_text().splitlines():
-            with contextlib.suppress(ValueError):  # a line that is being written
+            with contextlib.suppress(ValueError):  # an incomplete line
                 yield json.loads(line)
 
 
@@ -119,7 +120,7 @@ class Gauntlet:
         return {"gauntlet": done.stdout.split("\n")[0].removeprefix("gauntlet ")}
 
     def _start(self, job, *arguments, processors=0):
-        """In the folder that the last run left, except for its events."""
+        """Starts in the folder of the last run, without its events."""
         self._folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(self._events(), ignore_errors=True)
         file = self._folder / "job.yaml"
@@ -153,7 +154,7 @@ class Gauntlet:
 
     def steps(self, job, count, *, threads=1, workers=1, replicas=1,
               processors=0):
-        """Seconds of each of the last `count` steps."""
+        """Returns the seconds of each of the last `count` steps."""
         warm_up = 10
         self._finish(self._start(
             job, "--steps", count + warm_up + 1, "--threads", threads,
@@ -163,7 +164,8 @@ class Gauntlet:
             -count:]
 
     def train(self, job, mode, every, steps):
-        """As peer_server.py: seconds of all steps, and of each save's stall."""
+        """As peer_server.py: returns seconds of all steps, and of each save's
+        stall."""
         shutil.rmtree(self._checkpoints(), ignore_errors=True)
         saves = (["--ckpt", self._checkpoints(), "--ckpt-mode", mode,
                   "--save-every", every, "--keep-last", 2] if mode else [])
@@ -173,19 +175,20 @@ class Gauntlet:
             if event["kind"] == "start_times":
                 began = event["t_ns"]
             elif event["kind"] == "save_begin":
-                begun = True  # behind the last step: it is no stall
+                begun = True  # no stall if no step follows
             elif event["kind"] == "step":
                 last = event["t_ns"]
                 if begun:
                     stalls.append(0.0)
                     begun = False
-                # Of a save in the background, several steps wait a little.
+                # After a background save begins, several steps are slower.
                 if stalls:
                     stalls[-1] += event["parts_ns"].get("save", 0) * 1e-9
         return {"seconds": (last - began) * 1e-9, "stall_seconds": stalls}
 
     def restore(self, job, steps):
-        """Seconds in which a new process verifies and loads the checkpoint."""
+        """Returns the seconds in which a new process verifies and loads the
+        checkpoint."""
         self._finish(self._start(job, "--steps", steps + 1, "--ckpt",
                                  self._checkpoints()))
         for event in _worker_events(self._events(), 0):
@@ -195,8 +198,8 @@ class Gauntlet:
         raise PartyFailed("gauntlet train loaded no checkpoint")
 
     def recover(self, job, workers, every, policy):
-        """Seconds from kill -9 of a worker to the first step after it, and of a
-        step."""
+        """Returns the seconds from kill -9 of a worker to the first step after
+        it, and those of a step."""
         self.forget()
         process = self._start(
             job, "--steps", 4 * every, "--workers", workers, "--replicas",
@@ -261,7 +264,8 @@ class TorchRun:
 
 
 def recovery_of(events, start, killed):
-    """From the kill to the first step of the processes that started after it."""
+    """Returns the time from the kill to the first step of processes started
+    after it."""
     events = list(events)
     times = _step_times(events)
     starts = [event["t_ns"] for event in events

@@ -1,12 +1,12 @@
-"""The loop of a peer's process: a command on each line, an answer on each line.
+"""The loop of a peer's process: reads commands, prints answers, one per line.
 
 A peer is an object with
   versions()            a dictionary
   build(job)            makes the job of jobs.py the current one
   step()                one training step, complete when it returns
   save(mode, path)      begins a save; complete when it returns, unless the mode
-                        is one of a save in the background
-  finish()              waits for what a save left to do
+                        is one of a background save
+  finish()              waits for the rest of a background save
   restore(mode, path)   loads it into the current job
 """
 
@@ -31,7 +31,8 @@ def _steps(peer, count):
 
 
 def _train_and_save(peer, command):
-    """Steps with a save after each `every`; mode None: without saves."""
+    """Trains, with a save after each `every` steps; mode None: without
+    saves."""
     folder = pathlib.Path(command["folder"])
     stalls = []
     begin = time.perf_counter()
@@ -43,7 +44,7 @@ def _train_and_save(peer, command):
             stalls.append(time.perf_counter() - stopped)
             old = folder / f"save-{step - KEPT_CHECKPOINTS * command['every']}"
             shutil.rmtree(old, ignore_errors=True)
-    # Training has all its steps; a last save in the background costs it nothing.
+    # Training has all its steps: a last background save costs it no time.
     seconds = time.perf_counter() - begin
     peer.finish()
     return {"seconds": seconds, "stall_seconds": stalls}

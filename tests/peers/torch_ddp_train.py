@@ -31,8 +31,8 @@ def _parse():
 
 
 def _join():
-    """A store of its own for each round of restarts: with the default one, gloo
-    of a new process meets the addresses of the old."""
+    """Uses its own store for each round of restarts: with the default one, gloo
+    of a new process finds the addresses of the old ones."""
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     store = torch.distributed.TCPStore(
         os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]),
@@ -47,7 +47,7 @@ def main():
     told = _parse()
     torch.set_num_threads(1)
     rank = int(os.environ["RANK"])
-    # Closed with the process, which may be killed at any line.
+    # Closed when the process ends; it may be killed at any line.
     events = open(f"{told.folder}/rank-{rank}.jsonl", "a", buffering=1)
 
     def tell(kind, **more):

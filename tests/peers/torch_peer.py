@@ -40,7 +40,7 @@ class TorchPeer:
     def __init__(self, threads):
         torch.set_num_threads(threads)
         torch.manual_seed(1)
-        # DCP's asynchronous saves work only within a process group.
+        # DCP's asynchronous saves need a process group.
         store = os.path.join(tempfile.mkdtemp(prefix="gauntlet-peer-"), "store")
         torch.distributed.init_process_group(
             "gloo", init_method=f"file://{store}", rank=0, world_size=1)
@@ -76,7 +76,8 @@ class TorchPeer:
                 "optimizer": self._optimizer.state_dict()}
 
     def _tensors(self):
-        """All tensors of the state by name, as safetensors needs them."""
+        """Returns all tensors of the state by name, as safetensors needs
+        them."""
         tensors = dict(self._model.state_dict())
         for index, slots in self._optimizer.state_dict()["state"].items():
             for name, tensor in slots.items():

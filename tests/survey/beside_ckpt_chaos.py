@@ -32,12 +32,12 @@ from argument_types import positive
 
 BENCH = pathlib.Path(__file__).resolve().parent / "bench"
 KILL_MODES = "before,torn"
-# Verdicts of Gauntlet that say what one of ckpt-chaos does.
+# Gauntlet's verdicts that match a verdict of ckpt-chaos.
 SAME = {"HARD_FAIL": ("fails", "refused", "hangs"),
         "SILENT_DIVERGENCE": ("diverged",),
         "LOST_WORK": ("lost-work",)}
 FINDINGS = ("fails", "hangs", "diverged", "lost-work")
-SHOWN = 3  # power losses that are named
+SHOWN = 3  # maximum number of power losses named
 WRITERS = ("open", "torch.save", "safetensors.save_file", "h5py.File",
            "tensorstore.write")
 KINDS = {"os.rename": operation_list.RENAME,
@@ -47,13 +47,13 @@ KINDS = {"os.rename": operation_list.RENAME,
 
 
 class NoVerdict(Exception):
-    """One line."""
+    """A test without a verdict, as one line."""
 
 
 @dataclasses.dataclass
 class Example:
-    arguments: list  # of Python
-    result: str      # file below {out}
+    arguments: list  # options of Python
+    result: str      # a file below {out}
     environment: dict = dataclasses.field(default_factory=dict)
     checkpoint: str = ""
     step_regex: str = ""
@@ -86,7 +86,7 @@ class Point:
     label: str
     kind: str
     name: str
-    occurrence: int  # of this kind and name, from 1
+    occurrence: int  # occurrence of this kind and name, from 1
     is_torn: bool
     verdict: str
 
@@ -135,13 +135,13 @@ def run_ckpt_chaos(told, example, folder, modes):
 
 
 def _events(folder):
-    """Kind and name of each, by number."""
+    """Returns kind and name of each event, by number."""
     lines = (folder / "reference/events.log.rank0").read_text().splitlines()
     return [tuple(line.split("\t")[1:3]) for line in lines]
 
 
 def _verdicts(table):
-    """By label, from the table that it prints."""
+    """Returns verdicts by label, from the table that ckpt-chaos prints."""
     verdicts = {}
     for line in table.splitlines():
         words = line.split()
@@ -156,7 +156,7 @@ def _points(records, events, verdicts):
     points = []
     for record in sorted(records, key=lambda one: one["order"]):
         if "point" not in record:
-            continue  # the control
+            continue  # the control run
         number, mode = record["point"]
         kind, name = events[number - 1]
         points.append(Point(
@@ -185,13 +185,15 @@ def run_crash_test(told, example, folder):
 
 
 def _processor_seconds():
-    """Of all child processes that have ended."""
+    """Returns the processor time of all child processes that have ended, in
+    seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _run(command, example):
-    """Seconds and processor seconds of the command, and the process, ended."""
+    """Runs a command. Returns seconds, processor seconds and the ended
+    process."""
     begin, used = time.monotonic(), _processor_seconds()
     done = subprocess.run(command, env={**os.environ, **example.environment},
                           stdin=subprocess.DEVNULL, capture_output=True,
@@ -205,7 +207,8 @@ def _last_line(done):
 
 
 def operation_of(point, operations):
-    """Number of the operation that the point stands at; None: not recorded."""
+    """Returns the number of the operation at the point, or None if not
+    recorded."""
     count = 0
     for number, one in enumerate(operations, 1):
         is_kind = (one.begins_file() if point.kind in WRITERS
@@ -218,8 +221,9 @@ def operation_of(point, operations):
 
 
 def span_of(point, operations):
-    """The first and last number of operations after which a crash leaves what
-    one at the point leaves; a torn file may end anywhere in its writes."""
+    """Returns the first and last number of operations after which a crash
+    leaves the same state as one at the point; a torn file may end anywhere in
+    its writes."""
     at = operation_of(point, operations)
     if at is None:
         return None
@@ -239,7 +243,7 @@ def span_of(point, operations):
 
 
 def twin_of(point, test):
-    """The trial that failed where the point did, as it did; None: not found."""
+    """Returns the trial that failed where and how the point did, or None."""
     span = span_of(point, test.operations)
     if span is None:
         return None
@@ -252,7 +256,7 @@ def twin_of(point, test):
 
 
 def power_losses(result):
-    """Trials that fail after a power loss, where one that was killed at the same
+    """Returns trials that fail after a power loss, although a kill at the same
     operation recovers."""
     kills = sorted((trial["operation"], trial["verdict"])
                    for trial in result["trials"] if trial["fault"] == "kill")
@@ -260,7 +264,7 @@ def power_losses(result):
     for trial in result["trials"]:
         if trial["fault"] != "power" or trial["verdict"] not in FINDINGS:
             continue
-        # A state that is equal to an earlier one is not tried again.
+        # Equal states are tried once, so the last kill before it counts.
         before = [verdict for operation, verdict in kills
                   if operation <= trial["operation"]]
         if before and before[-1] == "recovered":
@@ -269,7 +273,7 @@ def power_losses(result):
 
 
 def _kind(trial):
-    """"ext4 fails": the file system's rules, and the verdict."""
+    """Returns the file system's rules and the verdict, such as "ext4 fails"."""
     return f"{trial['id'].split('-')[0]} {trial['verdict']}"
 
 
@@ -287,7 +291,7 @@ class Comparison:
 
     def __init__(self, name):
         self.name = name
-        self.rounds = []  # of ckpt-chaos and of Gauntlet
+        self.rounds = []  # tests of ckpt-chaos and of Gauntlet
         self.unsynced = None
 
     def add(self, theirs, ours):
@@ -302,7 +306,7 @@ class Comparison:
                 for theirs, ours in self.rounds]
 
     def failing(self):
-        """Each failing point of the first round, and its twin."""
+        """Returns each failing point of the first round, and its twin."""
         theirs, ours = self.rounds[0]
         return [(point, twin_of(point, ours)) for point in theirs.points
                 if point.verdict != "PASS"]

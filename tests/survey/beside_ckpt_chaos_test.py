@@ -1,5 +1,5 @@
-"""beside_ckpt_chaos.py with a stand-in for ckpt-chaos, on a script that needs no
-framework."""
+"""Tests beside_ckpt_chaos.py with a stand-in for ckpt-chaos, on a script that
+needs no framework."""
 
 import argparse
 import contextlib
@@ -25,7 +25,7 @@ PASSED = Point("#2 open:checkpoint-2.json [before]", "open",
 
 class BesideCkptChaosTest(unittest.TestCase):
     def compare(self, *arguments, points=(TORN, PASSED)):
-        """Exit code, output, errors and figures."""
+        """Returns exit code, output, errors and figures."""
         output, errors = io.StringIO(), io.StringIO()
 
         def stand_in(told, example, folder, modes):

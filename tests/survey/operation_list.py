@@ -7,7 +7,7 @@ MAGIC = b"gauntlet operations\n"
 VERSION = 1
 CREATE, WRITE, TRUNCATE, RENAME = 0, 1, 2, 8
 UNLINK, MAKE_DIRECTORY, REMOVE_DIRECTORY = 12, 13, 14
-LAST_CHANGE = 18  # those behind it sync, map, read and close
+LAST_CHANGE = 18  # later kinds sync, map, read and close
 
 
 @dataclasses.dataclass
@@ -42,7 +42,7 @@ class _Reader:
 
 
 def read(path):
-    """All operations, in order; that of number N is at N - 1."""
+    """Returns all operations in order; number N is at index N - 1."""
     data = path.read_bytes()
     reader = _Reader(data[len(MAGIC):])
     if not data.startswith(MAGIC) or reader.take("I") != (VERSION,):

@@ -61,7 +61,7 @@ class Trial:
             stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
     def run_to_crash(self, kill_at):
-        """To its end, or until a file of the pattern appears."""
+        """Runs to the end, or until a file that matches the pattern appears."""
         process = self.start()
         while True:
             if kill_at and list((self.place / "out").glob(kill_at)):
@@ -73,7 +73,7 @@ class Trial:
                 pass
 
     def copies(self, seconds, every):
-        """(SECONDS, IMAGE) from now on."""
+        """Yields (SECONDS, IMAGE) from now on."""
         begin = time.monotonic()
         for at in range(0, seconds + 1, every):
             time.sleep(max(0, begin + at - time.monotonic()))
@@ -87,7 +87,7 @@ class Trial:
                 if path.is_file()]
 
     def resume(self):
-        """One line: how it ends."""
+        """Resumes from a copy. Returns one line on how the run ends."""
         process = self.start()
         output, _ = process.communicate()
         step = self.step.search(output)

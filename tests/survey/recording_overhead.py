@@ -35,12 +35,12 @@ MB = 1e6
 
 
 class RunFailed(Exception):
-    """One line."""
+    """A failed run, as one line."""
 
 
 @dataclasses.dataclass
 class Run:
-    step_seconds: list  # of the second step and those after it
+    step_seconds: list  # times of the second step and later ones
     digests: str
     recorded_bytes: int = 0
 
@@ -48,7 +48,7 @@ class Run:
         return sum(self.step_seconds)
 
     def steps(self, with_save):
-        """Those that end with a save, or the others."""
+        """Returns the steps that end with a save, or the others."""
         return [seconds for step, seconds in enumerate(self.step_seconds, 2)
                 if (step % EVERY == 0) == with_save]
 
@@ -65,7 +65,7 @@ class Trainer:
         folder = pathlib.Path(tempfile.mkdtemp(dir=self._folder))
         for name in "out", "temporary", "log":
             (folder / name).mkdir()
-        # Nothing of an earlier run is still to be written.
+        # Syncs, so that no data of an earlier run is still to be written.
         os.sync()
         try:
             output = (self._record if is_recorded else self._run_alone)(folder)
@@ -86,8 +86,8 @@ class Trainer:
         return done.stdout
 
     def _record(self, folder):
-        """As crash-test makes its recording (harness/trainer/run/trial.h), but
-        without namespaces."""
+        """Records as crash-test does (harness/trainer/run/trial.h), but without
+        namespaces."""
         directories = [str(folder / "out"), str(folder / "temporary")]
         trial = {
             "arguments": [*self._command, "--out", directories[0]],
@@ -136,7 +136,7 @@ class Overhead:
 
     def __init__(self, name):
         self.name = name
-        self.rounds = []  # alone and recorded
+        self.rounds = []  # runs alone and recorded
         self.are_equal = True
 
     def add(self, alone, recorded):

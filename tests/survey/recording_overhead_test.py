@@ -1,4 +1,4 @@
-"""recording_overhead.py with a trainer that needs no framework."""
+"""Tests recording_overhead.py with a trainer that needs no framework."""
 
 import argparse
 import contextlib
@@ -18,7 +18,7 @@ PROGRAM = None  # set below
 
 class RecordingOverheadTest(unittest.TestCase):
     def measure(self, *arguments):
-        """Exit code, output, errors and figures."""
+        """Returns exit code, output, errors and figures."""
         output, errors = io.StringIO(), io.StringIO()
         with tempfile.TemporaryDirectory() as folder, \
                 mock.patch.dict(recording_overhead.TRAINERS,

@@ -1,5 +1,5 @@
-"""Trainer for the test of the survey: three steps of arithmetic, and a checkpoint
-after each, in place or renamed. `random` never repeats."""
+"""Trainer for the survey's test: three steps of arithmetic, with a checkpoint
+after each, in place or renamed. `random` differs in every run."""
 
 import json
 import os

@@ -24,11 +24,11 @@ from argument_types import positive
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs/survey.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
-# Columns of verdicts.
+# Columns of verdicts in the table.
 FAULTS = ("kill", "torn", "ext4", "weak", "enospc", "eio", "sigterm", "pause")
 FINDINGS = ("fails", "diverged", "lost-work", "hangs")
 NOT_FOUND = "not installed"
-# No library looks for a device or the network, and each prints errors only.
+# Libraries use no device and no network, and print errors only.
 ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu",
                "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0",
                "HF_HUB_OFFLINE": "1"}
@@ -42,7 +42,8 @@ def version_of(package):
 
 
 def fault_of(trial):
-    """Power losses are told apart by what the file system may lose."""
+    """Returns the fault; power losses are told apart by the file system's
+    rules."""
     profile = trial["id"].split("-")[0]
     return profile if trial["fault"] == "power" else trial["fault"]
 
@@ -57,7 +58,7 @@ class Survey:
         return self.out / f"{trainer.name}.json"
 
     def records(self):
-        """Of all trainers that were tried, now or before."""
+        """Returns the records of all trainers tried, now or before."""
         return [json.loads(self.record_path(trainer).read_text())
                 for trainer in trainer_list.ALL
                 if self.record_path(trainer).exists()]
@@ -88,7 +89,7 @@ class Survey:
         return {**record, "no_verdict": result["no_verdict"], "result": result}
 
     def crash_test(self, trainer):
-        """The result, or a line that says why there is none."""
+        """Returns the result, or a line with the reason why there is none."""
         folder = self.out / "tests" / trainer.name
         shutil.rmtree(folder, ignore_errors=True)
         command = [word.replace("{python}", sys.executable)
@@ -109,7 +110,7 @@ class Survey:
 
 
 def counts_of(record):
-    """Verdicts by fault: {"kill": {"recovered": 9, "fails": 2}}."""
+    """Returns verdicts by fault: {"kill": {"recovered": 9, "fails": 2}}."""
     counts = collections.defaultdict(collections.Counter)
     for trial in record["result"]["trials"]:
         counts[fault_of(trial)][trial["verdict"]] += 1
@@ -158,7 +159,7 @@ def row(record, faults):
 
 
 def table(records):
-    """In Markdown."""
+    """Returns the table in Markdown."""
     faults = faults_of(records)
     head = ["trainer", "versions", "crash states",
             *[f"power, {fault}" if fault in ("ext4", "weak") else fault

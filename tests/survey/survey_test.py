@@ -1,4 +1,4 @@
-"""survey.py on a stand-in that needs no library."""
+"""Tests survey.py on a stand-in that needs no library."""
 
 import argparse
 import contextlib
@@ -38,7 +38,7 @@ class SurveyTest(unittest.TestCase):
             f"# Survey\n\n{survey.BEGIN}\nold\n{survey.END}\n\nMore.\n")
 
     def run_survey(self, *arguments, trainers=STAND_INS):
-        """Exit code, output and errors."""
+        """Returns exit code, output and errors."""
         output, errors = io.StringIO(), io.StringIO()
         with mock.patch.object(trainer_list, "ALL", trainers), \
                 mock.patch.object(sys, "argv", [

@@ -1,4 +1,4 @@
-"""The trainers of the survey: a line of its table each."""
+"""The trainers of the survey, one per line of its table."""
 
 import dataclasses
 
@@ -8,12 +8,12 @@ TRAINERS = "tests/survey/trainers"
 @dataclasses.dataclass(frozen=True)
 class Trainer:
     name: str
-    # {python} and {program} are filled by the survey, {out} and {port} by
-    # gauntlet crash-test.
+    # The survey fills in {python} and {program}; gauntlet crash-test fills in
+    # {out} and {port}.
     command: tuple
-    packages: tuple  # from PyPI, the library under test first
-    options: tuple  # of gauntlet crash-test
-    title: str  # in the table
+    packages: tuple  # PyPI packages, the library under test first
+    options: tuple  # options of gauntlet crash-test
+    title: str  # name in the table
 
 
 def _python(name, script, *arguments, packages, title, result, checkpoints):

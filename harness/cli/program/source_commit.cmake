@@ -1,5 +1,6 @@
 # Writes OUTPUT from TEMPLATE with the commit of the git checkout at SOURCE, or
-# with none where it is no checkout. An OUTPUT that is right stays as it is.
+# without a commit if SOURCE is no checkout. Does not touch an OUTPUT that is up
+# to date.
 set(SOURCE_COMMIT "")
 find_program(GIT git)
 if(GIT AND EXISTS ${SOURCE}/.git)

@@ -1,6 +1,6 @@
-"""`gauntlet crash-test` with its fork server against fresh processes: the same
-verdict on each crash state, for a training program with planted mistakes; and a
-program that behaves otherwise in it turns it off.
+"""Compares `gauntlet crash-test` with its fork server to fresh processes: both
+give the same verdict on each crash state of a training program with planted
+mistakes, and a program that behaves differently in it turns it off.
 
     fork_server.py --program GAUNTLET [--mistakes NAME,...]
 """

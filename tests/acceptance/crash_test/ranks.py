@@ -1,6 +1,6 @@
-"""A program of two ranks that saves as it should, and mistakes to plant in it.
+"""A program of two ranks that saves correctly, with mistakes to plant in it.
 
-The launcher starts the ranks, lets them on at each barrier, and ends them if
+The launcher starts the ranks, releases them at each barrier, and ends them if
 one dies, as torchrun does. Each rank has half of the weights and writes its
 own shard; rank 0 marks the checkpoint as complete after a barrier."""
 
@@ -21,7 +21,7 @@ MISTAKES = {
 
 
 class Barrier:
-    """A rank's side of it."""
+    """A rank's side of the launcher's barrier."""
 
     def __init__(self, here, go):
         self._here, self._go = here, go

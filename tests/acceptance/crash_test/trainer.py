@@ -1,12 +1,12 @@
-"""A small training program that saves as well as a file system allows, and
+"""A small training program that saves as safely as a file system allows, and
 variants of it with one mistake each.
 
     trainer.py --out DIR [--mistake NAME] [--steps 12] [--every 3]
 
-A checkpoint is ckpt-STEP.json: written beside, synced, renamed, its directory
-synced. The position in the data is in a journal, a line with a checksum for
-each save, which is synced before the checkpoint appears. The result is
-final.json. Only Python's library is used, so that it starts quickly.
+A checkpoint is ckpt-STEP.json: written to a temporary file, synced, renamed,
+and its directory synced. The position in the data is in a journal with a line
+and a checksum per save, synced before the checkpoint appears. The result is
+final.json. Uses only Python's standard library, so that it starts quickly.
 """
 
 import argparse
@@ -54,7 +54,7 @@ class Store:
         return os.path.join(self.folder, name)
 
     def write(self, name, text):
-        """The file appears whole or not at all."""
+        """Writes a file that appears complete or not at all."""
         final = self.path(name)
         in_place = self.mistake in (
             "no-temporary-file",
@@ -83,13 +83,14 @@ class Store:
             sync_directory(self.folder)
 
     def note_position(self, step, position):
-        """A line of the journal, in two writes, so that it can be torn."""
+        """Appends a line to the journal in two writes, so that it can be
+        torn."""
         line = "%d %d" % (step, position)
         line += " %08x" % zlib.crc32(line.encode())
         is_new = not os.path.exists(self.path("journal.txt"))
         with open(self.path("journal.txt"), "a") as file:
             half = len(line) // 2
-            # A torn line before this one must not swallow it.
+            # Starts a line of its own, in case the line before is torn.
             file.write("\n" + line[:half])
             file.flush()
             file.write(line[half:] + "\n")
@@ -135,7 +136,7 @@ class Store:
                 raise
 
     def names(self):
-        """Names of checkpoints, oldest first."""
+        """Returns the names of the checkpoints, oldest first."""
         names = [n for n in os.listdir(self.folder) if n.startswith("ckpt-")]
         names = [n for n in names if n.endswith(".json")]
         if self.mistake == "oldest":
@@ -143,7 +144,7 @@ class Store:
         return sorted(names, key=lambda name: int(name[5:-5]))
 
     def load(self):
-        """The newest checkpoint; None: there is none."""
+        """Returns the newest checkpoint, or None if there is none."""
         names = self.names()
         if self.mistake == "pointer-first":
             names = []
@@ -206,7 +207,7 @@ def train(options):
             random.setstate((version, tuple(words), gauss))
 
     def save_and_stop(signal_number, frame):
-        # The state may be half a step further than its random state.
+        # The state may be half a step ahead of its random state.
         state["random-state"] = random.getstate()
         state["position"] += 1
         store.save(state)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # isa_symbols_test.sh LIBRARY FILES SYMBOLS: the library's files that are
-# compiled for an instruction set (their names without .cc, as a regular
-# expression) define no weak symbol, which the linker could keep as the one copy
-# for the whole program and so run where the instructions are missing. They
-# define SYMBOLS at least.
+# compiled for an instruction set (FILES: their names without .cc, a regular
+# expression) define no weak symbol. The linker could use a weak one as the only
+# copy for the whole program, which would then run on processors without these
+# instructions. The files must define SYMBOLS at least.
 set -eu
 found=$(nm --print-file-name --defined-only "$1" | grep -E ":($2)\.cc\.o:" |
   grep -E ' [WVui] ' | grep -v -E 'DW\.ref\.|GauntletEigen' || true)

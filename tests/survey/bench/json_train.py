@@ -1,5 +1,5 @@
-"""No framework: JSON checkpoints, each under its own name, and a resume from the
-newest."""
+"""A trainer without a framework: JSON checkpoints under their own names, and a
+resume from the newest."""
 
 import argparse
 import json

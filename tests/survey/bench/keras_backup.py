@@ -42,7 +42,7 @@ def main():
     backup = keras.callbacks.BackupAndRestore(
         str(told.out / "backup"), save_freq=measured_run.EVERY,
         delete_checkpoint=False)
-    # Callbacks are called in this order: a step's save belongs to it.
+    # A step's end is printed after its save, as callbacks run in this order.
     model.fit(rows, rows, batch_size=told.batch, shuffle=False, verbose=0,
               callbacks=[backup, PrintEnds()])
     measured_run.write_digests(

@@ -1,5 +1,5 @@
-"""The run that all trainers here have in common: its size, the moments that it
-prints, and the digests of its newest checkpoint.
+"""The run that all trainers here share: its size, the times that it prints, and
+the digests of its newest checkpoint.
 
 An autoencoder of 8.4 million parameters; with the two moments of Adam, a
 checkpoint has 100 MB.
@@ -12,7 +12,7 @@ import pathlib
 import time
 
 STEPS = 13
-EVERY = 3  # steps from save to save
+EVERY = 3  # steps between saves
 WIDTHS = (1024, 2048, 2048, 1024)
 
 
@@ -25,12 +25,12 @@ def parse():
 
 def print_end(step):
     """Called after each step and its save. The driver measures from the end of
-    the first step, which compiles, to that of the last."""
+    the first step, which compiles, to the end of the last."""
     print(f"step {step} ended at {time.monotonic():.6f}", flush=True)
 
 
 def write_digests(out, tensors):
-    """`tensors`: NumPy arrays by name, as they were loaded."""
+    """`tensors`: NumPy arrays by name, as loaded."""
     digests = {name: hashlib.sha256(tensor.tobytes()).hexdigest()
                for name, tensor in sorted(tensors.items())}
     (out / "digests.json").write_text(json.dumps(digests, indent=1) + "\n")

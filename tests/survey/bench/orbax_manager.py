@@ -1,9 +1,9 @@
-"""JAX: Orbax's CheckpointManager, whose saves the training waits for."""
+"""JAX: Orbax's CheckpointManager with synchronous saves."""
 
 import itertools
 import os
 
-# One thread.
+# Limits JAX to one thread.
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 import jax  # noqa: E402  (the variable comes first)
 import jax.numpy as jnp  # noqa: E402

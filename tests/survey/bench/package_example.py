@@ -1,5 +1,5 @@
-"""An example of ckpt-chaos, from its package, as a job that restarts itself:
-trains from the start, or resumes if there is a checkpoint.
+"""An example of the ckpt-chaos package, as a job that restarts itself: trains
+from the beginning, or resumes if there is a checkpoint.
 
     package_example.py NAME --out DIR
 """

@@ -1,5 +1,5 @@
-"""PyTorch as many write it: torch.save of each checkpoint under its own name, and
-a resume from the newest."""
+"""PyTorch as commonly written: torch.save of each checkpoint under its own
+name, and a resume from the newest."""
 
 import argparse
 import os

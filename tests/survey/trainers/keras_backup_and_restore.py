@@ -1,6 +1,6 @@
-"""Keras: BackupAndRestore, as in its documentation, but that the backup stays
-after training: deleted, it would let a job that is started again begin anew.
-With `double`, double_checkpoint keeps the one before."""
+"""Keras: BackupAndRestore as documented, except that the backup stays after
+training: without it, a restarted job would train from the beginning.
+With `double`, double_checkpoint keeps the previous one."""
 
 import sys
 

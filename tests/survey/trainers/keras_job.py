@@ -1,5 +1,5 @@
-"""Job of the Keras and TensorFlow trainers: a small regression, with the same
-batches in each epoch."""
+"""Job of the Keras and TensorFlow trainers: a small regression, with equal
+batches in every epoch."""
 
 import keras
 import numpy as np
@@ -29,7 +29,7 @@ def samples():
 
 
 def print_start(history):
-    """The epoch that fit began with; it may have begun with none."""
+    """Prints the epoch that fit began with, or EPOCHS if none was left."""
     print(f"resumed from step {history.epoch[0] if history.epoch else EPOCHS}")
 
 

@@ -1,5 +1,5 @@
-"""JAX with Orbax's CheckpointManager, which keeps the newest two: training waits
-for each save (sync) or not (async, the default of the library)."""
+"""JAX with Orbax's CheckpointManager, which keeps the newest two: synchronous
+saves (sync), or asynchronous ones (async, the library's default)."""
 
 import pathlib
 import sys

@@ -1,6 +1,6 @@
-"""Ranks of one job as torchrun starts them on one machine: a process each, with
+"""Ranks of one job on one machine as torchrun starts them: a process each, with
 its variables. They are forked from a process that has imported PyTorch, which
-saves ten seconds of imports for each crash."""
+saves ten seconds of imports per crash."""
 
 import multiprocessing
 import multiprocessing.connection
@@ -16,7 +16,8 @@ def _start(function, rank, count, port):
 
 
 def run(function, count, port):
-    """Ends with 1 once a rank has failed; the others are ended, as by torchrun."""
+    """Exits with 1 once a rank has failed; the others are killed, as by
+    torchrun."""
     if count == 1:
         function()
         return
@@ -37,7 +38,7 @@ def run(function, count, port):
 
 
 def join():
-    """Makes the process group, with gloo; a process without ranks is alone."""
+    """Creates the gloo process group; without ranks, the process is alone."""
     import torch.distributed as distributed
     if "RANK" in os.environ:
         distributed.init_process_group("gloo")

@@ -1,5 +1,5 @@
-"""torch.distributed.checkpoint: a directory for each checkpoint, saved before
-training goes on (sync) or beside it (async). A directory counts once it has its
+"""torch.distributed.checkpoint: a directory per checkpoint, with synchronous
+(sync) or asynchronous saves (async). A directory counts once it has its
 .metadata, which DCP writes last; torchtitan resumes by the same rule."""
 
 import pathlib
@@ -15,7 +15,7 @@ import torch_job as job
 
 
 def newest(out):
-    """Step of the newest checkpoint; 0: there is none."""
+    """Returns the step of the newest checkpoint; 0 if there is none."""
     return max((int(path.parent.name.removeprefix("step-"))
                 for path in out.glob("step-*/.metadata")), default=0)
 

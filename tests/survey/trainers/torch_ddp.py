@@ -1,5 +1,5 @@
 """DistributedDataParallel on two ranks. Rank 0 saves by torch.save to a temporary
-file that takes the checkpoint's place; the others wait."""
+file, then renames it; the others wait."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ def train(out):
         model.module.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
-    torch.distributed.barrier()  # no rank saves before all have read
+    torch.distributed.barrier()  # all ranks have loaded before one saves
     print(f"resumed from step {done}", flush=True)
     for step in range(done, job.STEPS):
         job.train_step(model, optimizer, step, rank, size)

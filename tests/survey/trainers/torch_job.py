@@ -1,5 +1,5 @@
-"""Job of the PyTorch trainers: a small regression. Batch and step alone decide
-what is computed, so that a checkpoint of model and optimizer is all it takes."""
+"""Job of the PyTorch trainers: a small regression. Results depend only on batch
+and step, so that a checkpoint needs only the model and the optimizer."""
 
 import safetensors.torch
 import torch

@@ -1,5 +1,5 @@
 """torch.save to one file: over the old one (in-place), to a temporary file that
-takes its place (rename), or to one that is synced before (sync)."""
+is renamed (rename), or to one that is synced before the rename (sync)."""
 
 import os
 import pathlib

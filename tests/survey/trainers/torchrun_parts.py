@@ -1,6 +1,6 @@
 """Two ranks under torchrun. Each writes its part of the one checkpoint to a
-temporary file, renamed; then rank 0 marks the checkpoint complete, in place: a
-mistake, as a death between the two halves of that leaves an empty mark."""
+temporary file and renames it; then rank 0 writes the completion marker in
+place. That is a mistake: a crash within the write leaves an empty marker."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def train(out):
         done = json.loads(mark.read_text())["step"]
         weights = torch.frombuffer(bytearray(part.read_bytes()),
                                    dtype=torch.float32).clone()
-    distributed.barrier()  # no rank saves before all have read
+    distributed.barrier()  # all ranks have loaded before one saves
     for step in range(done, STEPS):
         gradient = torch.full((4,), float(step + rank + 1))
         distributed.all_reduce(gradient)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plugin shows its entries alone, and needs no CUDA library.
+# The plugin exports only its entry points, and needs no CUDA library.
 # usage: cuda_symbols_test.sh LIBRARY
 set -eu
 shown=$(nm -D --defined-only "$1" | awk '{print $3}')

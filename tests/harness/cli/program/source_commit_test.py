@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""source_commit_test.py CMAKE: the commit that a build writes down."""
+"""source_commit_test.py CMAKE: tests which commit a build records."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b")
 
 
 def commit_of(cmake, source):
-    """The text in the file that a build of `source` writes."""
+    """Returns the text in the file that a build of `source` writes."""
     output = source.parent / OUTPUT
     subprocess.run(
         [cmake, f"-DSOURCE={source}",
