@@ -198,9 +198,8 @@ std::string WrongWith(const std::string& text, Tried& tried) {
     const PlanRun trial = runner->Try(plan);
     ++tried.plans;
     if (!trial.record.faults.empty()) ++tried.fired;
-    const bool differs =
-        number == kPlansOfASetup &&
-        runner->Try(plan).event_digest != trial.event_digest;
+    const bool differs = number == kPlansOfASetup &&
+                         runner->Try(plan).event_digest != trial.event_digest;
     if (trial.wrong.empty() && !differs) continue;
     std::string wrong = text + PlanToJson(plan);
     if (differs) wrong += "\nit goes another way when it is run again";

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_
 #define GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_
 
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -75,12 +76,14 @@ class RecordingEvents final : public EventLog {
  public:
   explicit RecordingEvents(Diary& diary) : diary_(diary) {}
   void Emit(LogEvent event) override {
+    const std::lock_guard lock(mutex_);
     diary_.push_back(fmt::format("{} {} at {}, step {}, epoch {}",
                                  EventKindName(event.kind), event.detail,
                                  event.path, event.step, event.epoch));
   }
 
  private:
+  std::mutex mutex_;
   Diary& diary_;
 };
 
