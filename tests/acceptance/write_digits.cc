@@ -1,5 +1,5 @@
-// write_digits DIR SIDE TRAIN VALIDATION: the generated digits as the four
-// files of MNIST, for who is to read them without this program.
+// write_digits DIR SIDE TRAIN VALIDATION: writes the generated digits as the
+// four files of MNIST, for programs other than this one.
 #include <fstream>
 #include <iostream>
 #include <string>

@@ -1,4 +1,4 @@
-// Arrays that benchmarks compute with.
+// Arrays that benchmarks compute on.
 #ifndef GAUNTLET_TESTS_BENCH_BENCH_ARRAYS_H_
 #define GAUNTLET_TESTS_BENCH_BENCH_ARRAYS_H_
 
@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// Finite values of both signs without a pattern that matters to speed.
+// Returns finite values of both signs, without a pattern that affects speed.
 inline std::vector<float> Values(size_t size) {
   std::vector<float> values(size);
   uint32_t state = 1;
@@ -23,8 +23,9 @@ inline std::vector<float> Values(size_t size) {
   return values;
 }
 
-// The values as four float32 tensors of one size, in the order of their names.
-// REQUIRES: a multiple of four values, which outlive the views.
+// Returns the values as four float32 tensors of equal size, ordered by name.
+// REQUIRES: the number of values is a multiple of four, and the values outlive
+// the views.
 inline std::vector<TensorView> TensorsOf(std::span<const float> values) {
   const size_t size = values.size() / 4;
   std::vector<TensorView> tensors;

@@ -1,4 +1,4 @@
-// The cases that are timed: `tiny` on a cluster of four.
+// The case that benchmarks time: `tiny` on a cluster of four workers.
 #ifndef GAUNTLET_TESTS_BENCH_BENCH_CASES_H_
 #define GAUNTLET_TESTS_BENCH_BENCH_CASES_H_
 
@@ -8,7 +8,8 @@
 
 namespace gauntlet {
 
-// 24 steps, a save every six. `rest` is the rest of the scenario.
+// Returns a case of 24 steps with a save every six. `rest` completes the text
+// of the scenario.
 inline Case BenchCase(const std::string& rest) {
   const std::string text = R"(schema: gauntlet/v2
 name: bench

@@ -19,11 +19,11 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kSaves = 10;
-constexpr uint64_t kWrites = 46;  // in a save
+constexpr uint64_t kWrites = 46;  // per save
 constexpr uint64_t kWriteBytes = (uint64_t{1} << 20U) / kWrites;
-constexpr size_t kStates = 500;  // built in an iteration
+constexpr size_t kStates = 500;  // built per iteration
 
-// A log of saves without a sync, to a temporary name and renamed.
+// A log of saves, each written without a sync to a temporary name and renamed.
 class SavesLog {
  public:
   explicit SavesLog(const std::string& folder)
@@ -100,7 +100,7 @@ void BM_ListStates(benchmark::State& state) {
 }
 BENCHMARK(BM_ListStates)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-// The states of which a directory holds 0 to 10 MB: 5 MB in the mean.
+// Builds states whose directories hold 0 to 10 MB, 5 MB on average.
 void BM_BuildStates(benchmark::State& state, bool shares_files) {
   const Folder directory;
   const SavesLog saves(directory.Make("log"));

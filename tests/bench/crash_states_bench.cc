@@ -1,4 +1,4 @@
-// Crash images per second through the engine's real recovery.
+// Crash states per second, each recovered from by the engine.
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
@@ -9,7 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Google Benchmark counts a case as one iteration: a whole save or recovery.
+// Google Benchmark counts each case, a whole save or recovery, as one
+// iteration.
 void CrashStates(benchmark::State& state, DurabilityProfile profile,
                  CrashWindow window) {
   References references("", "bench");

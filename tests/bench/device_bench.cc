@@ -1,12 +1,12 @@
-// Times this machine's GPU with the library's kernels and, in turn, with
-// cuBLAS in fp32 without TF32.
+// Times this machine's GPU with the library's kernels and, alternating with
+// them, cuBLAS in fp32 without TF32.
 //
-//   device_bench products   matrix products of 512 to 8192 rows, their ratio
-//   device_bench steps      whole training steps of the preset mlp, their ratio
-//   device_bench saves      what asynchronous checkpoints cost (save_bench.h)
-//   device_bench            all three
-//   device_bench --emulated the same in small on the emulated device: shows
-//                           that the program works, its figures mean nothing
+//   device_bench products   matrix products of 512 to 8192 rows, and their
+//   ratio device_bench steps      whole training steps of preset mlp, and their
+//   ratio device_bench saves      cost of asynchronous checkpoints
+//   (save_bench.h) device_bench            all three device_bench --emulated
+//   the same at a small size on the emulated device: a
+//                           test of the program, whose figures mean nothing
 //
 // Exit code 6: there is no GPU. Exit code 1: a measurement failed, or there is
 // no cuBLAS to compare with.
@@ -41,11 +41,11 @@ constexpr Form kForms[] = {{"NN", Transpose::kNo, Transpose::kNo},
                            {"TN", Transpose::kYes, Transpose::kNo},
                            {"NT", Transpose::kNo, Transpose::kYes}};
 
-// How long each figure is measured.
+// Duration of the measurement of one figure.
 struct BenchTime {
-  double warm_up_seconds = 0.5;  // clocks of a GPU rise under load only
+  double warm_up_seconds = 0.5;  // a GPU raises its clock under load only
   double trial_seconds = 0.1;
-  int trials = 7;  // for each side, in turn
+  int trials = 7;  // per side, alternating
 };
 
 // One side of a comparison.
@@ -54,7 +54,8 @@ struct Side {
   std::function<void()> work;
 };
 
-// Seconds that `rounds` calls take until the device has done all of them.
+// Returns the seconds from the first of `rounds` calls until the device has
+// completed all of them.
 double SecondsOf(const Side& side, int rounds) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) side.work();
@@ -63,9 +64,9 @@ double SecondsOf(const Side& side, int rounds) {
       .count();
 }
 
-// Calls that take about trial_seconds, found while the device warms up.
+// Warms up the device, and returns how many calls take about trial_seconds.
 int WarmUp(const Side& side, const BenchTime& time) {
-  SecondsOf(side, 1);  // makes buffers, loads kernels
+  SecondsOf(side, 1);  // allocates buffers, loads kernels
   constexpr int kMostRounds = 1 << 16;
   double spent = 0;
   double each = 0;
@@ -83,8 +84,8 @@ double MedianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Seconds that one call of each side takes: medians of trials by turns
-// (A B A B …), so that a clock that drifts meets both sides alike.
+// Returns the seconds per call of each side: medians of alternating trials (A B
+// A B …), so that a drifting clock rate affects both sides equally.
 std::vector<double> SecondsByTurns(const std::vector<Side>& sides,
                                    const BenchTime& time) {
   std::vector<int> rounds;

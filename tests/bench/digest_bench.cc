@@ -1,4 +1,4 @@
-// Digests of 1, 10 and 100 MiB, beside a copy of as many bytes.
+// Digests of 1, 10 and 100 MiB, compared with a copy of the same size.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,7 +26,7 @@ void CountBytes(benchmark::State& state, std::span<const std::byte> bytes) {
                           static_cast<int64_t>(bytes.size()));
 }
 
-// In pieces of 1 MiB, as a checkpoint is written and read.
+// Digests in pieces of 1 MiB, as checkpoints are written and read.
 Digest StreamedDigestOf(std::span<const std::byte> bytes) {
   constexpr size_t kPiece = size_t{1} << 20;
   DigestStream stream;

@@ -1,9 +1,9 @@
-// Kernels at the sizes of the mlp job (784-512-10), and products of wide
-// shapes. The products are timed in turn with Eigen's for the same instruction
-// set, in CPU time of the thread, so that a busy machine hurts little and both
-// alike: compare the ratio. And a whole step of the cnn job. Each result is
-// compared once: products with Eigen's, the others bit for bit with the scalar
-// kernels'.
+// Kernels at the sizes of the mlp job (784-512-10), products of wide shapes,
+// and a whole step of the cnn job. Products alternate with Eigen's for the same
+// instruction set, and are timed in CPU time of the thread: load on the machine
+// has little effect, and the same on both, so compare the ratio. Each result is
+// checked once: products against Eigen's, the others bit for bit against the
+// scalar kernels'.
 
 #include <algorithm>
 #include <cmath>
@@ -39,8 +39,8 @@ double ThreadSeconds() {
          static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Seconds of one call, measured over so many that reading the clock does not
-// count.
+// Returns the seconds per call, measured over enough calls for the cost of
+// reading the clock to be negligible.
 template <typename Work>
 double SecondsOf(int repeats, const Work& work) {
   const double start = ThreadSeconds();
@@ -57,7 +57,7 @@ constexpr Form kNN = {"NN", Transpose::kNo, Transpose::kNo};
 constexpr Form kTN = {"TN", Transpose::kYes, Transpose::kNo};
 constexpr Form kNT = {"NT", Transpose::kNo, Transpose::kYes};
 
-// Named "forward1/32x512x784/NN": m x n x k.
+// A product's shape, named like "forward1/32x512x784/NN": m x n x k.
 struct Shape {
   const char* use;
   size_t m, n, k;
@@ -92,7 +92,7 @@ constexpr Shape kShapes[] = {
     {"wide", 32, 4096, 4096, kNT},
 };
 
-// Inputs are in [-1, 1]: an error of rounding grows with k at most.
+// Inputs are in [-1, 1], so rounding errors grow at most linearly with k.
 void CheckProduct(const Shape& shape, std::span<const float> ours,
                   std::span<const float> eigen) {
   const float limit = 1e-6f * static_cast<float>(shape.k);
@@ -138,7 +138,7 @@ void BM_Product(benchmark::State& state, const Shape& shape, Isa isa) {
     const double seconds = SecondsOf(repeats, [&] { kernels->MatMul(args); });
     // Counts the time of all repeats: otherwise a small product would repeat
     // until its few microseconds add up to the requested seconds. The counter
-    // "us" is the time of one.
+    // "us" is the time of one product.
     state.SetIterationTime(seconds * repeats);
     ours += seconds;
     eigen += SecondsOf(repeats, [&] { eigen_kernels->MatMul(args); });
@@ -154,7 +154,8 @@ constexpr size_t kBatch = 32;
 constexpr size_t kHidden = 512;
 constexpr size_t kParameters = 784 * 512 + 512 + 512 * 10 + 10;
 
-// `compute` returns what it computed on some kernels.
+// Checks that `compute` returns the same bits on `kernels` and on scalar
+// kernels.
 template <typename Compute>
 void CheckBits(const Kernels& kernels, const Compute& compute) {
   const std::vector<float> ours = compute(kernels);
@@ -241,7 +242,7 @@ void BM_CrossEntropy(benchmark::State& state, Isa isa) {
   for (auto _ : state) kernels->SoftmaxCrossEntropy(args);
 }
 
-// Forward, loss, backward and update, as a worker with one replica has them.
+// Times forward, loss, backward and update of a worker with one replica.
 void BM_CnnStep(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
   const JobSpec job = std::move(PresetJob("cnn-short")).value();
@@ -278,7 +279,7 @@ void BM_CnnStep(benchmark::State& state, Isa isa) {
                              static_cast<double>(state.iterations()) / seconds;
 }
 
-// One layer after another, with 32 channels between them.
+// Times the input gradient of a convolution between two layers of 32 channels.
 void BM_ConvolutionInputs(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
   const numerics::ConvolutionShape shape = {16, 26, 26, 32, 3, 32};
@@ -307,7 +308,7 @@ int RegisterAll() {
   for (const Isa isa : {Isa::kAvx512, Isa::kAvx2, Isa::kScalar}) {
     const std::string suffix = "/" + std::string(IsaName(isa));
     for (const Shape& shape : kShapes) {
-      if (isa == Isa::kScalar) continue;  // a yardstick for bits, not speed
+      if (isa == Isa::kScalar) continue;  // a reference for bits, not for speed
       benchmark::RegisterBenchmark((shape.name() + suffix).c_str(), BM_Product,
                                    shape, isa)
           ->UseManualTime()

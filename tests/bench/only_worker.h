@@ -1,4 +1,4 @@
-// The only worker of a run, step by step.
+// The only worker of a run, driven step by step.
 #ifndef GAUNTLET_TESTS_BENCH_ONLY_WORKER_H_
 #define GAUNTLET_TESTS_BENCH_ONLY_WORKER_H_
 
@@ -17,7 +17,7 @@ namespace gauntlet {
 
 class OnlyWorker {
  public:
-  // All of it outlives the worker.
+  // Parts of the run. All referenced objects outlive the worker.
   struct Parts {
     const JobSpec& job;
     const DataSplit& data;
@@ -36,7 +36,7 @@ class OnlyWorker {
                   .model = *parts.built.model,
                   .kernels = *parts.built.kernels}) {}
 
-  // The epoch never ends: its rows are taken again.
+  // Trains one step. At the end of an epoch, starts again with its first rows.
   Result<StepOutcome> Step() {
     if (state_.position.phase_of() != Phase::kInEpoch) {
       state_.position.phase = static_cast<uint64_t>(Phase::kInEpoch);

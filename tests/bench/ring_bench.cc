@@ -1,5 +1,5 @@
-// All-reduce between workers of one host: they are threads of this
-// process, each with a network of its own. And a ring of one worker alone.
+// All-reduce between workers on one host, each a thread of this process with
+// its own network; and a ring of a single worker.
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Duration kLong = std::chrono::minutes(1);
 
-// A worker of one replica, before it is in a ring.
+// A worker of one replica that has not joined a ring yet.
 struct Node {
   Node()
       : port(ReservePort("127.0.0.1").value()),
@@ -43,7 +43,7 @@ struct Node {
 
 using Nodes = std::vector<std::unique_ptr<Node>>;
 
-// By rank. One worker has no channels.
+// Returns the rings by rank. A single worker's ring has no channels.
 std::vector<std::unique_ptr<Ring>> RingsOf(Nodes& nodes) {
   const size_t size = nodes.size();
   std::vector<std::unique_ptr<Channel>> next(size), previous(size);
@@ -69,7 +69,7 @@ std::vector<std::unique_ptr<Ring>> RingsOf(Nodes& nodes) {
   return rings;
 }
 
-// One worker's side of all exchanges.
+// One worker's side of every exchange.
 class Reducer {
  public:
   Reducer(Ring& ring, size_t floats)
@@ -85,7 +85,7 @@ class Reducer {
     CHECK(status.ok(), status.ToString());
     CHECK(tally.rows == ring_.size(), "every worker takes part");
   }
-  // The sum of 1, 2, … size.
+  // Checks that every value is the sum of 1, 2, … size.
   void CheckTotal() const {
     const auto expected =
         static_cast<float>(ring_.size() * (ring_.size() + 1) / 2);

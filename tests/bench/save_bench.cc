@@ -27,8 +27,8 @@ namespace {
 using Stopwatch = std::chrono::steady_clock;
 
 constexpr Duration kLong = std::chrono::minutes(10);
-// Share of the time in which a save is under way, and so an upper bound for the
-// load of disk and copy link.
+// Share of the time in which a save is in progress: close to the worst case for
+// the disk and the copy link.
 constexpr double kBusy = 0.8;
 
 double SecondsSince(Stopwatch::time_point begin) {
@@ -48,7 +48,7 @@ JobSpec JobOf(const SaveBenchSize& size) {
   return job;
 }
 
-// The only worker of a run.
+// The only worker of a run, with asynchronous saves.
 class SavingWorker {
  public:
   SavingWorker(World& world, const JobSpec& job, const DataSplit& data,
@@ -62,13 +62,13 @@ class SavingWorker {
         save_(world, store, worker_.ring(), JobToJson(job, data.content),
               generation, kLong),
         beside_(world, save_, kLong) {}
-  // After an error a save may still be written.
+  // Waits for a save that may still be in progress after an error.
   ~SavingWorker() { beside_.JoinTask(); }
   SavingWorker(const SavingWorker&) = delete;
   SavingWorker& operator=(const SavingWorker&) = delete;
 
-  // As the training loop does it: a save that is under way goes on between two
-  // steps.
+  // Trains one step like the training loop: a save in progress advances between
+  // two steps.
   Status Step() {
     RETURN_IF_ERROR(worker_.Step().status());
     if (!beside_.MayAdvance(beside_.Bits())) return OkStatus();
@@ -107,7 +107,7 @@ double MedianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Cost of a save's copy: the time for which it blocks the training, and its
+// Cost of a save's copy: the time for which the copy blocks training, and its
 // rate to the host while steps run.
 struct CopyRates {
   double held_seconds = 0.0;
@@ -138,7 +138,7 @@ Result<CopyRates> RatesBesideSteps(SavingWorker& worker, int rounds) {
     if (StateDigest(copy.tensors()) != then) {
       return DataLoss("the copy is not the state that was to be copied");
     }
-    // The first one makes room.
+    // Drops the first round, which allocates the buffers.
     if (round == 0) held.clear(), took.clear();
   }
   return CopyRates{
@@ -146,7 +146,7 @@ Result<CopyRates> RatesBesideSteps(SavingWorker& worker, int rounds) {
       .bytes_a_second = static_cast<double>(copy.bytes()) / MedianOf(took)};
 }
 
-// Bytes a second of one plain move into pinned memory.
+// Returns the bytes per second of a plain copy into pinned memory.
 double RateAlone(Memory& memory, size_t bytes, int rounds) {
   MemoryArray<std::byte> there(memory);
   there.Resize(bytes);
@@ -175,7 +175,7 @@ Status BenchCopy(SavingWorker& worker) {
   return OkStatus();
 }
 
-// Seconds a step.
+// Returns the seconds per step without saves.
 Result<double> StepsWithout(SavingWorker& worker, int steps) {
   const Stopwatch::time_point begin = Stopwatch::now();
   RETURN_IF_ERROR(worker.Steps(steps));
@@ -184,14 +184,14 @@ Result<double> StepsWithout(SavingWorker& worker, int steps) {
 
 struct StepsWithASave {
   double seconds_a_step = 0.0;
-  double under_way = 0.0;  // share of the time in which the save was
+  double under_way = 0.0;  // share of the time with a save in progress
   int steps = 0;
 };
 Result<StepsWithASave> StepsWith(SavingWorker& worker, int every) {
   const Stopwatch::time_point begin = Stopwatch::now();
   RETURN_IF_ERROR(worker.BeginSave());
   RETURN_IF_ERROR(worker.Steps(every));
-  // Further steps if this save takes longer than the earlier ones.
+  // Takes further steps if this save takes longer than earlier ones.
   ASSIGN_OR_RETURN(const int more, worker.StepsToTheEndOfTheSave());
   const double seconds = SecondsSince(begin);
   const int steps = every + more;
@@ -200,7 +200,7 @@ Result<StepsWithASave> StepsWith(SavingWorker& worker, int every) {
                         .steps = steps};
 }
 
-// Measures in turn with a save and without one.
+// Measures steps with a save and without one, alternating.
 Status BenchOverhead(SavingWorker& worker, const SaveBenchSize& size) {
   RETURN_IF_ERROR(worker.Steps(size.warm_up));
   for (int round = 0; round < 2; ++round) {

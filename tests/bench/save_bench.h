@@ -17,12 +17,12 @@ struct SaveBenchSize {
   int saves = 7;      // timed
 };
 
-// Trains as the only worker, in turn without saves and with saves so often that
-// one is under way 80 % of the time. Prints the time of a step in both; then
-// how long a save's copy blocks the training, and the rates at which the copy
-// beside the steps, and the same bytes alone, reach the host. Checkpoints go to
-// the folder for temporary files ($TMPDIR), and are removed. kDataLoss: a copy
-// differs from the state.
+// Trains as the only worker, alternating between no saves and saves so frequent
+// that one is in progress 80 % of the time. Prints the time per step for both,
+// how long a save's copy blocks training, and two rates to the host: of that
+// copy while steps run, and of a plain copy of the same bytes. Writes
+// checkpoints to the folder for temporary files ($TMPDIR) and removes them.
+// Returns kDataLoss if a copy differs from the state.
 Status BenchSaves(const gpu::DeviceApi& api, const SaveBenchSize& size);
 
 }  // namespace gauntlet

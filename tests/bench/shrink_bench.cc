@@ -1,4 +1,4 @@
-// How fast a plan is shrunk: tries a second, and how many there are.
+// Speed of shrinking a plan: tries per second, and the number of tries.
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// Only the power cut matters.
+// Returns a plan of three faults, of which only the power loss matters.
 FaultPlan ThreeFaults() {
   return {.seed = 99,
           .faults = {{.id = "slow",

@@ -1,6 +1,6 @@
-// How many cluster lives a second the simulated world has, on one core: whole
-// runs of `tiny` (4 workers, 24 steps, 4 saves), each with its state digest at
-// every step and the oracle's verdict.
+// Simulated runs per second on one core: whole runs of `tiny` (4 workers, 24
+// steps, 4 saves), each with its state digest at every step and the oracle's
+// verdict.
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
@@ -14,7 +14,8 @@ namespace {
 
 constexpr Duration kGrace = std::chrono::seconds(20);
 
-// A runner for a job that uses up the grace period of a notice.
+// Makes a runner for a job that uses up the grace period of a preemption
+// notice.
 PlanRunner MakeRunner() {
   static References references("", "bench");
   Case one = LivesCase();
@@ -24,7 +25,7 @@ PlanRunner MakeRunner() {
 
 std::vector<Fault> NoFault() { return {}; }
 
-// A crash in a step, one in the recovery, and a damaged shard.
+// Returns a crash in a step, a crash in the recovery, and a damaged shard.
 std::vector<Fault> ThreeFaults() {
   return {{.id = "crash",
            .site = {.worker = 1, .step = 9, .point = Point::kStepBegin}},
@@ -43,8 +44,9 @@ std::vector<Fault> Hang() {
            .kind = FaultKind::kHang}};
 }
 
-// A step takes a second, so that training goes on for most of the grace:
-// where all leave at once there is no time to jump over.
+// Makes each step take a second, so that training continues for most of the
+// grace period: if all workers left immediately, there would be no time to
+// skip.
 std::vector<Fault> Preemption() {
   return {{.id = "heavy",
            .site = {.worker = 0, .life = kAnyLife, .point = Point::kStepBegin},
@@ -74,8 +76,8 @@ void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
       benchmark::Counter(virtual_seconds, benchmark::Counter::kIsRate);
 }
 
-// Plans as `explore` draws them, of which three faults fired: most restart the
-// cluster less often than kThreeRestarts.
+// Returns plans as `explore` draws them, each with three faults that fired.
+// Most restart the cluster less often than kThreeRestarts.
 std::vector<FaultPlan> RandomPlans(PlanRunner& runner, const Case& setup) {
   constexpr size_t kPlans = 100;
   PlanSpace space = SpaceOf(setup);

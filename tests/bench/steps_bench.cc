@@ -1,6 +1,6 @@
 // Whole training steps of presets on one worker: rows, gradients, exchange and
-// update, without checkpoints. Each with the library's kernels, whose bits do
-// not depend on the number of threads, and with Eigen's products.
+// update, without checkpoints. Each preset runs with the library's kernels,
+// whose bits do not depend on the number of threads, and with Eigen's products.
 #include <cmath>
 #include <memory>
 #include <string>
@@ -31,7 +31,7 @@ class Run {
                          .schedule = schedule_,
                          .built = built_}) {}
 
-  // The loss of its rows.
+  // Trains one step, and returns the loss of its rows.
   float Step() {
     const Result<StepOutcome> outcome = worker_.Step();
     CHECK(outcome.ok(), outcome.status().ToString());
@@ -50,8 +50,8 @@ class Run {
   OnlyWorker worker_;
 };
 
-// Makes the first steps, and compares them with those on another number of
-// threads: every bit, or with Eigen's products the loss.
+// Trains the first steps, and compares them with a run on another number of
+// threads: all bits, or only the loss if products are Eigen's.
 void MakeFirstSteps(Run& run, const std::string& preset,
                     const KernelOptions& kernels) {
   constexpr int kSteps = 3;

@@ -1,9 +1,9 @@
 // Cost of a checkpoint on the disk of $TMPDIR (/tmp): a shard, the commit, the
-// load, and the claim of a new process. Each is measured in turn with the raw
-// limits for the same bytes, so that a drift in the disk's speed affects both
-// alike. The limits are a copy in memory; one write and fsync of a new file;
-// and the same past the page cache (O_DIRECT), if the file system supports it.
-// Compare the ratios; reads come from the page cache.
+// load, and the claim of a new process. Each measurement alternates with the
+// raw limits for the same bytes, so that a drift in the disk's speed affects
+// both alike. The limits are a copy in memory, one write and fsync of a new
+// file, and the same write without the page cache (O_DIRECT), if the file
+// system supports it. Compare the ratios; reads come from the page cache.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -56,7 +56,8 @@ class Limits {
       benchmark::ClobberMemory();
     });
   }
-  // None: the file system has no such writes.
+  // Returns nullopt if the file system does not support writes with these
+  // flags.
   std::optional<double> WriteSeconds(int flags = 0) {
     const std::string path = folder_ / "raw";
     bool can = true;
@@ -89,7 +90,7 @@ class Limits {
   std::unique_ptr<std::byte, Free> aligned_;
 };
 
-// Seconds of what is timed and of its limits, in turn.
+// Accumulated seconds of the measured operation and of its limits, alternating.
 class Turns {
  public:
   enum class With { kCopy, kWrites };
@@ -106,7 +107,8 @@ class Turns {
     has_direct_ = direct.has_value();
     direct_writes_ += direct.value_or(0.0);
   }
-  // Bytes a second, and the limits' seconds by ours: 1 is the limit.
+  // Reports bytes per second, and the limits' seconds divided by the
+  // operation's: 1 means that the operation is as fast as the limit.
   void Count(size_t bytes) {
     state_.SetBytesProcessed(state_.iterations() * static_cast<int64_t>(bytes));
     state_.counters["vs_memcpy"] = copies_ / ours_;
@@ -126,7 +128,7 @@ class Turns {
   bool has_direct_ = false;
 };
 
-// The only worker's saves into a directory of its own.
+// Saves of the only worker, in a directory of its own.
 class Saver {
  public:
   explicit Saver(size_t mebibytes)
@@ -149,7 +151,8 @@ class Saver {
   void WriteShard() {
     shard_ = store_.WriteShard(save_, 0, 1, tensors_).value();
   }
-  // The shard's file is as the store says.
+  // Checks that the shard's file has the size and digest that the store
+  // reported.
   void CheckShard() const {
     const std::string file =
         TextOf(folder_ / ("ckpt/" + save_ + "/" + shard_.name));
@@ -177,7 +180,7 @@ class Saver {
     CHECK(StateDigest(loaded_.tensors) == digest(),
           "what was loaded is not what was saved");
   }
-  // As a new process.
+  // Claims the next generation, as a new process would.
   Claim ClaimAnew() { return Open().ClaimGeneration(kJob).value(); }
 
  private:
@@ -215,8 +218,9 @@ void BM_WriteShard(benchmark::State& state) {
   turns.Count(saver.bytes().size());
 }
 
-// Index, manifest, renames, state file and the removal of the third newest
-// checkpoint: no bytes of the state. The limit is one page's write and fsync.
+// Times index, manifest, renames, state file and the removal of the third
+// newest checkpoint, without bytes of the state. The limit is a write and fsync
+// of one page.
 void BM_Commit(benchmark::State& state) {
   Saver saver(static_cast<size_t>(state.range(0)));
   Limits page(saver.bytes().first(4096));
@@ -246,7 +250,7 @@ void BM_Load(benchmark::State& state) {
   turns.Count(saver.bytes().size());
 }
 
-// It reads the newest checkpoint, to verify it.
+// Times a claim, which reads the newest checkpoint to verify it.
 void BM_Claim(benchmark::State& state) {
   Saver saver(static_cast<size_t>(state.range(0)));
   Limits limits(saver.bytes());
@@ -269,7 +273,8 @@ constexpr struct {
               {"store/load", BM_Load},
               {"store/claim", BM_Claim}};
 
-// Not by --benchmark_min_time: most of a round is not timed.
+// Fixed numbers of rounds instead of --benchmark_min_time: most of a round is
+// not timed.
 constexpr struct {
   int64_t mebibytes;
   benchmark::IterationCount rounds;

@@ -1,5 +1,5 @@
-// A program that writes blocks of 4 KiB: by itself, and traced. Each iteration
-// runs it once, with its start.
+// A program that writes blocks of 4 KiB, untraced and traced. Each iteration
+// starts it and runs it once.
 #include <cstdint>
 #include <string>
 
@@ -45,7 +45,7 @@ void BM_Untraced(benchmark::State& state) {
 }
 BENCHMARK(BM_Untraced)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-// Recorded, with the bytes.
+// Records all operations with their bytes.
 void BM_Recorded(benchmark::State& state) {
   for (auto _ : state) {
     const Folder directory;
@@ -63,7 +63,8 @@ void BM_Recorded(benchmark::State& state) {
 }
 BENCHMARK(BM_Recorded)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-// As runs with injections are; and writes to files that are not watched.
+// Traces as runs with injections do; with `elsewhere`, the program writes files
+// outside the watched directories.
 void BM_Watched(benchmark::State& state) {
   const bool is_elsewhere = state.range(0) != 0;
   for (auto _ : state) {

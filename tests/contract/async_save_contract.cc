@@ -1,4 +1,4 @@
-// Saves that training does not wait for, with tasks of either world.
+// Asynchronous saves, with the tasks of either world.
 #include <algorithm>
 
 #include "engine/train/loop/job_model.h"
@@ -16,7 +16,7 @@ JobSpec SmallJob() {
   return job;
 }
 
-// The only worker of a training that has a state and a store.
+// The only worker of a training run, with a state and a store.
 struct OnlyWorker {
   OnlyWorker(World& world, const std::string& directory)
       : job(SmallJob()),
@@ -93,7 +93,7 @@ TEST_P(SaveContract, WritesTheStateItself_WhileUpdatesGoToSpareArrays) {
   });
 }
 
-// As a hook of the training loop that changes the state.
+// Changes the state as a hook of the training loop does.
 TEST_P(SaveContract, WritesTheStateOfItsStep_WhileOwnedArraysAreChanged) {
   InWorld([&](World& world) {
     OnlyWorker worker(world, Path("ckpt"));

@@ -1,5 +1,5 @@
-// A world seen through everything that faults of a plan need, with a plan that
-// has none: it must be as good as the world itself.
+// A world wrapped in everything that injects faults, with an empty plan: it
+// must keep the same promises as the world itself.
 #ifndef GAUNTLET_TESTS_CONTRACT_FAULTY_WORLD_H_
 #define GAUNTLET_TESTS_CONTRACT_FAULTY_WORLD_H_
 
@@ -52,7 +52,7 @@ class FaultyWorldUnderTest final : public WorldUnderTest {
   const std::unique_ptr<WorldUnderTest> base_;
 };
 
-// The kind, through an empty plan.
+// Returns the kind of world, wrapped with an empty plan.
 inline WorldKind Faulty(const WorldKind& kind) {
   return {.name = kind.name + "_with_an_empty_plan",
           .make =

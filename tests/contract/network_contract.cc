@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-// Two ends of one connection.
+// The two ends of a connection.
 struct Pair {
   std::unique_ptr<Listener> listener;
   std::unique_ptr<Channel> client;
@@ -35,7 +35,7 @@ Pair Connected(World& world, const std::string& address,
   return pair;
 }
 
-// Not a repetition of one byte, so that a shifted copy differs.
+// Returns bytes that do not repeat, so that a shifted copy differs.
 Frame Pattern(size_t bytes) {
   Frame frame(bytes, '\0');
   for (size_t i = 0; i < bytes; ++i) {

@@ -61,7 +61,7 @@ WorldKind Kind() {
           .make = [] { return std::make_unique<RealWorld>(); }};
 }
 
-// Clients whose frames go by a shared lane.
+// Returns a real world whose clients send their frames through a shared lane.
 WorldKind LaneKind() {
   WorldKind kind = Kind();
   kind.name += "_lane";

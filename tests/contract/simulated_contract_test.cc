@@ -47,7 +47,7 @@ INSTANTIATE_WORLD_CONTRACTS(Simulated, Kind("ext4", DurabilityProfile::kExt4),
                             Kind("lying_fsync", DurabilityProfile::kLyingFsync),
                             Kind("shared", DurabilityProfile::kShared));
 
-// The simulated world, with a crash image for a disk.
+// The simulated world, with a crash state as its disk.
 class WorldOnAnImage final : public WorldUnderTest {
  public:
   WorldOnAnImage() : world_({}) {

@@ -368,7 +368,7 @@ TEST_P(StorageContract, LocksOnDifferentPathsAreIndependent) {
   });
 }
 
-// The content of a locked file is up to the storage: the real one writes the
+// The content of a locked file depends on the storage: the real one writes the
 // holder's name.
 TEST_P(StorageContract, ALockTakesAFileThatIsThere) {
   const std::string path = Path("lock");

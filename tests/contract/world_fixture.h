@@ -1,9 +1,9 @@
-// The contract tests' view of a world: each promise of engine/world/ is one
-// body here, run over every kind of world there is.
+// The contract tests' view of a world. Each promise of engine/world/ is one
+// test body, run over every kind of world.
 //
-// A kind is made known by a source file that says
+// A kind is registered by a source file that contains
 //   INSTANTIATE_WORLD_CONTRACTS(Simulated, WorldKind{…});
-// and a test program made of that file and the *_contract.cc beside this one.
+// and is linked with the *_contract.cc of this folder into a test program.
 #ifndef GAUNTLET_TESTS_CONTRACT_WORLD_FIXTURE_H_
 #define GAUNTLET_TESTS_CONTRACT_WORLD_FIXTURE_H_
 
@@ -19,24 +19,24 @@
 
 namespace gauntlet {
 
-// One fresh world with one process to run a test's body in.
+// A fresh world with one process that runs a test's body.
 class WorldUnderTest {
  public:
   virtual ~WorldUnderTest() = default;
-  // Runs the body to its end, in a task of the process. Once.
+  // Runs the body to its end, in a task of the process. Called once.
   virtual void Run(const std::function<void(World&)>& body) = 0;
-  // A directory that exists, is empty and is the test's own; no '/' at its end.
+  // Returns an existing, empty directory of this test, without a trailing '/'.
   virtual std::string Directory() = 0;
-  // An address that the process may listen on and nobody does.
+  // Returns a free address that the process may listen on.
   virtual std::string FreeAddress() = 0;
 };
 
 struct WorldKind {
   std::string name;
   std::function<std::unique_ptr<WorldUnderTest>()> make;
-  // First frame of a client of the network.
+  // First frame that a client of the network sends.
   Frame first_frame = "first";
-  // Waits until a new connection is as fast as it will be. May be empty.
+  // Waits until a new connection has reached its final speed. May be empty.
   std::function<void()> await_connection = nullptr;
 };
 inline void PrintTo(const WorldKind& kind, std::ostream* out) {
@@ -52,8 +52,8 @@ class WorldContract : public testing::TestWithParam<WorldKind> {
   }
   std::string FreeAddress() { return world_->FreeAddress(); }
 
-  // Long enough for anything that is to happen, short enough to wait for what
-  // is not.
+  // Timeouts: kSoon for events that must happen, kShort for those that must
+  // not.
   static constexpr Duration kSoon = std::chrono::seconds(10);
   static constexpr Duration kShort = std::chrono::milliseconds(30);
 

@@ -1,9 +1,9 @@
-// A training loop of one's own, with numbered checkpoints:
+// A custom training loop, with numbered checkpoints:
 //
 //   custom_loop CHECKPOINT_DIR [STEPS]
 //
-// The same command again goes on from the newest checkpoint; SIGTERM saves the
-// step and leaves with 143.
+// The same command again resumes from the newest checkpoint. On SIGTERM it
+// saves the current step and exits with 143.
 #include <cstdlib>
 
 #include "engine/api/checkpoint_manager.h"
@@ -24,12 +24,13 @@ JobSpec DigitsJob() {
   return job;
 }
 
-// 0, or the exit code to stop with.
+// Returns 0, or the exit code to stop with.
 Result<int> Train(CustomTraining& training, CheckpointManager& manager,
                   uint64_t steps) {
   PreemptionCheckpointHandler handler(training, manager, {});
   while (training.step() < steps || training.EpochDone()) {
-    // First of all: a stop may have come between an epoch's last step and this.
+    // Checked first: the previous run may have stopped after the last step of
+    // an epoch.
     if (training.EpochDone()) {
       ASSIGN_OR_RETURN(const EpochMetrics metrics, training.EndEpoch());
       fmt::print("epoch {}  loss {:.4f}  val_accuracy {:.4f}\n",

@@ -1,9 +1,9 @@
-// Training with one call, which goes on where it was when the program is killed
-// and started again:
+// Training with one call, which resumes if the program was killed and is
+// started again:
 //
 //   fit_and_resume BACKUP_DIR [EPOCHS] [INTERRUPT_AFTER_EPOCH]
 //
-// With a third argument it fails on purpose behind that epoch (from 1), once.
+// With a third argument it fails on purpose after that epoch (from 1), once.
 #include <cstdlib>
 #include <vector>
 

@@ -1,10 +1,10 @@
 // The switch of a mutant. Only generated sources of the build with mutants
 // include this file (tests/mutants/generate.py); no other build compiles it.
 //
-// GAUNTLET_MUTANT is the number of the one mutant that is on; without it none
-// is. GAUNTLET_MUTANTS_SEEN is a file of kSeenBytes bytes: byte N becomes 1 as
-// soon as the program asks whether mutant N is on. A run that never asks cannot
-// find the mutant.
+// GAUNTLET_MUTANT is the number of the one active mutant; if it is not set, no
+// mutant is active. GAUNTLET_MUTANTS_SEEN is a file of kSeenBytes bytes: byte N
+// becomes 1 once the program reaches the switch of mutant N. A run that does
+// not reach it cannot find the mutant.
 #ifndef GAUNTLET_TESTS_MUTANTS_SWITCH_H_
 #define GAUNTLET_TESTS_MUTANTS_SWITCH_H_
 
@@ -44,7 +44,7 @@ inline bool On(int mutant) {
 
 }  // namespace gauntlet::mutants
 
-// RETURN_IF_ERROR that goes on after an error while the mutant is on.
+// As RETURN_IF_ERROR, but continues after an error while the mutant is active.
 #define MUTANT_RETURN_IF_ERROR(mutant, ...)                         \
   do {                                                              \
     ::gauntlet::Status gauntlet_status_ = (__VA_ARGS__);            \

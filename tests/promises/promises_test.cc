@@ -1,5 +1,5 @@
-// Keeps tests/PROMISES.md true: every promise is there once, and what it names
-// exists.
+// Keeps tests/PROMISES.md true: every promise is listed once, and everything
+// that it names exists.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot(GAUNTLET_ROOT);
 
-// How many promises a section has.
+// Number of promises per section.
 const std::map<char, int> kSections = {{'C', 17}, {'D', 6},  {'K', 16},
                                        {'B', 11}, {'F', 11}, {'S', 6},
                                        {'P', 4},  {'R', 8}};
@@ -32,7 +32,8 @@ std::string ReadText(const fs::path& path) {
   return text.str();
 }
 
-// The names in backquotes in each row's last column, by the row's number.
+// Returns the names in backquotes in each row's last column, by the row's
+// number.
 std::multimap<std::string, std::vector<std::string>> Rows() {
   std::multimap<std::string, std::vector<std::string>> rows;
   std::istringstream lines(ReadText(kRoot / "tests/PROMISES.md"));
@@ -52,7 +53,8 @@ std::multimap<std::string, std::vector<std::string>> Rows() {
   return rows;
 }
 
-// "Suite.Name" of every test under tests/, and "Suite.*" of every suite.
+// Returns "Suite.Name" of every test under tests/, and "Suite.*" of every
+// suite.
 std::set<std::string> Tests() {
   std::set<std::string> tests;
   const std::regex test(
