@@ -1,5 +1,5 @@
-// Every target with its seeds and its corpus, in every build; and with what a
-// fuzzer would do to them first: cuts, changed bytes, pieces said twice.
+// Runs every target on its seeds and its corpus, in every build, and on simple
+// mutations of them: truncated, with changed bytes, with repeated pieces.
 #include <algorithm>
 #include <ostream>
 #include <set>
@@ -34,7 +34,7 @@ TEST_P(FuzzCorpus, EveryInputKeepsItsPromises) {
 }
 
 TEST_P(FuzzCorpus, EveryCutKeepsItsPromises) {
-  constexpr size_t kCuts = 100;  // an input, evenly spread
+  constexpr size_t kCuts = 100;  // per input, evenly spread
   for (const FuzzInput& input : Inputs()) {
     const size_t stride = input.bytes.size() / kCuts + 1;
     for (size_t size = 0; size < input.bytes.size(); size += stride) {
@@ -68,7 +68,7 @@ std::string Mutated(std::string bytes, RandomStream& stream) {
 }
 
 TEST_P(FuzzCorpus, ChangedInputsKeepTheirPromises) {
-  constexpr int kChanges = 200;  // in all
+  constexpr int kChanges = 200;  // in total
   RandomStream stream(1, GetParam().name);
   const std::vector<FuzzInput> inputs = Inputs();
   for (int i = 0; i < kChanges; ++i) {
@@ -77,14 +77,14 @@ TEST_P(FuzzCorpus, ChangedInputsKeepTheirPromises) {
 }
 
 TEST_P(FuzzCorpus, DeepNestingKeepsItsPromises) {
-  // A stack of 8 MiB does not hold so many frames.
+  // More levels than a stack of 8 MiB has room for.
   constexpr size_t kDepth = 300'000;
   for (const std::string_view opening : {"[", "{\"a\":", "- ", "(", "{a: "}) {
     std::string deep;
     for (size_t i = 0; i < kDepth; ++i) deep += opening;
     Run(deep);
     for (const FuzzInput& input : Inputs()) {
-      // Inserts the nesting in the place of a value.
+      // Replaces the first value with the nesting.
       const size_t colon = input.bytes.find(':');
       if (colon == std::string::npos) continue;
       std::string nested = input.bytes;

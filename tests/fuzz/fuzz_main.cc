@@ -1,4 +1,4 @@
-// The libFuzzer program, of all targets: --target=NAME says which.
+// The libFuzzer program of all targets; --target=NAME selects one.
 //
 //   gauntlet_fuzz --list                                targets, dictionaries
 //   gauntlet_fuzz --target=manifest --write-seeds=DIR   writes its inputs
@@ -14,7 +14,7 @@
 
 namespace {
 
-// libFuzzer's entry points take no argument of ours, so it stands here.
+// A global, because libFuzzer's entry points take no argument of ours.
 const gauntlet::FuzzTarget* target = nullptr;
 
 std::string_view Flag(int argc, char** argv, std::string_view name) {

@@ -1,5 +1,5 @@
-// A job of two workers and a stranger that sends a thousand hostile hellos and
-// frames to its chief: none of them is an abort, costs memory that stays, or
+// A job of two workers, and a stranger that sends a thousand hostile hellos and
+// frames to its chief: no frame aborts the job, costs memory permanently, or
 // changes a bit.
 #include <chrono>
 
@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr size_t kFrames = 1200;
 
-// Rank 1 as it introduces itself, with that job.
+// Returns the introduction of rank 1, with this job.
 std::string Introduce(const std::string& job) {
   return EncodeIntroduction({.settings = EncodeCommonSettings(SmallRun(), job),
                              .held = {},
@@ -31,7 +31,7 @@ Hello HelloWith(std::string payload) {
   return {.rank = 1, .payload = std::move(payload)};
 }
 
-// Each is refused for another reason.
+// Returns frames that are each refused for a different reason.
 std::vector<Frame> WorstCases() {
   std::vector<Frame> frames = {
       "",
@@ -56,8 +56,8 @@ std::vector<Frame> WorstCases() {
   return frames;
 }
 
-// One changed, cut or repeated piece of a sound hello. What is still a hello of
-// a rank there is becomes one of a rank there is not.
+// Changes, truncates or repeats one piece of a valid hello. If the result is
+// still a hello, gives it a rank that does not exist.
 Frame Mutated(RandomStream& random) {
   Frame frame = EncodeControl(HelloWith(Introduce(R"({"seed":1})")));
   const size_t at = random.Below(frame.size());
@@ -84,8 +84,8 @@ std::vector<Frame> HostileFrames(uint64_t seed) {
   return frames;
 }
 
-// Sends each over a connection of its own; how many of them were ended by an
-// answer or with the connection.
+// Sends each frame over a connection of its own. Returns how many connections
+// ended with an answer or by being closed.
 size_t SendAll(World& world, const std::string& address,
                const std::vector<Frame>& frames) {
   const Time deadline = world.clock.Now() + seconds(60);
@@ -101,7 +101,7 @@ size_t SendAll(World& world, const std::string& address,
   for (const Frame& frame : frames) {
     auto channel =
         world.network.Connect(address, world.clock.Now() + seconds(2));
-    if (!channel.ok()) break;  // the job is done
+    if (!channel.ok()) break;  // the job has ended
     if (!(*channel)->Send(frame, deadline).ok()) continue;
     channels.push_back(*std::move(channel));
     if (channels.size() == kMaxWaitingCallers / 2) end_all();
@@ -113,7 +113,7 @@ size_t SendAll(World& world, const std::string& address,
 LifeOutcome RunWithStranger(const std::vector<Frame>& frames, size_t& ended,
                             Duration pause) {
   TrainingFixture fixture;
-  // The first worker gets the next one.
+  // The first worker gets the next port.
   const int port = fixture.simulation().AllocatePort() + 1;
   const std::string address = fmt::format("w0:{}", 7000 + port);
   fixture.simulation().Start(
@@ -141,7 +141,7 @@ TEST(HostilePeerTest, AThousandHostileHellosChangeNoBitOfAJob) {
   }
 }
 
-// All of them, against a chief that waits for a worker.
+// Sends all hostile hellos to a chief that waits for a worker.
 TEST(HostilePeerTest, AThousandHostileHellosKeepNoWorkerOut) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = 3});

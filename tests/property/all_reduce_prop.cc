@@ -1,5 +1,5 @@
-// All-reduce against a plain sum in replica order: equal in every bit, for any
-// workers, replicas, sizes, and delays of every frame.
+// All-reduce compared with a plain sum in replica order: bitwise identical for
+// any numbers of workers and replicas, any size, and any delay of every frame.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@ struct Reduction {
   int replicas = 1;
   size_t floats = 1;
   uint64_t seed = 0;           // for values, schedule and delays
-  uint64_t most_delay_us = 1;  // for a frame
-  uint64_t rounds = 1;         // one all-reduce after another on one ring
+  uint64_t most_delay_us = 1;  // per frame
+  uint64_t rounds = 1;         // consecutive all-reduces on one ring
 };
 
 std::string ToText(const Reduction& r) {
@@ -38,8 +38,8 @@ Result<Reduction> FromText(std::string_view text) {
   return r;
 }
 
-// Values of very different sizes, zeros of both signs and infinities among
-// them: any other order of the sum has other bits.
+// Returns values of very different magnitudes, with zeros of both signs and
+// infinities: summing them in any other order gives other bits.
 Arrays MakeReplicas(const Reduction& r, uint64_t round) {
   RandomStream stream(r.seed + round, "replicas");
   Arrays arrays(static_cast<size_t>(r.replicas), std::vector<float>(r.floats));
@@ -55,13 +55,13 @@ Arrays MakeReplicas(const Reduction& r, uint64_t round) {
   return arrays;
 }
 
-// Any NaN is equal to any NaN.
+// Returns true iff the bits are equal, or both values are NaN.
 bool SameBits(float x, float y) {
   return (std::isnan(x) && std::isnan(y)) ||
          std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
 }
 
-// The workers, and what the first of them to complain said.
+// The workers, and the first error that one of them finds.
 class Cluster {
  public:
   explicit Cluster(const Reduction& reduction)
@@ -85,7 +85,8 @@ class Cluster {
                          .body = [this, rank](World& world) {
                            const std::string wrong = Work(world, rank);
                            if (!wrong.empty() && wrong_.empty()) wrong_ = wrong;
-                           // The others are not to wait for it.
+                           // Exits, so that the other workers do not wait for
+                           // this one.
                            if (!wrong.empty()) world.host.Exit(1);
                            return 0;
                          }});
@@ -161,7 +162,8 @@ class Cluster {
   std::string wrong_;
 };
 
-// A chunk is 64 Ki floats: sizes within one, at its edges, and of several.
+// A chunk is 64 Ki floats. Sizes are within one chunk, at its edges, and of
+// several chunks.
 rc::Gen<size_t> Floats() {
   constexpr size_t kChunk = 64 * 1024;
   return rc::gen::weightedOneOf<size_t>(

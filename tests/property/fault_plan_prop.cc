@@ -1,4 +1,4 @@
-// Plans of all kinds and parameters: what is written is read again.
+// Plans of all kinds and parameters: a plan that is written reads back equal.
 #include <set>
 
 #include "chaos/inject/plan/plan.h"
@@ -27,7 +27,7 @@ TEST(FaultPlanProperty, ComesBackAsItWasWritten) {
                             .wrong = Wrong});
 }
 
-// A kind that the generator never makes would be a hole in the property above.
+// The property above does not cover kinds that the generator never makes.
 TEST(FaultPlanProperty, EveryKindIsMade) {
   std::set<FaultKind> made;
   for (uint64_t number = 0; number < 2000; ++number) {

@@ -1,5 +1,4 @@
-// Storage whose every operation can be refused, and between whose operations
-// anything else can happen.
+// Storage that can refuse any operation, and run any code before each of them.
 #ifndef GAUNTLET_TESTS_PROPERTY_GATED_STORAGE_H_
 #define GAUNTLET_TESTS_PROPERTY_GATED_STORAGE_H_
 
@@ -16,8 +15,8 @@ class GatedStorage final : public Storage {
  public:
   explicit GatedStorage(Storage& base) : base_(base) {}
 
-  // Asked before each operation, also those of open files; what it returns
-  // that is not Ok is the result, and nothing is done.
+  // Called before each operation, also those of open files. If it returns an
+  // error, the operation fails with it and has no effect.
   std::function<Status()> gate;
 
   Result<std::unique_ptr<File>> Open(const std::string& path,

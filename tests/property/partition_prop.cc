@@ -1,4 +1,4 @@
-// Whoever takes part in whatever number: every row, replica and tensor is taken
+// For any number of participants: every row, replica and tensor is taken
 // exactly once.
 #include <algorithm>
 #include <sstream>
@@ -13,7 +13,7 @@
 namespace gauntlet {
 namespace {
 
-// A property's value is a row of numbers.
+// Value of a property: a list of numbers.
 using Numbers = std::vector<uint64_t>;
 
 std::string ToText(const Numbers& numbers) {
@@ -37,7 +37,8 @@ Result<Numbers> ThisMany(size_t count, std::string_view text) {
   return numbers;
 }
 
-// How often each of `count` things was taken, if not once.
+// Returns an error unless each of `taken` is 1. An element counts how often one
+// thing was taken.
 std::string NotOnce(const std::vector<int>& taken) {
   const auto odd = std::ranges::find_if(taken, [](int n) { return n != 1; });
   if (odd == taken.end()) return "";
@@ -45,7 +46,7 @@ std::string NotOnce(const std::vector<int>& taken) {
                      taken.size(), *odd);
 }
 
-// seed, epoch, rows.
+// Value: seed, epoch, rows.
 std::string WrongOrder(const Numbers& value) {
   const auto rows = static_cast<uint32_t>(value.at(2));
   const SampleOrder order(value[0], value[1], rows);
@@ -62,7 +63,8 @@ TEST(PartitionProperty, TheOrderOfAnEpochIsAPermutation) {
   CheckProperty<Numbers>(
       {.name = "sample_order",
        .any = rc::gen::exec([] {
-         // Sizes around powers of two too: the cipher's domain is one.
+         // Includes sizes around powers of two, as the cipher's domain is a
+         // power of two.
          const uint64_t power = uint64_t{1} << *rc::gen::inRange(0, 12);
          const uint64_t rows = *rc::gen::oneOf(
              rc::gen::inRange<uint64_t>(1, 3000),
@@ -76,7 +78,8 @@ TEST(PartitionProperty, TheOrderOfAnEpochIsAPermutation) {
        .wrong = WrongOrder});
 }
 
-// rows, workers, replicas, batch: an epoch's steps, by every worker.
+// Value: rows, workers, replicas, batch. Checks the steps of an epoch, by every
+// worker.
 std::string WrongEpoch(const Numbers& value) {
   const uint64_t rows = value.at(0);
   const auto workers = static_cast<int>(value.at(1));
@@ -116,7 +119,7 @@ TEST(PartitionProperty, EveryRowOfAnEpochIsTakenOnceByAnyWorkers) {
        .wrong = WrongEpoch});
 }
 
-// Shards, then a size for each tensor.
+// Value: number of shards, then a size for each tensor.
 std::string WrongShards(const Numbers& value) {
   const std::vector<std::byte> bytes(4096);
   std::vector<TensorView> tensors;
@@ -132,7 +135,8 @@ std::string WrongShards(const Numbers& value) {
     if (plan[tensor] >= load.size()) return "a shard that is not there";
     load[plan[tensor]] += tensors[tensor].bytes.size();
   }
-  // No shard could give up a tensor and still be above the least loaded one.
+  // Moving any tensor off the fullest shard would leave it no fuller than the
+  // emptiest one.
   uint64_t largest = 0;
   for (const TensorView& tensor : tensors) {
     largest = std::max<uint64_t>(largest, tensor.bytes.size());

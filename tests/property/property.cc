@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOnly = "GAUNTLET_COUNTEREXAMPLE";
 
-// The program and the test that are running.
+// Returns the program and the test that are running.
 std::string ThisTest() {
   const testing::TestInfo* const test =
       testing::UnitTest::GetInstance()->current_test_info();
@@ -37,7 +37,8 @@ Counterexample ReadCounterexample(const fs::path& path) {
 }  // namespace
 
 void ChooseNumberOfCases() {
-  // RapidCheck reads it once, at its first check, and takes 100 without it.
+  // RapidCheck reads the variable once, at its first check; without it, it runs
+  // 100 cases.
   setenv("RC_PARAMS", "max_success=1000", /*overwrite=*/0);
 }
 

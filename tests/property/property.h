@@ -1,7 +1,7 @@
 // Properties whose counterexamples are files.
 //
-// A property is about values that have a text form. Its checked-in
-// counterexamples, counterexamples/<name>/*, are tried first; then values that
+// A property is about values that have a text form. CheckProperty first tries
+// its checked-in counterexamples, counterexamples/<name>/*, then values that
 // RapidCheck generates (RC_PARAMS="max_success=100000 seed=7" for more). The
 // simplest value that fails is written to a file. The failure names the
 // program, the test and the file that try it again.
@@ -31,20 +31,22 @@ struct Property {
   std::function<std::string(const T&)> wrong;
 };
 
-// A thousand cases, unless RC_PARAMS says otherwise.
+// Sets a thousand cases, unless RC_PARAMS is set.
 void ChooseNumberOfCases();
 
 struct Counterexample {
   std::string path;
   std::string text;
 };
-// The checked-in counterexamples, by name. If the variable
-// GAUNTLET_COUNTEREXAMPLE names a file, only that one, and only if its folder
-// is the property's.
+// Returns the checked-in counterexamples, by name. If the variable
+// GAUNTLET_COUNTEREXAMPLE names a file, returns only that file, and only if it
+// is in the property's folder.
 std::vector<Counterexample> CounterexamplesOf(std::string_view property);
-// Returns true iff the variable is set: no values are generated then.
+// Returns true iff GAUNTLET_COUNTEREXAMPLE is set: then no values are
+// generated.
 bool OnlyOneIsTried();
-// Writes a new one beside the test program and returns the message for users.
+// Writes a new counterexample to a file next to the test program. Returns the
+// message for users.
 std::string KeepCounterexample(std::string_view property,
                                const std::string& text);
 
@@ -66,8 +68,8 @@ void CheckProperty(const Property<T>& property) {
   ReplayCounterexamples(property);
   if (OnlyOneIsTried()) return;
   ChooseNumberOfCases();
-  // RapidCheck goes on from each simpler value that fails: the last one that
-  // failed is the simplest.
+  // RapidCheck continues from each simpler value that fails, so the last value
+  // that fails is the simplest.
   std::optional<T> failed;
   const bool holds = rc::check(std::string(property.name), [&] {
     const T value = *property.any;

@@ -1,4 +1,4 @@
-// Recovery, over many plans: every crash that one worker can have, and random
+// Recovery, over many plans: every crash that a worker can have, and random
 // plans of a few faults within the budget of chaos/inject/plan/plan.h.
 #include <algorithm>
 #include <string_view>
@@ -35,8 +35,7 @@ PlanRunner MakeRunner(SaveMode mode,
                       AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
   static References references("", "test");
   Case one = LoadScenarios(kJob, "recovery.yaml").cases.at(0);
-  // A hang in a save shows after this long; virtual time is cheap, but the
-  // run has an end.
+  // Timeout that detects a hang in a save. Virtual time is cheap, but limited.
   one.train.cluster.save_timeout = std::chrono::seconds(5);
   one.train.checkpoint.mode = mode;
   one.train.checkpoint.at_success = at_success;
@@ -67,7 +66,7 @@ std::string Describe(const FaultPlan& plan, const PlanRun& trial) {
   return text;
 }
 
-// Tries plan by plan; what it says in the end is how many came to their faults.
+// Tries plans one by one, and counts those whose faults all fired.
 class Sweep {
  public:
   explicit Sweep(PlanRunner runner) : runner_(std::move(runner)) {}
@@ -84,7 +83,7 @@ class Sweep {
   int fired_ = 0;
 };
 
-// With saves that training waits for, and with saves beside it, with and
+// Tests with synchronous saves, asynchronous saves, and asynchronous saves
 // without a copy.
 class RecoverySweep : public testing::TestWithParam<SaveMode> {};
 class RecoveryProperty : public testing::TestWithParam<SaveMode> {};
@@ -122,7 +121,8 @@ INSTANTIATE_TEST_SUITE_P(Saves, RecoveryProperty,
                                          SaveMode::kZeroCopy),
                          NameOf);
 
-// A site at which each hit of the point is an occurrence.
+// Returns a site at which every pass of the point, on any block, is an
+// occurrence.
 FaultSite EachHit(int worker, Point point, uint64_t hit) {
   return {.worker = worker,
           .point = point,
@@ -130,7 +130,7 @@ FaultSite EachHit(int worker, Point point, uint64_t hit) {
           .block = HasBlocks(point) ? kAnyBlock : 0};
 }
 
-// Each (point, worker, hit) that is reached at all: one crash there.
+// Crashes once at each (point, worker, occurrence) that is reached at all.
 TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
   Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
@@ -144,7 +144,7 @@ TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
   EXPECT_GT(sweep.fired(), 100);
 }
 
-// In the second life, after a crash: faults during recovery.
+// Faults fire in the second attempt, after a crash: during recovery.
 TEST_P(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
   Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
@@ -189,8 +189,8 @@ TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
   EXPECT_GT(sweep.fired(), 100);
 }
 
-// With the result said, the run is done, whatever else is; without it, a
-// restart finds the newest checkpoint until the last moment.
+// Once the result is reported, the run is complete even if the deletion is not.
+// Until then, a restart must find the newest checkpoint.
 TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
   PlanRunner runner = MakeRunner(GetParam(), AtSuccess::kDeleteCheckpoints);
   for (const Point point : {Point::kFinish, Point::kBackupDelete,
@@ -220,8 +220,8 @@ rc::Gen<Point> WritePoint() {
                           Point::kManifestWrite, Point::kStateWrite);
 }
 
-// Faults whose budget leaves a run that recovers, whatever else there is; bit
-// flips aside, which may take every copy.
+// Returns a fault whose budget lets the run recover, together with any others.
+// Leaves out bit flips, which may damage every copy.
 rc::Gen<Fault> BudgetedFault() {
   return rc::gen::exec([] {
     Fault fault;
@@ -278,7 +278,7 @@ rc::Gen<Fault> BudgetedFault() {
   });
 }
 
-// Up to three faults.
+// Returns a plan of up to three faults.
 rc::Gen<FaultPlan> BudgetedPlan() {
   return rc::gen::exec([] {
     FaultPlan plan;

@@ -12,7 +12,7 @@ namespace {
 
 struct Crowd {
   int tasks = 1;
-  int turns = 1;  // for each task
+  int turns = 1;  // per task
   uint64_t seed = 0;
 };
 
@@ -42,7 +42,8 @@ struct Turn {
   auto operator<=>(const Turn&) const = default;
 };
 
-// Tasks of one process that do nothing but let others run, and one that sleeps.
+// Runs the tasks of one process, which only yield, and one that sleeps. Returns
+// the turns of the tasks that yield.
 std::vector<Turn> TurnsOf(const Crowd& crowd, Time* woke = nullptr) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = crowd.seed});
@@ -67,9 +68,10 @@ std::vector<Turn> TurnsOf(const Crowd& crowd, Time* woke = nullptr) {
   return turns;
 }
 
-// How many decisions a task that can run may have to wait. Each takes it with a
-// chance of at least 1 in n; after 60 n of them it is still waiting with a
-// chance below e^-60, which no number of runs will ever see.
+// Returns the number of decisions that a runnable task may have to wait for.
+// Each decision picks the task with a probability of at least 1 in n. The
+// probability that it still waits after 60 n decisions is below e^-60: no
+// number of runs will ever see it.
 size_t LongestWait(int tasks) { return 60 * (static_cast<size_t>(tasks) + 1); }
 
 std::string Starved(const Crowd& crowd) {
@@ -102,8 +104,8 @@ TEST(SchedulerProperty, EveryRunnableTaskRunsWithinABound) {
                         .wrong = Starved});
 }
 
-// While anything can run, time moves by the price of a decision and no more;
-// it jumps to a timer only when nothing can.
+// While any task can run, time advances only by the cost of a decision. It
+// jumps to a timer only when no task can run.
 std::string JumpedEarly(const Crowd& crowd) {
   Time woke;
   const std::vector<Turn> turns = TurnsOf(crowd, &woke);
@@ -145,8 +147,8 @@ TEST(SchedulerProperty, EqualSeedsGiveEqualOrders) {
                         .wrong = Differed});
 }
 
-// All 6 orders of three tasks of one turn, and nearly all of the 90 of three
-// tasks of two turns, come up in a few hundred seeds.
+// A few hundred seeds produce all 6 orders of three tasks of one turn, and
+// nearly all of the 90 orders of three tasks of two turns.
 TEST(SchedulerProperty, SeedsReachAllInterleavings) {
   const auto orders = [](int turns, uint64_t seeds) {
     std::set<std::vector<int>> found;

@@ -1,6 +1,5 @@
-// Recovery, over many set-ups: whatever a job is set up as, it completes
-// undisturbed, and whatever random plans do to it, it ends in the reference's
-// bits, or refuses where that is due.
+// Recovery, over many set-ups: any valid job completes without faults. Under
+// random plans it ends with the reference's bits, or refuses where it has to.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -26,13 +25,14 @@ std::string OneOf(Choices... choices) {
   return *rc::gen::element(std::string(choices)...);
 }
 
-// True for so many of a hundred; a shrunk set-up has none of them.
+// Returns true in `some` of 100 draws, and false in a shrunk set-up.
 bool InSomeOf100(int some) { return *rc::gen::inRange(0, 100) >= 100 - some; }
 
-// How many are enough for a life, or how many each has: keys of `cluster`.
+// Keys of `cluster`: the least number of workers, or the number in each
+// attempt.
 struct Membership {
   std::string keys;
-  bool by_life = false;  // all start together then
+  bool by_life = false;  // then all workers start together
 };
 
 Membership AnyMembership(int workers) {
@@ -84,7 +84,7 @@ std::string AnyData() {
                      InSomeOf100(25) ? ", validation_steps: 1" : "");
 }
 
-// Keys of `job` that change what is trained.
+// Returns keys of `job` that change the training.
 std::string AnyJob() {
   std::string keys;
   const auto add = [&keys](int some_of_100, const auto& key) {
@@ -112,8 +112,9 @@ std::string AnyOutputs() {
                "{curves_every: 3, export: true}");
 }
 
-// Each start of the launcher; "": all are alike. Runs too short for them, or
-// where a changed job has no checkpoint to be refused by, are no set-ups.
+// Returns the settings of each start of the launcher; "" if they do not differ.
+// Some do not fit the job, as when it is too short: IsOfItsLaunches skips these
+// set-ups.
 std::string AnyLaunches() {
   if (!InSomeOf100(25)) return "";
   return "launches: " +
@@ -137,7 +138,7 @@ std::string AnyCheckpoint() {
       InSomeOf100(15) ? ", allow_cold_start: true" : "");
 }
 
-// A scenario without faults, with what random plans are drawn from by its seed.
+// Returns a scenario without faults, whose seed random plans are drawn from.
 std::string AnySetup() {
   const std::string job = fmt::format(
       "{{epochs: {}, replicas: 12{}{}}}", *rc::gen::inRange(1, 5),
@@ -177,8 +178,8 @@ struct Tried {
   size_t fired = 0;  // plans with a fault that fired
 };
 
-// Returns what is wrong with the set-up or one of its plans, or "" if all held.
-// The last plan runs twice, and both runs must have the same events.
+// Returns the error in the set-up or in one of its plans; "" if all passed. The
+// last plan runs twice, and both runs must have the same events.
 std::string WrongWith(const std::string& text, Tried& tried) {
   const LoadedFile loaded = LoadScenarios(text, "setup.yaml");
   if (!loaded.errors.empty()) {
@@ -192,7 +193,7 @@ std::string WrongWith(const std::string& text, Tried& tried) {
   ++tried.setups;
   PlanSpace space = SpaceOf(setup);
   for (uint64_t number = 0; number <= kPlansOfASetup; ++number) {
-    // The first has none: another order of events all the same.
+    // The first plan has no faults, but still another order of events.
     space.max_faults = static_cast<int>(std::min<uint64_t>(number, 4));
     const FaultPlan plan = RandomPlan(space, setup.seed, number);
     const PlanRun trial = runner->Try(plan);
@@ -212,7 +213,7 @@ std::string WrongWith(const std::string& text, Tried& tried) {
 }
 
 TEST(SetupProperty, EveryPlanOnEverySetupHolds) {
-  // Each has its own reference run and many plans.
+  // Fewer cases, as each has its own reference run and many plans.
   setenv("RC_PARAMS", "max_success=150", /*overwrite=*/0);
   Tried tried;
   CheckProperty<std::string>(

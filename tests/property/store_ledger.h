@@ -25,22 +25,23 @@ struct SavedKey {
 
 class StoreLedger {
  public:
-  // The claim of a generation is recorded, with the checkpoint that it resumes
+  // Records the claim of a generation, with the checkpoint that it resumes
   // from.
   void Claimed(uint64_t generation, std::optional<SavedKey> parent) {
     parents_[generation] = parent;
     if (parent) acknowledged_.insert(*parent);
   }
-  // The generation's claim is not on the disk any more.
+  // Notes that the generation's claim is no longer on the disk.
   void Unclaimed(uint64_t generation) { parents_.erase(generation); }
   void Acknowledged(SavedKey key) { acknowledged_.insert(key); }
   void Damaged(SavedKey key) {
     lost_.insert(key);
     any_damage_ = true;
   }
-  // Retention left the newest `keep` checkpoints on the disk, or its process
-  // ended in the middle: older checkpoints may be missing now. A fenced copy of
-  // a parent's bytes counts for retention as it does for a load.
+  // Notes that retention kept the newest `keep` checkpoints on the disk, or
+  // that its process died in the middle: older checkpoints may be missing now.
+  // A fenced copy of a parent's bytes counts for retention as it does for a
+  // load.
   void Retired(size_t keep, const std::vector<SavedKey>& on_disk) {
     for (const auto& [step, keys] : Steps()) {
       if (keep == 0) lost_.insert(keys.begin(), keys.end());
@@ -81,8 +82,9 @@ class StoreLedger {
                                [&](SavedKey key) { return InLineage(key); });
   }
 
-  // The newest step that has to be found again, whatever happened to others:
-  // acknowledged, not retired, not damaged. Nullopt: nothing is owed.
+  // Returns the newest step that must be found again, whatever happened to
+  // others: acknowledged, not retired, not damaged. Returns nullopt if no step
+  // must be.
   std::optional<uint64_t> Owed() const {
     for (const auto& [step, keys] : Steps()) {
       const bool lost = std::ranges::any_of(
@@ -93,7 +95,7 @@ class StoreLedger {
   }
 
  private:
-  // The acknowledged checkpoints of the lineage, by step, newest first.
+  // Returns the acknowledged checkpoints of the lineage, by step, newest first.
   std::map<uint64_t, std::vector<SavedKey>, std::greater<>> Steps() const {
     std::map<uint64_t, std::vector<SavedKey>, std::greater<>> steps;
     for (const SavedKey key : acknowledged_) {

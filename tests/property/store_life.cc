@@ -90,7 +90,8 @@ std::string StoreLife::Live(const StoreAction& action, Process& process) {
   return wrong;
 }
 
-// Leaves process.store empty where the claim was refused for a good reason.
+// Claims a generation. Leaves process.store empty if the claim was refused for
+// a valid reason.
 std::string StoreLife::Claim(Process& process, uint64_t keep) {
   ObserveClaims();
   process.keep = keep;
@@ -323,8 +324,8 @@ std::vector<SavedKey> StoreLife::KeysOnDisk() const {
   return keys;
 }
 
-// A process that is gone in the middle of its claim may have recorded it, and a
-// power cut may have undone that.
+// Reads the claims on the disk. A process that died during its claim may have
+// recorded it, and a power loss may have undone the record.
 void StoreLife::ObserveClaims() {
   for (const uint64_t generation : unsure_claims_) {
     ledger_.Unclaimed(generation);

@@ -22,14 +22,16 @@ namespace gauntlet {
 
 class StoreLife {
  public:
-  // Plants the bugs in its processes.
+  // The processes have the planted bugs.
   explicit StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs = {});
 
-  // Returns the store's error in the action; "" if there is none.
+  // Performs the action. Returns the error of the store in it; "" if there is
+  // none.
   std::string Do(const StoreAction& action);
 
  private:
-  // One process, with its own view of the world, and its store once claimed.
+  // A process with its own view of the world, and its store once it has
+  // claimed.
   struct Process {
     explicit Process(const StoreLife& life)
         : storage(life.disk_), test(storage) {
@@ -39,7 +41,7 @@ class StoreLife {
     TestWorld test;
     std::optional<CheckpointStore> store;
     uint64_t generation = 0;
-    uint64_t step = 0;  // its newest checkpoint's
+    uint64_t step = 0;  // of its newest checkpoint
     size_t keep = 1;
     size_t events_seen = 0;
   };
@@ -63,7 +65,7 @@ class StoreLife {
   void WriteStateFile(const std::string& text);
   void RemoveStateFile();
 
-  // The checkpoints on the disk, read without the store's own code.
+  // Returns the checkpoints on the disk, read without the store's own code.
   std::vector<OnDisk> Committed() const;
   std::vector<SavedKey> KeysOnDisk() const;
   void ObserveClaims();
@@ -74,13 +76,14 @@ class StoreLife {
   Simulation simulation_;
   Storage& disk_;
   StoreLedger ledger_;
-  size_t least_kept_ = SIZE_MAX;      // by any process so far
-  std::set<uint64_t> unsure_claims_;  // recorded as far as the disk shows
+  size_t least_kept_ = SIZE_MAX;      // smallest `keep` so far
+  std::set<uint64_t> unsure_claims_;  // known only from the disk
   std::set<std::string> damaged_names_;
-  // A power cut may give them back the name that they had before a claim.
+  // Identifies damage by key too: a power loss may restore the name that a
+  // checkpoint had before a claim.
   std::set<SavedKey> damaged_keys_;
   std::vector<std::unique_ptr<Process>> survivors_;
-  std::optional<uint64_t> wanted_;  // the step that an edit asks for
+  std::optional<uint64_t> wanted_;  // step that an edit selects
 };
 
 }  // namespace gauntlet

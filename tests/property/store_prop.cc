@@ -1,6 +1,6 @@
-// A checkpoint store under anything that may happen to it: what the model says
-// is owed is what the next process loads, or it refuses; it never loads what is
-// fenced, torn or damaged.
+// A checkpoint store under any sequence of actions and faults. The next process
+// loads the checkpoint that the model requires, or refuses. It never loads one
+// that is fenced, torn or damaged.
 #include <map>
 
 #include <rapidcheck/state.h>
@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-// The state of a store that decides which actions make sense.
+// State of the store by which the generator chooses actions that make sense.
 struct StoreModel {
   bool used = false;  // has been claimed
   int survivors = 0;
@@ -114,7 +114,7 @@ std::string WrongStory(const StoreStory& story,
     const std::string wrong = life.Do(story.actions[i]);
     if (!wrong.empty()) return "action " + std::to_string(i) + ": " + wrong;
   }
-  // Whoever comes last.
+  // Finally, one more process claims.
   return life.Do({.verb = StoreVerb::kLive});
 }
 
@@ -127,7 +127,7 @@ TEST(StoreProperty, LoadsWhatIsOwedOrRefuses) {
        .wrong = [](const StoreStory& story) { return WrongStory(story); }});
 }
 
-// The property is worth what it finds.
+// Shows that the property can fail: it finds planted bugs.
 TEST(StoreProperty, FindsWhatIsPlanted) {
   for (const PlantedBug bug :
        {PlantedBug::kTrustManifestBlindly, PlantedBug::kSkipManifestSync,

@@ -13,27 +13,27 @@
 namespace gauntlet {
 
 enum class StoreVerb : uint8_t {
-  kLive,     // a process claims, makes `saves`, leaving `keep`, and ends
-  kGone,     // the same, but it is gone at storage operation `at`
-  kError,    // the same, but operation `at` fails once
-  kStay,     // the same, but it does not end: a survivor
-  kLate,     // the oldest survivor makes one more save
-  kRace,     // at operation `at` of a save another process claims
-  kDamage,   // one bit of a checkpoint
-  kEdit,     // a person wants another checkpoint, and a process claims
-  kMisedit,  // a person wants one that is not there, and a process claims
-  kForget,   // the state file is gone
-  kPower,    // a power loss
+  kLive,     // a process claims, saves `saves` times, keeps `keep`, and ends
+  kGone,     // as kLive, but the process dies at storage operation `at`
+  kError,    // as kLive, but storage operation `at` fails once
+  kStay,     // as kLive, but the process keeps running and becomes stale
+  kLate,     // the oldest stale process saves once more
+  kRace,     // another process claims at operation `at` of a save
+  kDamage,   // flips one bit of a checkpoint
+  kEdit,     // a user selects another checkpoint, and a process claims
+  kMisedit,  // a user selects a missing checkpoint, and a process claims
+  kForget,   // removes the state file
+  kPower,    // power loss
 };
 inline constexpr int kStoreVerbs = 11;
 
-// The verb decides which numbers count.
+// An action. Each verb uses some of the numbers.
 struct StoreAction {
   StoreVerb verb = StoreVerb::kLive;
   uint64_t saves = 0;
   uint64_t keep = 1;
-  uint64_t at = 0;    // an operation, one of several, or a seed
-  uint64_t byte = 0;  // kDamage: chooses the file, and the byte in it
+  uint64_t at = 0;    // an operation, an index, or a seed
+  uint64_t byte = 0;  // kDamage: selects the file and the byte
 };
 
 struct StoreStory {
@@ -41,7 +41,7 @@ struct StoreStory {
   std::vector<StoreAction> actions;
 };
 
-// "weak", then an action a line.
+// Text form: the profile ("weak"), then one action per line.
 std::string StoryToText(const StoreStory& story);
 Result<StoreStory> StoryFromText(std::string_view text);
 

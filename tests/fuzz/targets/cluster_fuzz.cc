@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// One NAME=VALUE a line.
+// Reads one NAME=VALUE per line.
 Environment EnvironmentOf(std::string_view input) {
   Environment environment;
   while (!input.empty()) {

@@ -10,7 +10,7 @@ void FuzzEventLog(std::string_view input) {
   const Parsed<LifeEvents> life = ReadEventFile(input, "w0.jsonl");
   if (!life.ok()) return CheckErrorLine(life.error);
   CHECK(life.error.empty(), life.error);
-  // Events that were read can be part of a record.
+  // Events that can be read must be valid in a record.
   Record record;
   record.lives.push_back(*life.value);
   const Parsed<Record> again = ReadRecord(RecordToJsonLines(record), "record");

@@ -33,8 +33,8 @@ void RunList(std::string_view input) {
   CheckSameText(input, EncodeList(*items), "list");
 }
 
-// A sound frame of its first byte's kind, whose header has the fields of the
-// next bytes and whose payload is the rest.
+// Returns a valid frame: the first byte gives its kind, the next bytes its
+// header fields, the rest its payload.
 Frame SoundFrame(std::string_view input) {
   ChunkHeader header;
   const auto take = [&input](auto& value) {

@@ -16,7 +16,8 @@ void CheckNotice(const HttpAnswer& answer) {
 
 }  // namespace
 
-// As it comes, byte by byte as a rule, and then as it ends.
+// Reads the answer in three states: half received, all received, and with the
+// stream closed.
 void FuzzHttpAnswer(std::string_view input) {
   input = input.substr(0, 2 * kMaxHttpAnswerBytes);
   const auto half =
@@ -25,7 +26,8 @@ void FuzzHttpAnswer(std::string_view input) {
   const auto closed = ReadHttpAnswer(input, HttpStream::kClosed);
   CHECK(!closed.ok() || closed->has_value(), "neither an answer nor none");
   if (!closed.ok()) CheckErrorLine(closed.status().message());
-  // An answer read from a part must not change with the bytes that follow.
+  // An answer that was read from the first half must not change with later
+  // bytes.
   if (half.ok() && *half && input.size() < kMaxHttpAnswerBytes) {
     CHECK(open.ok() && *open, "an answer that is none any more");
     CheckSameText((*half)->body, (*open)->body, "body");

@@ -1,5 +1,5 @@
-// Input: how the files are stored, two bytes of the images' size, the images,
-// the labels.
+// Input: storage format of the files, two bytes for the images' size, the
+// images, the labels.
 #include "engine/data/idx.h"
 #include "tests/engine/data/memory_files.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -9,8 +9,8 @@ namespace gauntlet {
 namespace {
 
 constexpr char kPlain = 'p';
-constexpr char kGzip = 'z';    // the bytes are gzip's
-constexpr char kPacked = 'P';  // the bytes are compressed here
+constexpr char kGzip = 'z';    // the input is in gzip format
+constexpr char kPacked = 'P';  // the target compresses the input
 
 std::string InputOf(char how, std::string_view images,
                     std::string_view labels) {

@@ -1,4 +1,4 @@
-// Input: two bytes of the features' size, the features, the labels.
+// Input: two bytes for the features' size, the features, the labels.
 #include "engine/data/npy.h"
 #include "tests/engine/data/data_files.h"
 #include "tests/engine/data/memory_files.h"

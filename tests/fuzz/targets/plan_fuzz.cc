@@ -31,7 +31,8 @@ std::vector<std::string> PlanSeeds() {
                            .kind = info.kind});
   }
   std::vector<std::string> seeds = {PlanToJson({.seed = 1})};
-  // A kind that needs more than a place is not sound as it stands.
+  // Drops kinds that need more than a site, as they are not valid without
+  // parameters.
   std::erase_if(plan.faults, [](const Fault& fault) {
     return !Validate(FaultPlan{.faults = {fault}}).ok();
   });

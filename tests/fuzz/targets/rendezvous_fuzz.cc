@@ -1,5 +1,5 @@
-// Messages of workers and the chief in a rendezvous, and reports of ranks on a
-// save.
+// Messages between workers and chief in a rendezvous, and the ranks' reports on
+// a save.
 #include "engine/train/rendezvous/common_settings.h"
 #include "engine/train/rendezvous/rendezvous_messages.h"
 #include "engine/train/save/collective_save.h"
@@ -9,12 +9,12 @@
 namespace gauntlet {
 namespace {
 
-// The job that others are compared with.
+// Returns the settings that those of others are compared with.
 std::string OwnSettings() {
   return EncodeCommonSettings(TrainOptions(), R"({"seed":1,"batch":4})");
 }
 
-// Checks that a value read, written and read again stays as it is; an error
+// Checks that a value is the same after it is written and read again. An error
 // must be kDataLoss.
 template <typename Decode, typename Encode>
 void RunRoundTrip(std::string_view input, const Decode& decode,

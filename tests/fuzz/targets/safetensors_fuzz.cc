@@ -37,7 +37,8 @@ void RunSafetensors(std::string_view file) {
   CheckSameText(written, FileOf(*again), "safetensors");
 }
 
-// The length of the header that the bytes happen to have.
+// Returns the bytes with the header length set to the actual one, so that the
+// reader gets past it.
 std::string WithHeaderLength(std::string_view input) {
   constexpr size_t kLength = 8;
   if (input.size() < kLength) return std::string(input);

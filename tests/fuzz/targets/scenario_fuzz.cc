@@ -23,7 +23,7 @@ void CheckDiagnostics(const LoadedFile& loaded, std::string_view text) {
   }
 }
 
-// A case is ready to run: nothing in it has to be refused later.
+// Checks that a case is ready to run: nothing in it is refused later.
 void CheckCase(const Case& one) {
   CHECK(!one.name.empty(), "a case without a name");
   CHECK(Validate(one.plan).ok(), Validate(one.plan).ToString());
@@ -48,7 +48,7 @@ void FuzzScenario(std::string_view input) {
   }
 }
 
-// The scenarios that there are, and what they leave out.
+// Returns the scenarios of the repository, and the keys that they do not use.
 std::vector<std::string> ScenarioSeeds() {
   std::vector<std::string> seeds = {R"(schema: gauntlet/v2
 name: everything

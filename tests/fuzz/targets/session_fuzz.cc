@@ -1,4 +1,4 @@
-// A hostile peer of a cluster: what it sends to a chief that waits for its
+// A hostile peer of a cluster. It sends frames to a chief that waits for its
 // workers, and as a member of a formed session.
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Each frame has its length in two bytes before it; the last is what is left.
+// Each frame is preceded by its length in two bytes; the last frame is the
+// rest.
 std::vector<Frame> FramesOf(std::string_view input) {
   std::vector<Frame> frames;
   while (input.size() >= 2) {
@@ -48,7 +49,7 @@ void CheckEnds(const std::vector<Status>& ends, const RunOutcome& outcome) {
   }
 }
 
-// Every kind of exchange that a session has.
+// Performs every kind of exchange that a session has.
 Status ExchangeAll(World&, Session& session) {
   Ring& ring = session.ring();
   const Duration patience = seconds(1);
@@ -61,7 +62,7 @@ Status ExchangeAll(World&, Session& session) {
   return ring.Broadcast({.step = 3}, 1, "", 1000, patience).status();
 }
 
-// Sends each frame over a connection of its own, and all over one more.
+// Sends each frame over a connection of its own, then all frames over one more.
 int SendToChief(World& world, const std::vector<Frame>& frames) {
   const Time deadline = world.clock.Now() + seconds(5);
   std::vector<std::unique_ptr<Channel>> channels;
@@ -96,8 +97,8 @@ void RunStranger(const std::vector<Frame>& frames) {
   CheckEnds(ends, cluster.outcome());
 }
 
-// A worker of rank 1 that forms a session by the rules and then sends what it
-// wants, on the control channel and into the ring.
+// Joins a session as rank 1 by the rules, and then sends the frames on the
+// control channel and into the ring.
 int JoinAndSend(World& world, const std::vector<Frame>& frames) {
   const Time deadline = world.clock.Now() + seconds(5);
   auto listener = world.network.Listen("w1:1");

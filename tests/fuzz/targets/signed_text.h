@@ -1,5 +1,5 @@
-// Texts whose last line is a digest of all before it: a fuzzer cannot make up
-// the digest, so it is put right here.
+// Texts whose last line is a digest of all text before it. A fuzzer cannot
+// guess the digest, so SignedText corrects it.
 #ifndef GAUNTLET_TESTS_FUZZ_TARGETS_SIGNED_TEXT_H_
 #define GAUNTLET_TESTS_FUZZ_TARGETS_SIGNED_TEXT_H_
 
@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// `prefix` and `suffix` stand around the digest: the text without its last
-// line of that prefix, if it has one, and with the line that belongs there.
+// Returns the text before the last occurrence of `prefix`, followed by a
+// correct digest line: `prefix`, the digest, `suffix`.
 inline std::string SignedText(std::string_view text, std::string_view prefix,
                               std::string_view suffix) {
   const size_t line = text.rfind(prefix);

@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// At most one of edit, refusal and damage, but for an edit that may be a cut.
+// Checks that at most one of edit, refusal and damage is set, except that an
+// edit that may be truncated comes with damage.
 void RunStateFile(std::string_view text) {
   const StateFile file = ParseStateFile(text);
   CHECK(!file.edit || file.damage.empty() == !file.edit->may_be_cut,
@@ -26,7 +27,8 @@ void RunStateFile(std::string_view text) {
   CHECK(again.all == file.all, written);
 }
 
-// Fields come back as they were, and the digest line counts as right.
+// Checks that fields are read back as written, and that the digest line
+// matches.
 void RunTextRecord(std::string_view text) {
   const TextRecord record = ParseTextRecord(text);
   TextRecordWriter writer("");

@@ -7,8 +7,8 @@
 namespace gauntlet {
 namespace {
 
-// Rebuilds the name from the parsed entry. For a token's temporary file, only
-// the input has the digits.
+// Rebuilds the name from the parsed entry. Takes the digits of a token's
+// temporary file from the input, as the entry does not hold them.
 std::string NameOf(const EntryName& entry, std::string_view input) {
   const std::string checkpoint = entry.checkpoint.ToString();
   switch (entry.kind) {
