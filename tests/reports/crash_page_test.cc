@@ -67,7 +67,7 @@ TEST(CrashPageTest, LongTablesAreCut) {
     Add(result, CrashFault::kTornWrite, 5, RecoveryVerdict::kRecovered);
   const std::string page = RenderCrashPage(result);
   EXPECT_THAT(page, HasSubstr("5 more are in result.json"));
-  // Findings come first, so that they are in it.
+  // Findings come first, so they are not cut.
   EXPECT_LT(page.find("reason of power-2"), page.find("reason of kill-0"));
 }
 

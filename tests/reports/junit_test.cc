@@ -52,7 +52,8 @@ worker 0, life 2  resumed from step 50
 </testsuites>
 )xml";
 
-// Everything that XML forbids, and everything that it gives a meaning.
+// Returns a result with all bytes that XML forbids or that have a meaning in
+// it.
 RunResult NastyResult() {
   RunResult result = SampleResult();
   for (int byte = 0; byte < 256; ++byte) {

@@ -9,20 +9,20 @@
 
 namespace gauntlet {
 
-// The first end tag that closes no open element, or the first element that
-// stays open; empty: the tags are balanced. Scripts and styles are skipped.
+// Returns the first end tag that closes no open element, or the first element
+// that stays open; empty if the tags are balanced. Skips scripts and styles.
 std::string FirstUnbalancedTag(std::string_view html);
 
 size_t CountOf(std::string_view text, std::string_view part);
 
-// Values of an attribute, in order.
+// Returns the values of an attribute, in order.
 std::vector<std::string> ValuesOf(std::string_view html,
                                   std::string_view attribute);
 
-// The text without its <style> and <script> elements.
+// Returns the text without its <style> and <script> elements.
 std::string WithoutCode(std::string_view html);
 
-// All bytes from 1 to 255, and markup that would do harm.
+// Returns all bytes from 1 to 255, and markup that would do harm.
 std::string HostileText();
 
 }  // namespace gauntlet

@@ -4,7 +4,7 @@ namespace gauntlet {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-// Times of a machine that was up before the run.
+// Clock time at the run's start, on a machine that booted earlier.
 constexpr int64_t kBegin = 77'000 * kMs;
 
 RecordEvent At(int64_t ms, RecordEvent event) {

@@ -1,4 +1,4 @@
-// A record of two workers of which one crashes, for tests of timelines.
+// A record of two workers, one of which crashes, for tests of timelines.
 #ifndef GAUNTLET_TESTS_REPORTS_SAMPLE_RECORD_H_
 #define GAUNTLET_TESTS_REPORTS_SAMPLE_RECORD_H_
 
@@ -6,7 +6,8 @@
 
 namespace gauntlet {
 
-// Worker 1 crashes in step 3; both start again and resume from step 2.
+// Returns a record in which worker 1 crashes in step 3. Both workers restart
+// and resume from step 2.
 Record SampleRecord();
 
 }  // namespace gauntlet

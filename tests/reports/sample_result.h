@@ -1,4 +1,4 @@
-// A result with every kind of verdict in it, for tests of reports.
+// A result with every kind of verdict, for tests of reports.
 #ifndef GAUNTLET_TESTS_REPORTS_SAMPLE_RESULT_H_
 #define GAUNTLET_TESTS_REPORTS_SAMPLE_RESULT_H_
 
@@ -8,9 +8,9 @@
 namespace gauntlet {
 
 RunResult SampleResult();
-// A case that the run left: it was not run.
+// Returns a case that was not run because the run ended early.
 CaseResult CaseLeft();
-// A case that failed first and then passed, as result of both tries.
+// Returns the combined result of a case that failed first and then passed.
 CaseResult FlakyCase(FlakyVerdict verdict);
 
 }  // namespace gauntlet

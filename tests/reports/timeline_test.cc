@@ -45,7 +45,7 @@ TimelineBound Milliseconds(uint64_t ms) {
   return {.unit = TimelineBound::Unit::kNanoseconds, .value = ms * 1'000'000};
 }
 
-// The text of every cell, in order.
+// Returns the text of every cell, in order.
 std::vector<std::string> Texts(const Timeline& timeline) {
   std::vector<std::string> texts;
   for (const TimelineRow& row : timeline.rows) {

@@ -101,7 +101,7 @@ TEST(MarkdownSummaryTest, HostileTextStaysInItsPlace) {
   EXPECT_EQ(FirstUnbalancedTag(text), "");
   EXPECT_THAT(text, Not(HasSubstr("<script")));
   EXPECT_EQ(CountOf(text, "<details>"), 3u);
-  // Two lines of the table's head, a line a case.
+  // One line of the table's header, and one per case.
   EXPECT_EQ(CountOf(text, "\n| "), 1u + 3u);
 }
 

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The first event of that kind by this worker and incarnation.
+// Returns the first event of the kind by this worker and incarnation.
 EventPlace Find(const Record& record, int worker, int incarnation,
                 RecordKind kind) {
   for (const EventPlace& place : EventsByTime(record)) {
@@ -25,7 +25,7 @@ EventPlace Find(const Record& record, int worker, int incarnation,
   return {};
 }
 
-// Kinds from the event's first cause to the event.
+// Returns the kinds from the event's first cause to the event.
 std::vector<RecordKind> ChainTo(const Record& record, EventPlace place) {
   const std::map<EventPlace, EventPlace> causes = CausesOf(record);
   std::vector<RecordKind> chain = {EventAt(record, place).kind};
@@ -111,7 +111,8 @@ TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
                           RecordKind::kStopAgreed));
 }
 
-// The sample with two launchers; the first one ends in a power cut.
+// Returns the sample with two launchers, of which the first ends in a power
+// loss.
 Record RecordOfAPowerCut() {
   Record record = SampleRecord();
   record.faults[0].kind = "power_loss";

@@ -56,7 +56,7 @@ TEST(ProcessSpansTest, UnreachableProcess_EndsWithItsLastEvent) {
   EXPECT_EQ(span.ending, "is out of reach");
 }
 
-// The machine does not tell which run of the launcher a process was.
+// The machine does not report which run of the launcher a process belonged to.
 TEST(ProcessSpansTest, KilledLauncher_EndsAsTheMachineReports) {
   Record record = SampleRecord();
   const auto end = [&](int64_t ms, RecordReason reason, int64_t count) {
@@ -79,7 +79,7 @@ TEST(ProcessSpansTest, KilledLauncher_EndsAsTheMachineReports) {
   EXPECT_EQ(spans[5].ending, "was killed by signal 15");
 }
 
-// "4:cut 1-9" for each save.
+// Returns "STEP:STATE BEGIN-END", such as "4:cut 1-9", for each save.
 std::vector<std::string> Shown(std::vector<RecordEvent> events) {
   int64_t t_ns = 0;
   for (RecordEvent& event : events) event.t_ns = t_ns++;

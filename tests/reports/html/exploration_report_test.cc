@@ -167,7 +167,8 @@ TEST(StepPlotTest, DrawsStepsWithinThePicture) {
                                            .total = 10,
                                            .steps = {{0, 5}, {50, 10}}});
   EXPECT_EQ(FirstUnbalancedTag(html), "");
-  // From half of the height to all of it, in the middle of the width.
+  // The curve rises from half of the height to all of it, in the middle of the
+  // width.
   EXPECT_THAT(html, HasSubstr("d=\"M46.0 144.0H46.0V79.0H196.0V14.0H346.0\""));
   EXPECT_THAT(html, HasSubstr("class=\"total\""));
   EXPECT_THAT(html,

@@ -1,5 +1,5 @@
 // check_trace FILE: prints how a trace violates the rules of its format, for
-// tests that run the program. Exit code 1: it does.
+// tests that run the program. Exit code 1 if it does.
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -45,7 +45,8 @@ json TraceOf(const Record& record, const ChromeTraceOptions& options = {}) {
   return Checked(RenderChromeTrace(record, options));
 }
 
-// "worker 0/compute: step 1 [0.5+9.5]", times in ms.
+// Returns "worker 0/compute: step 1 [0.5+9.5]" for each event, with times in
+// ms.
 std::vector<std::string> Shown(const json& trace, const std::string& phase) {
   std::map<Thread, std::string> names;
   std::map<int64_t, std::string> processes;
@@ -77,7 +78,7 @@ json EventNamed(const json& trace, const std::string& name) {
   return {};
 }
 
-// The events, 1 ms apart.
+// Returns an incarnation whose events are 1 ms apart.
 LifeEvents Process(int worker, int incarnation, int64_t begin_ms,
                    std::vector<RecordEvent> events) {
   int64_t t_ns = begin_ms * kMs;
@@ -85,7 +86,8 @@ LifeEvents Process(int worker, int incarnation, int64_t begin_ms,
   return {.worker = worker, .life = incarnation, .events = std::move(events)};
 }
 
-// A worker that takes many steps, with a fault and a loss in the midst.
+// Returns a worker that trains many steps, with a fault and a lost worker
+// halfway.
 Record LongRecord(uint64_t steps) {
   std::vector<RecordEvent> events = {{.kind = RecordKind::kLifeBegin},
                                      {.kind = RecordKind::kInitialized}};
@@ -319,7 +321,7 @@ TEST(ChromeTraceTest, StepsAreMerged_WhenTheTraceIsTooLarge) {
 
 TEST(ChromeTraceTest, StepsDuringAnIncidentAnywhere_KeepTheirSlices) {
   Record record = LongRecord(1'000);
-  // Evaluations after every 20 steps take as long as a step.
+  // An evaluation follows every 20 steps and takes as long as a step.
   record.machine = {{.kind = RecordKind::kPowerCut, .t_ns = 268 * kMs + 1}};
   const json thin = TraceOf(record, {.max_bytes = 200'000});
   EXPECT_THAT(Shown(thin, "X"),

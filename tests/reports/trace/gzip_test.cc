@@ -23,7 +23,7 @@ std::string Gunzip(std::string bytes, size_t size) {
   return text;
 }
 
-// Text that does not compress away.
+// Returns text that hardly compresses.
 std::string Noise(size_t size) {
   std::string text(size, '\0');
   uint32_t state = 1;

@@ -263,7 +263,7 @@ class TraceChecker {
 
   std::vector<std::string> violations_;
   std::map<std::string, std::set<Thread>> names_;  // by kind of metadata
-  std::set<int64_t> threads_;  // viewers take their numbers as unique
+  std::set<int64_t> threads_;  // viewers treat thread numbers as unique
   std::set<Thread> used_;
   std::map<Thread, std::vector<Span>> slices_;
   std::map<Thread, std::vector<std::pair<std::string, int64_t>>> open_;

@@ -11,19 +11,19 @@ namespace gauntlet {
 
 inline constexpr size_t kMostTraceBytes = size_t{64} << 20;
 
-// The first violations in a trace, as text; empty: there are none.
+// Returns the first violations in a trace, as text; empty if there are none.
 //
 // - The text is JSON of at most `most_bytes`; traceEvents is a list of objects.
 // - Every event has a name, a known phase, a process, a thread and a finite
 //   time in microseconds, not negative and less than a year.
-// - X has a duration. B and E are balanced on their thread and name the same.
+// - X has a duration. B and E are balanced per thread and have equal names.
 //   Slices of one thread nest.
 // - i has a scope; the values of C are numbers.
-// - Of each flow, s is before f. Both are at slices of their threads; f says so
-//   by bp.
-// - Of each async operation (category and id), b and e are balanced.
+// - In each flow, s precedes f. Both lie in slices of their threads; f declares
+//   this by bp.
+// - In each async operation (category and id), b and e are balanced.
 // - M names processes and threads, each once; all that have events are named.
-//   No two processes have a thread of one number.
+//   No two processes have threads of the same number.
 std::vector<std::string> TraceViolations(std::string_view text,
                                          size_t most_bytes = kMostTraceBytes);
 

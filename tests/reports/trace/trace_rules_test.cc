@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// The events on a named process and thread.
+// Returns a trace of the events, on a named process and thread.
 std::string Trace(const std::string& events) {
   return R"({"traceEvents":[
     {"ph":"M","name":"process_name","pid":1,"tid":1,"args":{"name":"a"}},

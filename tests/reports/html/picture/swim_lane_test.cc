@@ -29,7 +29,8 @@ RecordEvent At(const Record& record, int64_t ms, RecordEvent event) {
   return event;
 }
 
-// SampleRecord() with what its launcher and worker 0 could emit as well.
+// Returns SampleRecord() with further events that its launcher and worker 0 can
+// emit.
 Record FullRecord() {
   Record record = SampleRecord();
   record.launchers[0].events = {
@@ -55,7 +56,7 @@ std::string Picture(const Record& record) {
   return RenderSwimLane(record, {.id = "run"});
 }
 
-// Use of a symbol in the picture itself, not in the legend.
+// Returns how the picture itself uses a symbol; the legend does so differently.
 std::string Use(const std::string& id) { return "href=\"#" + id + "\" x="; }
 
 TEST(SwimLaneTest, ShowsEachPartOfARun) {
@@ -111,7 +112,7 @@ TEST(SwimLaneTest, DrawsEpochEnds_WhereThereIsRoom) {
   EXPECT_THAT(crowded, HasSubstr(">end of epoch "));
 }
 
-// The checkpoint of step 2 has a name.
+// Returns a record in which the checkpoint of step 2 has a path.
 Record RecordWithACheckpoint() {
   Record record = FullRecord();
   record.lives[0].events[4].path = "/ckpt/step-2";
@@ -163,7 +164,7 @@ TEST(SwimLaneTest, ShortensAndLabelsIdleTime) {
   EXPECT_THAT(picture, HasSubstr(">60 s</text>"));
 }
 
-// Texts below the lanes, by height: their places and contents.
+// Returns the texts below the lanes, by height: their positions and contents.
 std::map<std::string, std::vector<std::pair<double, std::string>>> AxisTexts(
     const std::string& picture) {
   static const std::regex kText(

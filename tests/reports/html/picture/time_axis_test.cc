@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 
-// An event each millisecond, with a pause of half a minute among them.
+// Returns an event time for each millisecond, with a pause of half a minute.
 std::vector<int64_t> TimesWithPause() {
   std::vector<int64_t> times;
   for (int64_t ms = 0; ms <= 50; ++ms) times.push_back(ms * kMs);
