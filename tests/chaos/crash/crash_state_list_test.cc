@@ -128,7 +128,7 @@ TEST(CrashStateListTest, LongWriteIsTornAtRepresentatives) {
   log.Create("a");
   log.Write("a", Sectors(8 * 101));
   const Listed listed = List(log, Only(CrashStateKind::kTornWrite));
-  EXPECT_EQ(listed.ids.size(), 11);  // the half, the ends, 8 drawn
+  EXPECT_EQ(listed.ids.size(), 11);  // middle, both ends, 8 drawn
   EXPECT_THAT(listed.ids, Contains("torn-1-4096"));
   EXPECT_THAT(listed.ids, Contains("torn-1-409600"));
   EXPECT_EQ(listed.counts.torn_left_out, 90);
@@ -160,7 +160,7 @@ TEST(CrashStateListTest, PointsOfWholeLogComeFirst) {
   EXPECT_THAT(std::vector(kills.ids.begin(), kills.ids.begin() + 9),
               ElementsAre("kill-10", "kill-20", "kill-30", "kill-40", "kill-50",
                           "kill-60", "kill-70", "kill-80", "kill-0"));
-  // Each is listed once all the same.
+  // Still, each point is listed only once.
   EXPECT_EQ(std::set(kills.ids.begin(), kills.ids.end()).size(),
             kills.ids.size());
 }

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// A builder with a cache, and targets.
+// A builder with a cache, and the directory that it builds in.
 class Built {
  public:
   explicit Built(const OperationLog& log, BuildOptions options = {})
@@ -268,8 +268,8 @@ TEST(DirectoryBuilderTest, DamagedLogIsRefusedAndLeavesNothing) {
   log.Create("e");
   log.Write("e", "other");
   Built built(log.log());
-  // From the third time on the builder knows that it cannot clone, and takes no
-  // digests of its own.
+  // From the third build on, the builder has found that it cannot clone, and no
+  // longer computes digests of its own.
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(built.Build("kill-3").ok());
   std::fstream(log.folder() + "/bytes",
                std::ios::in | std::ios::out | std::ios::binary)
@@ -282,8 +282,8 @@ TEST(DirectoryBuilderTest, DamagedLogIsRefusedAndLeavesNothing) {
   EXPECT_TRUE(fs::is_empty(built.target()));
 }
 
-// No disk is filled: a limit on the size of files has the same effect on a
-// write.
+// Limits the size of files: a write fails as on a full disk, without filling
+// one.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) {
@@ -323,7 +323,8 @@ TEST(DirectoryBuilderTest, WriteThatFailsIsOneLineAndLeavesNothing) {
 
 constexpr int kMayNotMount = 77;
 
-// In a child: a disk of 64 KiB at the path, for it alone.
+// Mounts a disk of 64 KiB at the path, visible only to this process: called in
+// a child.
 void MountSmallDisk(const std::string& path) {
   if (unshare(CLONE_NEWNS) != 0 ||
       mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||

@@ -187,7 +187,7 @@ TEST(Ext4PowerLossTest, AppendedBytesNeedJournalBeforeThem) {
   WrittenLog log;
   log.Create("a");
   log.MakeDirectory("d");
-  // The length of `a` reaches the journal after `d`.
+  // The journal commits the length of `a` after `d`.
   EXPECT_THAT(At(log, kExt4, log.Write("a", "text")),
               UnorderedElementsAre("", "a=\n", "a=\nd/\n", "a=text\nd/\n"));
 }
@@ -300,7 +300,8 @@ TEST(WeakPowerLossTest, SyncOfDirectoryKeepsNamesInItAndThoseBehindThem) {
   log.MakeDirectory("e");
   log.MakeDirectory("e/a");
   log.Rename("e/a", "d/a");
-  // `e/a` was made and moved, but `d` and `e` themselves stand in the root.
+  // The move of `e/a` is durable, but the names `d` and `e` in the root are not
+  // synced.
   EXPECT_THAT(At(log, kWeak, log.SyncDirectory("d")),
               UnorderedElementsAre("", "d/\nd/a/\n", "e/\n", "d/\nd/a/\ne/\n"));
 }

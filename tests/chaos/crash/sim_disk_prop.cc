@@ -1,5 +1,5 @@
-// Random small programs, done to a simulated disk and written as a log: each
-// listed power loss is one that the simulated disk can leave.
+// Random small programs, run on a simulated disk and written as a log: each
+// power loss listed for the log must be one that the simulated disk can have.
 #include <map>
 #include <set>
 #include <string>
@@ -64,7 +64,7 @@ std::string TextOf(const std::vector<Step>& steps) {
   return text;
 }
 
-// Does each step to both; those that cannot be done are left out.
+// Performs each step on the disk and in the log, and skips impossible ones.
 class BothDisks {
  public:
   explicit BothDisks(DurabilityProfile profile)
@@ -73,7 +73,7 @@ class BothDisks {
   SimDisk disk;
   WrittenLog log;
 
-  // False if it changes nothing.
+  // Returns false if the step changes nothing.
   bool Do(const Step& step) {
     switch (step.verb) {
       case 0:
@@ -115,8 +115,8 @@ class BothDisks {
   }
 
  private:
-  // The simulated disk hurries also what is written to a file after its rename
-  // onto another; ext4 does not.
+  // After a rename that replaces a file, the simulated disk also flushes later
+  // writes to the renamed file early; ext4 does not.
   bool IsHurried(const std::string& name) const {
     return profile_ == DurabilityProfile::kExt4 &&
            hurried_.contains(log.FileAt(name));
@@ -159,7 +159,7 @@ rc::Gen<Step> ArbitraryStep() {
     const auto name = [] {
       return *rc::gen::element<std::string>("a", "a", "b", "d", "d/a", "d/b");
     };
-    // Not inRange, which small sizes of a program would narrow.
+    // Uses element, because a small program size would narrow inRange.
     Step step = {.verb = *rc::gen::element(0, 1, 2, 3, 4, 5, 6, 7, 8),
                  .name = name(),
                  .to = name()};
@@ -179,12 +179,12 @@ struct Share {
   uint64_t images = 0;
 };
 
-// Compares after each step. Adds to the share how many of the disk's images are
-// listed.
+// Compares the crash states after each step. Adds to `share` how many of the
+// disk's states are listed.
 void Compare(DurabilityProfile profile, const std::vector<Step>& steps,
              Share& share) {
   BothDisks both(profile);
-  // Something for the first steps to act on, durable.
+  // Creates durable files for the first steps to act on.
   both.Do({.verb = 3, .name = "a"});
   both.Do({.verb = 0, .name = "a", .size = 8});
   both.Do({.verb = 6, .name = "d"});
@@ -215,12 +215,12 @@ RC_GTEST_PROP(SimDiskTest, ListsOnlyWhatDiskCanLeave, ()) {
   Compare(DurabilityProfile::kWeak, steps, ignored);
 }
 
-// Tiny programs that write whole blocks. Under ext4 missing are bytes behind
+// Tiny programs that write whole blocks. Under ext4, the list lacks bytes after
 // the durable end without the journal before them, and overwritten blocks of a
-// file whose truncation was lost: unsynced_changes.h says why. Under weak it is
-// subsets of more than a few names. In programs that write parts of blocks the
-// simulated disk also leaves the block at the durable end torn in a longer
-// file, which ext4 does not.
+// file whose truncation was lost (unsynced_changes.h gives the reason). Under
+// weak, it lacks most subsets of more than a few names. In programs that write
+// partial blocks, the simulated disk can also tear the block at the durable end
+// of a file that has grown, which ext4 does not.
 TEST(SimDiskTest, ListsMostOfWhatDiskCanLeave) {
   for (const auto profile :
        {DurabilityProfile::kExt4, DurabilityProfile::kWeak}) {

@@ -1,4 +1,4 @@
-// Crash states of programs that were traced, against what the programs left.
+// Crash states of traced programs, compared with what the programs left.
 #include <cstddef>
 #include <string>
 
@@ -14,13 +14,13 @@ namespace {
 
 struct TracedCrashTest : TraceTest {};
 
-// Builds states of one log in an own folder.
+// Builds states of one log in its own folder.
 class Builder {
  public:
   explicit Builder(const OperationLog& log)
       : builder_(log, {.cache = folder_.Make("cache")}) {}
 
-  // The state's directory as text.
+  // Returns the state's directory as text.
   std::string TextOf(const CrashState& state) {
     const Folder target;
     const Status status = builder_.Build(state, {target.path()});
@@ -56,7 +56,7 @@ RC_GTEST_FIXTURE_PROP(TracedCrashTest, KillStateIsReplayedPrefix, ()) {
   }
 }
 
-// Every state that is listed can be built, and has the number of its text.
+// Every listed state can be built, also from its id.
 RC_GTEST_FIXTURE_PROP(TracedCrashTest, ListedStatesCanBeBuilt, ()) {
   if (IsSkipped()) return;
   const auto lines = *ArbitraryScript(40);

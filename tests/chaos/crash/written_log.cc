@@ -257,7 +257,7 @@ std::set<std::string> WrittenLog::PowerLosses(DurabilityProfile profile,
     const auto state = list.Next();
     EXPECT_TRUE(state.ok()) << state.status().ToString();
     if (!state.ok() || !*state) return texts;
-    // A state is what its id says.
+    // Goes through the id, which must describe the whole state.
     texts.insert(TextOf(CrashStateId(**state)));
   }
 }

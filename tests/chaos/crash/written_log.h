@@ -1,4 +1,4 @@
-// A log written by hand, one operation a call, and its states as text.
+// A log written by hand, one operation per call, and its crash states as text.
 #ifndef GAUNTLET_TESTS_CHAOS_CRASH_WRITTEN_LOG_H_
 #define GAUNTLET_TESTS_CHAOS_CRASH_WRITTEN_LOG_H_
 
@@ -18,14 +18,15 @@ class WrittenLog {
  public:
   explicit WrittenLog(size_t directories = 1);
 
-  // Each returns the number of the operation, which is the point after it.
+  // Each call returns the number of the operation, which is also the crash
+  // point after it.
   uint64_t Create(const std::string& path);
   uint64_t MakeDirectory(const std::string& path);
   uint64_t Symlink(const std::string& path, const std::string& target);
   uint64_t Write(const std::string& path, std::string_view text,
                  uint64_t offset = 0);
   uint64_t Truncate(const std::string& path, uint64_t length);
-  // kAllocate, kPunchHole and the like.
+  // Adds an operation like kAllocate or kPunchHole.
   uint64_t Reshape(OperationKind kind, const std::string& path, uint64_t offset,
                    uint64_t length);
   uint64_t Rename(const std::string& path, const std::string& to);
@@ -43,23 +44,23 @@ class WrittenLog {
   uint64_t SyncAll();
   uint64_t Close(const std::string& path);
 
-  // An operation with fields of its own.
+  // Adds an operation with the given fields.
   uint64_t Add(FileOperation operation);
   // As Add, with what was written before the log began.
   FileOperation Named(OperationKind kind, const std::string& path) const;
-  // The next operation began when so many had ended.
+  // Makes the next operation begin when only so many operations had ended.
   void BeginEarlier(uint64_t operations) { begins_after_ = operations; }
 
   uint64_t FileAt(const std::string& path) const;
   OperationLog& log() { return *log_; }
   const std::string& folder() const { return folder_.path(); }
 
-  // "a=text", "d/" and "l -> target", a line each.
+  // Returns a directory as "a=text", "d/" and "l -> target", one per line.
   std::string TextOf(const std::string& id);
   Status StatusOf(const std::string& id);
   std::string TextOf(const DirectoryTree& tree) const;
   std::string ContentOf(const FileContent& content) const;
-  // All power losses at the points from one to another.
+  // Returns all power losses at the points `from` to `to`.
   std::set<std::string> PowerLosses(DurabilityProfile profile, uint64_t from,
                                     uint64_t to);
 
@@ -73,7 +74,7 @@ class WrittenLog {
   std::optional<uint64_t> begins_after_;
 };
 
-// Bytes of which no two sectors are alike.
+// Returns bytes in which neighbouring sectors differ.
 std::string Sectors(size_t count, char first = 'A');
 
 }  // namespace gauntlet

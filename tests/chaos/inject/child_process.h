@@ -1,4 +1,4 @@
-// Runs a body in a child process and tells how it ended.
+// Runs a body in a child process and reports how it ended.
 #ifndef GAUNTLET_TESTS_CHAOS_INJECT_CHILD_PROCESS_H_
 #define GAUNTLET_TESTS_CHAOS_INJECT_CHILD_PROCESS_H_
 
@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// A child that is still there after this is killed by SIGALRM.
+// Time after which SIGALRM kills a child, in seconds.
 inline constexpr unsigned kChildSeconds = 20;
 
 template <typename Body>
@@ -25,7 +25,8 @@ pid_t StartChild(Body body) {
   return child;
 }
 
-// "exit 70", "signal 9" or "stopped 19", as waitpid with these options says.
+// Waits for the child as waitpid with these options does, and returns "exit
+// 70", "signal 9" or "stopped 19".
 inline std::string WaitFor(pid_t child, int options = 0) {
   int status = 0;
   if (waitpid(child, &status, options) != child) return "no such child";

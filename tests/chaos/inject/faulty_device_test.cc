@@ -23,7 +23,7 @@ Fault Of(FaultKind kind) {
   return {.id = "f", .site = {.point = kHere}, .kind = kind};
 }
 
-// One life of a process that computes on the emulated device.
+// One incarnation of a process that computes on the emulated device.
 class Life {
  public:
   explicit Life(Fault fault)
@@ -40,7 +40,7 @@ class Life {
   Kernels& kernels() { return *kernels_; }
   Memory& memory() { return kernels_->memory(); }
 
-  // 1 + 2 + 3, as it comes from the device.
+  // Returns 1 + 2 + 3, computed on the device.
   float SumThere() {
     const std::vector<float> values = {1.0f, 2.0f, 3.0f};
     MemoryArray<float> there(memory());
@@ -49,7 +49,7 @@ class Life {
                     values.size() * sizeof(float));
     return kernels_->Sum(there.span());
   }
-  // The effects on the task that waits.
+  // Returns the effects on the task that waits for the device.
   Diary waits() const {
     Diary waits = life_.diary;
     std::erase_if(waits, [](const std::string& line) {
@@ -119,7 +119,7 @@ TEST(FaultyDeviceTest, WhatIsFetchedOfAFailedDeviceDoesNotCome) {
   life.memory().Fetch(&brought, there.span().data(), sizeof brought);
   EXPECT_TRUE(life.memory().AwaitFetch().ok());
   EXPECT_EQ(brought, 1.0f);
-  // Begun before, and after.
+  // A fetch that began before the failure fails, and so does one after it.
   life.memory().Fetch(&brought, there.span().data(), sizeof brought);
   life.ComeToThePoint();
   life.memory().Clear(there.span().data(), sizeof brought);
@@ -183,7 +183,7 @@ TEST(FaultyDeviceTest, AHangIsThatOfWhoWaits) {
     EXPECT_TRUE(life.kernels().status().ok());
     EXPECT_THAT(life.waits(),
                 ElementsAre(duration == Duration(0) ? "hang" : "sleep 5"));
-    // Once it is over the device has done all that it was asked for.
+    // After the hang, the device has completed all its work.
     EXPECT_EQ(life.SumThere(), 6.0f);
   }
 }

@@ -149,7 +149,8 @@ TEST_F(FaultyNetworkTest, ADelayIsOfEachFrameAndKeepsTheOrder) {
       });
 }
 
-// Frames that come faster than they are late do not wait for each other.
+// Frames that arrive at shorter intervals than the delay do not add to each
+// other's delay.
 TEST_F(FaultyNetworkTest, ADelayOfWhatComesInDoesNotAddUp) {
   constexpr int kFrames = 20;
   RunBoth(
@@ -172,7 +173,7 @@ TEST_F(FaultyNetworkTest, ADelayOfWhatComesInDoesNotAddUp) {
       });
 }
 
-// The same in the simulated network, which both worlds are to agree with.
+// The simulated network must delay frames as FaultyNetwork does.
 TEST_F(FaultyNetworkTest, TheSimulatedNetworkDelaysInTheSameWay) {
   simulation_.network().BeginTrouble(
       {"s", "c"},

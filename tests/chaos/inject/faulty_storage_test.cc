@@ -25,8 +25,7 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-// A store's way through one file: the points that it passes and what it does
-// there, with one fault in its way.
+// A file written as a store does, with its fault points, under one fault.
 class FaultyStorageTest : public ::testing::Test {
  protected:
   void Plan(FaultKind kind, const FaultSite& site,
@@ -36,7 +35,7 @@ class FaultyStorageTest : public ::testing::Test {
     storage_ = std::make_unique<FaultyStorage>(disk_, life_->injector);
   }
 
-  // Writes `blocks` of four bytes each after a hit of `point`.
+  // Writes `blocks`, four bytes each, passing `point` before each block.
   Status WriteBlocks(File& file, std::string_view blocks,
                      Point point = Point::kShardWrite) {
     for (size_t offset = 0; offset < blocks.size(); offset += 4) {
@@ -48,7 +47,7 @@ class FaultyStorageTest : public ::testing::Test {
     return OkStatus();
   }
 
-  // Opens, writes, syncs, with the points of a shard.
+  // Opens, writes and syncs a file, with the fault points of a shard.
   Status WriteShard(const std::string& path) {
     RETURN_IF_ERROR(life_->injector.Hit(Point::kShardOpen, {}));
     ASSIGN_OR_RETURN(const auto file,
@@ -58,7 +57,7 @@ class FaultyStorageTest : public ::testing::Test {
     return file->Sync();
   }
 
-  // WriteShard, where the process may be gone on the way.
+  // Calls WriteShard, and expects the process to die in it.
   void WriteShardUntilGone(const std::string& path) {
     EXPECT_THROW(WriteShard(path).ok(), ProcessGone);
   }

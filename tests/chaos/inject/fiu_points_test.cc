@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// An injector with libfiu before it.
+// An injector whose fault points go through libfiu.
 struct FiuLife {
   explicit FiuLife(FaultPlan the_plan,
                    ExternalControl external = ExternalControl::kOff)
@@ -50,7 +50,8 @@ TEST(FiuPointsTest, ThePlansFaultComesThroughLibfiuAtItsHit) {
       ErrorsAt({.step = 3, .point = Point::kHeartbeat, .occurrence = 2}));
   std::vector<Code> codes;
   for (uint64_t i = 0; i < 4; ++i) {
-    // Steps 2, 3, 3, 3: a closed gate keeps the position all the same.
+    // Steps 2, 3, 3, 3. No fault opens the gate of kStepBegin, but the position
+    // must be kept anyway.
     const uint64_t step = i == 0 ? 2 : 3;
     EXPECT_TRUE(fiu.points.Hit(Point::kStepBegin, {.step = step}).ok());
     codes.push_back(fiu.points.Hit(Point::kHeartbeat, {}).code());
@@ -98,7 +99,7 @@ TEST(FiuPointsTest, PlantedBugsAreThePlans) {
   EXPECT_FALSE(fiu.points.Planted(PlantedBug::kLosePosition));
 }
 
-// The errno as libfiu carries it: a pointer's bits.
+// Returns the errno as libfiu carries it: as the bits of a pointer.
 void* FailInfo(intptr_t number) { return reinterpret_cast<void*>(number); }
 
 TEST(FiuPointsTest, APointEnabledFromOutsideReportsThatErrno) {
@@ -122,10 +123,12 @@ TEST(FiuPointsTest, WithoutExternalControlTheGateStaysShut) {
   fiu_disable("gauntlet/ckpt.rename");
 }
 
-// A child that hits a point until it fails, and exits with 100 + the code.
+// Passes a point until it fails, then exits with 100 + the code. Runs in a
+// child.
 void HitUntilItFails(const std::string& prefix) {
   FiuLife fiu(FaultPlan{}, ExternalControl::kOn);
-  // After fiu_init: a command that is read before it ends the process.
+  // Called after fiu_init: a command that is read earlier would end the
+  // process.
   if (fiu_rc_fifo(prefix.c_str()) != 0) _exit(99);
   while (true) {
     const Status status = fiu.points.Hit(Point::kRename, {});
@@ -143,7 +146,7 @@ TEST(FiuPointsTest, TheRemoteControlOfLibfiuReachesARunningProcess) {
   const pid_t child = StartChild([&prefix] { HitUntilItFails(prefix); });
   const std::string control = fmt::format("{}-{}", prefix, child);
   while (access((control + ".out").c_str(), F_OK) != 0) usleep(1000);
-  // It waits for both ends, one after the other.
+  // libfiu waits until both pipes are open, in this order.
   const int in = open((control + ".in").c_str(), O_WRONLY);
   const int out = open((control + ".out").c_str(), O_RDONLY);
   const std::string line = "enable name=gauntlet/ckpt.rename,failinfo=28\n";

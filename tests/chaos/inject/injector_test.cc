@@ -18,15 +18,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Errors at a point that announces no storage operation show in Hit's Status.
+// A point without a storage operation: its errors appear in the Status of Hit.
 constexpr Point kHere = Point::kHeartbeat;
 
 Fault ErrorAt(const FaultSite& site) {
   return {.id = "f", .site = site, .kind = FaultKind::kErrno};
 }
 
-// Three epochs of four steps, one hit of kHere in each step: the steps in which
-// it failed.
+// Runs three epochs of four steps, passing kHere once in each step. Returns the
+// steps in which it failed.
 std::vector<uint64_t> FailedSteps(Injector& injector) {
   std::vector<uint64_t> failed;
   for (uint64_t step = 0; step < 12; ++step) {
@@ -182,7 +182,7 @@ TEST(InjectorTest, AfterWaitsForTheOtherFaultAlsoOfAnotherProcess) {
   RecordedLife one(plan, {.worker = 1}, fired);
   EXPECT_THAT(FailedSteps(zero.injector), IsEmpty());
   EXPECT_THAT(FailedSteps(one.injector), ElementsAre(0));
-  // Hits before the cause do not count.
+  // Occurrences before the cause do not count.
   EXPECT_THAT(FailedSteps(zero.injector), ElementsAre(1));
 }
 
@@ -285,8 +285,8 @@ TEST(InjectorTest, PlantsTheBugsOfThePlanOnly) {
   EXPECT_FALSE(life.injector.Planted(PlantedBug::kLoseRngKey));
 }
 
-// Another process has the fault, and says so only when this one's second hit
-// has come.
+// Faults of which another process had one, but reports it only after this
+// process reaches the point a second time.
 class SlowToSay final : public FiredFaults {
  public:
   bool MarkFired(const std::string&) override {

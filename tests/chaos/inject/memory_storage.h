@@ -1,4 +1,4 @@
-// Storage in a map, which tells what has been made durable.
+// Storage in a map, which knows what has been made durable.
 #ifndef GAUNTLET_TESTS_CHAOS_INJECT_MEMORY_STORAGE_H_
 #define GAUNTLET_TESTS_CHAOS_INJECT_MEMORY_STORAGE_H_
 

@@ -35,7 +35,7 @@ TEST(ProcessEffectsTest, EndsTheProcessInTheWayThatTheFaultSays) {
          effects.KillSoon(milliseconds(0));
          effects.HangForever();
        }},
-      // Nobody catches the notice here.
+      // No handler catches the notice here.
       {"signal 15",
        [](ProcessEffects& effects) {
          effects.DeliverNotice(std::chrono::seconds(60), NoticeBy::kSignal);
@@ -130,7 +130,7 @@ TEST(ProcessEffectsTest, WhatContinuesAStoppedProcessHoldsNoneOfItsFiles) {
   EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
   EXPECT_EQ(kill(child, SIGKILL), 0);
   EXPECT_EQ(WaitFor(child), "signal 9");
-  // The end of file comes when the last holder of the other end is gone.
+  // The read returns end of file once no process holds the other end.
   alarm(3);
   char byte;
   EXPECT_EQ(read(ends[0], &byte, 1), 0);

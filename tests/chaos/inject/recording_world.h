@@ -1,4 +1,5 @@
-// A world for one process life that writes down what faults do, in order.
+// A world for one incarnation of a process, which records the effects of faults
+// in order.
 #ifndef GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_
 #define GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_
 
@@ -13,7 +14,7 @@
 
 namespace gauntlet {
 
-// Thrown where a process would be gone.
+// Thrown where a real process would die.
 struct ProcessGone {};
 
 using Diary = std::vector<std::string>;
@@ -58,7 +59,7 @@ class RecordingEffects final : public InjectorEffects {
   Diary& diary_;
 };
 
-// Shared by the lives of one run.
+// Fired faults, shared by the incarnations of one run.
 class FiredInMemory final : public FiredFaults {
  public:
   bool MarkFired(const std::string& key) override {
@@ -87,7 +88,7 @@ class RecordingEvents final : public EventLog {
   Diary& diary_;
 };
 
-// Everything that an Injector needs; a new one for each life.
+// Everything that an Injector needs, created for each incarnation.
 struct RecordedLife {
   RecordedLife(const FaultPlan& plan, const ProcessIdentity& self,
                FiredFaults& fired)

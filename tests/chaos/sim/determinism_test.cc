@@ -15,7 +15,7 @@ std::span<const std::byte> Bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// Some of everything: tasks, messages, files, events.
+// Uses a bit of everything: tasks, messages, files, events.
 int Serve(World& world, int frames) {
   auto listener = world.network.Listen("server:80");
   auto caller = (*listener)->Accept(kNever);
@@ -45,7 +45,7 @@ int Send(World& world, int frames) {
     if (!(*channel)->Send(std::to_string(*item), kNever).ok()) return 2;
   }
   producer->Join();
-  // Until the server has hung up.
+  // Waits until the server closes the connection.
   return (*channel)->Receive(kNever).ok() ? 3 : 0;
 }
 
@@ -88,7 +88,8 @@ TEST(DeterminismTest, DifferentSeedsGiveDifferentTraces) {
   EXPECT_EQ(digests.size(), 50u);
 }
 
-// The value is that of every build: optimised or not, with sanitizers or not.
+// The value holds for every build: optimised or not, with or without
+// sanitizers.
 TEST(DeterminismTest, TheTraceOfASeedIsTheSameInEveryBuild) {
   FiberPool pool;
   EXPECT_EQ(RunOnce(pool, 1).digest, 0xc2c53d6fd02f0213U);
@@ -152,7 +153,7 @@ TEST(DeterminismTest, TenThousandSimulationsLeaveNothingBehind) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LT(ResidentKilobytes() - before, 1024);
 #else
-  // A sanitizer keeps freed memory, and says itself what leaked.
+  // A sanitizer keeps freed memory, and reports leaks itself.
   (void)before;
 #endif
 }

@@ -21,7 +21,7 @@ void SleepFor(World& world, Duration duration) {
   world.clock.SleepUntil(world.clock.Now() + duration);
 }
 
-// Notes when it is destroyed.
+// Records its name when it is destroyed.
 struct Note {
   std::vector<std::string>& order;
   std::string name;
@@ -122,7 +122,7 @@ TEST_F(ProcessTest, AKillFromOutsideMeetsAProcessThatWaits) {
   EXPECT_LT(simulation_.now() - begin, milliseconds(20));
 }
 
-// Takes locks, files, channels and tasks into its destructors' hands.
+// Holds locks, files, channels and tasks that its destructors release.
 int BusyProgram(World& world, int& alive) {
   struct Count {
     int& count;
@@ -280,7 +280,8 @@ TEST_F(ProcessTest, AnInterruptIsANoticeAndTheFirstOneHasATime) {
   EXPECT_EQ(RunToExit(process).code, 0);
 }
 
-// As with a process whose clock is decorated: its own life, and nobody else.
+// A jump affects the clock of one process during its own incarnation, and no
+// other process.
 TEST_F(ProcessTest, ACalendarJumpsForOneProcessOnly) {
   std::vector<int64_t> read;
   const auto body = [&](int64_t jump) {

@@ -8,8 +8,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A client on host "c" and a server on host "s" with a connection between them,
-// over which the client has sent a first frame.
+// A client on host "c" and a server on host "s", connected. The client has sent
+// a first frame.
 class SimNetworkTest : public testing::Test {
  protected:
   using End = std::function<void(World&, Channel&)>;
@@ -26,7 +26,7 @@ class SimNetworkTest : public testing::Test {
         {.name = "client", .host = "c", .body = [client](World& world) {
            auto channel = world.network.Connect("s:80", kNever);
            if (channel.ok() && (*channel)->Send("first", kNever).ok()) {
-             // Until the server has accepted it.
+             // Waits until the server has accepted the connection.
              world.clock.SleepUntil(world.clock.Now() + milliseconds(10));
              client(world, **channel);
            }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kSecond = std::chrono::seconds(1);
 
-// Runs a launcher in a simulation of its own.
+// Runs a launcher in its own simulation.
 void Launch(WorkerBody body,
             const std::function<void(SimWorkerProcesses&, World&)>& launcher) {
   FiberPool pool;
@@ -125,7 +125,7 @@ TEST(SimWorkerProcessesTest, WorkersMayOutliveTheirLauncher) {
   });
 }
 
-// Its workers run on for a moment, and no longer.
+// Kills a launcher. Its workers must end between `least` and `most` later.
 void KillLauncher(LauncherReach reach, Duration least, Duration most) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = 2});
@@ -161,7 +161,7 @@ TEST(SimWorkerProcessesTest, WorkersEndSoonAfterALauncherThatIsKilled) {
   KillLauncher(LauncherReach::kNetwork, kSecond / 10, 4 * kSecond);
 }
 
-// A launcher that reaches its workers over the network.
+// Runs a launcher that reaches its workers over the network.
 void LaunchAfar(WorkerBody body,
                 const std::function<void(SimWorkerProcesses&, Simulation&,
                                          World&)>& launcher) {
@@ -227,12 +227,12 @@ TEST(LauncherAfarTest, AWorkerThatCannotBeReachedIsGivenUpAndLivesOn) {
     EXPECT_GE(world.clock.Now(), cut + 10 * kSecond);
     EXPECT_TRUE(workers.IsGivenUp(1));
     EXPECT_EQ(simulation.exit_status(1), std::nullopt) << "a late survivor";
-    // Its successor has a host of its own, and its end is told once.
+    // The replacement has a host of its own, and its end is reported once.
     ASSERT_TRUE(workers.Start({.worker = 1, .life = 2}).ok());
     EXPECT_EQ(AskUntil(workers, world, 30 * kSecond), std::nullopt);
     workers.Signal(1, WorkerSignal::kKill);
     EXPECT_TRUE(AskUntil(workers, world, kSecond));
-    // In the end somebody pulls the plug.
+    // Eventually the stale worker is ended from outside.
     world.clock.SleepUntil(cut + 90 * kSecond);
     EXPECT_TRUE(simulation.exit_status(1));
     EXPECT_EQ(AskUntil(workers, world, kSecond), std::nullopt);

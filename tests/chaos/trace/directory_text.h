@@ -1,5 +1,5 @@
-// A directory as text, to compare two: names, types, modes, contents, and which
-// names are of one file.
+// A directory as text, for comparison: names, types, modes, contents, and which
+// names are links to the same file.
 #ifndef GAUNTLET_TESTS_CHAOS_TRACE_DIRECTORY_TEXT_H_
 #define GAUNTLET_TESTS_CHAOS_TRACE_DIRECTORY_TEXT_H_
 

@@ -1,4 +1,4 @@
-// A folder of a test.
+// A temporary folder of a test.
 #ifndef GAUNTLET_TESTS_CHAOS_TRACE_FOLDER_H_
 #define GAUNTLET_TESTS_CHAOS_TRACE_FOLDER_H_
 
@@ -9,13 +9,13 @@
 
 namespace gauntlet {
 
-// Removed with all that is in it.
+// A folder that is removed with all its contents.
 class Folder {
  public:
   Folder() {
     std::string name =
         std::filesystem::temp_directory_path() / "gauntlet-traced-XXXXXX";
-    // Resolved: names of the kernel have no links.
+    // Resolved, because the kernel reports paths without links.
     if (mkdtemp(name.data()) != nullptr)
       path_ = std::filesystem::canonical(name);
   }

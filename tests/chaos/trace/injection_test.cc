@@ -1,4 +1,4 @@
-// Faults come at exactly the operation that they are meant for.
+// Faults occur at exactly the operation that they name.
 #include "chaos/trace/injection.h"
 
 #include <cerrno>
@@ -47,9 +47,9 @@ TEST_F(InjectionTest, KillsAfterOperation_ThatMatchesByItsNewName) {
 struct Torn {
   const char* command;
   const char* file;
-  uint64_t occurrence;  // of the writes of this file
+  uint64_t occurrence;  // among the writes of this file
   uint64_t bytes;
-  uintmax_t size;  // of the file then
+  uintmax_t size;  // of the file afterwards
 };
 
 TEST_F(InjectionTest, TearsEachFormOfWrite) {
@@ -64,7 +64,7 @@ TEST_F(InjectionTest, TearsEachFormOfWrite) {
       {"copies", "sent", 1, 1001, 1001},    // sendfile
       {"copies", "spliced", 1, 100, 111},   // splice
       {"direct", "direct", 1, 5000, 4096},  // O_DIRECT: whole blocks
-      {"plain", "a", 1, 1 << 20U, 5000},    // more than it has
+      {"plain", "a", 1, 1 << 20U, 5000},    // more than the write has
   };
   const bool has_direct = TracedRun().Run({"direct", "{out}"}).exit_code == 0;
   for (const Torn& torn : cases) {
@@ -143,7 +143,7 @@ TEST_F(InjectionTest, KillsProcessesOfOtherSessions) {
   for (pid_t pid = 0; numbers >> pid; ++count) EXPECT_FALSE(IsRunning(pid));
   EXPECT_EQ(count, 3);
   EXPECT_EQ(std::filesystem::file_size(run.out() + "/main"), 40U);
-  // Nothing was written after the kill, by nobody.
+  // No process wrote anything after the kill.
   run.ExpectReplayed();
 }
 

@@ -14,7 +14,8 @@
 
 namespace gauntlet {
 
-// Few names, so that operations meet; some lead out of the directory and in.
+// Returns one of few names, so that operations meet. Some lead out of the
+// directory and back.
 inline rc::Gen<std::string> ArbitraryName() {
   return rc::gen::element<std::string>("a", "b", "c", "d", "d/a", "d/b", "e",
                                        "e/a", "e/d", "d/../c", "../aside/x",
@@ -37,7 +38,7 @@ inline rc::Gen<std::string> ArbitraryLine() {
   });
 }
 
-// Shrinks towards fewer lines.
+// Returns a script of random lines, which shrinks towards fewer lines.
 inline rc::Gen<std::vector<std::string>> ArbitraryScript(int lines) {
   return rc::gen::resize(
       lines, rc::gen::container<std::vector<std::string>>(ArbitraryLine()));
@@ -48,14 +49,14 @@ inline TraceOutcome RunScript(TracedRun& run,
   run.aside();
   const std::string script = run.folder().Make("script") + "/lines";
   std::ofstream file(script);
-  // Something for the first lines to act on.
+  // Creates files for the first lines to act on.
   file << "open a - 0 0\nopen b - 1 0\nmkdir d\nopen d/a - 2 0\n";
   for (const std::string& line : lines) file << line << "\n";
   file.close();
   return run.Run({"script", "{out}", script});
 }
 
-// Index behind the first `count` operations that injections count.
+// Returns the index after the first `count` operations that injections count.
 inline size_t EndOfPrefix(const OperationLog& log, size_t count) {
   size_t i = 0;
   while (i < log.operations().size()) {

@@ -1,5 +1,5 @@
-// Ranks of one program come to their files in the same order in each run, and
-// one of them can be killed alone.
+// Ranks of one program take turns with their files in the same order in each
+// run, and one of them can be killed alone.
 #include "chaos/trace/rank_turns.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 struct RankTurnsTest : TraceTest {};
 
-// One line for each file: "rank 0: create 0-1".
+// Returns one line per created file: "rank 0: create 0-1".
 std::string FilesMade(const TracedRun& run) {
   std::string text;
   for (const FileOperation& operation : run.operations()) {
@@ -53,7 +53,7 @@ TEST_F(RankTurnsTest, GivesSameOrder_WhereRanksPoll_AndSaysSo) {
   EXPECT_TRUE(Contains(outcome.notes, "rank 0 polls"));
 }
 
-// Others come to where they wait for it, and no further.
+// The other ranks continue up to the barrier at which they wait for it.
 TEST_F(RankTurnsTest, KillsOneRank_AndLetsOthersGoOn) {
   for (const InjectionKind kind :
        {InjectionKind::kKillBefore, InjectionKind::kKillAfter}) {

@@ -1,4 +1,4 @@
-// The log of a program leads to the directory that the program left.
+// The log of a program reproduces the directory that the program left.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -15,11 +15,11 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kNotOnThisFileSystem = 77;  // of the victim
+constexpr int kNotOnThisFileSystem = 77;  // exit code of the victim
 
 struct RecordingTest : TraceTest {};
 
-// Commands whose logs need only be complete.
+// Tests with commands whose logs need only be complete.
 class ReplayTest : public TraceTest,
                    public testing::WithParamInterface<const char*> {};
 
@@ -34,7 +34,8 @@ TEST_P(ReplayTest, LeadsToSameDirectory) {
   EXPECT_EQ(outcome.signal, 0);
   EXPECT_EQ(outcome.background_processes, 0);
   EXPECT_FALSE(std::filesystem::is_empty(run.out()));
-  // Each file was seen as it was made.
+  // The creation of each file was recorded: only "moves" brings files from
+  // outside.
   const bool moves = GetParam() == std::string("moves");
   EXPECT_EQ(run.CountOf(OperationKind::kEnter), moves ? 3U : 0U) << run.Text();
   run.ExpectReplayed();
@@ -54,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// Runs the body in a child process of an ordinary user, as most who train are.
-// False if that is not possible here.
+// Runs the body in a child process of an ordinary user, like most training
+// runs. Returns false if this is not possible here.
 template <typename Body>
 bool SucceedsForOrdinaryUser(Body body) {
   constexpr uid_t kNobody = 65534;
@@ -63,7 +64,7 @@ bool SucceedsForOrdinaryUser(Body body) {
   const pid_t child = StartChild([&] {
     if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
       _exit(kNotPossible);
-    // As in a process that was this user's from the start.
+    // Makes it readable to this user, as if the user had started it.
     prctl(PR_SET_DUMPABLE, 1);
     if (access(VICTIM, X_OK) != 0) _exit(kNotPossible);
     body();

@@ -66,7 +66,7 @@ bool Replay::Enter(const FileOperation& op) {
   struct stat status = {};
   if (known != files_.end() && fstat(known->second.get(), &status) == 0 &&
       status.st_nlink > 0) {
-    // One more name of it, which takes the place of another at once.
+    // Makes another name of the file, which replaces any old one atomically.
     const bool is_done = LinkTo(known->second.get(), aside) &&
                          rename(aside.c_str(), Path(op.name).c_str()) == 0;
     unlink(aside.c_str());

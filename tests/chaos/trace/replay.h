@@ -1,4 +1,4 @@
-// Does the operations of a log again, in empty directories.
+// Repeats the operations of a log in empty directories.
 #ifndef GAUNTLET_TESTS_CHAOS_TRACE_REPLAY_H_
 #define GAUNTLET_TESTS_CHAOS_TRACE_REPLAY_H_
 
@@ -14,11 +14,11 @@ namespace gauntlet {
 
 class Replay {
  public:
-  // Directory i of the log becomes `root`/i, which is made.
+  // Creates `root`/i as the copy of directory i of the log.
   Replay(const OperationLog& log, std::string root);
 
-  // The first `count` operations that were not done yet. Fails with the
-  // operation that cannot be done.
+  // Repeats the next `count` operations. The error names the operation that
+  // fails.
   Status Do(size_t count);
   Status DoAll() { return Do(log_.operations().size() - done_); }
 

@@ -1,4 +1,4 @@
-// Runs of the victim under the tracer, in folders that are removed.
+// Runs of the victim under the tracer, in folders that are removed afterwards.
 #ifndef GAUNTLET_TESTS_CHAOS_TRACE_TRACED_RUN_H_
 #define GAUNTLET_TESTS_CHAOS_TRACE_TRACED_RUN_H_
 
@@ -19,7 +19,7 @@
 
 namespace gauntlet {
 
-// One run: its watched directory, and the log.
+// One run, with its watched directory and its log.
 class TracedRun {
  public:
   TracedRun() {
@@ -32,8 +32,8 @@ class TracedRun {
 
   TraceOptions options;
 
-  // `{out}` among the arguments is the watched directory, `{aside}` one that is
-  // not.
+  // In the arguments, `{out}` is replaced by the watched directory, and
+  // `{aside}` by one that is not watched.
   Result<TraceOutcome> Start(std::vector<std::string> arguments) {
     for (std::string& argument : arguments) {
       if (argument == "{out}") argument = out();
@@ -42,7 +42,7 @@ class TracedRun {
     arguments.insert(arguments.begin(), VICTIM);
     return Trace({.arguments = std::move(arguments)}, options);
   }
-  // As Start, for a program that the tracer runs to its end.
+  // As Start, for a program that must be traced to its end.
   TraceOutcome Run(std::vector<std::string> arguments) {
     auto outcome = Start(std::move(arguments));
     EXPECT_TRUE(outcome.ok()) << outcome.status().ToString();
@@ -62,7 +62,7 @@ class TracedRun {
       count += operation.kind == kind ? 1 : 0;
     return count;
   }
-  // Each operation in words, one a line.
+  // Returns the operations in words, one per line.
   std::string Text() const {
     std::string text;
     for (const FileOperation& operation : operations())
@@ -70,7 +70,7 @@ class TracedRun {
     return text;
   }
 
-  // The directory that the log leads to is the one that the program left.
+  // Expects that the log reproduces the directory that the program left.
   void ExpectReplayed() {
     Replay replay(*log_, folder_.Make("replayed"));
     const Status status = replay.DoAll();
@@ -84,12 +84,12 @@ class TracedRun {
   std::optional<OperationLog> log_;
 };
 
-// False for one that has ended and that nobody has reaped yet.
+// Returns false for a process that has ended but has not been reaped yet.
 inline bool IsRunning(pid_t process) {
   return !ReadLinkText("/proc/" + std::to_string(process) + "/exe").empty();
 }
 
-// Skips where the system forbids to trace, and says why.
+// Skips tests, with a reason, if the system forbids tracing.
 class TraceTest : public testing::Test {
  protected:
   void SetUp() override {

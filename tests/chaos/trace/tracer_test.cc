@@ -1,4 +1,4 @@
-// A traced program behaves as an untraced one, and leaves nothing behind.
+// A traced program behaves like an untraced one, and leaves nothing behind.
 #include "chaos/trace/tracer.h"
 
 #include <array>
@@ -37,7 +37,7 @@ TEST_F(TracerTest, ReturnsExitCodeAndSignal) {
 }
 
 TEST_F(TracerTest, SendsKeyboardInterruptToProgramAlone) {
-  // In a group of its own, so that the interrupt reaches only this one.
+  // Uses its own process group, so that the interrupt reaches only this child.
   const pid_t child = StartChild([] {
     setpgid(0, 0);
     const int code = TracedRun().Run({"interrupt"}).exit_code;
@@ -98,7 +98,7 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
   const Folder folder;
   const std::string pids = folder.path() + "/pids";
   const pid_t tracer = StartChild([&] {
-    // It cannot remove its folders.
+    // The tracer is killed, so it cannot remove its folders: they go here.
     setenv("TMPDIR", folder.path().c_str(), 1);
     TracedRun run;
     run.Run({"sessions", "{out}", pids});
@@ -109,7 +109,7 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
   EXPECT_EQ(WaitFor(tracer), "signal 9");
   std::ifstream numbers(pids);
   for (pid_t pid = 0; numbers >> pid;) {
-    // They are killed as the tracer ends.
+    // The end of the tracer kills them.
     for (int i = 0; i < 2000 && IsRunning(pid); ++i) usleep(1000);
     EXPECT_FALSE(IsRunning(pid));
   }
@@ -186,7 +186,7 @@ TEST(StartTest, RefusesSetUserIdProgram) {
       Trace({.arguments = {program, "exit", "0"}}, options).status();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_NE(status.message().find("set-uid"), std::string::npos);
-  // Started by another program, it runs, without the rights.
+  // A program that another one starts runs, but without the rights.
   const auto outcome =
       Trace({.arguments = {"sh", "-c", program + " exit 3; exit $?"}}, options);
   if (outcome.status().code() == Code::kForbidden)
@@ -203,7 +203,7 @@ Status StatusOfTrace() {
   return Trace({.arguments = {VICTIM, "exit", "0"}}, options).status();
 }
 
-// Exits with 0 if Trace is refused with this code and text.
+// Exits with 0 if Trace is refused with this code and text, else with 1.
 [[noreturn]] void ExpectRefused(Code code, const std::string& text) {
   const Status status = StatusOfTrace();
   const bool is_refused = status.code() == code &&
@@ -213,10 +213,10 @@ Status StatusOfTrace() {
   _exit(is_refused ? 0 : 1);
 }
 
-// In this process from now on, the call fails with EPERM.
+// Makes the call fail with EPERM in this process from now on.
 void Forbid(uint32_t call) {
   std::array<sock_filter, 4> filter = {{
-      {BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},  // the number of the call
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},  // loads the number of the call
       {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call},
       {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
       {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
@@ -268,7 +268,7 @@ TEST_F(TracerTest, SaysThatDebuggerTracesThisProcess) {
                    uintptr_t{PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL}),
             0);
   kill(child, SIGCONT);
-  // A debugger that only lets all go on.
+  // Acts as a debugger that only continues every stopped process.
   int end = -1;
   for (int status = 0; end < 0;) {
     const pid_t stopped = waitpid(-1, &status, __WALL);

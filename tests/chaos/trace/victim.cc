@@ -1,5 +1,5 @@
 // A program to be traced: each command does one thing with the files of a
-// directory, its first argument.
+// directory, which is its first argument.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -151,7 +151,7 @@ int Spawn(const Arguments& arguments) {
   return 0;
 }
 
-// The exec comes in the middle of another thread's write.
+// Calls exec in the middle of another thread's write.
 int ExecFromThread(const Arguments& arguments) {
   const int fd = Create(arguments[0] + "/before");
   const std::string bytes = Bytes(size_t{64} << 20U, 1);
@@ -295,7 +295,7 @@ int Renames(const Arguments& arguments) {
 
 int Names(const Arguments& arguments) {
   const std::string dir = arguments[0];
-  // Outside: a name that begins as the watched directory's.
+  // Not watched, although the name begins like that of the watched directory.
   MUST(mkdir((dir + "2").c_str(), 0755));
   WriteFile(dir + "2/outside", "outside");
   MUST(mkdir((dir + "/sub").c_str(), 0755));
@@ -329,8 +329,8 @@ int Unnamed(const Arguments& arguments) {
   return 0;
 }
 
-// Inodes of watched files that are gone become files outside, in the directory
-// of the second argument.
+// Reuses inodes of removed watched files for files outside, in the directory of
+// the second argument.
 int UsedAgain(const Arguments& arguments) {
   const int removed = Create(arguments[0] + "/removed");
   MUST(unlink((arguments[0] + "/removed").c_str()));
@@ -349,7 +349,7 @@ int UsedAgain(const Arguments& arguments) {
   return 0;
 }
 
-// Its second argument is a directory that is not watched.
+// The second argument is a directory that is not watched.
 int Moves(const Arguments& arguments) {
   const std::string dir = arguments[0];
   const std::string outside = arguments[1];
@@ -469,7 +469,7 @@ int UnreadableMemory(const Arguments& arguments) {
   return 0;
 }
 
-// A descriptor that can only be written, of a file that its owner cannot read.
+// Opens a write-only descriptor of a file that its owner cannot read.
 int WriteOnly(const Arguments& arguments) {
   const int fd = MUST(
       open((arguments[0] + "/f").c_str(), O_CREAT | O_WRONLY | O_EXCL, 0200));
@@ -482,8 +482,8 @@ int WriteOnly(const Arguments& arguments) {
   return 0;
 }
 
-// Children in sessions of their own that never end. Their numbers are written
-// to the file that the second argument names, which is not watched.
+// Starts children in their own sessions, which never end. Writes their process
+// ids to the file of the second argument, which is not watched.
 int Sessions(const Arguments& arguments) {
   std::string numbers = std::to_string(getpid());
   for (int i = 0; i < 2; ++i) {
@@ -508,7 +508,7 @@ int Sessions(const Arguments& arguments) {
   while (true) pause();
 }
 
-// A child is stopped and continued; its parent sees both.
+// Stops and continues a child; its parent sees both.
 int Stops(const Arguments& arguments) {
   const pid_t child = MUST(fork());
   if (child == 0) {
@@ -520,7 +520,7 @@ int Stops(const Arguments& arguments) {
   int status = 0;
   MUST(waitpid(child, &status, WUNTRACED));
   if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP) return 1;
-  // Time in which a child that did not really stop goes on.
+  // Leaves time for a child that did not really stop to continue.
   usleep(50'000);
   if (access((arguments[0] + "/after").c_str(), F_OK) == 0) return 2;
   MUST(kill(child, SIGCONT));
@@ -571,7 +571,7 @@ int Die(const Arguments& arguments) {
   return 0;
 }
 
-// To the process group, as the terminal does.
+// Interrupts the process group, as the terminal does.
 int Interrupt(const Arguments&) {
   signal(SIGINT, [](int) { _exit(7); });
   kill(0, SIGINT);
@@ -590,7 +590,8 @@ int Terminated(const Arguments& arguments) {
   while (true) pause();
 }
 
-// Writes by itself until a write fails, and exits with its errno.
+// Writes ten times, and exits with the number of writes that failed with
+// ENOSPC.
 int UntilError(const Arguments& arguments) {
   const int fd = Create(arguments[0] + "/f");
   int failures = 0;
@@ -600,7 +601,8 @@ int UntilError(const Arguments& arguments) {
   return failures;
 }
 
-// True if the thread sleeps in a call: not stopped by a tracer, nor running.
+// Returns true iff the thread sleeps in a call: neither stopped by a tracer nor
+// running.
 bool Sleeps(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string text;
@@ -608,7 +610,8 @@ bool Sleeps(pid_t thread) {
   return text.find(") S ") != std::string::npos;
 }
 
-// A thread waits in splice for what another one sends after it has written.
+// One thread waits in splice for bytes that another one sends after its own
+// write.
 int Overlap(const Arguments& arguments) {
   int pipe_ends[2] = {};
   MUST(pipe(pipe_ends));
@@ -618,7 +621,7 @@ int Overlap(const Arguments& arguments) {
     reading = gettid();
     MUST(splice(pipe_ends[0], nullptr, fd, nullptr, 5, 0));
   });
-  // At most five seconds, if it never gets there.
+  // Waits at most five seconds for the thread to sleep.
   for (int i = 0; i < 5000 && (reading == 0 || !Sleeps(reading)); ++i)
     usleep(1000);
   const int fd = Create(arguments[0] + "/f");
@@ -654,7 +657,7 @@ int Restarted(const Arguments& arguments) {
   return 0;
 }
 
-// Calls that no other command makes.
+// Makes calls that no other command makes.
 int OtherCalls(const Arguments& arguments) {
   const std::string dir = arguments[0];
   const int parent = MUST(open(dir.c_str(), O_PATH | O_DIRECTORY));
@@ -673,7 +676,7 @@ int OtherCalls(const Arguments& arguments) {
   MUST(mkfifo((dir + "2").c_str(), 0600));
   MUST(unlink((dir + "2").c_str()));
   sync();
-  // A path that ends where the memory does.
+  // Puts a path at the end of mapped memory.
   void* const pages = mmap(nullptr, 8192, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   char* const page_end = static_cast<char*>(pages) + 4096;
@@ -689,7 +692,7 @@ int OtherCalls(const Arguments& arguments) {
   MUST(mprotect(large, 8192, PROT_READ | PROT_WRITE));
   std::memset(large, 'm', 8192);
   MUST(sync_file_range(fd, 0, 8192, SYNC_FILE_RANGE_WRITE));
-  // From another address space, into the mapping.
+  // Writes into the mapping as from another address space.
   std::string text = "from elsewhere";
   const iovec local = {text.data(), text.size()};
   const iovec remote = {large, text.size()};
@@ -697,7 +700,7 @@ int OtherCalls(const Arguments& arguments) {
   return 0;
 }
 
-// Its root is the directory in which the watched one is.
+// Changes the root to the parent of the watched directory.
 int Chrooted(const Arguments& arguments) {
   const size_t slash = arguments[0].rfind('/');
   const std::string name = arguments[0].substr(slash);
@@ -720,7 +723,7 @@ int Read(const Arguments& arguments) {
   return 0;
 }
 
-// "COUNT" writes of 4 KiB each, at the same 64 places.
+// Writes "COUNT" times 4 KiB, at the same 64 offsets.
 int Blocks(const Arguments& arguments) {
   const int fd = Create(arguments[0] + "/blocks");
   const std::string block = Bytes(4096, 1);
@@ -729,7 +732,8 @@ int Blocks(const Arguments& arguments) {
   return 0;
 }
 
-// Operations from a file, one a line. Those that fail do nothing.
+// Runs operations from a file, one per line. Operations that fail have no
+// effect.
 class Script {
  public:
   explicit Script(std::string dir) : dir_(std::move(dir)) {}
@@ -806,8 +810,8 @@ class Script {
   int slots_[3] = {-1, -1, -1};
 };
 
-// Ranks that meet at a barrier after each round. The order in which they come
-// to their files differs from run to run; one barrier takes them all.
+// Number of rounds. In each round the ranks write files, in an order that
+// differs between runs, and then meet at one barrier.
 constexpr int kRounds = 3;
 
 void WriteRankFile(const std::string& dir, const std::string& rank, int round) {
@@ -817,8 +821,8 @@ void WriteRankFile(const std::string& dir, const std::string& rank, int round) {
   close(file);
 }
 
-// Arguments: directory, descriptors to say "here" and to be let on, and "polls"
-// for one that does not sleep in the barrier.
+// Arguments: directory, descriptor to announce its arrival at the barrier,
+// descriptor to wait for release, and "polls" for a rank that does not sleep.
 int Rank(const Arguments& arguments) {
   const int here = std::stoi(arguments[1]);
   const int go = std::stoi(arguments[2]);
@@ -840,7 +844,7 @@ int Rank(const Arguments& arguments) {
 }
 
 // Arguments: directory, number of ranks, "sleeps" or "polls". Like a launcher,
-// it ends all ranks if one dies.
+// ends all ranks if one dies.
 int Ranks(const Arguments& arguments) {
   const int count = std::stoi(arguments[1]);
   std::vector<std::array<int, 2>> here(static_cast<size_t>(count));

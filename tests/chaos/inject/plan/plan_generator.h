@@ -1,5 +1,5 @@
-// Fault plans for property tests: each valid, every kind and field reached, and
-// shrinking towards fewer, simpler faults.
+// Fault plans for property tests: each is valid, every kind and field is
+// reached, and plans shrink towards fewer, simpler faults.
 #ifndef GAUNTLET_TESTS_CHAOS_INJECT_PLAN_PLAN_GENERATOR_H_
 #define GAUNTLET_TESTS_CHAOS_INJECT_PLAN_PLAN_GENERATOR_H_
 
@@ -58,7 +58,7 @@ inline rc::Gen<FaultSite> ArbitrarySite() {
   });
 }
 
-// Fills in a torn write: at least one block does not land.
+// Fills in a torn write that loses at least one block.
 inline void FillTear(FaultParameters& with) {
   with.blocks = *rc::gen::inRange(1, 65);
   const uint64_t all =
@@ -153,7 +153,7 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
   }
 }
 
-// Without an id: ArbitraryPlan gives them.
+// Returns a fault without an id: ArbitraryPlan sets the ids.
 inline rc::Gen<Fault> ArbitraryFault() {
   return rc::gen::exec([]() {
     Fault fault;
@@ -173,7 +173,8 @@ inline rc::Gen<FaultPlan> ArbitraryPlan() {
     plan.faults = *rc::gen::container<std::vector<Fault>>(ArbitraryFault());
     for (size_t i = 0; i < plan.faults.size(); ++i) {
       plan.faults[i].id = "fault-" + std::to_string(i);
-      // Now and then after an earlier one, so that there is no circle.
+      // Sometimes orders a fault after an earlier one, which never forms a
+      // cycle.
       const auto earlier = *rc::gen::inRange<size_t>(0, 2 * i + 1);
       if (earlier < i) plan.faults[i].after = plan.faults[earlier].id;
     }

@@ -13,7 +13,7 @@ namespace {
 const std::string kAt = R"("point": "step.begin")";
 const std::string kCrash = R"("do": "crash")";
 
-// A plan of one fault, with the given texts in it.
+// Returns a plan of one fault, with the given texts in it.
 std::string PlanText(const std::string& at, const std::string& rest) {
   return R"({"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [)"
          R"({"id": "f", "at": {)" +
@@ -33,7 +33,7 @@ RC_GTEST_PROP(PlanJsonProperty, SurvivesEveryTruncationAndEveryChangedByte,
   const auto place = *rc::gen::inRange<size_t>(0, text.size());
   const std::string cut = text.substr(0, place);
   text[place] = *rc::gen::arbitrary<char>();
-  // No answer is wrong here but a crash; a good one must be a valid plan.
+  // Any result is fine except a crash or an invalid plan.
   for (const std::string& hostile : {cut, text}) {
     const Result<FaultPlan> plan = PlanFromJson(hostile);
     RC_ASSERT((!plan.ok() || Validate(*plan).ok()));
@@ -69,7 +69,7 @@ TEST(PlanJsonTest, ReadsSaveAndBlock) {
   EXPECT_FALSE(plan->faults[0].with.kill_latency);
 }
 
-// The text of a plan of the format before, with one fault.
+// Returns the text of a plan of the previous format, with one fault.
 std::string OldPlanText(const std::string& at, const std::string& rest) {
   std::string text = PlanText(at, rest);
   return text.replace(text.find("-v3"), 3, "-v2");

@@ -30,7 +30,7 @@ void Sync(SimDisk& disk, const std::string& path) {
   disk.Sync(**disk.Open(path, OpenMode::kRead));
 }
 
-// Blocks of which no two sectors are alike.
+// Returns blocks in which neighbouring sectors differ.
 std::string Blocks(size_t count) {
   std::string text(count * SimDisk::kBlockBytes, '\0');
   for (size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +39,7 @@ std::string Blocks(size_t count) {
   return text;
 }
 
-// A tree in one text: paths and contents, all that counts.
+// Appends all paths and contents of a tree to `text`.
 void Dump(SimDisk& disk, const std::string& path, std::string& text) {
   const auto listed = disk.List(path);
   for (const DirectoryEntry& entry : *listed) {
@@ -66,11 +66,11 @@ void Dump(const ImageDirectory& directory, const std::string& path,
   }
 }
 
-// All answers of a ChoiceSource, one run after another.
+// Runs with every sequence of answers of a ChoiceSource. Returns the trees.
 std::set<std::string> ByTryingAllCuts(DurabilityProfile profile,
                                       const Work& work) {
   std::set<std::string> trees;
-  std::vector<std::pair<uint64_t, uint64_t>> answers;  // and how many there are
+  std::vector<std::pair<uint64_t, uint64_t>> answers;  // and number of options
   do {
     SimDisk disk({.profile = profile, .late_syncs = 2});
     work(disk);
@@ -211,12 +211,12 @@ INSTANTIATE_TEST_SUITE_P(CrashImages, EveryCut,
                                           testing::ValuesIn(SmallWorks())),
                          NameOfCut);
 
-// A block that nobody synced is old, new, or torn before or behind any of its
-// 7 inner sector boundaries.
+// Possible contents of an unsynced block: old, new, or torn at any of its 7
+// inner sector boundaries, with the new part before or after the boundary.
 constexpr uint64_t kWaysOfABlock = 2 + 2 * 7;
 
-// Under kWeak a file of b such blocks is empty or has any of b sizes, with
-// 16^size contents each; or it has no name. m names are there or not.
+// Under kWeak a file of b unsynced blocks has no name, is empty, or has any of
+// b sizes, with 16^size contents each. Each of m names survives or not.
 TEST(CrashImagesTest, WeakCountsAreTheClosedFormula) {
   for (uint64_t b = 0; b <= 2; ++b) {
     for (uint64_t m = 0; m <= 4; ++m) {
@@ -240,8 +240,8 @@ TEST(CrashImagesTest, WeakCountsAreTheClosedFormula) {
   }
 }
 
-// Under kExt4 names survive as a prefix: none, or the file in b + 1 sizes with
-// 0 to m of the names made after it.
+// Under kExt4 names survive as a prefix: no name, or the file in b + 1 sizes
+// with 0 to m of the names made after it.
 TEST(CrashImagesTest, Ext4CountsAreTheClosedFormula) {
   for (uint64_t b = 0; b <= 3; ++b) {
     for (uint64_t m = 0; m <= 4; ++m) {
@@ -269,7 +269,7 @@ Work WrittenAgain(uint64_t before, uint64_t after) {
   };
 }
 
-// Under kExt4 it is the old file, or any prefix of the new one.
+// Under kExt4 the file is the old one, or any prefix of the new one.
 TEST(CrashImagesTest, Ext4FindsAFileWrittenAgainOldOrAPrefixOfTheNew) {
   for (uint64_t before = 1; before <= 3; ++before) {
     for (uint64_t after = 0; after <= 3; ++after) {
@@ -280,9 +280,9 @@ TEST(CrashImagesTest, Ext4FindsAFileWrittenAgainOldOrAPrefixOfTheNew) {
   }
 }
 
-// Under kWeak any size up to the larger one, and each block below it old, new
-// or torn. A block that only one of the two had is zeros in the other: all ways
-// of it are different contents as well.
+// Under kWeak the file has any size up to the larger one, and each block within
+// it is old, new or torn. A block that exists in only one version counts as
+// zeros in the other, so its contents differ in as many ways.
 TEST(CrashImagesTest, WeakFindsAFileWrittenAgainAtAnySize) {
   for (uint64_t before = 1; before <= 2; ++before) {
     for (uint64_t after = 0; after <= 2; ++after) {
@@ -308,7 +308,8 @@ TEST(CrashImagesTest, WhatTheBoundLeavesOutIsCounted) {
   CrashBound bound = kNoBound;
   bound.combinations_up_to = 100;
   const Enumerated few = Enumerate(kWeak, three_files, bound);
-  // Whole or untouched each; one in any of 15 other ways beside two alike.
+  // Each file complete or absent: 8. Or one file in any of 15 other ways, and
+  // the other two both complete or both absent.
   EXPECT_EQ(few.visits, 8u + 3 * 15 * 2);
   EXPECT_EQ(few.enumerated, few.visits);
   EXPECT_EQ(static_cast<double>(few.visits) + few.left_out, 17 * 17 * 17);
@@ -326,8 +327,8 @@ TEST(CrashImagesTest, ABoundOnContentsKeepsSizesAndSingleBlocks) {
   const Enumerated all = Enumerate(kWeak, file);
   EXPECT_EQ(all.visits, 1u + 16 + 256 + 4096);
   EXPECT_EQ(static_cast<double>(few.visits) + few.left_out, 4369);
-  // Empty; of one block all; of n blocks all new, all old, and for each block
-  // 15 ways beside new ones and 15 beside old ones, of which for n = 1 half.
+  // Empty: 1. One block: all contents. n blocks: all new, all old, and for each
+  // block 15 other contents among new ones and 15 among old ones.
   EXPECT_EQ(few.visits, 1u + 16 + (2 + 2 * 30 - 2) + (2 + 3 * 30));
   EXPECT_TRUE(std::ranges::includes(all.trees, few.trees));
 }

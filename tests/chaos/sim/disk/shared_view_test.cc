@@ -11,7 +11,7 @@ namespace {
 constexpr Time kNow{};
 const SharedViewOptions kOptions;
 
-// Two hosts on one file server.
+// Two hosts that use one file server.
 class SharedViewTest : public testing::Test {
  protected:
   static std::shared_ptr<Inode> Open(SharedView& host, const std::string& path,
@@ -45,7 +45,8 @@ class SharedViewTest : public testing::Test {
     for (const DirectoryEntry& entry : *listed) names.push_back(entry.name);
     return names;
   }
-  // Contents of a file after a power loss of the server, over many seeds.
+  // Returns the contents of a file after a power loss of the server, over many
+  // seeds.
   std::set<std::string> AfterServerLoss(
       const std::function<void(SharedView&)>& work) {
     std::set<std::string> found;
@@ -86,7 +87,7 @@ TEST_F(SharedViewTest, AnOpenFileStaysAsItWasOpened) {
   const auto reader = Open(two_, "/a", OpenMode::kRead);
   one_.Close(Write(one_, "/a", "new"));
   EXPECT_EQ(Read(two_, reader), "old");
-  EXPECT_EQ(ReadAt(two_, "/a"), "new");  // opened anew
+  EXPECT_EQ(ReadAt(two_, "/a"), "new");  // opened again
   two_.Close(reader);
 }
 
@@ -151,7 +152,8 @@ TEST_F(SharedViewTest, APowerCutOfTheServerTakesWhatIsNotSynced) {
               testing::UnorderedElementsAre("x"));
 }
 
-// A host hands over what it likes before it is asked to, and at its end.
+// A host may write back any part of a file before it has to, and when it
+// crashes.
 TEST_F(SharedViewTest, AHostMayHandOverEarlyAndAsItCrashes) {
   std::set<std::string> before;
   std::set<std::string> after;
@@ -187,7 +189,7 @@ TEST_F(SharedViewTest, WhatWasHandedOverEarlyIsNotUndoneByTheRest) {
   }
 }
 
-// The engine's side of it: processes on two hosts.
+// As the engine sees a crash of a host: processes on two hosts.
 TEST(SharedSimulationTest, ACrashOfAHostLeavesTheServerAndTheOtherHost) {
   FiberPool pool;
   Simulation simulation(pool,

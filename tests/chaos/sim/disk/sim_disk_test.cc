@@ -14,7 +14,7 @@ std::span<const std::byte> Bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// A disk with the few operations that a test needs, all of which must succeed.
+// A disk with the few operations that tests need, which must all succeed.
 class Bench {
  public:
   explicit Bench(DurabilityProfile profile) : disk_({.profile = profile}) {}
@@ -32,7 +32,7 @@ class Bench {
   void Sync(const std::string& path) {
     disk_.Sync(**disk_.Open(path, OpenMode::kRead));
   }
-  // "-" where there is no file.
+  // Returns the file's content; "-" if there is no file.
   std::string Read(const std::string& path) {
     const auto file = disk_.Open(path, OpenMode::kRead);
     return file.ok() ? (*file)->data : "-";
@@ -47,7 +47,7 @@ class Bench {
   SimDisk disk_;
 };
 
-// Contents found at `path` over many power losses after `work`.
+// Returns the contents found at `path` over many power losses after `work`.
 std::set<std::string> Outcomes(DurabilityProfile profile,
                                const std::string& path,
                                const std::function<void(Bench&)>& work) {

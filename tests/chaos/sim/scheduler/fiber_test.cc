@@ -141,7 +141,7 @@ TEST(FiberTest, ExceptionsInFlightStayWhereAnotherOneGoesOn) {
                                            "of the first"}));
 }
 
-// The second context is abandoned, not the one that was resumed.
+// The second context is abandoned, although the first one was resumed.
 TEST(FiberTest, OneMayBeAbandonedInAnothersTurn) {
   FiberPool pool;
   auto first = pool.Take();
@@ -159,7 +159,7 @@ TEST(FiberTest, OneMayBeAbandonedInAnothersTurn) {
   EXPECT_EQ(log, (std::vector<std::string>{"second again", "first goes on"}));
 }
 
-// Says that it goes.
+// Logs its name when it is destroyed.
 struct Witness {
   Script& script;
   std::string name;

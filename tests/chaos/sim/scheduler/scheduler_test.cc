@@ -34,8 +34,8 @@ struct Marks {
 
 class SchedulerTest : public testing::Test {
  protected:
-  // Into one process. Where it has one task, nobody else's turn comes while
-  // that waits.
+  // Spawns a task of the one process. While a process's only task waits, no
+  // other task gets a turn.
   void Spawn(std::function<void()> body) {
     group_.on_gone = [this] { gone_ = true; };
     scheduler_.Spawn(group_, std::make_shared<TaskState>(), std::move(body));
@@ -51,7 +51,7 @@ class SchedulerTest : public testing::Test {
       });
     }
   }
-  // How a world ends in which so many tasks do the same.
+  // Returns how a world of `count` tasks with the same body ends.
   RunEnd RunTasks(int count, const std::function<void()>& body) {
     group_ = {};
     gone_ = false;
@@ -133,7 +133,7 @@ TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
   EXPECT_TRUE(gone_);
 }
 
-// The victims wait long; the action comes due in the other one's wait.
+// The victims wait long; the action becomes due while the other process waits.
 TEST_F(SchedulerTest, AnActionMayKillAnotherProcessThanTheOneThatWaits) {
   FiberGroup victims;
   int unwound = 0;
@@ -165,7 +165,7 @@ TEST_F(SchedulerTest, AProcessIsKilledBeforeTheResumptionThatIsNamed) {
   EXPECT_TRUE(gone_);
 }
 
-// Its turn comes in the wait of a task of the other process.
+// The killed process is due while a task of the other process waits.
 TEST_F(SchedulerTest, AProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
   FiberGroup victims{.doomed_at_resumption = 5};
   int unwound = 0;
@@ -179,7 +179,7 @@ TEST_F(SchedulerTest, AProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
   EXPECT_TRUE(gone_);
 }
 
-// One that only waits for itself, and several that pass the turn on.
+// Tries one task, which is its own successor, and several that alternate.
 TEST_F(SchedulerTest, TasksThatWaitMeetTheLimits) {
   for (const int tasks : {1, 3}) {
     const uint64_t before = scheduler_.steps();
@@ -200,7 +200,7 @@ TEST_F(SchedulerTest, TasksThatWaitMeetTheLimits) {
   }
 }
 
-// Each of them goes on from the wait of the other, not from the scheduler.
+// Each task resumes from within the wait of the other, not from the scheduler.
 TEST_F(SchedulerTest, WhoEndsIsWhoWentOnLast) {
   const std::array tasks = {std::make_shared<TaskState>(),
                             std::make_shared<TaskState>()};

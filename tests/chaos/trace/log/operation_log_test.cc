@@ -35,7 +35,7 @@ Result<std::string> BytesOf(const OperationLog& log, const ByteExtent& extent) {
 
 class OperationLogTest : public testing::Test {
  protected:
-  // A log with a write of `bytes`, saved.
+  // Saves a log that contains a write of `bytes`.
   void Save(const std::string& bytes) {
     auto log = OperationLog::Create(folder_.path(), {"/watched"}, {});
     ASSERT_TRUE(log.ok()) << log.status().ToString();
@@ -79,7 +79,7 @@ TEST_F(OperationLogTest, ReadsAndCopiesParts) {
 }
 
 TEST_F(OperationLogTest, LoadsWhatWasSaved) {
-  // Several pieces.
+  // Large enough to be read in several pieces.
   const std::string bytes(3'000'000, 'x');
   Save(bytes);
   const auto log = OperationLog::Load(folder_.path());

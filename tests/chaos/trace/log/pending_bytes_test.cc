@@ -23,7 +23,7 @@ class PendingBytesTest : public testing::Test {
     file_ = Descriptor(open(path_.c_str(), O_RDWR | O_CREAT, 0600));
   }
 
-  // Writes, and notes the write as the next operation of file 1.
+  // Writes to the file, and logs the write as the next operation of file 1.
   void Write(uint64_t offset, const std::string& text) {
     Overwrite(offset, text);
     const FileOperation write = {.kind = OperationKind::kWrite,
