@@ -51,7 +51,7 @@ TEST(ScaleBenchTest, TimesAreThoseOfTheSetup) {
   const Result<ScaleResult> far = RunScaleBench(plan, observer);
   ASSERT_TRUE(near.ok() && far.ok());
   const ScaleFigures& eight = far->figures[1];
-  // The sum passes all 8 workers before the chief has it.
+  // The sum passes all 8 workers before it reaches the chief.
   EXPECT_NEAR(eight.of(ScaleMetric::kStep), 0.1 + 8 * 0.010, 0.001);
   EXPECT_LT(eight.of(ScaleMetric::kTreeStep), eight.of(ScaleMetric::kStep));
   EXPECT_NEAR(near->figures[1].of(ScaleMetric::kStep), 0.1, 0.001);
@@ -66,7 +66,7 @@ TEST(ScaleBenchTest, TimesAreThoseOfTheSetup) {
 
 TEST(ScaleBenchTest, KeepsTheClustersThatWereOverWhenInterrupted) {
   Silent observer;
-  observer.most_runs = 4;  // three of a cluster, and the next one's first
+  observer.most_runs = 4;  // three of a cluster, and the first of the next one
   const Result<ScaleResult> result = RunScaleBench(SmallPlan(), observer);
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->interrupted);

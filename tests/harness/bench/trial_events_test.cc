@@ -26,7 +26,8 @@ RecordEvent SaveTimes(uint64_t step, int64_t ms, int64_t bytes) {
           .count = bytes};
 }
 
-// A save after each second step takes 10 ms of which training waits 4.
+// Returns a run that saves after every second step. A save takes 10 ms, of
+// which training waits for 4.
 std::vector<LifeEvents> TwoSaves() {
   LifeEvents chief = {.worker = 0, .life = 1, .events = {}};
   chief.events = {
@@ -60,7 +61,7 @@ TEST(TrialEvents, WindowBeyondRunIsNotFound) {
   EXPECT_EQ(window.status().message(), "no events of steps 2 to 8");
 }
 
-// Worker 1 is killed at 250 ms, when step 6 is the newest.
+// Returns a run whose worker 1 is killed at 250 ms, when step 6 is the newest.
 std::vector<LifeEvents> Recovery() {
   std::vector<LifeEvents> lives = TwoSaves();
   LifeEvents launcher = {.worker = kLauncherWorker, .life = 1, .events = {}};
@@ -94,7 +95,7 @@ TEST(TrialEvents, RecoveryPartsMeet) {
   EXPECT_DOUBLE_EQ(recovery->total(), 0.210);
 }
 
-// The step that was under way when a worker died is no new one.
+// A step that was in progress when a worker died is not a new step.
 TEST(TrialEvents, StepOfSurvivorAfterKillIsNotNew) {
   std::vector<LifeEvents> lives = Recovery();
   lives.front().events.push_back(Step(7, 252));

@@ -1,4 +1,4 @@
-// Causes of losses and notices: taken out, held back, left unheeded.
+// Causes of losses and notices: removed, delayed, or ignored.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -17,7 +17,7 @@ bool IsAnyOf(const std::array<std::string_view, n>& kinds,
   return std::ranges::find(kinds, fault.kind) != kinds.end();
 }
 
-// Returns true iff the fault ends its process, and nothing else happens.
+// Returns true iff the fault ends its process and does nothing else.
 bool EndsProcess(const RecordFault& fault) {
   constexpr std::array<std::string_view, 3> kKinds = {"crash", "kill",
                                                       "exception"};
@@ -25,7 +25,7 @@ bool EndsProcess(const RecordFault& fault) {
          (fault.kind == "torn_write" && fault.then == "crash");
 }
 
-// Returns true iff no worker can be lost by the fault itself.
+// Returns true iff the fault itself cannot lose a worker.
 bool LosesNobody(const RecordFault& fault) {
   constexpr std::array<std::string_view, 4> kKinds = {
       "bit_flip", "truncate", "delete", "wall_clock_jump"};
@@ -47,15 +47,15 @@ bool KeepsAway(const RecordFault& fault) {
   return fault.id != kHarmlessFaultId && IsAnyOf(kKinds, fault);
 }
 
-// Returns true iff the launcher made up for a loss.
+// Returns true iff the launcher restarted workers after a loss.
 bool WasRestarted(const Record& record) {
   return std::ranges::any_of(record.launchers, [](const LauncherRun& run) {
     return run.restarts > 0;
   });
 }
 
-// The record of a run in which the same happened by itself: as it is but for
-// the one fault that a worker was lost by.
+// Returns the record without the fault that a worker was lost by: the loss
+// seems to happen without a cause.
 template <bool (*kIsCause)(const RecordFault&)>
 std::optional<Mutant> TakeCauseOut(const Record& record) {
   const auto cause = std::ranges::find_if(record.faults, kIsCause);
@@ -83,7 +83,7 @@ std::optional<Mutant> TakeFatalFaultOut(const Record& record, Choice&) {
   return TakeCauseOut<EndsProcess>(record);
 }
 
-// A worker that was kept away for a moment need not have been lost.
+// Requires a restart: a worker that was isolated for a moment need not be lost.
 std::optional<Mutant> TakeHangOrCutOut(const Record& record, Choice&) {
   if (!WasRestarted(record)) return std::nullopt;
   return TakeCauseOut<KeepsAway>(record);
@@ -100,8 +100,9 @@ bool IsSignOfLoss(const RecordEvent& event) {
          (event.kind == RecordKind::kLifeEnd && event.count == kLostWorkerExit);
 }
 
-// First event behind the occurrence that shows that it was noticed: another
-// worker reports a loss, or the launcher starts an incarnation.
+// Returns the first event after the occurrence which shows that it was
+// detected: another worker reports a loss, or the launcher starts an
+// incarnation.
 std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
   const LifeEvents& lost = record.lives[fired.life];
   const int64_t fired_ns = EventAt(record, fired).t_ns;
@@ -137,8 +138,8 @@ std::optional<Mutant> NoticeLate(const Record& record, Choice& choice) {
 
 constexpr int64_t kGraceNs = 30'000'000'000;
 
-// Returns true iff the plan gives a notice: then it may also say for how long
-// training may go on.
+// Returns true iff the plan gives a notice: the plan may also state for how
+// long training may continue.
 bool GivesNotice(const RecordFault& fault) { return fault.kind == "preempt"; }
 
 uint64_t StepsBehind(const LifeEvents& life, size_t index) {
@@ -149,8 +150,8 @@ uint64_t StepsBehind(const LifeEvents& life, size_t index) {
                     }));
 }
 
-// A worker gets a notice in front of a step, at least five before the last one,
-// and trains on to the end as if it had none.
+// A worker receives a notice before a step, at least five before the last one,
+// and trains to the end as if it had not.
 std::optional<Mutant> IgnoreNotice(const Record& record, Choice& choice) {
   constexpr uint64_t kStepsBehind = 6;
   if (std::ranges::any_of(record.faults, GivesNotice)) return std::nullopt;

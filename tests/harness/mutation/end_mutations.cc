@@ -1,4 +1,4 @@
-// Changes of what the launcher reported and of what was found after the end.
+// Changes of the launcher's reports and of the findings after the end.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -10,10 +10,10 @@
 namespace gauntlet {
 namespace {
 
-// Changes the record and returns where; "": there is nothing to change, and the
-// record is as it was.
+// Changes the record and returns where. Returns "" if there is nothing to
+// change; the record stays as it was.
 using EditEnd = std::string (*)(Record&, Choice&);
-// Returns the reason why the change has no effect; "": it has one.
+// Returns the reason why the change has no effect; "" if it has one.
 using NoEffect = std::string_view (*)(const Record&);
 
 std::string_view HasEffect(const Record&) { return ""; }
@@ -32,7 +32,7 @@ Mutation EndMutation(std::string_view group, std::string name, EditEnd edit,
           }};
 }
 
-// Valid checkpoint with the highest step, or null.
+// Returns the valid checkpoint with the highest step, or null.
 StoredCheckpoint* NewestValid(Record& record) {
   StoredCheckpoint* newest = nullptr;
   for (StoredCheckpoint& checkpoint : record.left.checkpoints) {
@@ -49,8 +49,8 @@ std::string Take(Record& record, const StoredCheckpoint* checkpoint) {
   return name;
 }
 
-// Returns true iff the chief has its result acknowledged, and dies: only then
-// may it have deleted some checkpoints.
+// Returns true iff the chief dies after its result was acknowledged: only then
+// may it have deleted some of the checkpoints.
 bool DiesAfterAcknowledgement(const LifeEvents& life) {
   return !life.events.empty() &&
          life.events.back().kind != RecordKind::kLifeEnd &&
@@ -98,7 +98,7 @@ std::string TakeOlder(Record& record, Choice& choice) {
   return Take(record, older[choice.Below(older.size())]);
 }
 
-// A chosen valid checkpoint, or null.
+// Returns a randomly chosen valid checkpoint, or null.
 StoredCheckpoint* AnyValid(Record& record, Choice& choice) {
   std::vector<StoredCheckpoint*> valid;
   for (StoredCheckpoint& checkpoint : record.left.checkpoints) {
@@ -130,7 +130,7 @@ std::string MarkNotFinite(Record& record, Choice& choice) {
   return checkpoint->name;
 }
 
-// A checkpoint that was removed is there again.
+// Brings back a checkpoint that was removed.
 std::string ReturnRetired(Record& record, Choice& choice) {
   std::vector<const RecordEvent*> retired;
   for (const LifeEvents& life : record.lives) {
@@ -143,7 +143,7 @@ std::string ReturnRetired(Record& record, Choice& choice) {
   std::string name = path.substr(path.rfind('/') + 1);
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
-      // A claim gives its parent another suffix.
+      // Ignores the suffix, as a claim gives its parent another one.
       const bool is_of_it = event.kind == RecordKind::kSaveAcknowledged &&
                             event.path.substr(0, event.path.rfind("-g")) ==
                                 path.substr(0, path.rfind("-g"));
@@ -217,7 +217,7 @@ std::string TakeResult(Record& record, Choice& choice) {
   return TextOf(record, launcher);
 }
 
-// Changes a field of a chosen launcher's result.
+// Changes a field of the result of a randomly chosen launcher.
 template <void (*kChange)(FinalResult&)>
 std::string ChangeResult(Record& record, Choice& choice) {
   LauncherRun* launcher = AnyLauncher(record, choice);

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kLostWorkerExit = 75;
 constexpr RecordKind kLastKind = RecordKind::kFaultAgain;
 
-// Returns the reason why the operation at the place has no effect; "": it has
+// Returns the reason why the operation at the place has no effect; "" if it has
 // one. The record is the one before the operation.
 using NoEffect = std::string_view (*)(const Record&, EventPlace);
 
@@ -37,7 +37,7 @@ bool IsStart(RecordKind kind) {
          kind == RecordKind::kCarriedOn;
 }
 
-// Returns true iff the worker reports the loss at the index twice: once more
+// Returns true iff the worker reports the loss at the index more than once
 // before it starts from another state.
 bool ReportsLossTwice(const std::vector<RecordEvent>& events, size_t index) {
   size_t begin = index;
@@ -59,7 +59,7 @@ int64_t CountOf(const std::vector<RecordEvent>& events, RecordKind kind) {
   return std::ranges::count(events, kind, &RecordEvent::kind);
 }
 
-// Returns true iff a worker of another life has a notice too.
+// Returns true iff a worker of another incarnation has a notice too.
 bool AnotherHasNotice(const Record& record, EventPlace place) {
   for (size_t i = 0; i < record.lives.size(); ++i) {
     const LifeEvents& life = record.lives[i];
@@ -91,9 +91,9 @@ bool IsClaimed(const std::vector<RecordEvent>& events, EventPlace place) {
   });
 }
 
-// Events are emitted one by one, so a kill may come before any of them. An
+// Events are emitted one by one, so a kill may precede any of them. An
 // occurrence of a fault is recorded first. The task that sends heartbeats and
-// the one that trains notice a loss on their own.
+// the one that trains detect a loss independently.
 std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   const std::vector<RecordEvent>& events = record.lives[place.life].events;
   const RecordKind last = events.back().kind;
@@ -187,7 +187,7 @@ bool DelayAll(Record& record, EventPlace place, Choice&) {
   return true;
 }
 
-// A record does not say when a launcher started, only how many did.
+// A record does not state when a launcher started, only how many did.
 std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
   const RecordEvent& event = EventAt(record, place);
   const bool may_begin_attempt =
@@ -208,8 +208,8 @@ bool DelayOne(Record& record, EventPlace place, Choice& choice) {
   return true;
 }
 
-// Event of another worker that matches the one at the place and says something
-// else; nullopt: none.
+// Returns another worker's event that matches the one at the place but has
+// other contents; nullopt if there is no such event.
 std::optional<EventPlace> FindCounterpart(const Record& record,
                                           EventPlace place) {
   const LifeEvents& life = record.lives[place.life];
@@ -239,7 +239,7 @@ bool Swap(Record& record, EventPlace place, Choice&) {
   return true;
 }
 
-// Returns the event without its text for people and the size of its copy.
+// Returns the event without its message and without the size of its copy.
 RecordEvent WithoutText(RecordEvent event) {
   event.detail.clear();
   if (event.kind == RecordKind::kSaveCopied) event.count = 0;
@@ -269,7 +269,7 @@ constexpr std::array<Operation, 5> kOperations = {{
     {"events swapped", "swap", Swap, NoEffectOfSwap},
 }};
 
-// Fault that the event is about, or null.
+// Returns the fault that the event is about, or null.
 const RecordFault* FaultOf(const Record& record, EventPlace place) {
   const auto fault = std::ranges::find(
       record.faults, EventAt(record, place).detail, &RecordFault::id);
@@ -337,7 +337,8 @@ bool ChangeStep(Record& record, EventPlace place, Choice&) {
   return true;
 }
 
-// Returns true iff an event of the kind states where in its data training is.
+// Returns true iff an event of the kind states the position in the training
+// data.
 bool StatesEpoch(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd || kind == RecordKind::kResumed ||
@@ -383,7 +384,7 @@ bool DropSample(Record& record, EventPlace place, Choice& choice) {
   return true;
 }
 
-// The last digit of a checkpoint's path is of the claim that wrote it.
+// Changes the last digit of a checkpoint's path: the claim that wrote it.
 bool ChangePath(Record& record, EventPlace place, Choice&) {
   std::string& path = EventAt(record, place).path;
   if (path.empty()) return false;

@@ -29,9 +29,9 @@ FaultParameters ShortFault(FaultKind kind) {
   return with;
 }
 
-// First occurrence of a fault in the record.
+// The first occurrence of a fault in the record.
 struct Occurrence {
-  int worker = -1;  // -1: none occurred
+  int worker = -1;  // -1 if no fault occurred
   int64_t t_ns = INT64_MAX;
 };
 
@@ -45,7 +45,8 @@ Occurrence FirstOccurrence(const Record& record) {
   return first;
 }
 
-// The step that the life was in five steps before that time; 0: none.
+// Returns the step that the incarnation was in five steps before that time; 0
+// if it had no step yet.
 uint64_t StepBefore(const LifeEvents& life, int64_t t_ns) {
   constexpr uint64_t kStepsBefore = 5;
   uint64_t first = 0;

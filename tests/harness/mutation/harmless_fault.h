@@ -1,7 +1,7 @@
-// Faults of a millisecond: a run with one more of them has to pass as before.
+// Faults of one millisecond: a run with one more of them must pass as before.
 //
-// They show whether the judge excuses other things because something, somewhere
-// in the plan, happened.
+// They show whether the judge excuses other errors only because the plan has
+// some fault somewhere.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_HARMLESS_FAULT_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_HARMLESS_FAULT_H_
 
@@ -18,16 +18,16 @@ namespace gauntlet {
 // A column of the table.
 struct HarmlessFault {
   std::string_view name;          // "pause 1 ms"
-  std::optional<FaultKind> kind;  // nullopt: none is added
+  std::optional<FaultKind> kind;  // nullopt: no fault is added
 };
 
-// All of them; the first one is none.
+// Returns all of them. The first one adds no fault.
 std::span<const HarmlessFault> AllHarmlessFaults();
 
-// The case with the fault added: to a worker that no other fault has met by
-// then, five steps before the first fault of the plan, or before the end.
-// `record` is of the case's run without it. Returns nullopt if no worker trains
-// so early, or if a fault of the network would have no peer.
+// Returns the case with the fault added to a worker without an earlier fault.
+// The fault fires five steps before the first fault of the plan, or before the
+// end. `record` is that of the case without it. Returns nullopt if no worker
+// trains so early, or if a fault of the network would have no peer.
 std::optional<Case> WithHarmlessFault(const Case& one, HarmlessFault fault,
                                       const Record& record);
 

@@ -1,4 +1,4 @@
-// Several events changed together: exits, restarts, saves and samples.
+// Mutations that change several events: exits, restarts, saves and samples.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -26,7 +26,8 @@ void CutFrom(Record& record, EventPlace place) {
   record.lives[place.life].events.resize(place.index);
 }
 
-// The worker exits behind a step that it and the others had trained past.
+// Makes the worker exit after the step, although all workers had trained
+// further.
 bool ExitEarly(Record& record, EventPlace place, int64_t code) {
   const LifeEvents& life = record.lives[place.life];
   if (!EndsByItself(life) || place.index + 2 >= life.events.size()) {
@@ -50,7 +51,7 @@ std::optional<Mutant> AddExit(const Record& record, Choice& choice) {
                  });
 }
 
-// A worker is started once more, behind its last incarnation.
+// Adds an incarnation after a worker's last one.
 std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
   return EditAny(
       record, PlacesOf(record, RecordKind::kLifeEnd), choice,
@@ -75,8 +76,8 @@ std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
       });
 }
 
-// Place of the life's n-th step from the end, counted from 1; nullopt: it has
-// fewer.
+// Returns the place of the incarnation's n-th step from the end, from 1;
+// nullopt if it has fewer steps.
 std::optional<size_t> StepFromEnd(const LifeEvents& life, size_t n) {
   for (size_t i = life.events.size(); i > 0; --i) {
     if (life.events[i - 1].kind == RecordKind::kStep && --n == 0) return i - 1;
@@ -84,9 +85,9 @@ std::optional<size_t> StepFromEnd(const LifeEvents& life, size_t n) {
   return std::nullopt;
 }
 
-// The events of a worker that came to an end by itself, from the second to
-// fifth step from the end on. A worker killed with the others of a lost attempt
-// may lack one step that they have, never two.
+// Drops all events of a worker from its second to fifth last step on. A worker
+// that is killed with the others of a lost attempt may lack one step that they
+// have, but never two.
 std::optional<Mutant> CutTail(const Record& record, Choice& choice) {
   return EditAny(record, PlacesOf(record, RecordKind::kLifeEnd), choice,
                  [](Record& changed, EventPlace place, Choice& more) {
@@ -109,7 +110,7 @@ bool IsSaved(const Record& record, uint64_t step) {
           }).empty();
 }
 
-// The chief acknowledges a save of a step that nobody saved.
+// Makes the chief acknowledge a save of a step that no worker saved.
 std::optional<Mutant> AddSave(const Record& record, Choice& choice) {
   return EditAny(
       record, PlacesOf(record, RecordKind::kStep), choice,
@@ -136,7 +137,7 @@ std::optional<Mutant> AddSave(const Record& record, Choice& choice) {
       });
 }
 
-// One sample of a step becomes one that an earlier step of the epoch used.
+// Replaces one sample of a step by one that an earlier step of the epoch used.
 std::optional<Mutant> UseSampleTwice(const Record& record, Choice& choice) {
   return EditAny(
       record, PlacesOf(record, RecordKind::kStep), choice,
@@ -157,7 +158,7 @@ std::optional<Mutant> UseSampleTwice(const Record& record, Choice& choice) {
       });
 }
 
-// Two workers of one attempt of the job get each other's number.
+// Exchanges the numbers of two workers of one attempt.
 std::optional<Mutant> ExchangeWorkers(const Record& record, Choice& choice) {
   return EditAny(record, PlacesOf(record, RecordKind::kLifeBegin), choice,
                  [](Record& changed, EventPlace place, Choice&) {

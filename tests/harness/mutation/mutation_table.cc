@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// FNV-1a: equal on every machine.
+// Returns the FNV-1a hash, which is equal on every machine.
 uint64_t SeedOf(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char letter : text) {

@@ -1,4 +1,5 @@
-// How many mutated records the judge fails, by mutation and harmless fault.
+// Number of mutated records that the judge fails, by mutation and harmless
+// fault.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_MUTATION_TABLE_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_MUTATION_TABLE_H_
 
@@ -34,21 +35,21 @@ struct Survivor {
   std::string place;
 };
 
-// Records of a column, by what became of them.
+// Numbers of records of a column, by outcome.
 struct RecordCounts {
   uint64_t mutated = 0;
-  uint64_t no_place = 0;    // no worker trains where the fault is to occur
+  uint64_t no_place = 0;    // no worker trains at the place of the fault
   uint64_t not_passed = 0;  // the unchanged record does not pass
 };
 
 struct MutationTable {
-  // By group, then column: each as many as there are.
+  // By group, then by column, with an entry for each.
   std::vector<std::vector<MutationCell>> cells;
   std::vector<RecordCounts> records;  // by column
   std::vector<Survivor> survivors;
   // Number of mutants without effect, by mutation and reason.
   std::map<std::pair<std::string, std::string>, uint64_t> without_effect;
-  // Records that do not pass unchanged: "case with fault", and why.
+  // Records that do not pass unchanged: "case with fault", and the reason.
   std::map<std::string, std::string> not_passed;
   uint64_t planted_bugs = 0;  // cases left out as they have no correct record
   uint64_t not_here = 0;      // cases that the simulated world cannot run
@@ -59,15 +60,15 @@ struct MutationTable {
 using JudgeFunction = std::function<Verdict(const Record&)>;
 
 struct MutationOptions {
-  // Mutants of each mutation and record: other places from the second on.
+  // Number of mutants per mutation and record, each at another place.
   uint64_t places = 1;
   JudgeFunction judge;  // null: Judge
-  // Called before each case with its name; null: nobody.
+  // Called before each case, with its name. May be null.
   std::function<void(std::string_view)> progress;
 };
 
-// Runs the cases with each harmless fault in the simulated world and mutates
-// the records that pass. An error: a case could not be run.
+// Runs the cases with each harmless fault in the simulated world, and mutates
+// the records that pass. Returns an error if a case cannot be run.
 Result<MutationTable> MeasureJudge(const std::vector<Case>& cases,
                                    References& references,
                                    const MutationOptions& options);

@@ -15,17 +15,17 @@
 
 namespace gauntlet {
 
-// All scenario files in and below the folder but for those in `peers`, which
-// train for long, in the order of their paths.
+// Returns all scenario files in and below the folder, ordered by path. Leaves
+// out those in `peers`, which train for a long time.
 std::vector<std::string> FindSuiteFiles(const std::string& folder);
 
-// The cases of the files. kInvalidArgument: a file cannot be read.
+// Returns the cases of the files. kInvalidArgument: a file cannot be read.
 Result<std::vector<Case>> LoadCases(const std::vector<std::string>& files);
 
-// Reason why a case takes part in the test, or why not.
+// Reason why a case takes part in the test, or why it does not.
 enum class Fitness : uint8_t {
   kFits,
-  kPlantedBug,  // passes because it is caught: it has no correct record
+  kPlantedBug,  // passes if the bug is caught: no correct record
   kNotHere,     // the simulated world lacks what the case needs
 };
 Fitness FitnessOf(const Case& one);
@@ -36,8 +36,8 @@ class CaseRecorder {
   CaseRecorder(References& references, FiberPool& pool)
       : references_(references), pool_(pool) {}
 
-  // Runs the case once. Of the scenario's expectations the record keeps only
-  // the outcome, so that the judge has the same means as in an exploration.
+  // Runs the case once. Of the scenario's expectations, the record keeps only
+  // the outcome, so that the judge knows no more than in an exploration.
   Result<Record> Run(const Case& one);
 
  private:

@@ -1,8 +1,8 @@
-// Pinned counts of the record mutation test: {caught, tried} of each
-// group of mutations, by harmless fault, over the scenarios below.
+// Pinned counts of the record mutation test: {caught, tried} of each group of
+// mutations, by harmless fault, over the scenarios below.
 //
 // The test fails if a cell gets worse. `record_mutations --pinned` prints the
-// rows anew.
+// current rows.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_PINNED_CELLS_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_PINNED_CELLS_H_
 

@@ -90,8 +90,8 @@ void DelayLifeFrom(Record& record, EventPlace place) {
 
 void Renumber(Record& record) {
   struct Numbered {
-    int64_t t_ns;    // no earlier than what the same process said before
-    uint64_t order;  // likewise
+    int64_t t_ns;    // no earlier than that of the process's previous event
+    uint64_t order;  // no lower than that of the process's previous event
     RecordEvent* event;
   };
   std::vector<Numbered> all;

@@ -17,42 +17,43 @@ inline constexpr int64_t kHourNs = 3'600'000'000'000;
 
 // An event of a record, by its indices.
 struct EventPlace {
-  size_t life = 0;  // in Record::lives
+  size_t life = 0;  // index in Record::lives
   size_t index = 0;
 };
 
 const RecordEvent& EventAt(const Record& record, EventPlace place);
 RecordEvent& EventAt(Record& record, EventPlace place);
-// "event 17 of worker 1, incarnation 2 (step 8)".
+// Returns text like "event 17 of worker 1, incarnation 2 (step 8)".
 std::string PlaceText(const Record& record, EventPlace place);
 
 using EventFilter = std::function<bool(const RecordEvent&)>;
-// Places of all events that the filter accepts.
+// Returns the places of all events that the filter accepts.
 std::vector<EventPlace> FindPlaces(const Record& record,
                                    const EventFilter& filter);
 std::vector<EventPlace> PlacesOf(const Record& record, RecordKind kind);
-// First event of the kind in the life; nullopt: none.
+// Returns the first event of the kind in the incarnation; nullopt if there is
+// none.
 std::optional<size_t> FindIndex(const LifeEvents& life, RecordKind kind);
 
 void RemoveEvent(Record& record, EventPlace place);
-// Inserts the event before the one at the place, or behind the last one.
+// Inserts the event before the one at the place, or after the last one.
 void InsertEvent(Record& record, EventPlace place, RecordEvent event);
 
-// Moves the event, those behind it in its life, and those of other lives at or
-// after its time by an hour: nothing happens for so long.
+// Moves the event and all later ones by an hour: those after it in its
+// incarnation, and those of other processes at or after its time.
 void DelayAllFrom(Record& record, EventPlace place);
-// Moves only the event and those behind it in its life.
+// Moves only the event and those after it in its incarnation.
 void DelayLifeFrom(Record& record, EventPlace place);
 
-// Numbers all events anew, by time and in each process's order: what was put in
-// or moved is at the place that its time and its neighbours give it.
+// Renumbers all events by time, keeping each process's order. Inserted and
+// moved events get the numbers that their times and neighbours imply.
 void Renumber(Record& record);
 
-// Changes a record at a place. Returns false, with the record as it was, if
+// Changes a record at a place. Returns false, without changing the record, if
 // there is nothing to change.
 using EditAt = std::function<bool(Record&, EventPlace, Choice&)>;
 // Applies the edit at the first place where it can be applied, beginning with a
-// chosen one.
+// randomly chosen one.
 std::optional<Mutant> EditAny(const Record& record,
                               const std::vector<EventPlace>& places,
                               Choice& choice, const EditAt& edit);

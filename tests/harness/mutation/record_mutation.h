@@ -1,9 +1,9 @@
-// Mutations of a record: each makes one thing in it wrong.
+// Mutations of a record: each makes one thing in the record wrong.
 //
 // They measure the judge. The record of a run that passed is changed as a
-// defect of the engine, of the launcher or of a worker's process would have
-// changed it, and judged again. If the changed record passes too, the judge has
-// missed the defect.
+// defect of the engine, of the launcher or of a worker's process would change
+// it, and judged again. If the changed record also passes, the judge has missed
+// the defect.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_RECORD_MUTATION_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_RECORD_MUTATION_H_
 
@@ -21,7 +21,7 @@
 
 namespace gauntlet {
 
-// Id of a fault that was added to a plan because it must change nothing.
+// Id of a fault that is added to a plan and must change nothing.
 inline constexpr std::string_view kHarmlessFaultId = "harmless";
 
 // Chooses among places of a record; equal seeds make equal choices.
@@ -40,7 +40,7 @@ struct Mutant {
   Record record;
   std::string place;  // "event 17 of worker 1, incarnation 2 (step 8)"
   // Reason why a correct run could have left this record too, so that no judge
-  // can fail it; empty: a judge should.
+  // can fail it; empty if a judge should.
   std::string_view without_effect = {};
 };
 
@@ -60,18 +60,20 @@ struct MutationGroup {
   std::string_view description;
 };
 
-// All groups, in the order of the table.
+// Returns all groups, in the order of the table.
 std::span<const MutationGroup> AllMutationGroups();
-// All mutations, in the order of their lists below.
+// Returns all mutations, in the order of their lists below.
 std::vector<Mutation> AllMutations();
 
-// One operation on one event: for each kind of event, each operation and field.
+// Returns mutations of one event: each operation and field, for each kind of
+// event.
 std::vector<Mutation> EventMutations();
-// Several events changed together, as a whole defect would leave them.
+// Returns mutations of several events, as a whole defect would change them.
 std::vector<Mutation> HistoryMutations();
-// Causes of losses and notices taken out, held back or left unheeded.
+// Returns mutations that remove, delay or ignore causes of losses and notices.
 std::vector<Mutation> CauseMutations();
-// Changes in the reports of the launcher and in the findings after the end.
+// Returns mutations of the launcher's reports and of the findings after the
+// end.
 std::vector<Mutation> EndMutations();
 
 }  // namespace gauntlet

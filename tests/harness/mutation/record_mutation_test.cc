@@ -1,5 +1,5 @@
-// Holds the power of the judge: of mutated records it fails at least as many as
-// pinned_cells.h says.
+// Pins the power of the judge: it fails at least as many mutated records as
+// pinned_cells.h states.
 #include "tests/harness/mutation/record_mutation.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ MutationTable Measure(const std::vector<Case>& cases, JudgeFunction judge) {
   return *table;
 }
 
-// Cells that are worse than their pins, one a line: fewer mutants are caught,
-// or made, or more are missed.
+// Returns the cells that are worse than their pins, one per line: fewer mutants
+// are caught or made, or more are missed.
 std::string CellsBelow(const MutationTable& table) {
   const auto groups = AllMutationGroups();
   const auto faults = AllHarmlessFaults();
@@ -62,7 +62,7 @@ std::string CellsBelow(const MutationTable& table) {
   return below;
 }
 
-// A table in which each cell is as it is pinned.
+// Returns a table in which each cell equals its pin.
 MutationTable PinnedTable() {
   MutationTable table;
   for (size_t row = 0; row < table.cells.size(); ++row) {
@@ -75,7 +75,7 @@ MutationTable PinnedTable() {
   return table;
 }
 
-// Caught mutants of the group, with any fault.
+// Returns the number of caught mutants of the group, with any fault.
 uint64_t CaughtOf(const MutationTable& table, std::string_view group) {
   const auto groups = AllMutationGroups();
   const auto found = std::ranges::find(groups, group, &MutationGroup::name);
@@ -136,7 +136,7 @@ TEST(RecordMutationTest, NamesAreUniqueAndGroupsAreKnown) {
   }
 }
 
-// A mutant that is the record itself would pass, and count as missed.
+// A mutant equal to its record would pass, and count as missed.
 TEST(RecordMutationTest, EachMutantDiffersFromItsRecord_AndIsMadeAgain) {
   References references("", "");
   FiberPool pool;

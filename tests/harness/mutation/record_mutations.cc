@@ -1,5 +1,5 @@
-// Measures the judge: prints how many mutated records of the scenario suites it
-// fails.
+// Measures the judge: prints how many mutated records of the scenario suites
+// the judge fails.
 #include <cstdio>
 #include <fstream>
 #include <string>

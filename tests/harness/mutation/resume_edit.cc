@@ -15,13 +15,14 @@ std::string_view BaseOf(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "step-000000010" of "/ckpt/step-000000010-g1".
+// Returns "step-000000010" for "/ckpt/step-000000010-g1".
 std::string_view StemOf(std::string_view path) {
   const std::string_view base = BaseOf(path);
   return base.substr(0, base.rfind("-g"));
 }
 
-// Index of the state in the reference run; nullopt: it never has it.
+// Returns the index of the state in the reference run; nullopt if the run never
+// has it.
 std::optional<size_t> FindState(const GoldenTrajectory& golden,
                                 std::string_view digest) {
   for (size_t i = golden.entries.size(); i > 0; --i) {
@@ -32,12 +33,12 @@ std::optional<size_t> FindState(const GoldenTrajectory& golden,
 
 // A state that a generation resumes from instead of its own.
 struct OtherState {
-  size_t entry = 0;  // in GoldenTrajectory::entries
-  std::string stem;  // its checkpoint's; empty: the initial state
+  size_t entry = 0;  // index in GoldenTrajectory::entries
+  std::string stem;  // of its checkpoint; empty: the initial state
 };
 
-// Checkpoints that were acknowledged and neither retired nor rejected before
-// the claim.
+// Returns the checkpoints that were acknowledged, and neither retired nor
+// rejected, before the claim.
 std::vector<OtherState> FindSaves(const Record& record, EventPlace claim) {
   const int64_t before_ns = EventAt(record, claim).t_ns;
   std::vector<OtherState> saves;
@@ -60,8 +61,8 @@ std::vector<OtherState> FindSaves(const Record& record, EventPlace claim) {
   return saves;
 }
 
-// Saves before the claim that are older than the newest one and than the state
-// that it chose.
+// Returns the saves before the claim that are older than the newest one and
+// than the state that the claim chose.
 std::vector<OtherState> FindOlder(const Record& record, EventPlace claim,
                                   size_t chosen) {
   std::vector<OtherState> saves = FindSaves(record, claim);
@@ -73,7 +74,8 @@ std::vector<OtherState> FindOlder(const Record& record, EventPlace claim,
   return saves;
 }
 
-// The worker's own event for a state of the reference; null: it has none.
+// Returns the worker's own event for a state of the reference; null if it has
+// none.
 const RecordEvent* FindTraining(const Record& record, int worker,
                                 const GoldenEntry& entry) {
   for (const LifeEvents& life : record.lives) {
@@ -108,12 +110,12 @@ class Restart {
   EventPlace claim() const { return *claim_; }
   size_t chosen() const { return *chosen_; }
 
-  // The record with the restart from the other state; nullopt: a worker has no
-  // events for what it trains again.
+  // Returns the record with the restart from the other state; nullopt if a
+  // worker has no events for steps that it trains again.
   std::optional<Record> From(const OtherState& other) const {
     Record changed = record_;
     EventAt(changed, *claim_).path = PathOf(other);
-    // Later places first: events before them keep their index.
+    // Edits later places first, so that earlier events keep their index.
     for (auto place = resumed_.rbegin(); place != resumed_.rend(); ++place) {
       if (!InsertTraining(other, *place, changed)) return std::nullopt;
       SetState(other, EventAt(changed, *place));
@@ -181,14 +183,15 @@ class Restart {
 
   const Record& record_;
   const uint64_t generation_;
-  const std::optional<size_t> chosen_;  // state, in the reference
+  const std::optional<size_t> chosen_;  // index of the state in the reference
   const std::vector<EventPlace> resumed_;
   std::optional<EventPlace> claim_;
 };
 
 enum class Reason : uint8_t { kNone, kRejected };
 
-// Path under which the checkpoint was saved, before a claim renamed it.
+// Returns the path under which the checkpoint was saved, before a claim renamed
+// it.
 std::string SavedPathOf(const Record& record, std::string_view renamed) {
   for (const EventPlace place :
        PlacesOf(record, RecordKind::kSaveAcknowledged)) {
@@ -198,7 +201,7 @@ std::string SavedPathOf(const Record& record, std::string_view renamed) {
   return std::string(renamed);
 }
 
-// Sets the newest checkpoint aside, in front of the claim.
+// Sets the newest checkpoint aside, just before the claim.
 void AddRejection(const Record& record, EventPlace claim, Record& changed) {
   const RecordEvent& event = EventAt(record, claim);
   const std::string path = SavedPathOf(record, event.path);
@@ -210,7 +213,7 @@ void AddRejection(const Record& record, EventPlace claim, Record& changed) {
                .detail = "model-00001-of-00002.safetensors: digest differs"});
 }
 
-// A record does not say which checkpoints were left after a loss of power.
+// A record does not state which checkpoints were left after a power loss.
 std::string_view NoEffectOfLoss(const Record& record) {
   const bool forgets = std::ranges::any_of(
       record.faults,
@@ -220,8 +223,8 @@ std::string_view NoEffectOfLoss(const Record& record) {
                  : "";
 }
 
-// Changes one restart, the first from a chosen place on that `change` applies
-// to: it takes the restart and returns a record, or nullopt.
+// Changes one restart: the first that `change` applies to, from a randomly
+// chosen place on. `change` takes the restart and returns a record, or nullopt.
 template <typename Change>
 std::optional<Mutant> ChangeOneRestart(const Record& record, Choice& choice,
                                        const Change& change) {

@@ -1,4 +1,5 @@
-// Restarts that resume from another state than the newest checkpoint.
+// Mutations of restarts, which resume from another state than that of the
+// newest checkpoint.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_RESUME_EDIT_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_RESUME_EDIT_H_
 
@@ -8,11 +9,13 @@
 
 namespace gauntlet {
 
-// A generation resumes from an older checkpoint, and trains again from there.
+// Makes a generation resume from an older checkpoint, and train again from
+// there.
 std::optional<Mutant> ResumeFromOlder(const Record& record, Choice& choice);
-// The same, and its chief says that the newer checkpoint does not verify.
+// As ResumeFromOlder, but the chief reports that the newer checkpoint does not
+// verify.
 std::optional<Mutant> RejectGood(const Record& record, Choice& choice);
-// A generation starts from the initial state, and trains again from there.
+// Makes a generation start from the initial state, and train again from there.
 std::optional<Mutant> StartFromNothing(const Record& record, Choice& choice);
 
 }  // namespace gauntlet

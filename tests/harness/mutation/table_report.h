@@ -8,14 +8,14 @@
 
 namespace gauntlet {
 
-// One row a group: "caught/tried" in each column. Below it the mutants without
-// effect, with their reasons, and the number of records.
+// Returns one row per group, with "caught/tried" in each column. Lists below it
+// the mutants without effect, with their reasons, and the number of records.
 std::string RenderTable(const MutationTable& table);
-// Survivors by mutation, the most frequent first, each with an example.
+// Returns survivors by mutation, most frequent first, each with an example.
 std::string RenderSurvivorCounts(const MutationTable& table);
-// All survivors, one a line.
+// Returns all survivors, one per line.
 std::string RenderSurvivors(const MutationTable& table);
-// The rows of pinned_cells.h.
+// Returns the rows of pinned_cells.h.
 std::string RenderPins(const MutationTable& table);
 std::string TableToJson(const MutationTable& table);
 

@@ -1,4 +1,4 @@
-// The runs that tests spoil break nothing by themselves.
+// Runs that tests spoil: unspoiled, they violate nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

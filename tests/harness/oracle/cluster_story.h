@@ -1,5 +1,5 @@
-// A run of workers and their launcher, told event by event, for tests of what
-// explains an end or a loss.
+// A run of workers and their launcher, written event by event, for tests of the
+// explanations of an end or a loss.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_CLUSTER_STORY_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_CLUSTER_STORY_H_
 
@@ -13,39 +13,41 @@
 
 namespace gauntlet {
 
-// Three workers of one incarnation each; ranks are workers. A heartbeat every
-// 100 ms; who is silent for 1 s is given up, and so is who does nothing else
-// for 10 s; a loss is noticed within 12 s, in a save within 20 s.
+// Three workers of one incarnation each; worker numbers are ranks. Heartbeats
+// are 100 ms apart. A worker is given up after 1 s of silence, or after 10 s
+// without any other activity. A loss is detected within 12 s, during a save
+// within 20 s.
 class ClusterStory {
  public:
   static constexpr int kWorkers = 3;
   static constexpr int64_t kMs = 1'000'000;
 
-  // All are started, meet as generation 1, and train two steps.
+  // Starts all workers as generation 1, and trains two steps.
   ClusterStory();
 
   ClusterStory& Wait(int64_t ms);
-  // All take the next step.
+  // All workers train the next step.
   ClusterStory& Step();
-  // The plan has the fault, and it fires.
+  // Adds the fault to the plan, and fires it.
   ClusterStory& Fire(int worker, RecordFault fault);
-  // The worker gives a rank up, after so long at the most.
+  // The worker gives up a rank, within at most `limit_ms`.
   ClusterStory& GivesUp(int worker, int rank, RecordReason reason,
                         int64_t limit_ms);
   ClusterStory& Says(int worker, RecordEvent event);
-  // It leaves with the code of a lost worker, and is gone.
+  // The worker leaves with the exit code for a lost worker, and its process
+  // ends.
   ClusterStory& Leaves(int worker, RecordReason reason);
-  // It is gone; its launcher sees it.
+  // The worker's process ends, and its launcher detects this.
   ClusterStory& IsKilled(int worker);
   ClusterStory& EndsWith(int worker, int exit_code);
   ClusterStory& LauncherKills(int worker);
-  // The launcher has no sign of the worker for that long.
+  // The launcher has had no sign of the worker for `limit_ms`.
   ClusterStory& LauncherGivesUp(int worker, int64_t limit_ms);
-  // All that are there finish and go.
+  // All remaining workers finish and exit.
   ClusterStory& Finish();
 
   Record& record() { return record_; }
-  // Names of the findings against the invariant.
+  // Returns the names of the findings against the invariant.
   std::vector<std::string> Violations(std::string_view invariant) const;
 
  private:

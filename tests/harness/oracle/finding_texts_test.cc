@@ -1,4 +1,4 @@
-// Texts of findings that readers of reports stumbled over.
+// Texts of findings that readers of reports misunderstood.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using K = RecordKind;
 
-// Message of the first finding of that name; "": there is none.
+// Returns the message of the first finding of that name; "" if there is none.
 std::string MessageOf(const Record& record, const std::string& name) {
   for (const InvariantReport& report : Judge(record).invariants) {
     for (const Finding& finding : report.findings) {
@@ -38,7 +38,8 @@ TEST(FindingTextsTest, PositionsHaveTheSameUnits) {
       << message;
 }
 
-// A chief resumes with another state than it has read; the checkpoint is left.
+// Returns a run whose chief resumes with another state than it has read. The
+// checkpoint is still on the disk.
 Record ChangedLoad() {
   ScriptedRun run = RecoveredRun();
   RecordEvent& resumed = run.events.At(kNextChief, K::kResumed);

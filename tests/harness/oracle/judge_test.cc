@@ -23,7 +23,7 @@ ScriptedRun RunOffTheReference() {
   return run;
 }
 
-// The crash that is planned never fires.
+// Makes the planned crash never fire.
 void NeverFire(ScriptedRun& run) {
   run.events.At(WorkerProcess(1, 1), K::kFaultFired).detail = "x";
 }
@@ -91,7 +91,7 @@ TEST(JudgeTest, FailsIfThePlanRanTwoWays) {
   EXPECT_EQ(verdict.invariants.front().violations, 1u);
 }
 
-// Records without a verdict, and why.
+// A record without a verdict, and the reason.
 struct NoVerdictCase {
   VerdictKind kind;
   const char* reason;

@@ -23,7 +23,7 @@ RecordFault Rot() {
           .always = true};
 }
 
-// Worker 1 crashes in step 6, which worker 0 has done already.
+// Crashes worker 1 in step 6, which worker 0 has already trained.
 void CrashInStepSix(ScriptedRun& run) {
   run.LaunchAll();
   run.Claim();

@@ -1,4 +1,4 @@
-// Runs that went well, for tests to spoil.
+// Runs without findings, for tests to spoil.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_RECORD_BUILDER_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_RECORD_BUILDER_H_
 
@@ -9,38 +9,39 @@
 namespace gauntlet {
 
 ScriptedRun UndisturbedRun();
-// Worker 1 crashes in step 6; all start again from step 4, and finish.
+// Worker 1 crashes in step 6; all workers resume from step 4, and finish.
 ScriptedRun RecoveredRun();
 // Worker 1 crashes twice: in step 6, and before it has a state again.
 ScriptedRun TwiceCrashedRun();
-// Worker 1 crashes in step 6, and rejoins: it takes the state of worker 0,
-// which has done step 6; they finish.
+// Worker 1 crashes in step 6 and rejoins: it takes the state of worker 0, which
+// has trained step 6. Both finish.
 ScriptedRun RejoinedRun();
-// Worker 0 receives a preemption notice in step 5; all save step 5 and stop.
-// Restarted, they finish.
+// Worker 0 receives a preemption notice in step 5; all workers save step 5 and
+// stop. Restarted, they finish.
 ScriptedRun PreemptedRun();
 // Two preemption notices stop the run at step 4, each with a save: before the
 // evaluation, and before the epoch's callbacks. Restarted, they finish.
 ScriptedRun TwoPhasesRun();
-// They finish, and delete their checkpoints.
+// The workers finish, and delete their checkpoints.
 ScriptedRun DeletedRun();
-// The power goes when all is finished and deleted. Started again, all claim the
-// same number, start from nothing, finish and delete again.
+// Power is lost when all workers have finished and deleted their checkpoints.
+// Restarted, they claim the same number, start from scratch, finish and delete
+// again.
 ScriptedRun DeletedTwiceRun();
-// The power goes in step 6, on such a disk; all go on from step 4.
+// Power is lost in step 6, on such a disk; all workers resume from step 4.
 ScriptedRun CutRun(const char* disk);
-// As RecoveredRun, but the save of step 4 is damaged: all start again from step
-// 2, and set the bad one aside.
+// As RecoveredRun, but the save of step 4 is damaged: all workers resume from
+// step 2, and set the damaged save aside.
 ScriptedRun FellBackRun();
-// As RecoveredRun, but all checkpoints are damaged: exit 7.
+// As RecoveredRun, but all checkpoints are damaged: exit code 7.
 ScriptedRun RefusedRun();
-// Saves are written while training goes on.
+// A run with asynchronous saves.
 ScriptedRun AsynchronousRun();
 
 RecordFault CrashFault();
 
-// Damages the file of a save that is being written, by the fault "rot", which
-// fires where it has not.
+// Damages the file of a save that is being written. Fires the fault "rot"
+// unless it has fired before.
 void DamageSaveOf(ScriptedRun& run, const std::string& name);
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// The events of a run as one list, in their order, for tests to edit.
+// The events of a run as one ordered list, for tests to edit.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_RUN_EVENTS_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_RUN_EVENTS_H_
 
@@ -27,27 +27,27 @@ inline constexpr Emitter kMachine = {.kind = Emitter::Kind::kMachine};
 struct EmittedEvent {
   Emitter by;
   RecordEvent event;
-  int64_t wait_ns = kTick;  // since the event before it
+  int64_t wait_ns = kTick;  // since the previous event
 };
 
 class RunEvents {
  public:
   void Append(const Emitter& by, RecordEvent event);
 
-  // All of these take the event of a kind that a process emits, nth from 0.
-  // REQUIRES: there is one.
+  // These functions act on the nth event (from 0) of a kind that a process
+  // emits. REQUIRES: the event exists.
   RecordEvent& At(const Emitter& by, RecordKind kind, size_t nth = 0);
   void Remove(const Emitter& by, RecordKind kind, size_t nth = 0);
   void Repeat(const Emitter& by, RecordKind kind, size_t nth = 0);
-  // Moves the event to right behind another one.
+  // Moves the event to directly after another one.
   void MoveBehind(const Emitter& by, RecordKind kind, const Emitter& other,
                   RecordKind other_kind, size_t other_nth = 0);
-  // Time passes before the event.
+  // Inserts a pause before the event.
   void Delay(int64_t ns, const Emitter& by, RecordKind kind, size_t nth = 0);
-  // Everything behind the event never happens.
+  // Removes everything after the event.
   void CutBehind(const Emitter& by, RecordKind kind, size_t nth = 0);
 
-  // Emits the event of `by` right before, or right behind, one of `at`.
+  // Inserts an event of `by` directly before, or directly after, one of `at`.
   void InsertBefore(const Emitter& at, RecordKind kind, size_t nth,
                     const Emitter& by, RecordEvent event);
   void InsertBehind(const Emitter& at, RecordKind kind, size_t nth,
@@ -56,7 +56,7 @@ class RunEvents {
   void RemoveIf(const std::function<bool(const EmittedEvent&)>& goes);
   std::vector<EmittedEvent>& all() { return all_; }
 
-  // Numbers the events in their order, and adds them to a record without any.
+  // Numbers the events in order, and adds them to a record that has none.
   void AddTo(Record& record) const;
 
  private:

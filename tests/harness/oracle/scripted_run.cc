@@ -23,12 +23,12 @@ uint64_t EpochAt(const TrainingPosition& moment) {
                  : moment.step / kStepsPerEpoch - 1;
 }
 
-// Rows of the epoch that are behind it.
+// Returns the number of the epoch's rows that have been trained.
 uint64_t PositionAt(const TrainingPosition& moment) {
   return (moment.step - EpochAt(moment) * kStepsPerEpoch) * kRowsPerStep;
 }
 
-// The rows of a step, in equal parts.
+// Returns the worker's rows of a step, which is split into equal parts.
 std::vector<uint32_t> RowsOf(uint64_t step, int worker, int workers) {
   const auto first =
       static_cast<uint32_t>((step - 1) % kStepsPerEpoch * kRowsPerStep);
@@ -286,7 +286,8 @@ void ScriptedRun::Initialize() {
           .digest = DigestAt(0)});
 }
 
-// A state as its worker reports it. Its place in the data is that after it.
+// Returns a state as its worker reports it. The position in the data is the one
+// after that state.
 RecordEvent ScriptedRun::StateEvent(RecordKind kind, int worker) const {
   const TrainingPosition& moment = moments_[static_cast<size_t>(worker)];
   return {.kind = kind,
@@ -329,7 +330,7 @@ void ScriptedRun::Step(int worker, uint64_t step) {
   moments_[static_cast<size_t>(worker)] = {.step = step,
                                            .phase = PhaseAfter(step)};
   RecordEvent event = StateEvent(K::kStep, worker);
-  event.position -= kRowsPerStep;  // before it
+  event.position -= kRowsPerStep;  // before the step
   event.count = 1;
   event.loss_bits = LossAt(step);
   event.samples = RowsOf(step, worker, workers_);

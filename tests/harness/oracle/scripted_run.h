@@ -1,4 +1,4 @@
-// A run that is written down event by event, as the engine emits it.
+// A run written event by event, as the engine emits it.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_RUN_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_RUN_H_
 
@@ -16,52 +16,54 @@ inline constexpr uint64_t kStepsPerEpoch = 4;
 inline constexpr uint64_t kEpochs = 2;
 inline constexpr uint64_t kLastStep = kEpochs * kStepsPerEpoch;
 
-// The state after so many steps, at a phase.
+// Returns the digest of the state after `step` steps, in a phase.
 std::string DigestAt(uint64_t step, RecordPhase phase = RecordPhase::kInEpoch);
-// Phase of the state right after the step.
+// Returns the phase of the state directly after the step.
 RecordPhase PhaseAfter(uint64_t step);
-// "step-000000004-evaluation_due-g1".
+// Returns a name like "step-000000004-evaluation_due-g1".
 std::string NameOfSave(uint64_t step, uint64_t generation);
 std::string NameOfSave(const TrainingPosition& moment, uint64_t generation);
-// The last save of all: "step-000000008-finished-g1".
+// Returns the name of the run's last save, "step-000000008-finished-g1".
 std::string NameOfLastSave(uint64_t generation);
 
-// Two workers, two epochs of four steps of four rows, a save every two steps
-// and at the end, of which three are kept.
+// Two workers, and two epochs of four steps of four rows. They save every two
+// steps and at the end, and keep three checkpoints.
 class ScriptedRun {
  public:
   explicit ScriptedRun(int workers = 2);
 
-  // All but the events: set-up, plan, results, and what is left. `left` follows
-  // the saves as they are written and removed.
+  // Everything except the events: set-up, plan, results, and the contents of
+  // the disk at the end. `left` follows the saves as they are written and
+  // removed.
   Record facts;
   RunEvents events;
 
   Record record() const;
 
-  // The launcher, and processes.
+  // Start and end of the launcher and of processes.
   void Launch();
   void Start(int worker);
   void StartAll();
   // Starts the launcher and all workers.
   void LaunchAll();
   void Restart(int to_blame);
-  // The fault is planned, and fires before the worker's next step.
+  // Adds the fault to the plan, and fires it before the worker's next step.
   void Fire(int worker, RecordFault fault);
-  // The worker sees a termination notice.
+  // The worker detects a preemption notice.
   void SeeNotice(int worker);
-  // It ends without a word.
+  // The worker's process ends without an event.
   void Die(int worker, int64_t exit_code = 70);
   void Exit(int worker, int64_t exit_code,
             RecordReason reason = RecordReason::kNone, uint64_t unsaved = 0);
-  // It finds a rank gone, and leaves its generation.
+  // The worker detects that a rank is lost, and leaves its generation.
   void Lose(int worker, int rank, RecordReason reason = RecordReason::kClosed);
   void LeaveToRejoin(int worker);
   void EndLauncher(int exit_code, const std::string& status = "");
-  // On the machine's disk: all processes are gone.
+  // The machine loses power: all processes end. `disk` is its durability
+  // profile.
   void CutPower(const std::string& disk);
 
-  // The chief claims the next generation, or that one.
+  // The chief claims the next generation, or the given one.
   void Claim(const std::string& parent = "");
   void ClaimNumber(uint64_t number, const std::string& parent = "");
   void Initialize();
@@ -69,24 +71,24 @@ class ScriptedRun {
   void CarryOn(int holder);
 
   void Step(int worker, uint64_t step);
-  // All workers do.
+  // All workers train the step.
   void StepAll(uint64_t step);
   void Evaluate();
   void EndEpoch();
-  // Trains to that step, with the saves and epoch ends on the way.
+  // Trains up to that step, with the saves and epoch ends on the way.
   void TrainTo(uint64_t step);
   void StopAgreed();
-  // Saves the state of all, and removes what retention does not keep.
+  // Saves the state of all workers, and removes what retention does not keep.
   void Save();
   void Keep();
   void BeginSave();
   void CopyForSave();
   void Acknowledge();
   void Retire(const std::string& name);
-  // To the end: the last save, the result, and out. Deletes all checkpoints
-  // where the set-up says so.
+  // Ends the run: last save, result, exits. Deletes all checkpoints if the
+  // set-up requires it.
   void Finish();
-  // … and not out yet.
+  // As Finish, without the exits.
   void SendResult();
   void FinishTraining();
 
@@ -113,7 +115,8 @@ class ScriptedRun {
   TrainingPosition saved_moment_;
 };
 
-// "resume-point/stale-resume" of each finding, in the order of invariants.
+// Returns text like "resume-point/stale-resume" for each finding, in the order
+// of invariants.
 std::vector<std::string> FindingsOf(const Record& record);
 std::vector<std::string> FindingsOf(const ScriptedRun& run);
 

@@ -1,4 +1,4 @@
-// How a run ends, and what is found of faults that were to fire.
+// Ends of a run, and findings about planned faults that did not fire.
 #include "harness/oracle/specification.h"
 
 #include <gmock/gmock.h>
@@ -92,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
                    }}),
     NameOfCase<SpoiledRun>);
 
-// A notice comes to the launcher in the pause before a restart, which is none.
+// Returns a run whose launcher receives a notice in the pause before a restart,
+// so that it does not restart.
 ScriptedRun RunToldToStopInAPause() {
   ScriptedRun run = RecoveredRun();
   run.events.CutBehind(LauncherProcess(1), K::kRestarting);
@@ -117,8 +118,8 @@ RecordEvent Killed(int worker, int incarnation) {
           .reason = RecordReason::kSignal};
 }
 
-// The launcher is killed as worker 1 begins step 4; its workers end as the next
-// launcher waits for them.
+// Returns a run whose launcher is killed when worker 1 begins step 4. Its
+// workers end while the next launcher waits for them.
 ScriptedRun KilledLauncherRun() {
   ScriptedRun run;
   run.facts.setup.orphans_end_ns = 20 * kTick;
@@ -144,7 +145,7 @@ ScriptedRun KilledLauncherRun() {
   return run;
 }
 
-// … and gives up instead.
+// As KilledLauncherRun, but the next launcher gives up.
 ScriptedRun NotTakenUpRun() {
   ScriptedRun run = KilledLauncherRun();
   run.events.CutBehind(kMachine, K::kProcessEnded, 2);
@@ -179,7 +180,7 @@ TEST(SpecificationTest, LauncherThatFindsOrphansTakesTheJobUp) {
                           LauncherProcess(2),
                           {.kind = K::kLauncherEnd, .count = 75});
   EXPECT_THAT(FindingsOf(run), Contains("restarts/not-taken-up"));
-  // Behind their end there is nobody to wait for.
+  // Once the workers have ended, the launcher need not wait for them.
   ScriptedRun later = NotTakenUpRun();
   later.events.Append(LauncherProcess(2),
                       {.kind = K::kLauncherEnd, .count = 75});

@@ -1,4 +1,5 @@
-// A lawful run with one thing wrong, and what the judge must find.
+// A run without findings that is changed in one place, and the finding that the
+// judge must report.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_SPOILED_RUN_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_SPOILED_RUN_H_
 
@@ -14,14 +15,14 @@ namespace gauntlet {
 
 using Edit = std::function<void(ScriptedRun&)>;
 
-// A run without a finding, and the finding that `spoil` causes.
+// A run without findings, and the finding that `spoil` causes.
 struct SpoiledRun {
-  const char* name;  // the test's
+  const char* name;  // name of the test
   ScriptedRun (*run)();
   const char* finding;  // "store/torn-load"
   Edit spoil;
 };
-// The same, with an excuse that removes the finding.
+// As SpoiledRun, with an excuse that removes the finding.
 struct ExcusedRun {
   const char* name;
   ScriptedRun (*run)();
@@ -29,7 +30,7 @@ struct ExcusedRun {
   Edit spoil;
   Edit excuse;
 };
-// Another lawful run, without any finding.
+// A run that has no findings after `change` either.
 struct LawfulRun {
   const char* name;
   ScriptedRun (*run)();
@@ -61,28 +62,29 @@ inline const std::string kOtherDigest(32, 'f');
 
 std::string PathOfSave(uint64_t step, uint64_t generation);
 
-// The harness ends the run right behind the event.
+// Ends the run from outside, directly after the event.
 void EndBehind(ScriptedRun& run, const Emitter& by, RecordKind kind,
                size_t nth = 0);
-// The fault fires in the process, right before one of its events.
+// Fires the fault in the process, directly before one of its events.
 void FireBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                 size_t nth, const RecordFault& fault);
-// Both workers of the first start find the state of the step not finite.
+// Lets both workers of the first start find the state of the step not finite.
 void FindNotFinite(ScriptedRun& run, uint64_t step);
-// … and so does each save from that step on, and the end.
+// As FindNotFinite, and so does each save from that step on, and the end.
 void SaveNotFinite(ScriptedRun& run, uint64_t step);
-// The power goes on a disk that lies about syncs, right before the event.
+// Cuts the power of a disk that lies about syncs, directly before the event.
 void ForgetBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                   size_t nth = 0);
-// The first chief begins to delete all, right before the event.
+// Lets the first chief begin to delete all checkpoints, directly before the
+// event.
 void DeleteBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                   size_t nth = 0);
 // Gives a generation another number, in its claim, events and saves.
 void Renumber(ScriptedRun& run, uint64_t from, uint64_t to);
-// The next claim has that parent, and no more happens.
+// Gives the next claim that parent, and ends the run.
 void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
                  const std::string& path);
-// A chief that others take for lost has done step 6, and begins to save it.
+// Lets a chief that others consider lost complete step 6, and begin to save it.
 void BeginStaleSave(ScriptedRun& run);
 RecordEvent StaleSave(RecordKind kind);
 

@@ -97,7 +97,7 @@ TEST(ArchiveFile, IsTakenAsBytes_WhereDeflatedBytesAreDamaged) {
             .bytes = Npy("|u1", "(64,)", std::string(64, 'x')),
             .is_deflated = true}});
   const std::string sound = damaged;
-  // In the array's deflated bytes, behind the header's.
+  // Inside the deflated bytes of the array, after those of the header.
   damaged[damaged.find("PK\x01\x02") - 4] ^= 1;
   TwoResults results;
   results.Found("a.npz", damaged);
@@ -126,7 +126,7 @@ TEST(ArchiveFile, IsTakenAsBytes_WhereChecksumIsWrong) {
 TEST(ArchiveFile, RefusesEntriesThatClaimMoreThanTheyHold) {
   std::string file = Zip({{.name = "a.npy", .bytes = "x"}});
   const size_t directory = file.find("PK\x01\x02");
-  // Sizes, of the stored entry and of what it would hold.
+  // Sizes of the stored entry and of its uncompressed content.
   file.replace(directory + 20, 8,
                LittleEndian(0x7fffffff, 4) + LittleEndian(0x7fffffff, 4));
   const OpenedFile opened("a.npz", file);

@@ -30,7 +30,7 @@ TEST(SafetensorsFile, ReadsTypesAndShapes) {
   EXPECT_EQ(opened.file.format, FileFormat::kSafetensors);
   EXPECT_EQ(opened.TypeOf("a"), "bfloat16 [2]");
   EXPECT_EQ(opened.TypeOf("b"), "int64 []");
-  // Types that are not known are compared by their bytes.
+  // Unknown types are compared byte by byte.
   EXPECT_EQ(opened.TypeOf("c"), "bytes []");
   EXPECT_EQ(opened.BytesOf("c"), "x");
 }

@@ -176,8 +176,8 @@ TEST(Comparison, ComparesDamagedFileAsBytes_WithNote) {
                   "safetensors"));
 }
 
-// The digest's twin of a comparison is checked in each test above; names of
-// files count too.
+// The tests above check that digests agree with comparisons. Digests also cover
+// the names of files.
 TEST(ResultDigest, DiffersByNameOfFile) {
   TwoResults results;
   results.Found("a", "x");

@@ -51,7 +51,7 @@ TEST(Hdf5File, NamesElementThatDiffers_WhetherChunkedOrNot) {
   }
 }
 
-// Slabs end within a row of the array, which is above a piece.
+// Slabs end within a row of the array, as a row is larger than a piece.
 TEST(Hdf5File, ReadsLargeChunkedArrays) {
   constexpr size_t kRow = 300000;
   std::vector<float> values(3 * kRow);

@@ -10,15 +10,15 @@
 
 namespace gauntlet {
 
-// Bytes of a file that `write` fills; it gets its id.
+// Returns the bytes of a file that `write` fills.
 std::string Hdf5(const std::function<void(hid_t file)>& write);
 
-// `creation` is a list of properties of data sets.
+// Writes a data set. `creation` is its creation property list.
 void WriteFloats(hid_t group, const char* name,
                  const std::vector<hsize_t>& shape,
                  const std::vector<float>& values,
                  hid_t creation = H5P_DEFAULT);
-// The same, in chunks that gzip compresses.
+// As WriteFloats, in chunks compressed with gzip.
 void WriteChunkedFloats(hid_t group, const char* name,
                         const std::vector<hsize_t>& shape,
                         const std::vector<float>& values);

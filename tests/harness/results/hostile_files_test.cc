@@ -1,5 +1,5 @@
-// Files that were cut or changed anywhere: no crash, no hang, no error but a
-// note, and no more memory than the file is worth.
+// Files that are truncated or changed anywhere: no crash, no hang, notes
+// instead of errors, and memory use in proportion to the file.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -21,7 +21,8 @@ std::atomic<size_t> largest_allocation = 0;
 
 }  // namespace
 
-// Inlined, a new and its delete look like mismatched ones to g++.
+// Not inlined, because g++ takes an inlined new and its delete for mismatched
+// ones.
 [[gnu::noinline]] void* operator new(size_t size) {
   size_t before = largest_allocation;
   while (before < size &&
@@ -45,7 +46,7 @@ std::atomic<size_t> largest_allocation = 0;
 namespace gauntlet {
 namespace {
 
-// By name of the file.
+// Returns valid files, by name.
 std::map<std::string, std::string> SoundFiles() {
   using namespace pickle;
   const std::string tensor =
@@ -71,7 +72,8 @@ class HostileFiles : public testing::TestWithParam<std::string> {
 
   const std::string& name() const { return GetParam(); }
 
-  // Digests read all values of a file, and differ iff a comparison says so.
+  // Checks limits of memory. Digests read all values of a file, and must differ
+  // iff a comparison finds a difference.
   void ExpectNoHarm(const std::string& bytes, const std::string& what) {
     constexpr size_t kAlways = 4 << 20;
     constexpr size_t kTimes = 64;
@@ -109,7 +111,7 @@ TEST_P(HostileFiles, DoNoHarm_WhicheverByteIsChanged) {
   }
 }
 
-// Four bytes are one length of most formats, or half of one.
+// Four bytes cover one length in most formats, or half of one.
 TEST_P(HostileFiles, DoNoHarm_WhicheverLengthIsHuge) {
   for (size_t at = 0; at + 4 <= sound_.size(); ++at) {
     for (const uint32_t length : {0x7fffffffU, 0xffffffffU}) {

@@ -1,6 +1,6 @@
-// HDF5 files that were cut or changed. libhdf5 may crash on them; this program
-// may not. Texts of variable length are left out: with a changed heap libhdf5
-// runs until the limit of its process, which is half a minute.
+// HDF5 files that are truncated or changed. libhdf5 may crash on them, but this
+// program may not. Texts of variable length are left out: with a changed heap,
+// libhdf5 runs until the time limit of its process, half a minute.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ void ExpectNoHarm(const ScratchDirectory& scratch, const std::string& bytes,
   EXPECT_TRUE(digest.ok()) << "at " << place << digest.status().ToString();
 }
 
-// Each file takes a process: some hundred of the places are tried.
+// Each file needs a process, so only some hundred of the offsets are tried.
 constexpr size_t kTries = 150;
 
 TEST(HostileHdf5, DoesNoHarm_WhereverItIsCut) {

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// A raw deflate stream, without a header.
+// Returns a raw deflate stream, without a header.
 std::string Deflated(const std::string& bytes) {
   z_stream stream{};
   CHECK(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8,

@@ -1,4 +1,4 @@
-// Result files as training programs write them, in bytes.
+// Result files as training programs write them, as bytes.
 #ifndef GAUNTLET_TESTS_HARNESS_RESULTS_RESULT_FILES_H_
 #define GAUNTLET_TESTS_HARNESS_RESULTS_RESULT_FILES_H_
 
@@ -17,9 +17,10 @@ std::string BytesOf(const std::vector<T>& values) {
   return bytes;
 }
 
-// The header in JSON, with its length, and the data.
+// Returns a safetensors file: the length of the JSON header, the header, the
+// data.
 std::string Safetensors(std::string_view header, std::string_view data);
-// One float32 tensor `fc.weight`.
+// Returns a file with one float32 tensor `fc.weight`.
 std::string SafetensorsOf(const std::vector<float>& values,
                           std::string_view shape);
 
@@ -28,7 +29,7 @@ struct ZipMember {
   std::string bytes;
   bool is_deflated = false;
 };
-// `time` is that of all members, as MS-DOS counts it.
+// Returns a zip archive. `time` is that of all members, in MS-DOS format.
 std::string Zip(const std::vector<ZipMember>& members, uint32_t time = 0);
 
 // The opcodes of pickles that torch.save writes.
@@ -38,7 +39,7 @@ std::string Integer(int32_t value);
 std::string Float(double value);
 std::string Tuple(const std::vector<std::string>& items);
 std::string List(const std::vector<std::string>& items);
-// Keys and values in turn.
+// `items` alternates keys and values.
 std::string Dict(const std::vector<std::string>& items);
 std::string Global(std::string_view module, std::string_view name);
 std::string Call(std::string_view callee, std::string_view arguments);
@@ -55,7 +56,8 @@ struct TorchTensor {
 };
 std::string PickledTensor(const TorchTensor& tensor);
 
-// An archive of torch.save: its pickle, and storages under the keys "0", "1".
+// Returns an archive of torch.save: its pickle, and storages under the keys
+// "0", "1".
 std::string TorchFile(std::string_view value,
                       const std::vector<std::string>& storages,
                       std::string_view directory = "archive");

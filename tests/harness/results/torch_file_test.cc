@@ -162,7 +162,7 @@ TEST(TorchFile, ComparesEntries_WherePickleIsNotRead) {
       {"h\x01", "no such memo"},
       {"X\xff\xff\xff\xff", "the bytes end"},
       {"](q\x01h\x01", "the stack is too short"},
-      // A list that holds itself, once and twice.
+      // A list that contains itself, once and twice.
       {"]q\x01h\x01"
        "a",
        "nested too deep or too often"},

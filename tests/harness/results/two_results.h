@@ -26,7 +26,7 @@ class TwoResults {
   std::string found() const { return scratch_ / "found"; }
   std::string expected() const { return scratch_ / "expected"; }
 
-  // The differences. Checks that the digests say the same.
+  // Returns the differences. Checks that the digests differ iff there are any.
   std::vector<std::string> Differences(const ResultChoice& choice = {}) {
     const auto comparison = CompareResults(found(), expected(), choice);
     if (!comparison.ok()) return {comparison.status().ToString()};
@@ -50,7 +50,7 @@ class TwoResults {
   ResultComparison comparison_;
 };
 
-// The differences of two files.
+// Returns the differences of two files.
 inline std::vector<std::string> DifferencesOf(const std::string& name,
                                               std::string_view found,
                                               std::string_view expected) {
@@ -60,7 +60,7 @@ inline std::vector<std::string> DifferencesOf(const std::string& name,
   return results.Differences();
 }
 
-// A file that is opened, with its first note.
+// An opened file, with its first note.
 struct OpenedFile {
   explicit OpenedFile(const std::string& name, std::string_view bytes) {
     const ScratchDirectory scratch;
@@ -70,7 +70,7 @@ struct OpenedFile {
     if (opened.ok()) file = *std::move(opened);
   }
 
-  // "float32 [2,3]"; "" if there is none of that name.
+  // Returns text like "float32 [2,3]"; "" if there is no tensor of that name.
   std::string TypeOf(std::string_view tensor) const {
     for (const ResultTensor& one : file.tensors) {
       if (one.name != tensor) continue;

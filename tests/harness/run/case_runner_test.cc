@@ -42,7 +42,7 @@ TEST_F(CaseRunnerTest, FailsWhatIsNotAsExpected) {
   EXPECT_EQ(verdict.reason, "exit_code");
 }
 
-// A case that was seen to fail still counts as failed.
+// A case that failed before the record was written counts as failed.
 TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRecordCannotBeKept) {
   const auto verdict = [this](const Case& one) {
     return RunCase(one, {.directory = scratch_ / "none"},
@@ -78,7 +78,7 @@ TEST_F(CaseRunnerTest, BeginsWithTheModelOfTheRunBefore) {
   EXPECT_NE(outcome.final_digest, Run(CrashCase()).final_digest);
 }
 
-// 64 replicas of 4 rows have none of 96 rows left for a step.
+// 64 replicas of 4 rows need more than the 96 rows for one step.
 TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRunBeforeCannotFinish) {
   Case one = CleanCase();
   one.before = {.workers = 64};

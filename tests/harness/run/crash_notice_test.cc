@@ -19,7 +19,7 @@ void CrashInTheSecondOfTwo() {
   }).join();
 }
 
-// By SIGABRT, which sanitizers leave alone.
+// Crashes by SIGABRT, which sanitizers do not handle.
 TEST(CrashNoticeDeathTest, SaysWhatTheThreadWasAt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(CrashInTheSecondOfTwo(), testing::KilledBySignal(SIGABRT),
@@ -45,7 +45,7 @@ TEST(CrashNoticeDeathTest, SaysNothingWhereNothingIsAtWork) {
       testing::KilledBySignal(SIGABRT), "^$");
 }
 
-// One that is sent, and not of a fault that would come again.
+// The signal is sent, not raised by an instruction that would raise it again.
 TEST(CrashNoticeDeathTest, EndsTheProgramWhoeverSendsTheSignal) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

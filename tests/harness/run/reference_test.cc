@@ -29,8 +29,7 @@ Record CachedIn(const std::string& file) {
   return *ReadRecord(TextOf(file), file).value;
 }
 
-// Makes the one cached trajectory another one, so that it shows where it is
-// used.
+// Changes the only cached trajectory, so that its use can be detected.
 void PlantIn(const std::string& file) {
   Record record = CachedIn(file);
   record.golden.final_digest = std::string(32, 'f');
@@ -45,7 +44,7 @@ TEST(ReferencesTest, HoldTheWholeTrajectory) {
   References references("", "b1");
   const auto golden = references.GoldenFor(PlanOf(CleanCase())).value();
   EXPECT_THAT(golden->epochs, SizeIs(2));
-  // The start, 12 steps, 2 evaluations, 2 epochs' ends.
+  // The start, 12 steps, 2 evaluations, and the ends of 2 epochs.
   EXPECT_THAT(golden->entries, SizeIs(1 + 12 + 2 + 2));
   EXPECT_EQ(golden->final_digest, golden->entries.back().digest);
 }
@@ -71,7 +70,7 @@ TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
   EXPECT_EQ(cut, FinalOf(others, PlanOf(CleanCase())));
 }
 
-// It is what runs of several steps an execution are held against.
+// Runs of several steps per execution are compared with this reference.
 TEST(ReferencesTest, LookAtWhatIsDueAfterEachStep) {
   RunPlan plan = PlanOf(CleanCase());
   plan.train.steps_per_execution = 5;
@@ -91,7 +90,8 @@ TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
   EXPECT_NE(FinalOf(references, plan), digest);
 }
 
-// A case that begins with a model of so many workers and epochs.
+// Returns the plan of a case that starts from a model trained by so many
+// workers for so many epochs.
 RunPlan PlanBehind(int workers, uint64_t epochs) {
   Case one = CleanCase();
   one.before = {.workers = workers, .epochs = epochs};

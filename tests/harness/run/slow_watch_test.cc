@@ -21,7 +21,8 @@ constexpr auto kLong = seconds(60);
 
 class SlowWatchTest : public testing::Test {
  protected:
-  // The items reported until item 2 was. Ends the watch.
+  // Waits until item 2 is reported, ends the watch, and returns all reported
+  // items.
   std::vector<size_t> ToldWithTheSecond() {
     EXPECT_EQ(second_.get_future().wait_for(kLong), std::future_status::ready);
     watch_.reset();

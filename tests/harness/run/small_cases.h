@@ -1,4 +1,4 @@
-// Cases of a job that takes milliseconds.
+// Cases of a job that takes a few milliseconds.
 #ifndef GAUNTLET_TESTS_HARNESS_RUN_SMALL_CASES_H_
 #define GAUNTLET_TESTS_HARNESS_RUN_SMALL_CASES_H_
 
@@ -11,8 +11,8 @@
 
 namespace gauntlet {
 
-// Two workers, 6 steps an epoch, 12 in all, a save every 4. `rest` is the rest
-// of the scenario: faults, expect …
+// Two workers, 6 steps per epoch, 12 in all, a save every 4. `rest` completes
+// the scenario: faults, expect …
 inline std::string SmallScenario(const std::string& rest,
                                  const std::string& name = "c") {
   return "schema: gauntlet/v2\nname: " + name + R"(
@@ -27,7 +27,7 @@ checkpoint: {every: {steps: 4}, keep: 2}
 )" + rest;
 }
 
-// A case of SmallScenario, with seed 7.
+// Returns the case of SmallScenario, with seed 7.
 inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
   const std::string text = SmallScenario("seed: 7\n" + rest, name);
   const LoadedFile loaded = LoadScenarios(text, name + ".yaml");
@@ -35,8 +35,8 @@ inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
   return loaded.cases.at(0);
 }
 
-// Two workers and few steps, a save every `every` steps: small enough to
-// examine everything that the run does to a disk.
+// Two workers and few steps, with a save every `every` steps: small enough to
+// examine everything that the run writes to a disk.
 inline std::string SaveScenario(int every) {
   return fmt::format(R"(schema: gauntlet/v2
 name: save
@@ -72,7 +72,7 @@ expect: {outcome: recovers, restarts: {exactly: 1}, resumed_from: {step: 4}}
                    name);
 }
 
-// A case whose crash never happens: inconclusive.
+// Returns an inconclusive case: its crash never fires.
 inline Case IdleCase(const std::string& name = "c") {
   return SmallCase(R"(faults:
   - id: crash
@@ -83,7 +83,7 @@ expect: {outcome: completes}
                    name);
 }
 
-// A case with an expectation that is not met.
+// Returns a case that fails: one expectation is not met.
 inline Case WrongCase(const std::string& name = "c") {
   return SmallCase("expect: {outcome: completes, exit_code: 3}\n", name);
 }

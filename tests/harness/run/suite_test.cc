@@ -40,14 +40,16 @@ class SuiteTest : public testing::Test {
     return items;
   }
 
-  // The record of the simulated case has no room.
+  // Makes the record of the simulated case fail to be written: the disk is
+  // full.
   void FillRecordOf(const std::string& name) {
     const std::filesystem::path folder = scratch_ / (name + ".sim");
     std::filesystem::create_directory(folder);
     std::filesystem::create_symlink("/dev/full", folder / "record.jsonl");
   }
 
-  // A program that is no trainer: it starts as a worker and exits with 7.
+  // Uses a program that is not a trainer: it starts as a worker and exits with
+  // 7.
   void UseBrokenProgram() {
     const std::string program = scratch_ / "broken";
     std::ofstream(program)
@@ -132,7 +134,7 @@ TEST_F(SuiteTest, WhoRunsForLongerThanOthersIsNamedMeanwhile) {
   options_.slow = [&](const SuiteItem& item) {
     named.set_value(item.one.name);
   };
-  // Once it has begun it is not over before it has been named.
+  // Once the case has begun, it does not end before it has been named.
   int asked = 0;
   options_.interrupted = [&] {
     if (asked++ == 1) name.wait_for(std::chrono::seconds(60));
@@ -201,7 +203,7 @@ TEST_F(SuiteTest, NeverRetriesASimulatedCase) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "a~try-2.sim"));
 }
 
-// The notice comes in the retry.
+// The interrupt arrives during the retry.
 TEST_F(SuiteTest, KeepsTheTriesBeforeAnInterruptedRetry) {
   UseBrokenProgram();
   options_.retries = 5;

@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// A job of `epoch` steps an epoch on one worker.
+// Returns the case of a job of `epoch` steps per epoch on one worker.
 Case Load(const std::string& job, int epoch, const std::string& checkpoint) {
   const std::string text = fmt::format(
       "schema: gauntlet/v2\nname: a\npreset: tiny\n"
@@ -23,7 +23,7 @@ Case Load(const std::string& job, int epoch, const std::string& checkpoint) {
   return loaded.cases.at(0);
 }
 
-// Steps after which the loop saves, taken one at a time.
+// Returns the steps after which the loop saves, found one by one.
 std::vector<uint64_t> Walk(const Case& one) {
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
   const uint64_t last = *TotalSteps(one);
@@ -87,7 +87,7 @@ TEST(SaveScheduleTest, AnIntervalGrowsByNoMoreThanAnExecution) {
   EXPECT_EQ(SaveIntervalSteps(by_epochs), 24u) << "an epoch ends executions";
 }
 
-// The last of the saves that is not behind the step, and the first that is.
+// Returns the last save at or before the step, and the first one after it.
 NearestSaves NearestOf(const std::vector<uint64_t>& saves, uint64_t step) {
   NearestSaves nearest;
   for (const uint64_t save : saves) {
@@ -138,7 +138,8 @@ TEST(SaveScheduleTest, FindsNearestSavesByEpochs) {
 TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
   const std::string leave = "every: {steps: 1}, on_success: leave";
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 12, leave)), 6u);
-  // Epochs of ten end executions of six: 6 10 12 18 20 24 30.
+  // Executions of six steps end at the ends of epochs of ten: 6 10 12 18 20 24
+  // 30.
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 10, leave)), 7u);
   EXPECT_EQ(
       ScheduledSaves(Load("steps_per_execution: 6, max_steps: 7", 10, leave)),

@@ -109,7 +109,7 @@ TEST(TrainerSetupTest, NamesAreThoseOfCrashTest) {
   std::vector<std::string> operations;
   for (int i = 0; i <= static_cast<int>(kLastOperationKind); ++i) {
     const auto kind = static_cast<OperationKind>(i);
-    // A file enters by itself.
+    // kEnter is not an operation of the program.
     if (IsCrashPoint(kind) && kind != OperationKind::kEnter)
       operations.emplace_back(OperationKindName(kind));
   }

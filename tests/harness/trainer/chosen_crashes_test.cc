@@ -1,4 +1,4 @@
-// Crashes that a plan names, and findings as scenarios that name them.
+// Crashes that a plan names, and findings as scenarios that name their crashes.
 #include "harness/trainer/chosen_crashes.h"
 
 #include <filesystem>
@@ -18,8 +18,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A log of a program that saves twice: a.tmp is made, written, synced and
-// renamed to a-1 or a-2, by rank 0 and then rank 1.
+// A log of a program that saves twice: it creates, writes and syncs a.tmp, and
+// renames it to a-1 or a-2, as rank 0 and then as rank 1.
 class ChosenCrashesTest : public testing::Test {
  protected:
   ChosenCrashesTest() : recording_(MakeRecording()) {}
@@ -96,8 +96,8 @@ TEST_F(ChosenCrashesTest, KillIsAtOperation_WithKillsForJudging) {
   const auto chosen = ChooseAt(
       {.at = {.path = "a-*", .kind = OperationKind::kRename, .occurrence = 2}});
   EXPECT_THAT(Ids(chosen), ElementsAre("kill-8"));
-  // The first save was whole after operation 4, the second is looked at by the
-  // named kill itself.
+  // The first save was complete after operation 4. The named kill itself
+  // examines the second one.
   EXPECT_THAT(Ids(chosen, true), testing::Contains("kill-4"));
   EXPECT_THAT(Ids(chosen, true), testing::Not(testing::Contains("kill-8")));
 }
@@ -160,7 +160,7 @@ TEST_F(ChosenCrashesTest, IdIsFound) {
     EXPECT_THAT(Ids(Choose({.command = {"a"}, .only = id})), ElementsAre(id));
 }
 
-// The scenario of a finding names the crash that it is about.
+// The scenario of a finding names its crash.
 TEST_F(ChosenCrashesTest, FindingBecomesScenario) {
   CrashTestPlan plan{.command = {"python3", "-c", "a = 1\nb = 'c'", "{out}"},
                      .resume_command = {"/bin/sh", "-c", "resume 'it' {out}"},

@@ -48,7 +48,7 @@ TEST(BenchFile, ReadsBackTrialsAndContext) {
             nullptr);
 }
 
-// The fields that Google Benchmark's compare.py reads of a file.
+// Fields of a file that Google Benchmark's compare.py reads.
 TEST(BenchFile, HasFieldsOfGoogleBenchmark) {
   const nlohmann::json json =
       nlohmann::json::parse(CheckpointResultToJson(Sample()));

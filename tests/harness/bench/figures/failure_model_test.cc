@@ -8,7 +8,8 @@
 namespace gauntlet {
 namespace {
 
-// A run of intervals under failures that come at random, second by second.
+// Returns the goodput of a simulated run of intervals, under failures at random
+// times.
 double SimulatedGoodput(const FailureModel& model, double interval,
                         int intervals) {
   std::mt19937_64 random(7);
@@ -22,7 +23,7 @@ double SimulatedGoodput(const FailureModel& model, double interval,
       ++done;
       continue;
     }
-    // The restart begins anew if a failure strikes in it.
+    // A failure during the restart begins another restart.
     double up = next + model.downtime;
     for (next += gap(random); next < up; next += gap(random)) {
       up = next + model.downtime;

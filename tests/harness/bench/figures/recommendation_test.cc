@@ -32,7 +32,7 @@ TEST(Recommendation, IsTheModelsBestInterval_ToTwoDigits) {
   const double best = BestInterval(model, 0.003);
   EXPECT_GE(all[0].seconds, best);
   EXPECT_LE(all[0].seconds, best * 1.1);
-  EXPECT_EQ(all[0].steps % 100, 0u) << all[0].steps;  // some thousand
+  EXPECT_EQ(all[0].steps % 100, 0u) << all[0].steps;  // a few thousand
   EXPECT_DOUBLE_EQ(all[0].goodput, ExpectedGoodput(model, all[0].seconds));
 }
 

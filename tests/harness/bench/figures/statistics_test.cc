@@ -20,7 +20,7 @@ TEST(Statistics, MedianIsMiddleOrMeanOfTwo) {
   EXPECT_EQ(MedianOf({4, 1, 9, 2}), 3);
 }
 
-// Ranks of tables of confidence intervals for a median at 95 %.
+// Ranks from published tables of 95 % confidence intervals for a median.
 TEST(Statistics, IntervalHasRanksOfTables) {
   struct Row {
     size_t count;
@@ -42,7 +42,7 @@ TEST(Statistics, IntervalOfFewValuesSpansAll) {
 }
 
 TEST(Statistics, ExactPValuesOfSeparateGroups) {
-  // All of one group below all of the other: 2 / C(n, k).
+  // Every value of one group is below every value of the other: 2 / C(n, k).
   const std::vector<double> low = {1, 2, 3, 4, 5, 6};
   const std::vector<double> high = {11, 12, 13, 14, 15, 16};
   EXPECT_NEAR(MannWhitneyP(low, high), 2.0 / 924.0, 1e-12);
@@ -53,7 +53,7 @@ TEST(Statistics, ExactPValuesOfSeparateGroups) {
 }
 
 TEST(Statistics, ExactPValueOfOneSwap) {
-  // U = 1: two of the 20 orders are as low or lower, on each side.
+  // U = 1: two of the 20 orders are as extreme or more, on each side.
   const std::vector<double> one = {1, 2, 4};
   const std::vector<double> other = {3, 5, 6};
   EXPECT_NEAR(MannWhitneyP(one, other), 2.0 * 2.0 / 20.0, 1e-12);

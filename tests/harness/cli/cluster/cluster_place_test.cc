@@ -42,7 +42,8 @@ TEST(ClusterPlaceTest, AClusterOnLoopbackStaysThere) {
   EXPECT_EQ(other->spec.listen_on, other->spec.addresses[1]);
 }
 
-// An address of no host (RFC 5737), as a load balancer's is none of this one.
+// Addresses of no host (RFC 5737), as with a load balancer whose address is not
+// that of this host.
 TEST(ClusterPlaceTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
   for (const std::string chief : {"192.0.2.1:2000", "[2001:db8::1]:2000"}) {
     const auto place = Reach(Torchrun({chief, ""}, 0));
@@ -72,7 +73,7 @@ TEST(ClusterPlaceTest, NamedChiefListensOnTheAddressOfItsName) {
   EXPECT_EQ(place->spec.listen_on, AddressOf(own, 2000));
 }
 
-// If the host's own name stands for loopback, no other host would find the
+// If the host's own name resolves to loopback, other hosts would not find the
 // worker. This is an error, unless the whole cluster is on this host.
 TEST(ClusterPlaceTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
   const RealHost host;

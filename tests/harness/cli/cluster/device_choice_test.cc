@@ -68,7 +68,8 @@ TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
   EXPECT_EQ(std::string(place.collective->name), "emulated");
 }
 
-// The worker says so itself: it may be started again where there is one.
+// The worker reports the missing device itself, as it may be restarted on a
+// host that has one.
 TEST_F(DeviceChoiceTest, ADeviceThatIsGoneSinceItWasChosenHasAPlaceThatSaysSo) {
   if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
   TrainOptions options;
@@ -90,7 +91,7 @@ TEST_F(DeviceChoiceTest, NcclIsBetweenDevicesOnly) {
   EXPECT_TRUE(CheckCollective(options, 2).ok());
 }
 
-// Whatever is missing here: the library, NCCL, or a device.
+// Any missing part leads to the error: the library, NCCL, or a device.
 TEST_F(DeviceChoiceTest, NcclWhereItCannotWorkIsBadInputInOneLine) {
   TrainOptions options;
   options.kernels.device = DeviceKind::kCuda;

@@ -46,12 +46,12 @@ class ExploreCommandTest : public testing::Test {
     EXPECT_TRUE(WriteTextFile(command_.base_file, text).ok());
     out_.str("");
     err_.str("");
-    // An earlier exploration's own, or the folder is not empty.
+    // Removes the report of an earlier exploration: the folder must be empty.
     fs::remove(folder_ / "found" / "report.html");
     return RunExplore(command_, console_);
   }
 
-  // Explores twice, without a finding.
+  // Explores twice, expecting no finding. Returns the text and the JSON output.
   std::pair<std::string, json> ExploreAsTextAndJson() {
     EXPECT_EQ(Explore(), 0);
     std::string text = out_.str();
@@ -60,7 +60,7 @@ class ExploreCommandTest : public testing::Test {
     return {std::move(text), json::parse(out_.str())};
   }
 
-  const ScratchDirectory scratch_;  // tests run beside each other
+  const ScratchDirectory scratch_;  // tests run in parallel
   const fs::path folder_ = scratch_.path();
   std::string more_of_job_;
   std::string more_of_cluster_;
@@ -151,7 +151,7 @@ TEST_F(ExploreCommandTest, FaultsOfADeviceAreRefusedWhereThereIsNone) {
   EXPECT_THAT(err_.str(), HasSubstr("--kinds: gpu_error needs a device"));
   more_of_cluster_ = ", device: emulated";
   EXPECT_EQ(Explore(), 0) << err_.str();
-  // Beside others they are left out.
+  // Together with kinds that can occur, they are left out.
   more_of_cluster_ = "";
   command_.kinds = {FaultKind::kCrash, FaultKind::kGpuError};
   EXPECT_EQ(Explore(), 0) << err_.str();
@@ -164,14 +164,14 @@ TEST_F(ExploreCommandTest, PointsThatNoRunGetsToAreRefused) {
   EXPECT_THAT(err_.str(),
               HasSubstr("--points: expected points that the base reaches, "
                         "found device.open"));
-  // Beside others they are left alone.
+  // Together with points that runs reach, they are ignored.
   command_.points = {Point::kStepEnd, Point::kDeviceOpen};
   EXPECT_EQ(Explore(), 0) << err_.str();
 }
 
 TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
   command_.cases = 60;
-  // A folder can have this path, and none of the files in it.
+  // Short enough for the folder's path, too long for the path of a file in it.
   std::string path = folder_.string();
   while (path.size() < 3900) path += "/" + std::string(140, 'x');
   command_.out_directory = path + "/" + std::string(4080 - path.size(), 'x');
@@ -196,7 +196,7 @@ TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
   EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: --out: /proc/nope: "));
 }
 
-// A record that says where it is could not be read again.
+// A record that contains this path could not be read again.
 TEST_F(ExploreCommandTest, AFolderWhoseNameIsNoTextIsRefused) {
   command_.cases = 60;
   command_.out_directory = (folder_ / "no\xfftext").string();

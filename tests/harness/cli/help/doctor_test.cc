@@ -30,7 +30,7 @@ TEST(DoctorTest, JsonHasAllFields) {
   EXPECT_THAT(json, HasSubstr(R"("found": "\"y\"")"));
 }
 
-// A machine that runs this test runs the engine's own tests too.
+// A machine that runs this test also runs the engine's own tests.
 TEST(DoctorTest, ThisMachineHasWhatTheTestsNeed) {
   for (const Probe& probe : {ProbeCpu(), ProbeDisk(), ProbeLoopback()}) {
     EXPECT_NE(probe.health, Health::kBroken) << probe.name << probe.found;

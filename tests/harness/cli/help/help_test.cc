@@ -36,7 +36,7 @@ Said Help(const std::string& topic) {
   return {exit_code, out.str(), err.str()};
 }
 
-// The words with one space between them.
+// Returns the words, separated by single spaces.
 std::string OneLine(const std::string& text) {
   std::istringstream words(text);
   std::string line;
@@ -162,7 +162,7 @@ TEST(HelpTest, SynonymOfAFaultKind_NamesTheKind) {
   EXPECT_THAT(Help("latency").out, HasSubstr("use slow "));
 }
 
-// An example that a person copies from the help has to load.
+// Examples that users copy from the help must load.
 TEST(HelpTest, ExamplesOfFaultKindsLoad) {
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const std::string text = Help(std::string(info.name)).out;
@@ -207,7 +207,7 @@ TEST(HelpTest, AllShowsEveryOptionOfTheFirstPageToo) {
   EXPECT_THAT(all, HasSubstr("--preset NAME"));
 }
 
-// Characters, not bytes.
+// Returns the number of characters, not bytes.
 size_t ColumnsOf(const std::string& line) {
   return static_cast<size_t>(std::ranges::count_if(line, [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;

@@ -30,7 +30,7 @@ TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
 }
 
 // Code 74 is a worker's message to its launcher; a cluster's scheduler does not
-// know it.
+// know the code.
 TEST(RequeueCodesTest, AWorkerThatIsToStartLaterAsksForAnotherStart) {
   EXPECT_EQ(RequeueCode({.no_requeue = 200}, 74), 75);
 }

@@ -23,7 +23,8 @@ using testing::Not;
 
 class JudgeCommandTest : public testing::Test {
  protected:
-  // Leaves the record of a run that expected that outcome, and completed.
+  // Leaves the record of a run that completed, with `outcome` as the expected
+  // one.
   void RunOne(const std::string& outcome) {
     const std::string file = scratch_ / "a.yaml";
     ASSERT_TRUE(

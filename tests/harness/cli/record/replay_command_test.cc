@@ -37,7 +37,7 @@ expect: {outcome: completes}
 )",
                   "loses-nothing");
 
-// A run of both scenarios in the simulated world, in a folder of its own.
+// Runs of both scenarios in the simulated world, in a temporary folder.
 class ReplayCommandTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -160,7 +160,7 @@ TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
                         "recorded: run twice\nreproduced: planted bug"));
 }
 
-// A finding's scenario expects what is owed: it is to fail.
+// The scenario of a finding states the correct outcome, so its run must fail.
 TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
   std::string text = kLosesTheKey;
   text.insert(text.find("preset:"), "labels: [finding]\n");
@@ -180,7 +180,7 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
               HasSubstr("differs: what was found does not happen: PASS\n"));
 }
 
-// It breaks something, but not what was found.
+// The run violates something, but not what the finding names.
 TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
   std::string text = kLosesTheKey;
   const fs::path file = folder_ / "finding.yaml";

@@ -50,7 +50,7 @@ class ShowCommandTest : public testing::Test {
   std::string runs() const { return scratch_ / "runs"; }
   std::string folder() const { return runs() + "/latest/a.sim"; }
 
-  // The exit code; messages go to err_, the table to out_.
+  // Returns the exit code; messages go to err_, the table to out_.
   int Show(std::vector<std::string> words) {
     words.insert(words.begin(), {"show", "--runs", runs()});
     const Result<CommandLine> line = ParseCommandLine(words);
@@ -170,7 +170,7 @@ TEST(TableStyleTest, DrawsLinesOnlyInAUtf8TerminalWithColour) {
   EXPECT_EQ(art(ColorChoice::kAuto, facts), LineArt::kAscii);
 }
 
-// The error for these options of `gauntlet show`.
+// Returns the error for these options of `gauntlet show`.
 std::string Refused(std::vector<std::string> words) {
   words.insert(words.begin(), "show");
   const Result<CommandLine> line = ParseCommandLine(words);

@@ -99,7 +99,7 @@ TEST_F(ReportCommandTest, AnOutputThatCannotBeWrittenIsNamed) {
   EXPECT_TRUE(fs::is_empty(scratch_ / "folder"));
 }
 
-// A run that was copied, and whose own folder is gone.
+// The run was moved, and its original folder does not exist.
 TEST_F(ReportCommandTest, ReadsRecordsOfAFolderThatWasMoved) {
   const std::string folder = RunCase("a", "recovers");
   fs::rename(folder, scratch_ / "copy");

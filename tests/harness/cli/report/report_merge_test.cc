@@ -99,7 +99,7 @@ TEST_F(ReportMergeTest, CopiesTheFilesOfEachTry) {
   EXPECT_TRUE(fs::exists(out() + "/a~try-2.sim/record.jsonl"));
 }
 
-// Links of a run that was downloaded lead anywhere.
+// Links in a downloaded run may lead anywhere.
 TEST_F(ReportMergeTest, CopiesNoLinks) {
   const std::string a = RunCase("a", "completes");
   fs::create_symlink("/etc/hostname", a + "/a.sim/link");

@@ -26,7 +26,7 @@ class RunCommandTest : public testing::Test {
     command_.runs_directory = (folder() / "runs").string();
   }
   fs::path folder() const { return scratch_.path(); }
-  // A scenario of that name in a folder.
+  // Writes a scenario of that name to a folder, and returns its path.
   std::string Write(const std::string& where, const std::string& name,
                     const std::string& outcome = "completes") {
     fs::create_directories(folder() / where);
@@ -90,7 +90,7 @@ TEST_F(RunCommandTest, NothingSelectedMayPass) {
   EXPECT_THAT(err_.str(), HasSubstr("expected a label at character 9"));
 }
 
-// A test runner numbers its shards from 0, and looks for the status file.
+// A test runner numbers its shards from 0, and expects the status file.
 TEST_F(RunCommandTest, TakesTheShardOfATestRunner) {
   Write("d", "a");
   Write("d", "b");
@@ -130,7 +130,7 @@ TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
   EXPECT_TRUE(std::regex_search(out_.str(), line)) << out_.str();
 }
 
-// The simulated disk of the case is never full by itself.
+// The case's simulated disk never fills up without a limit.
 TEST_F(RunCommandTest, DiskWithoutALimitHasNoNumberOfFreeBytes) {
   const fs::path file = folder() / "full.yaml";
   ASSERT_TRUE(WriteTextFile(file, SmallScenario(R"(faults:
@@ -154,7 +154,7 @@ TEST_F(RunCommandTest, DoesNotNameTheReport_WhereAllPassed) {
   EXPECT_THAT(out_.str(), testing::Not(HasSubstr("report.html")));
 }
 
-// Runs are kept where they were started, with their scenarios.
+// Runs are stored in the folder they were started in, with their scenarios.
 TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
   const std::string where = Write("d1", "a");
   Write("d1/.gauntlet/runs/latest", "a");
@@ -168,7 +168,7 @@ TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
   EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, ")) << "if it is told";
 }
 
-// Three that complete, though they are to recover.
+// Three runs complete, although the scenario expects them to recover.
 TEST_F(RunCommandTest, WhatFailedOneTimeOfManyFailed) {
   command_.paths = {Write("d1", "a", "recovers"), Write("d1", "b")};
   command_.repeat = 3;
@@ -311,7 +311,7 @@ TEST_F(RunCommandTest, ListsTheSlowestCasesAfterTheSummary) {
   }
 }
 
-// Each shard's run says what failed in that shard.
+// Each shard's run lists what failed in that shard.
 TEST_F(RunCommandTest, LastFailedOfAShardIsTheWholeOfWhatFailedThere) {
   for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
   command_.paths = {Write("d1", "d", "recovers")};

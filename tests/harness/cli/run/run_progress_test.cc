@@ -166,7 +166,7 @@ TEST_F(RunProgressTest, CountsDownBetweenCases) {
   EXPECT_THAT(err_.str(), EndsWith("0:06 left\r\x1b[K"));
 }
 
-// Streams of their own would overtake each other.
+// The output of two separate streams could overtake each other.
 TEST_F(RunProgressTest, WritesAllToOneStreamWhereBothAreTerminals) {
   Console console = MakeConsole(kTerminal, kTerminal);
   RunProgress progress(clock_, console, ProgressChoice::kAuto, 1,

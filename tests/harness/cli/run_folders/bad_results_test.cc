@@ -1,4 +1,4 @@
-// Results and records that are missing, damaged or hostile, given to each
+// Results and records that are missing, damaged or hostile, passed to each
 // command that reads them: one line, exit code 2.
 #include <algorithm>
 #include <filesystem>
@@ -32,7 +32,7 @@ std::string Replaced(std::string text, const std::string& from,
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// Kinds of damage to a record.jsonl or a result.json.
+// Returns kinds of damage to a record.jsonl or a result.json.
 std::vector<Damage> Damages() {
   return {
       {"empty", [](const std::string&) { return ""; }},
@@ -65,7 +65,7 @@ std::vector<Damage> Damages() {
 
 class BadResultsTest : public StoredRunTest {
  protected:
-  // The command says in one line what is wrong, and nothing else.
+  // Expects the command to print one line about the error, and nothing else.
   void ExpectRefused(const std::vector<std::string>& words) {
     EXPECT_EQ(Call(words), 2) << words[1];
     const std::string line = err_.str();
@@ -155,7 +155,7 @@ TEST_F(BadResultsTest, HostileNamesAreEscaped) {
   EXPECT_THAT(TextOf(html + ".md"), Not(HasSubstr("<script>")));
 }
 
-// The folder of a replayed case has the name that the record says.
+// The folder of a replayed case is named by the record.
 TEST_F(BadResultsTest, ARecordedNameLeadsToNoOtherFolder) {
   const std::string folder = RunCase("a", "completes") + "/a.sim";
   Parsed<Record> record =

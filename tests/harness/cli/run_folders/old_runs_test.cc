@@ -35,7 +35,7 @@ class OldRunsTest : public testing::Test {
     EXPECT_TRUE(WriteTextFile(run / "result.json", "{}").ok());
     return run;
   }
-  // Without a finding.
+  // Makes an exploration without findings.
   fs::path MakeExploration(const std::string& name) {
     fs::create_directories(runs() / name);
     EXPECT_TRUE(WriteTextFile(runs() / name / "report.html", "x").ok());

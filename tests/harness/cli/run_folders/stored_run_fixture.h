@@ -1,4 +1,4 @@
-// Runs that tests of stored results read.
+// Fixture for tests that read stored results.
 #ifndef GAUNTLET_TESTS_HARNESS_CLI_RUN_FOLDERS_STORED_RUN_FIXTURE_H_
 #define GAUNTLET_TESTS_HARNESS_CLI_RUN_FOLDERS_STORED_RUN_FIXTURE_H_
 
@@ -26,7 +26,7 @@ namespace gauntlet {
 
 class StoredRunTest : public testing::Test {
  protected:
-  // Runs a case of that name in the simulated world, which completes; returns
+  // Runs a case of that name, which completes, in the simulated world. Returns
   // the run's folder.
   std::string RunCase(const std::string& name, const std::string& outcome) {
     const std::string file = scratch_ / (name + ".yaml");
@@ -40,8 +40,8 @@ class StoredRunTest : public testing::Test {
     RunScenarios(command, console_);
     return std::filesystem::canonical(runs() + "/latest").string();
   }
-  // Makes the case of that run one that failed first and then passed, with the
-  // files of its second try in a folder of their own.
+  // Changes the case of that run to one that failed first and then passed. The
+  // files of its second try are in their own folder.
   static void MakeFlaky(const std::string& folder, FlakyVerdict flaky) {
     RunResult result =
         *ReadResult(TextOf(folder + "/result.json"), "result.json").value;
@@ -56,7 +56,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(
         WriteTextFile(folder + "/result.json", ResultToJson(result)).ok());
   }
-  // As the program does; texts go to out_ and err_.
+  // Runs a command as the program does. Output goes to out_ and err_.
   int Call(const std::vector<std::string>& words) {
     out_.str("");
     err_.str("");

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// Enough to fill a pipe and what a writer holds, many times over.
+// Enough to fill a pipe and a writer's buffer many times over.
 constexpr int kManyLines = 40'000;
 const std::string kLine(99, 'x');
 const std::string kLastOfManyLines =
@@ -33,7 +33,8 @@ constexpr FlushTimeouts kShort = {.idle = milliseconds(20),
                                   .total = milliseconds(200)};
 constexpr FlushTimeouts kLong = {.idle = seconds(60), .total = seconds(60)};
 
-// Writers may be stuck in it when the test ends: it is closed by nobody before.
+// A pipe whose write end is never closed: writers may still block in it when
+// the test ends.
 class Pipe {
  public:
   Pipe() {
@@ -45,13 +46,13 @@ class Pipe {
   }
   int write_end() const { return write_; }
   void CloseReader() { read_.Reset(); }
-  // Reads everything that is in the pipe now.
+  // Reads everything that is currently in the pipe.
   std::string Read() {
     std::string all;
     while (IsReadable(milliseconds(0))) all += ReadSome();
     return all;
   }
-  // Reads up to this ending.
+  // Reads up to the given ending.
   std::string ReadUpTo(std::string_view ending) {
     std::string all;
     while (!all.ends_with(ending) && IsReadable(seconds(60))) all += ReadSome();
@@ -89,7 +90,7 @@ TEST(OutputWriterTest, WritesInOrderWhatIsRead) {
   EXPECT_EQ(pipe.Read(), "one\ntwo\n");
 }
 
-// The newest lines count most; a message in the place of the gap reports it.
+// The newest lines matter most; a message replaces the dropped ones.
 TEST(OutputWriterTest, DropsTheOldestLinesAndSaysHowMany_IfNobodyReads) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
@@ -119,7 +120,7 @@ TEST(OutputWriterTest, KeepsAllResults) {
   EXPECT_THAT(text, Not(HasSubstr("dropped")));
 }
 
-// A reader that is only slow gets everything.
+// A slow reader receives everything.
 TEST(OutputWriterTest, WaitsForAReaderThatTakesSomething) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
@@ -131,7 +132,7 @@ TEST(OutputWriterTest, WaitsForAReaderThatTakesSomething) {
   EXPECT_EQ(all.get().size(), 2000 * (kLine.size() + 1) + 5);
 }
 
-// For a command that waits for its readers until it is told to end.
+// For a command that waits for its readers until it receives a signal.
 TEST(OutputWriterTest, FlushHasNoLimitUntilTheProgramMustEnd) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kResults);
@@ -150,7 +151,8 @@ TEST(OutputWriterTest, AFailedWriteIsTheStatusAndKeepsNobody) {
   EXPECT_THAT(writer.Flush(kLong).message(), HasSubstr("Broken pipe"));
 }
 
-// Whoever opened it may have made it so, for all who share it.
+// The process that opened a pipe may have made it non-blocking for all that
+// share it.
 TEST(OutputWriterTest, WaitsForRoomInAPipeThatDoesNotBlock) {
   Pipe pipe;
   fcntl(pipe.write_end(), F_SETFL, O_NONBLOCK);

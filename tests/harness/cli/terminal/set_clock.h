@@ -1,4 +1,4 @@
-// A clock that stands still until a test sets it.
+// A clock that only a test advances.
 #ifndef GAUNTLET_TESTS_HARNESS_CLI_TERMINAL_SET_CLOCK_H_
 #define GAUNTLET_TESTS_HARNESS_CLI_TERMINAL_SET_CLOCK_H_
 

@@ -73,13 +73,13 @@ TEST(TrainOutcomeTest, StoppedRun_SaysWhichStepIsSavedAndHowToResume) {
   EXPECT_EQ(ResumeText(outcome, options),
             "step 10 is saved in ckpt; the next run without --stop-at-step "
             "resumes there");
-  outcome.end.exit_code = 75;  // no room for the save
+  outcome.end.exit_code = 75;  // no disk space for the save
   EXPECT_EQ(ResumeText(outcome, options), "");
   outcome.end.exit_code = 0;
   EXPECT_EQ(ResumeText(outcome, options), "");
 }
 
-// As a run that is stopped before its first step.
+// As for a run that is stopped before its first step.
 TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
   TrainOutcome outcome;
   outcome.end.result = TrainResult{.status = "stopped", .digest = "51d0"};
@@ -94,7 +94,7 @@ TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
             R"("save_seconds":{},"save_background_seconds":{}}})");
 }
 
-// A NaN's sign says nothing: it depends on what computed it.
+// The sign of a NaN is not shown: it depends on the hardware that computed it.
 TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
   TrainOutcome outcome = SomeOutcome();
   TrainResult& result = *outcome.end.result;

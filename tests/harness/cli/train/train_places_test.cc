@@ -1,4 +1,4 @@
-// Outputs of `gauntlet train` that may not lie in one another.
+// Outputs of `gauntlet train` that must not be nested in one another.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -120,7 +120,7 @@ TEST(TrainProgressTest, RewritesOneLineAtMostTenTimesASecond) {
   progress.Clear();
   const std::string text = out.str();
   const auto drawn = std::count(text.begin(), text.end(), '\r');
-  EXPECT_EQ(drawn, 3 + 1);  // at 0, 100 and 200 ms; and taken away
+  EXPECT_EQ(drawn, 3 + 1);  // at 0, 100 and 200 ms, and cleared
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_TRUE(text.ends_with("\r\x1b[K"));
 }

@@ -113,7 +113,7 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   CampaignOptions options = {
       .max_cases = 120,
       .stop_after = 3,
-      // Not what a machine gets done in a time.
+      // No limit that depends on the speed of the machine.
       .shrink = {.max_tries = 100000, .budget = std::chrono::hours(1)}};
   const CampaignReport one = Explored(canary, options);
   options.threads = 3;
@@ -129,9 +129,9 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   }
 }
 
-// The bug's effect on states is one finding, and one more without any fault, in
-// set-ups with several launches. If workers rejoin, it also keeps some of them
-// from the state that others hold; these are findings of their own.
+// The bug's effect on states is one finding. Another shows without any fault,
+// in set-ups with several launches. If workers rejoin, the bug also keeps some
+// of them from the state that others hold: further findings.
 TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
@@ -180,12 +180,13 @@ TEST(CampaignTest, ASweepOfOnePointComesToItsEnd) {
                 .points = {Point::kRename, Point::kSaveEnd}});
   EXPECT_EQ(report.end, CampaignEnd::kExhausted);
   EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
-  // Five saves, the last step's among them, and then none; another worker comes
-  // to the end of a save only.
+  // Worker 0 passes each point in five saves (the last step's is one), and a
+  // sixth case does not fire. Another worker passes only the end of a save.
   EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
 }
 
-// A heartbeat takes time to come, a rejection damage and a restart.
+// A heartbeat needs a run that takes time; a rejection needs damage and a
+// restart.
 TEST(CampaignTest, ASweepGetsToPointsThatOneFaultDoesNotReach) {
   const CampaignReport report = Explored(
       BaseOf("explore/base.yaml"),
@@ -231,13 +232,13 @@ TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
   const LoadedFile loaded = LoadScenarios(text, "finding.yaml");
   ASSERT_EQ(loaded.cases.size(), 1u) << text;
   EXPECT_EQ(loaded.cases.front().plan.faults, finding.plan.faults);
-  // The plan alone shows the bug too.
+  // The plan alone reproduces the bug too.
   const auto plan = PlanFromJson(
       ReadTextFile(fs::path(files.scenario).replace_extension(".plan.json")));
   ASSERT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ(plan->faults, finding.plan.faults);
   EXPECT_EQ(plan->bugs, std::vector{PlantedBug::kLoseMetrics});
-  // As other explorations would, into the same folder.
+  // As if other explorations had written to the same folder.
   const fs::path taken =
       directory / (files.scenario.stem().string() + ".2.plan.json");
   ASSERT_TRUE(WriteNewTextFile(taken, "{}").ok());
@@ -268,15 +269,16 @@ std::vector<fs::path> Canaries() {
 
 struct CanarySearch {
   CampaignOptions options = {.max_cases = 2000, .stop_after = 1};
-  size_t faults = 2;  // number that shows the planted bug
+  size_t faults = 2;  // most that the shrunk plan may have
 };
 
 CanarySearch SearchFor(const std::string& canary) {
   CanarySearch search;
   if (canary == "canary-removes-while-fenced") {
-    // A chief that is cut off and hangs is two faults; the third is the damage
-    // that makes its successor resume from what it removes. Without these
-    // limits it takes some 5000 cases; with them, up to some 2000.
+    // A chief that is isolated and hangs needs two faults. The third is damage,
+    // so that its successor resumes from the checkpoint that the chief removes.
+    // Without these limits the search takes some 5000 cases; with them, up to
+    // some 2000.
     search.options.max_cases = 8000;
     search.options.kinds = {FaultKind::kPartition, FaultKind::kHang,
                             FaultKind::kBitFlip};
@@ -288,15 +290,16 @@ CanarySearch SearchFor(const std::string& canary) {
 
 class CanaryTest : public testing::TestWithParam<fs::path> {};
 
-// The bound is in cases, which are the same everywhere; 20 seconds of one core
-// are far more.
+// Bounded by cases, which are the same on every machine, and take far less than
+// 20 seconds of one core.
 TEST_P(CanaryTest, IsFoundAndShrunkToFewFaults) {
   const CanarySearch search = SearchFor(GetParam().stem().string());
   const CampaignReport report = Explored(BaseOf(GetParam()), search.options);
   ASSERT_FALSE(report.findings.empty());
   EXPECT_LE(report.findings.front().plan.faults.size(), search.faults)
       << FirstFindingOf(report);
-  // It is the planted bug that was found: without it the plan does no harm.
+  // The finding is due to the planted bug: without the bug, the plan does no
+  // harm.
   References references("", "test");
   Case sound = report.findings.front().setup;
   sound.plan.bugs.clear();

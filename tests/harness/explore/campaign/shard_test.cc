@@ -1,4 +1,4 @@
-// Shards of an exploration: together they are the whole, each case once.
+// Shards of an exploration: together they cover it, each case once.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -46,7 +46,7 @@ CampaignReport Explored(const CampaignOptions& options,
       .value();
 }
 
-// The counts of an exploration that add up over its parts.
+// Counts of an exploration, which must add up over its shards.
 struct Tried {
   uint64_t cases = 0;
   uint64_t held = 0;
@@ -80,7 +80,7 @@ Tried InShards(CampaignOptions options, int count) {
   return tried;
 }
 
-// Numbers of the cases that an exploration runs.
+// Returns the numbers of the cases that an exploration runs.
 std::multiset<uint64_t> NumbersOf(CampaignOptions options) {
   std::mutex mutex;
   std::multiset<uint64_t> numbers;
@@ -165,7 +165,8 @@ PlanSpace SmallSpace() {
           .points = {Point::kStepBegin, Point::kShardWrite, Point::kReject}};
 }
 
-// A run that each fault but the first two of a kind leaves alone.
+// Reports a run in which faults fire up to the first one that is at kReject or
+// at a third occurrence.
 CaseReport ReportOf(const ExploreCase& one) {
   CaseReport report = {.number = one.number};
   for (const Fault& fault : one.plan.faults) {
@@ -179,7 +180,7 @@ CaseReport ReportOf(const ExploreCase& one) {
   return report;
 }
 
-// The plans that count, of a whole sweep.
+// Returns the plans that count, of a whole sweep.
 std::multiset<std::string> SweptPlans(ShardChoice shard) {
   SweepPlans plans({SmallSpace(), SmallSpace()}, 1, shard);
   std::multiset<std::string> swept;

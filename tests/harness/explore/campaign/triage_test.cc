@@ -61,7 +61,7 @@ TEST(KnownCausesTest, WhereNothingDiffersWhatIsBrokenTellsBugsApart) {
 
 class TriageTest : public testing::Test {
  protected:
-  // One on the small case with these bugs; reports on plans of one crash.
+  // Begins a triage of the small case with these bugs.
   void Begin(const std::string& bugs, const TriageOptions& options = {}) {
     setups_ = {SmallCase("planted_bugs: " + bugs + "\n" + kEnd)};
     triage_.emplace(setups_, references_, options);
@@ -92,8 +92,8 @@ class TriageTest : public testing::Test {
   uint64_t next_ = 0;
 };
 
-// One crash shows two bugs: the key is lost, and a save that was acknowledged
-// too early is not there.
+// One crash reveals two bugs: the RNG key is lost, and a save that was
+// acknowledged too early is missing.
 TEST_F(TriageTest, ASecondBreachOfACaseHasItsOwnFinding) {
   Begin("[lose-rng-key, acknowledge-before-rename]");
   Add(CrashAt({.point = Point::kRename, .occurrence = 2}));
@@ -111,7 +111,7 @@ TEST_F(TriageTest, TheSameBugAtAnotherPlaceIsOneMoreCase) {
   EXPECT_EQ(finding.plan.faults.at(0).site.point, Point::kStepBegin);
 }
 
-// From no try at all up to as many as it takes.
+// Interrupts after no try at all, then later, up to a complete shrink.
 TEST_F(TriageTest, ShrinkingThatIsInterruptedIsNotToTheEnd) {
   int last_tries = 0;
   for (int asked = 0; asked < 1000; asked += 7) {
@@ -151,7 +151,7 @@ TEST_F(TriageTest, ACaseThatHeldIsNoFinding) {
   EXPECT_THAT(Invariants(), IsEmpty());
 }
 
-// Nobody comes to an end within the run's limit.
+// No launcher ends within the run's limit.
 TEST(CaseReportTest, ARunWithoutALauncherHasItsFaultsToo) {
   References references("", "test");
   Case base = SmallCase("expect: {outcome: completes}\n");

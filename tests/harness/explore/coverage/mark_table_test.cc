@@ -1,4 +1,4 @@
-// Each mark: a run that comes to it, and one that almost does.
+// Each coverage goal: a run that reaches it, and one that almost does.
 #include <algorithm>
 #include <functional>
 #include <ostream>
@@ -31,8 +31,8 @@ RecordEvent Fired(Point point, std::string fault = "fault") {
           .detail = std::move(fault)};
 }
 
-// Its events are a millisecond apart, and all of its generation; a second later
-// comes the next incarnation.
+// Returns an incarnation whose events are 1 ms apart, all of the generation
+// with its number. The next incarnation begins a second later.
 LifeEvents Life(int worker, int life, Events events) {
   for (size_t i = 0; i < events.size(); ++i) {
     events[i].t_ns =
@@ -49,7 +49,7 @@ Record RunOf(std::vector<LifeEvents> lives) {
   return record;
 }
 
-// The fault that all "fault" events are of.
+// Returns a record with the fault, under the id "fault".
 Record With(RecordFault fault, std::vector<LifeEvents> lives) {
   Record record = RunOf(std::move(lives));
   fault.id = "fault";
@@ -60,7 +60,7 @@ Record With(RecordFault fault, std::vector<LifeEvents> lives) {
   return record;
 }
 
-// Worker 0 dies of the fault at that point.
+// Returns a run in which worker 0 dies of the fault at that point.
 Record Died(const char* kind, Point point, int life, Events events) {
   events.push_back(Fired(point));
   return With({.kind = kind}, {Life(0, life, std::move(events))});
@@ -77,13 +77,14 @@ void SwapFirstTwo(Record& record) {
   std::swap(events.at(0), events.at(1));
 }
 void NoGrace(Record& record) { record.faults.at(0).grace_ns = 0; }
-// A worker that says one thing more did not die there.
+// Adds an event after the fault: a worker that emits one more did not die
+// there.
 void SayMore(Record& record, RecordEvent event) {
   event.generation = record.lives.at(0).events.back().generation;
   event.t_ns = record.lives[0].events.back().t_ns + 1;
   record.lives[0].events.push_back(std::move(event));
 }
-// Another fault, in the last life.
+// Adds another fault, which fires in the last incarnation.
 void AddFault(Record& record, const char* kind) {
   record.faults.push_back({.id = "other", .kind = kind});
   RecordEvent fired = Fired(Point::kStepEnd, "other");
@@ -142,7 +143,7 @@ const MarkCase kDeaths[] = {
      [](Record& r) { r.lives[0].life = 1; }},
     {"died-after-the-rename",
      Died("crash", Point::kRenamed, 1, {kState, kSaveBegun}),
-     // A tear waits for the next write, behind the acknowledgement.
+     // A torn write takes effect at the next write, after the acknowledgement.
      [](Record& r) {
        r.faults[0] = {.id = "fault", .kind = "torn_write", .then = "crash"};
      }},
@@ -267,7 +268,7 @@ const MarkCase kNotices[] = {
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      [](Record& r) { SayMore(r, {.kind = K::kLifeEnd, .count = 143}); }},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
-     // The launcher killed it with the others.
+     // The launcher killed this worker with the others.
      [](Record& r) {
        r.lives.push_back(
            Life(1, 1, {kState, kState, {.kind = K::kLifeEnd, .count = 1}}));
@@ -279,7 +280,8 @@ RecordEvent CarriedOn(const char* detail) {
 }
 const RecordEvent kLeftOne = {.kind = K::kLeft};
 
-// One of two workers is left out, and the other finishes.
+// Returns a run in which one of two workers is left out, and the other
+// finishes.
 Record FinishedAlone() {
   Record record = RunOf({Life(0, 1, {kState, {.kind = K::kFinished}})});
   record.setup = {.workers = 2, .min_workers = 1};

@@ -13,7 +13,8 @@ namespace {
 
 using K = RecordKind;
 
-// One worker whose first life a fault at `point` ended after those events.
+// Returns a run of one worker whose first incarnation was ended by a fault at
+// `point`, after those events.
 Record Died(std::string_view kind, Point point,
             std::vector<RecordEvent> events) {
   Record record;

@@ -60,7 +60,7 @@ TEST_P(EveryProfile, ASaveAndEveryRecoverySurviveEveryCut) {
   }
 }
 
-// Sums of what shards have looked at, of one window on one disk.
+// Sums over shards of what they examined, for one window on one disk.
 struct Looked {
   uint64_t distinct = 0;
   uint64_t enumerated = 0;
@@ -107,7 +107,7 @@ TEST(CrashStatesTest, ShardsTogetherLookAtEachStateOnce) {
   EXPECT_EQ(found, expected);
 }
 
-// The newest checkpoint or none, whatever is gone by then.
+// Recovery finds the newest checkpoint or none, however much is deleted.
 TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
   const CrashStateReport report =
       Explore({.profiles = {GetParam()}, .windows = {CrashWindow::kDeletion}});
@@ -117,7 +117,7 @@ TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
   EXPECT_GT(report.counts.at(0).images_distinct, 10u);
 }
 
-// There are more of them than a test has time for.
+// Examines only the first states: all of them would take too long.
 TEST(CrashStatesTest, TheFirstImagesOfALyingDriveHoldNoTornState) {
   CrashStateOptions options = {.profiles = {kLyingFsync},
                                .windows = {CrashWindow::kSave}};
@@ -130,8 +130,8 @@ TEST(CrashStatesTest, TheFirstImagesOfALyingDriveHoldNoTornState) {
   EXPECT_GT(report.counts.at(0).refusals, 0u);
 }
 
-// The loss is NaN from step 5 on. Its fourth save is the first at which the
-// newest finite checkpoint is none of the two newest.
+// The loss is NaN from step 5 on. The fourth save is the first at which the
+// newest finite checkpoint is not among the two newest.
 TEST(CrashStatesTest, TheNewestFiniteCheckpointSurvivesEveryCut) {
   std::string text = SaveScenario(2);
   text.replace(text.find("  batch: 4\n"), 0, R"(  layers:
@@ -225,7 +225,7 @@ TEST(CrashStatesTest, AFindingSaysWhereWhatAndWhy) {
   EXPECT_THAT(first.found, testing::HasSubstr("step-"));
 }
 
-// The same image at another cut is no other image.
+// The same state at another crash point counts as one state.
 TEST(CrashStatesTest, WhatFailsIsCountedByImageAndByOutcome) {
   const CrashStateReport report =
       Explore({.profiles = {kWeak}, .windows = {CrashWindow::kSave}},
@@ -344,7 +344,7 @@ TEST(CrashStatesTest, CountsAreTheSameEachTime) {
   EXPECT_EQ(one.images_left_out, two.images_left_out);
 }
 
-// A name that is asked for is what is said of a crash.
+// A state that is selected by its id is reported under the same id.
 TEST(CrashStatesTest, EachImageIsRecoveredUnderItsId) {
   CrashStateOptions options = {.profiles = {kExt4},
                                .windows = {CrashWindow::kSave}};
@@ -380,7 +380,7 @@ TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
   }
 }
 
-// Between two windows, where the next one's run is to be made.
+// Interrupts between two windows, before the run for the second one.
 TEST(CrashStatesTest, AnInterruptLeavesWhatWasFoundByThen) {
   uint64_t asked = 0;
   uint64_t limit = UINT64_MAX;

@@ -24,7 +24,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// The layers of the small cases are dense0, relu2, dropout3 and dense1.
+// Returns a small case, whose layers are dense0, relu2, dropout3 and dense1.
 Case BuggyCase(const std::string& bug) {
   return SmallCase("planted_bugs: " + bug + R"(
 faults:
@@ -35,12 +35,12 @@ expect: {outcome: violates, invariants: [trajectory]}
 )");
 }
 
-// Changes one output, as a worker of the given life computes it.
+// Changes one output of an operation on a worker.
 class Meddler final : public StepProbe {
  public:
   using Change = std::function<void(std::span<float>)>;
   struct Target {
-    uint64_t step = 0;  // updates behind it
+    uint64_t step = 0;  // number of completed updates
     Phase phase = Phase::kInEpoch;
     std::string operation;
     int replica = -1;
@@ -63,7 +63,7 @@ class Meddler final : public StepProbe {
   const Change change_;
 };
 
-// The highest of the mantissa, in the largest value: no sum rounds it away.
+// Flips the highest mantissa bit of the largest value: no sum rounds this away.
 void FlipOneBit(std::span<float> values) {
   float& largest = *std::ranges::max_element(
       values, {}, [](float value) { return std::abs(value); });
@@ -90,7 +90,8 @@ class DivergenceTest : public testing::Test {
     return *references_.DataOf(one.train.job.data);
   }
 
-  // The whole path: run, first step, both runs again, first operation.
+  // Goes all the way: runs the case, finds the first step that differs, runs
+  // both again, and names the first operation that differs.
   std::string Explain(const Case& one, const ProbeOf& probe_of = nullptr) {
     const auto departure = FirstDeparture(Run(one, probe_of));
     if (!departure) return "";
@@ -220,7 +221,7 @@ TEST_F(DivergenceTest, EachOperationOfAStepIsToldFromTheOthers) {
   }
 }
 
-// The replicas' gradients are what they are to be; only the total is not.
+// The gradients of the replicas are correct; only their total is wrong.
 TEST_F(DivergenceTest, AWrongOrderOfTheSumShowsInTheSum) {
   class ReversedSum final : public StepProbe {
    public:

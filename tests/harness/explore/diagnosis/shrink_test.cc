@@ -21,7 +21,7 @@ using std::chrono::hours;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
-// So many tries as it takes: nothing depends on the machine.
+// Allows as many tries as needed: nothing depends on the machine.
 const ShrinkOptions kPatient = {.max_tries = 100000, .budget = hours(1)};
 
 FaultPlan PlanOf(std::vector<std::string> ids) {
@@ -52,7 +52,7 @@ TEST(ShrinkPlanTest, LeavesTheFaultsThatItTakes) {
   EXPECT_TRUE(shrunk.finished);
 }
 
-// Damage in an incarnation and a crash of the same one.
+// Returns true iff the plan damages and crashes the same incarnation.
 bool IsDamagedThenDies(const FaultPlan& plan) {
   const std::vector<Fault>& faults = plan.faults;
   return faults.size() >= 2 && Has(plan, "damage") && Has(plan, "death") &&
@@ -76,7 +76,7 @@ TEST(ShrinkPlanTest, TriesNoFaultsFirst) {
   EXPECT_EQ(shrunk.tries, 1);
 }
 
-// a <- b <- c: without b, c comes after a.
+// a <- b <- c: once b is removed, c follows a.
 TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
   FaultPlan plan = PlanOf({"a", "b", "c"});
   plan.faults[1].after = "a";
@@ -88,7 +88,7 @@ TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
   EXPECT_EQ(shrunk.plan.faults[1].after, "a");
 }
 
-// The fault that led to its old site is not needed any more.
+// The fault that led to its old site is no longer needed.
 TEST(ShrinkPlanTest, AFaultOfADeviceIsMovedToAStep) {
   FaultPlan plan = PlanOf({"a", "b"});
   plan.faults[1] = {.id = "b",
@@ -204,8 +204,8 @@ Case PlantedCase() {
       "planted_bugs: lose-rng-key\nexpect: {outcome: completes}\n");
 }
 
-// Three faults around a restore that loses the RNG key: any crash behind a save
-// brings it about.
+// Three faults around a restore that loses the RNG key. Any crash after a save
+// shows the bug.
 TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(PlantedCase(), references).value();
@@ -237,7 +237,7 @@ TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
   EXPECT_EQ(again.tries, shrunk.tries);
 }
 
-// The crash comes in step 5 of 12, behind the save of step 4.
+// The crash is in step 5 of 12, after the save of step 4.
 TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   References references("", "test");
   const Case setup = PlantedCase();

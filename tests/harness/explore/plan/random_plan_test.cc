@@ -134,7 +134,8 @@ TEST(RandomPlanTest, WhatIsDamagedIsOftenMetByALoad) {
   EXPECT_GT(load_errors, 75u);
 }
 
-// A run of two steps of worker 0 and 1, with a save by worker 1 in step 2.
+// Returns what a run of two steps of workers 0 and 1 reaches, with a save by
+// worker 1 in step 2.
 std::shared_ptr<const Reach> SmallReach() {
   auto reach = std::make_shared<Reach>();
   for (const int worker : {0, 1}) {
@@ -147,7 +148,7 @@ std::shared_ptr<const Reach> SmallReach() {
   return reach;
 }
 
-// How often an undisturbed run with that reach hits the site in one worker.
+// Returns how often a run without faults passes the site in the worker.
 uint64_t Hits(const Reach& reach, int worker, const FaultSite& site) {
   return static_cast<uint64_t>(std::ranges::count_if(
       reach.Of(worker, site.point), [&site](const Occurrence& one) {

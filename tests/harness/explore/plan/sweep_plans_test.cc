@@ -14,7 +14,8 @@ PlanSpace SpaceOf(std::vector<FaultKind> kinds, std::vector<Point> points) {
           .points = std::move(points)};
 }
 
-// A report that each planned fault fired, in the incarnation of its site.
+// Returns a report that each planned fault fired, in the incarnation of its
+// site.
 CaseReport Fired(const ExploreCase& one, uint64_t restarts) {
   CaseReport report;
   report.number = one.number;
@@ -38,7 +39,7 @@ TEST(SweepPlansTest, TheFirstRoundHasEveryPointWorkerAndForm) {
   SweepPlans plans({SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
                             {Point::kStepBegin, Point::kShardWrite})},
                    1);
-  // Crash, errno once and for ever, and ENOSPC where something is written.
+  // Crash, errno once, errno always, and ENOSPC where something is written.
   EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
 }
 
@@ -148,7 +149,7 @@ TEST(SweepPlansTest, SingleFaultsOfAllSetupsComeBeforeThePairsOfAny) {
   EXPECT_EQ(plans.Left(), "1 of 1 beginnings of pairs, at least 4 cases");
 }
 
-// The plans of the rounds that follow single faults of which none fires.
+// Returns the plans that follow a round of single faults, none of which fires.
 std::vector<ExploreCase> AfterSingles(SweepPlans& plans) {
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
   return plans.NextRound();

@@ -30,7 +30,7 @@ TEST(BaseCheckTest, ABaseThatCompletesHolds) {
   EXPECT_EQ(check.skipped, "");
 }
 
-// Heartbeats that are taken for silence: it restarts for nothing.
+// Workers that seem silent between heartbeats are restarted without need.
 TEST(BaseCheckTest, ABaseThatRestartsUndisturbedDoesNotHold) {
   Case base = CleanCase();
   base.train.cluster.heartbeat_every = std::chrono::microseconds(1);
@@ -47,7 +47,7 @@ TEST(BaseCheckTest, ALimitThatABaseDoesNotKeepIsSaid) {
                         "1ms): "));
 }
 
-// In the reference run at first, then in the base's own.
+// Interrupts the reference run first, and then the base's own run.
 TEST(BaseCheckTest, AnInterruptEndsIt) {
   bool interrupted = true;
   References references("", "test", [&] { return interrupted; });

@@ -54,8 +54,8 @@ TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
   }
 }
 
-// After a loss on a disk that lies, an older state, a refusal or a start from
-// scratch is fine.
+// On a disk that lies about syncs, an older state, a refusal or a start from
+// scratch is correct after a power loss.
 TEST_P(EveryDisk, APowerLossLeavesWhatTheDiskOwes) {
   PlanRunner runner = Make();
   for (const Point point :

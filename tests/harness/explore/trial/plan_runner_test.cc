@@ -50,7 +50,7 @@ bool Has(const Record& record, RecordKind kind) {
   return false;
 }
 
-// In whichever of the two runs the word comes.
+// Cuts one of two runs short, at several places.
 TEST(PlanRunnerTest, ARunThatIsCutLeavesNothingToJudge) {
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(LoadBase(), references).value();
@@ -68,7 +68,7 @@ TEST(PlanRunnerTest, ARunThatIsCutLeavesNothingToJudge) {
     EXPECT_TRUE(trial.wrong.empty()) << at;
     EXPECT_LT(asked, at + 100) << "and it ends then";
   }
-  // The result of the first run stays if only the second is cut.
+  // If only the second run is cut short, the result of the first one is kept.
   for (const uint64_t at : {whole / 2, whole + whole / 2, UINT64_MAX}) {
     limit = at;
     asked = 0;
@@ -81,7 +81,8 @@ TEST(PlanRunnerTest, ARunThatIsCutLeavesNothingToJudge) {
   }
 }
 
-// The report says so, and the next case is not begun.
+// The report states that the case was cut short, and the next case does not
+// begin.
 TEST(CasePoolTest, ACaseUnderWayIsGivenUpWhereItIsCut) {
   References references("", "test");
   const std::vector<Case> setups = {LoadBase()};
@@ -101,7 +102,7 @@ TEST(CasePoolTest, ACaseUnderWayIsGivenUpWhereItIsCut) {
   }
 }
 
-// A pass that is remembered would take none.
+// A memoized pass would not allocate memory.
 TEST(PlanRunnerTest, MemoryRunsOutInARunLikeTheOneBefore) {
   Case base = LoadBase();
   base.train.kernels.device = DeviceKind::kEmulated;
@@ -166,7 +167,7 @@ TEST(PlanRunnerTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
   record.faults[0].until_step = 6;
   EXPECT_FALSE(MayGiveUp(record));
-  // A fault that was armed before may take effect later.
+  // A fault that was armed earlier may take effect later.
   std::swap(life.events[0], life.events[1]);
   EXPECT_TRUE(MayGiveUp(record));
 }
@@ -226,7 +227,7 @@ TEST(PlanRunnerTest, AnErrorAtEveryHitMayEndTheRun) {
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }
 
-// The error is over by then: the run has to go on.
+// The error has ended by then, so the run must continue.
 TEST(PlanRunnerTest, AnErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
   static References references("", "test");
   Case base = LoadBase();
@@ -244,7 +245,8 @@ TEST(PlanRunnerTest, AnErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
   EXPECT_FALSE(trial.wrong.empty());
 }
 
-// A crash behind two saves, with a bit of the newer one turned over.
+// Returns a run that crashes after two saves, with a flipped bit in the newer
+// one.
 Record DamagedRun() {
   PlanRunner runner = MakeRunner();
   return runner
@@ -287,7 +289,7 @@ TEST(ExpectedOutcomeTest, ARefusalIsOwedWhereDamageTookEverySave) {
   EXPECT_EQ(ExpectedOutcome(record), Outcome::kRefuses);
 }
 
-// It finished where its launcher could not see it, and deleted its store.
+// The run finishes while its launcher cannot reach it.
 TEST(ExpectedOutcomeTest, ARunThatFinishesOutOfSightIsOwedARecovery) {
   const std::string file = std::filesystem::path(GAUNTLET_SCENARIOS) /
                            "network/finishes-out-of-sight.yaml";

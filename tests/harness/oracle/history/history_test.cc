@@ -1,4 +1,4 @@
-// One order of all that processes say.
+// One order of all events that processes emit.
 #include "harness/oracle/history/history.h"
 
 #include <string>

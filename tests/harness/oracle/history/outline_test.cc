@@ -82,7 +82,8 @@ TEST(OutlineTest, GenerationWithoutAStateRedoesNothing) {
   EXPECT_EQ(Judge(record).facts.recomputed_steps, 2u);
 }
 
-// The one in between has a state: what it gives up is its own.
+// The generation in between has a state, so the steps that it loses are its
+// own.
 TEST(OutlineTest, LossCountsOnce) {
   ScriptedRun run = TwiceCrashedRun();
   run.events.InsertBehind(kNextChief, K::kGeneration, 0, kNextChief,

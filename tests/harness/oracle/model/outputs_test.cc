@@ -1,4 +1,4 @@
-// Outputs of a run for people and for other programs.
+// Outputs of a run: curves and exported models.
 #include "harness/oracle/model/outputs.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,8 @@ TEST_P(ExcusedOutputsTest, IsFoundWithoutTheExcuseOnly) {
   ExpectExcused(GetParam());
 }
 
-// The recovered run, with all that it writes: a point of the loss at each step.
+// Returns the recovered run with all its outputs: a point of the loss curve per
+// step.
 ScriptedRun RunWithOutputs() {
   ScriptedRun run = RecoveredRun();
   run.facts.setup.curve_every = 1;

@@ -1,5 +1,5 @@
-// Checkpoints that must be left in the store at the end, and reasons for which
-// a run may refuse.
+// Checkpoints that the store must contain at the end, and reasons for which a
+// run may refuse.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -46,7 +46,8 @@ void LeaveRemains(ScriptedRun& run) {
 }
 void BringBackStepTwo(ScriptedRun& run) { LeaveOneMore(run, {.step = 2}, 1); }
 
-// One is kept, and all saves from step 4 on are not finite.
+// Returns a run that keeps one checkpoint, and whose saves from step 4 on are
+// not finite.
 ScriptedRun NotFiniteRun() {
   ScriptedRun run = UndisturbedRun();
   run.facts.setup.keep = 1;
@@ -70,7 +71,7 @@ ScriptedRun NotFiniteRun() {
   return run;
 }
 
-// Nothing but its processes emits events.
+// Returns a run in which only its own processes emit events.
 ScriptedRun RunOnARealMachine() {
   ScriptedRun run = RecoveredRun();
   run.events.RemoveIf(
@@ -78,7 +79,7 @@ ScriptedRun RunOnARealMachine() {
   return run;
 }
 
-// Its older process is still there when its successor claims.
+// Lets the first process of worker 0 still run when its successor claims.
 void LeaveAStaleWorker(ScriptedRun& run) {
   const auto ends = [](const EmittedEvent& one) {
     const bool is_seen =
@@ -218,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
             [](ScriptedRun& run) { ForgetBefore(run, kOther, K::kLifeEnd); }},
         ExcusedRun{"AnAdoptedSaveIsOwed", RecoveredRun, "store/retired-newest",
                    [](ScriptedRun& run) {
-                     // Three are kept; one of them nobody has acknowledged.
+                     // Three are kept, one of which was never acknowledged.
                      run.events.Remove(kChief, K::kSaveAcknowledged, 1);
                      run.events.At(kNextChief, K::kGeneration).path =
                          PathOfSave(2, 1);
@@ -290,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(
                               }}),
     NameOfCase<LawfulRun>);
 
-// Nothing was ever saved.
+// Removes all saves from the run.
 void SaveNothing(ScriptedRun& run) {
   run.facts.left.checkpoints.clear();
   run.events.RemoveIf([](const EmittedEvent& one) {
@@ -300,7 +301,7 @@ void SaveNothing(ScriptedRun& run) {
   });
 }
 
-// No save succeeded, and nothing was damaged.
+// Makes all saves fail, and damages nothing.
 void FailAllSaves(ScriptedRun& run) {
   run.facts.left.checkpoints.clear();
   run.events.RemoveIf([](const EmittedEvent& one) {
@@ -311,7 +312,7 @@ void FailAllSaves(ScriptedRun& run) {
   }
 }
 
-// The damage of the save of step 2 is taken back.
+// Undoes the damage to the save of step 2.
 void LeaveAGoodOne(ScriptedRun& run) {
   run.events.RemoveIf([](const EmittedEvent& one) {
     const bool is_bad =

@@ -33,14 +33,16 @@ TEST_P(LawfulStoreTest, HasNoFinding) { ExpectLawful(GetParam()); }
 ScriptedRun HonestCutRun() { return CutRun("ext4"); }
 ScriptedRun LyingCutRun() { return CutRun("lying-fsync"); }
 
-// The deletion is begun, and the power goes before its end.
+// Returns a run that loses power before its deletion of checkpoints is
+// complete.
 ScriptedRun DeletionCutShortRun() {
   ScriptedRun run = DeletedTwiceRun();
   run.events.Remove(kChief, K::kBackupDeleted);
   return run;
 }
 
-// Nothing is left on a disk that lied: all start from nothing.
+// Returns a run whose disk lied about syncs and lost everything: all workers
+// start from scratch.
 ScriptedRun NothingLeftRun() {
   ScriptedRun run = LyingCutRun();
   run.events.At(kNextChief, K::kGeneration).path = "";
@@ -70,26 +72,27 @@ void RemoveStepTwo(ScriptedRun& run, bool to_the_end) {
                           {.kind = K::kRetireBegin, .path = path});
 }
 
-// The save of step 4 is damaged, and the next claim starts from nothing.
+// Damages the save of step 4, and lets the next claim start from scratch.
 void FallBackToNothing(ScriptedRun& run) {
   DamageSaveOf(run, NameOfSave(4, 1));
   ClaimAndEnd(run, kNextChief, "");
 }
 
-// … though that of step 2, which is removed, is its parent.
+// Damages the save of step 4, and lets the next claim have that of step 2 as
+// its parent, although that one was removed.
 void GoOnFromStepTwo(ScriptedRun& run) {
   RemoveStepTwo(run, true);
   DamageSaveOf(run, NameOfSave(4, 1));
   ClaimAndEnd(run, kNextChief, PathOfSave(2, 1));
 }
 
-// The third claim has the stale chief's save as its parent.
+// Lets the third claim have the stale chief's save as its parent.
 void GoOnFromStaleSave(ScriptedRun& run) {
   BeginStaleSave(run);
   ClaimAndEnd(run, kThirdChief, PathOfSave(6, 1));
 }
 
-// The stale chief's save is acknowledged behind the next claim.
+// Acknowledges the stale chief's save after the next claim.
 void AcknowledgeStaleSave(ScriptedRun& run) {
   BeginStaleSave(run);
   run.events.InsertBehind(kNextChief, K::kGeneration, 0, kChief,
@@ -104,7 +107,7 @@ void LoadStaleSave(ScriptedRun& run) {
   loaded.digest = DigestAt(6);
 }
 
-// The first chief deletes all checkpoints.
+// Lets the first chief delete all checkpoints before the event.
 void DeleteAllBefore(ScriptedRun& run, const Emitter& by, K kind) {
   DeleteBefore(run, by, kind);
   run.events.InsertBefore(by, kind, 0, kChief,
@@ -597,7 +600,7 @@ INSTANTIATE_TEST_SUITE_P(
                    }}),
     NameOfCase<ExcusedRun>);
 
-// A worker of the generation before has a sync that fails.
+// A sync fails on a worker of the previous generation.
 TEST(StoreModelTest, FailedSyncVoidsNoSaveOfAnotherGeneration) {
   ScriptedRun run = RecoveredRun();
   FireBefore(
@@ -631,7 +634,7 @@ TEST(StoreModelTest, DamageOfAnotherFileExcusesNoFallBack) {
   }
 }
 
-// "… cannot load …, but nothing has damaged it".
+// Returns the message "… cannot load …, but nothing has damaged it".
 std::string MessageOnFailedLoad(const ScriptedRun& run) {
   for (const InvariantReport& report : Judge(run.record()).invariants) {
     for (const Finding& finding : report.findings) {

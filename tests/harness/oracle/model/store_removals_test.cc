@@ -1,5 +1,5 @@
 // Guarantees of the checkpoint store while checkpoints are removed: by
-// retention, as bad ones, and at the end of a finished run.
+// retention, because they are bad, and at the end of a finished run.
 #include <gtest/gtest.h>
 
 #include "harness/oracle/model/store_model.h"
@@ -37,10 +37,12 @@ ScriptedRun Undisturbed(int keep, bool async_saves) {
   return run;
 }
 
-// The save of step 2 is removed behind that of step 6, and step 7 follows.
+// Returns a run that removes the save of step 2 after that of step 6, and then
+// trains step 7.
 ScriptedRun RunThatKeepsTwo() { return Undisturbed(2, false); }
 
-// From step 3 on the state is not finite: that of step 2 stays.
+// Returns a run whose state is not finite from step 3 on, so that the save of
+// step 2 is kept.
 ScriptedRun NotFiniteRun() {
   ScriptedRun run = Undisturbed(5, false);
   SaveNotFinite(run, 3);
@@ -51,8 +53,8 @@ ScriptedRun NotFiniteRun() {
   return run;
 }
 
-// One is kept. The chief dies as it removes the save of step 2, and its
-// successor removes it to the end.
+// Returns a run that keeps one checkpoint. The chief dies while it removes the
+// save of step 2, and its successor completes the removal.
 ScriptedRun RunThatDiedAsItRemoved() {
   ScriptedRun run;
   run.facts.setup.keep = 1;
@@ -81,7 +83,8 @@ ScriptedRun RunThatDiedAsItRemoved() {
   return run;
 }
 
-// Both are emitted behind the event.
+// Removes the checkpoint: emits both events of the removal after the given
+// event.
 void Remove(ScriptedRun& run, const Emitter& at, RecordKind kind, size_t nth,
             const std::string& path) {
   run.events.InsertBehind(at, kind, nth, kChief,
@@ -90,7 +93,8 @@ void Remove(ScriptedRun& run, const Emitter& at, RecordKind kind, size_t nth,
                           {.kind = K::kRetireBegin, .path = path});
 }
 
-// A stale chief takes away what its successor claims meanwhile as its parent.
+// Lets a stale chief remove the checkpoint that its successor meanwhile claims
+// as its parent.
 void RemoveParent(ScriptedRun& run) {
   const std::string path = PathOfSave(4, 1);
   run.events.InsertBehind(kNextChief, K::kGeneration, 0, kChief,
@@ -104,7 +108,7 @@ void NeverSayThatItIsRemoved(ScriptedRun& run) {
 }
 
 // Removes the checkpoint of step 2 after those of steps 4 and 6 are saved,
-// although three are kept.
+// although three must be kept.
 void RemoveTooMany(ScriptedRun& run) {
   run.events.Remove(kChief, K::kRetireBegin);
   run.events.Remove(kChief, K::kRetired);
@@ -337,7 +341,7 @@ INSTANTIATE_TEST_SUITE_P(Rejections, LawfulRemovalTest,
                              [](ScriptedRun& run) {
                                const RecordEvent rejected =
                                    run.events.At(kNextChief, K::kRejected);
-                               // It tried for another number first.
+                               // The chief tried another number first.
                                run.events.InsertBefore(
                                    kNextChief, K::kClaimBegin, 0, kNextChief,
                                    {.kind = K::kClaimBegin, .count = 3});
@@ -350,7 +354,7 @@ INSTANTIATE_TEST_SUITE_P(Rejections, LawfulRemovalTest,
 void NeverDelete(ScriptedRun& run) {
   run.events.Remove(kChief, K::kDeleteBegin);
   run.events.Remove(kChief, K::kBackupDeleted);
-  // The last three were removed by it.
+  // Drops the beginnings of the last three removals.
   for (int i = 0; i < 3; ++i) run.events.Remove(kChief, K::kRetireBegin, 1);
 }
 

@@ -1,4 +1,4 @@
-// How training ends: agreed stops, finished runs, last saves that are given up,
+// Ends of training: agreed stops, finished runs, last saves that are given up,
 // and results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,8 +121,8 @@ INSTANTIATE_TEST_SUITE_P(
                    }}),
     NameOfCase<SpoiledRun>);
 
-// The first launch ends before the reference does, as it was planned; the
-// second one finishes.
+// Returns a run whose first launch ends early, as planned; the second one
+// finishes.
 ScriptedRun RunInTwoLaunches(const PlannedLaunch& first, uint64_t step) {
   ScriptedRun run;
   run.facts.setup.launches = {first, {.epochs = kEpochs}};
@@ -162,7 +162,7 @@ void SetExitCodeOfLauncher(ScriptedRun& run, int exit_code) {
   run.events.At(LauncherProcess(1), K::kLauncherEnd).count = exit_code;
 }
 
-// The first launch trains its epoch, and fails as it ends.
+// Returns a run whose first launch trains its epoch, and fails while it ends.
 ScriptedRun RunThatFailsBeforeItsSecondLaunch() {
   ScriptedRun run;
   run.facts.setup.launches = {{.epochs = 1}, {.epochs = kEpochs}};
@@ -224,7 +224,8 @@ INSTANTIATE_TEST_SUITE_P(
                   }}),
     NameOfCase<LawfulRun>);
 
-// A state is not finite, and all stop for it.
+// Returns a run in which a state is not finite, and all workers stop because of
+// it.
 ScriptedRun RunStoppedOnNan() {
   constexpr int64_t kNotFinite = 9;
   ScriptedRun run;
@@ -255,8 +256,8 @@ INSTANTIATE_TEST_SUITE_P(NotFinite, LawfulEndTest,
                                                    [](ScriptedRun&) {}}),
                          NameOfCase<LawfulRun>);
 
-// The disk has no room for the save of that step, try after try: all leave with
-// the code for a later start.
+// Returns a run whose disk stays full at the save of that step, try after try:
+// all workers leave with the code for a later start.
 ScriptedRun RunWithoutRoomFor(uint64_t step) {
   constexpr int kTries = 6;
   constexpr int64_t kStartLater = 74;

@@ -1,4 +1,4 @@
-// Training: steps, epochs, rows, saves, stops and results, held against the
+// Training: steps, epochs, rows, saves, stops and results, compared with the
 // reference run.
 #include "harness/oracle/model/training_model.h"
 
@@ -28,7 +28,7 @@ TEST_P(ExcusedTrainingTest, IsFoundWithoutTheExcuseOnly) {
 }
 TEST_P(LawfulTrainingTest, HasNoFinding) { ExpectLawful(GetParam()); }
 
-// In the epoch of steps 5 to 8, of the second generation.
+// Returns an event in the epoch of steps 5 to 8, of the second generation.
 RecordEvent& StepSix(ScriptedRun& run) {
   return run.events.At(kNextOther, K::kStep, 1);
 }
@@ -39,7 +39,7 @@ ScriptedRun RunWithoutAReference() {
   return run;
 }
 
-// No state of it is finite.
+// Returns a run that has no finite state.
 ScriptedRun NotFiniteRun() {
   ScriptedRun run = UndisturbedRun();
   SaveNotFinite(run, 1);
@@ -49,7 +49,7 @@ ScriptedRun NotFiniteRun() {
   return run;
 }
 
-// The save of step 6 finds its state not finite.
+// Returns a run whose save of step 6 finds the state not finite.
 ScriptedRun RunWithASaveThatIsNotFinite() {
   ScriptedRun run;
   run.facts.setup.keep = 5;
@@ -74,7 +74,8 @@ ScriptedRun RunWithASaveThatIsNotFinite() {
   return run;
 }
 
-// Worker 3 crashes in step 6: ranks 0 and 2 wait for it, rank 1 for rank 0.
+// Returns a run in which worker 3 crashes in step 6: ranks 0 and 2 wait for it,
+// and rank 1 waits for rank 0.
 ScriptedRun RunOfFour() {
   ScriptedRun run(4);
   run.LaunchAll();
@@ -101,7 +102,7 @@ ScriptedRun RunOfFour() {
   return run;
 }
 
-// A fault that strikes once damages a file of the save of step 4 twice.
+// Lets a fault that fires once damage a file of the save of step 4 twice.
 void DamageTwice(ScriptedRun& run) {
   run.facts.faults.back().always = false;
   run.events.Repeat(kChief, K::kDamaged);
@@ -431,7 +432,7 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) { ++run.facts.setup.rows_per_epoch; }}),
     NameOfCase<SpoiledRun>);
 
-// The reference's last step lacks a row.
+// Removes a row from the reference's last step.
 void LeaveOutARow(ScriptedRun& run) {
   for (GoldenEntry& entry : run.facts.golden.entries) {
     if (entry.step == kLastStep && !entry.samples.empty()) {
@@ -479,7 +480,7 @@ void SaveNoStepFour(ScriptedRun& run) {
   run.events.Remove(kChief, K::kSaveAcknowledged, 1);
 }
 
-// All rejoin as step 6 is being saved, and do not save it anew.
+// Lets all workers rejoin while step 6 is being saved, and not save it again.
 void SaveNothingAnew(ScriptedRun& run) {
   BeginStaleSave(run);
   run.events.Remove(kChief, K::kSaveBegin, 3);

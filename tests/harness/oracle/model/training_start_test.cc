@@ -1,4 +1,4 @@
-// Start of a generation: at its claim's parent, at a state that one of its
+// Start of a generation: from its claim's parent, from a state that one of its
 // workers holds in memory, or from scratch.
 #include <utility>
 
@@ -25,7 +25,7 @@ TEST_P(ExcusedStartTest, IsFoundWithoutTheExcuseOnly) {
 }
 TEST_P(LawfulStartTest, HasNoFinding) { ExpectLawful(GetParam()); }
 
-// Both workers carry on from that step instead.
+// Makes both workers carry on from `step` instead.
 void CarryOnFrom(ScriptedRun& run, uint64_t step) {
   for (const Emitter& by : {kChief, kNextOther}) {
     RecordEvent& event = run.events.At(by, K::kCarriedOn);
@@ -165,15 +165,15 @@ INSTANTIATE_TEST_SUITE_P(
                               [] { return CutRun("lying-fsync"); },
                               [](ScriptedRun& run) {
                                 Renumber(run, 2, 1);
-                                // The claim of that name is the second.
+                                // The second claim has that name.
                                 run.facts.left.store_listed = false;
                               }},
                     LawfulRun{"ClaimsAgainWithoutAState", TwiceCrashedRun,
                               [](ScriptedRun&) {}}),
     NameOfCase<LawfulRun>);
 
-// Workers without a store start from nothing: each start of the job is a
-// generation of its own, though none is claimed.
+// Returns a run of workers without a store, which start from scratch: each
+// start of the job is a generation of its own, though none is claimed.
 ScriptedRun RunWithoutAStore() {
   ScriptedRun run;
   run.facts.setup.save_interval_steps = 0;
@@ -204,11 +204,11 @@ INSTANTIATE_TEST_SUITE_P(WithoutAStore, LawfulStartTest,
                                                    [](ScriptedRun&) {}}),
                          NameOfCase<LawfulRun>);
 
-// Worker 0 held step 6 and was well, and all start again from step 4 though
-// workers rejoin.
+// Worker 0 held step 6 and had no fault, but all workers restart from step 4
+// although workers rejoin.
 void ForgetStepSix(ScriptedRun& run) {
   run.facts.setup.rejoins = true;
-  // Suspected error of TrainingModel::OnLauncher: the begin of the first
+  // Suspected error of TrainingModel::OnLauncher: the start of the first
   // launcher counts as a disturbance.
   run.events.Remove(LauncherProcess(1), K::kLauncherBegin);
 }
@@ -280,7 +280,7 @@ INSTANTIATE_TEST_SUITE_P(
                    })),
     NameOfCase<ExcusedRun>);
 
-// An outage excuses what is forgotten while it lasts.
+// A partition excuses lost memory only while it lasts.
 TEST(TrainingStartTest, DisturbanceOfTheGenerationBeforeExcusesNoLostMemory) {
   for (const int64_t duration_ns : {int64_t{1}, int64_t{0}}) {
     ScriptedRun run = RecoveredRun();
@@ -297,7 +297,7 @@ TEST(TrainingStartTest, DisturbanceOfTheGenerationBeforeExcusesNoLostMemory) {
   }
 }
 
-// A step in between is progress: three deaths are not in a row.
+// A step in between is progress: the three deaths are not consecutive.
 TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
   ScriptedRun run = RecoveredRun();
   ForgetStepSix(run);
@@ -309,7 +309,7 @@ TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
   EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
 }
 
-// A launcher hears of the chief's steps alone.
+// Only the chief reports steps to the launcher.
 TEST(TrainingStartTest, StepOfAnotherThanTheChiefIsNoProgress) {
   ScriptedRun run = RecoveredRun();
   ForgetStepSix(run);

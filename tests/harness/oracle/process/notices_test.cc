@@ -25,12 +25,12 @@ TEST_P(ExcusedNoticeTest, IsFoundWithoutTheExcuseOnly) {
 }
 TEST_P(LawfulNoticeTest, HasNoFinding) { ExpectLawful(GetParam()); }
 
-// A notice that a worker of the generation sees when it has done the step.
+// Returns a notice that a worker of the generation detects after the step.
 RecordEvent NoticeAt(uint64_t step, uint64_t generation = 1) {
   return {.kind = K::kNotice, .generation = generation, .step = step};
 }
 
-// The notice comes in step 4; steps 5 and 6 may follow it.
+// Adds a notice in step 4, which steps 5 and 6 may follow, and ignores it.
 void IgnoreNotice(ScriptedRun& run) {
   run.events.InsertBehind(kOther, K::kStep, 2, kOther, NoticeAt(3));
 }
@@ -44,7 +44,7 @@ void NeverAgree(ScriptedRun& run) {
   run.events.Remove(kOther, K::kStopAgreed);
 }
 
-// Worker 1 is told to go as worker 0 is.
+// Notifies worker 1 as well as worker 0.
 void NoticeBoth(ScriptedRun& run) {
   RecordFault other = run.facts.faults[0];
   other.id = "other";
@@ -52,7 +52,7 @@ void NoticeBoth(ScriptedRun& run) {
   run.events.InsertBefore(kOther, K::kStep, 4, kOther, NoticeAt(4));
 }
 
-// Time of the first chief's first event of the kind.
+// Returns the time of the first chief's first event of the kind.
 int64_t TimeOf(const ScriptedRun& run, RecordKind kind) {
   const Record record = run.record();
   return std::ranges::find(record.lives.at(0).events, kind, &RecordEvent::kind)
@@ -61,7 +61,7 @@ int64_t TimeOf(const ScriptedRun& run, RecordKind kind) {
 
 void NeverSeeNotice(ScriptedRun& run) { run.events.Remove(kChief, K::kNotice); }
 
-// Told in step 4 by a signal, worker 1 has not seen it in step 6.
+// Sends worker 1 a signal in step 4, which it has not detected in step 6.
 void MissSignal(ScriptedRun& run) {
   FireBefore(run, kOther, K::kStep, 3,
              {.id = "notice", .kind = "preempt", .grace_ns = 1'000 * kTick});
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
                      run.facts.setup.steps_per_execution = 1;
                      run.events.InsertBehind(kChief, K::kCarriedOn, 0, kChief,
                                              NoticeAt(6, 2));
-                     // Two more steps than there are.
+                     // Adds two more steps than the run has.
                      for (const uint64_t step : {9, 10}) {
                        RecordEvent event = run.events.At(kChief, K::kStep, 7);
                        event.step = step;
@@ -285,7 +285,8 @@ INSTANTIATE_TEST_SUITE_P(
                               [](ScriptedRun& run) {
                                 run.facts.faults[0].kind = "preempt";
                               }},
-                    // A notice from before the rejoin counts from the rejoin.
+                    // A notice from before the rejoin counts from the rejoin
+                    // on.
                     LawfulRun{"ItRejoinsFirst", RejoinedRun,
                               [](ScriptedRun& run) {
                                 run.events.InsertBehind(kChief, K::kStep, 3,
@@ -293,8 +294,8 @@ INSTANTIATE_TEST_SUITE_P(
                               }}),
     NameOfCase<LawfulRun>);
 
-// The agreed step of the second generation 1 is not held against the saves of
-// the first.
+// The agreed step of the second generation numbered 1 is not compared with the
+// saves of the first.
 TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
   ScriptedRun run = PreemptedRun();
   ForgetBefore(run, kNextChief, K::kClaimBegin);

@@ -1,4 +1,4 @@
-// The order of what one process emits, and of the processes of a worker.
+// Order of the events of a process, and of the processes of a worker.
 #include "harness/oracle/process/process_order.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<RecordEvent>& EventsOf(Record& record, int worker, int life) {
       ->events;
 }
 
-// The first process of worker 1 does not count as such.
+// Returns a record in which worker 1 skips an incarnation number.
 Record SkippedStart() {
   Record record = RecoveredRun().record();
   for (LifeEvents& life : record.lives) {

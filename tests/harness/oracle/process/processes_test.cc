@@ -1,4 +1,5 @@
-// Explanations for the end of a process, or for a worker giving up another one.
+// Explanations for the end of a process, and for a worker giving up another
+// one.
 #include "harness/oracle/process/processes.h"
 
 #include <functional>
@@ -35,7 +36,7 @@ RecordFault Lasting(std::string kind, int64_t ms) {
           .duration_ns = ms * kMs};
 }
 
-// The others give the dead up at once, and leave.
+// The other workers give up the lost one immediately, and leave.
 void OthersLeave(ClusterStory& story, int lost) {
   for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
     if (worker == lost) continue;
@@ -129,7 +130,7 @@ TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
   EXPECT_THAT(story.Violations(kDeaths), Contains("unexplained-loss"));
 }
 
-// A fault that lasts for a millisecond and harms nobody.
+// A fault that lasts for a millisecond and harms no worker.
 class HarmlessFaultTest : public testing::TestWithParam<std::string> {
  protected:
   void Happen(ClusterStory& story) {
@@ -268,7 +269,7 @@ TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
   EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
-// Worker 1 is paused for two seconds; the chief gives it up after that long.
+// Pauses worker 1 for two seconds; the chief gives it up after `ms`.
 ClusterStory PausedWorker(int64_t ms) {
   ClusterStory story;
   story.Fire(1, Lasting("pause", 2'000)).Wait(ms);
@@ -279,7 +280,7 @@ ClusterStory PausedWorker(int64_t ms) {
 }
 
 TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
-  // Two periods beyond the limit.
+  // Two heartbeat periods more than the limit are allowed.
   EXPECT_THAT(PausedWorker(1'200).Violations(kDetection), IsEmpty());
   EXPECT_THAT(PausedWorker(1'201).Violations(kDetection), ElementsAre("late"));
 }
@@ -290,7 +291,8 @@ TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
   pause.id = "pause of the chief";
   story.Fire(1, Lasting("pause", 1'900)).Fire(0, pause);
   story.Wait(2'000).Step().Finish();
-  // It listens for 0.9 s, and is silent for too short a time itself.
+  // The chief runs for only 0.9 s of the pause, and its own pause is too short
+  // to count as silence.
   EXPECT_THAT(story.Violations(kDetection), IsEmpty());
 }
 
@@ -328,7 +330,7 @@ TEST(ProcessesTest, NothingStandsStillForAnHour) {
     return story.Violations("no-hang");
   };
   EXPECT_THAT(after(3'600'000, false), ElementsAre("standstill"));
-  // The longest bound is 30 s: a pause is found, and over, within it.
+  // The longest bound is 30 s: within it a pause ends or is detected.
   EXPECT_THAT(after(55'000, false), ElementsAre("standstill"));
   EXPECT_THAT(after(55'000, true), IsEmpty());
   EXPECT_THAT(after(3'600'000, true), ElementsAre("standstill"));
@@ -340,7 +342,7 @@ TEST(ProcessesTest, IsOfTheRankThatItsLauncherGaveIt) {
   EXPECT_THAT(story.Finish().Violations(kDeaths), ElementsAre("rank"));
 }
 
-// The chief hangs for good, and its launcher kills it after that long.
+// The chief hangs forever, and its launcher kills it after `ms`.
 ClusterStory ChiefHangs(int64_t ms) {
   ClusterStory story;
   story.Fire(0, Lasting("hang", 0)).Wait(ms);
@@ -363,7 +365,7 @@ TEST(ProcessesTest, LauncherGivesUpNoChiefThatIsWell) {
 
 TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
   EXPECT_THAT(ChiefHangs(11'000).Violations(kDetection), IsEmpty());
-  // It and each of the others.
+  // One finding for the launcher and one for each of the other workers.
   EXPECT_THAT(ChiefHangs(31'000).Violations(kDetection),
               ElementsAre("late", "late", "late"));
 }
@@ -375,7 +377,7 @@ TEST(ProcessesTest, ChiefRefusesWhoHasLeftTheGenerationThatItIsIn) {
   story.Says(1, {.kind = RecordKind::kLeft,
                  .generation = 1,
                  .reason = Reason::kLostWorker});
-  story.GivesUp(1, 0, Reason::kRefused, 0);  // it calls again and again
+  story.GivesUp(1, 0, Reason::kRefused, 0);  // it connects again and again
   story.GivesUp(1, 0, Reason::kRefused, 0).Leaves(1, Reason::kLostWorker);
   story.GivesUp(0, 2, Reason::kClosed, 1'000).Leaves(0, Reason::kLostWorker);
   EXPECT_THAT(story.Violations(kDeaths), IsEmpty());
@@ -388,7 +390,7 @@ TEST(ProcessesTest, ChiefRefusesNoSuccessorWithoutAReason) {
   EXPECT_THAT(story.Violations(kDeaths), Contains("unexplained-loss"));
 }
 
-// Another worker than the chief hangs, and only the launcher gives anybody up.
+// A worker other than the chief hangs, and only the launcher gives up a worker.
 TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
   const auto after = [](int64_t hangs_ms, int64_t chief_hangs_ms) {
     ClusterStory story;
@@ -429,7 +431,7 @@ TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
   EXPECT_THAT(later.Violations(kDeaths), ElementsAre("unexplained-exit"));
 }
 
-// An error of a save costs the save, and no worker.
+// An error in a save costs the save, but no worker.
 TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
   const RecordFault in_save = {
       .id = "error", .kind = "errno", .point = "ckpt.rename", .in_save = true};

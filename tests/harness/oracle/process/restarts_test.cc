@@ -1,4 +1,4 @@
-// How a launcher starts its workers again, and how it passes its notice on.
+// A launcher that restarts its workers, and passes on its notice.
 #include "harness/oracle/process/restarts.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ void AskToStop(ScriptedRun& run, int worker) {
       {.kind = K::kAskedToStop, .about = worker, .incarnation = 1});
 }
 
-// Both workers run when its launcher gets a notice.
+// Sends the launcher a notice while both workers run.
 void NoticeLauncher(ScriptedRun& run) {
   run.events.InsertBefore(kChief, K::kLifeEnd, 0, kLauncher,
                           {.kind = K::kNotice});

@@ -1,7 +1,7 @@
 // Checked-in digests of whole runs: every decision of the scheduler, every
-// effect on disk and network, every event. The same in every build and on every
-// machine; a change of the protocol, of the store's bytes or of the simulation
-// shows here and brings new ones.
+// effect on disk and network, every event. They are equal in every build and on
+// every machine. A change of the protocol, of the store's bytes or of the
+// simulation changes them.
 #include <gtest/gtest.h>
 
 #include "harness/run/case_runner.h"

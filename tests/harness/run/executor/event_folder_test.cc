@@ -19,7 +19,7 @@ class EventFolderTest : public testing::Test {
   EventFolderTest() { fs::create_directories(folder_); }
   ~EventFolderTest() override { fs::remove_all(folder_); }
 
-  // Appends a header and so many steps to the file of worker 1.
+  // Appends a header and the steps `first` to `last` to the file of worker 1.
   void Append(int first, int last) {
     std::ofstream file(folder_ / "worker-1-life-2.jsonl", std::ios::app);
     file << R"({"kind":"header","schema":"gauntlet.events/v2",)"
@@ -31,7 +31,7 @@ class EventFolderTest : public testing::Test {
     }
   }
 
-  // Steps of the only process.
+  // Returns the steps of the only process.
   std::vector<uint64_t> Steps(const FileLengths& before, uint64_t most_bytes,
                               uint64_t left_out) {
     const Result<FolderEvents> events =

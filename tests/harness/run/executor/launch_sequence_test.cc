@@ -14,7 +14,7 @@ LauncherRun Ended(int exit_code, uint64_t steps = 0) {
   return run;
 }
 
-// Launches of the job, of another one, and of the job again.
+// Returns a plan of three launches: the job, another job, and the job again.
 RunPlan ThreeLaunches() {
   RunPlan plan;
   plan.launches = {{}, {.other_job = true}, {}};

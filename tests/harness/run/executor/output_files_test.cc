@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class OutputFilesTest : public testing::Test {
  protected:
-  // A session that begins at a step, and a point at each step of it.
+  // Writes a session that begins at step `first`, with a point for each step.
   std::string Write(uint64_t first, uint64_t last) {
     auto writer = SummaryWriter::Open(world_, scratch_ / "curves", first);
     EXPECT_TRUE(writer.ok()) << writer.status().message();

@@ -1,5 +1,5 @@
-// A job that is told to go again and again, at random places and in every way:
-// nothing is ever redone, and the bits are those of a run left alone.
+// A job that receives notice after notice, at random places and in every way:
+// no step is recomputed, and the bits are those of an undisturbed run.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kTimes = 20;
 
-// Every life of a worker comes to these within an epoch and a half.
+// Points that every incarnation of a worker passes within an epoch and a half.
 constexpr std::array kPlaces = {
     Point::kRendezvous,     Point::kStepBegin,    Point::kDataNext,
     Point::kAllReduceBegin, Point::kAllReduceEnd, Point::kStepEnd,

@@ -1,5 +1,5 @@
-// The process contract, from the harness's side, with programs that are no
-// trainers but scripts of a few lines.
+// The process contract, from the harness's side. The programs are scripts of a
+// few lines instead of trainers.
 #include "harness/run/executor/real_run.h"
 
 #include <csignal>
@@ -61,7 +61,7 @@ class RealRunTest : public testing::Test {
   RunPlan plan_ = PlanOf(CleanCase());
 };
 
-// Its log is all that it left.
+// The process leaves only its log.
 TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
   const RunLog log =
       Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
@@ -143,7 +143,7 @@ TEST_F(RealRunTest, ARunThatSpeaksForEverIsCutOff) {
   EXPECT_LT(log.wall_seconds, 5.0);
 }
 
-// One that names the run's directory in its command line.
+// An orphan that has the run's directory in its command line.
 TEST_F(RealRunTest, AnOrphanIsFound) {
   const RunLog log =
       Run(R"(sh -c ': > "$2"; sleep 4; :' orphan "$events" "$dir/runs" &

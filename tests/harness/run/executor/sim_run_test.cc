@@ -45,7 +45,7 @@ TEST_F(SimRunTest, ARunThatIsInterruptedEndsThere) {
   EXPECT_THAT(log.launchers, IsEmpty());
 }
 
-// One worker computes it, and hardly ever waits.
+// One worker computes the reference, and hardly ever waits.
 TEST_F(SimRunTest, AReferenceThatIsInterruptedIsNone) {
   RunPlan plan = PlanOf(CrashCase());
   int asked = 0;
@@ -77,8 +77,8 @@ TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
   EXPECT_EQ(a.launchers[0].result->digest, b.launchers[0].result->digest);
 }
 
-// The survivor has taken steps 1 to 3 of an execution of six, and was to stop
-// at its end; the worker that comes anew has to know of it too.
+// Worker 0 has trained steps 1 to 3 of an execution of six, and must stop at
+// its end. The worker that rejoins must receive this request too.
 TEST_F(SimRunTest, AStopWithinAnExecutionOutlivesARejoin) {
   RunPlan plan = PlanOf(SmallCase(R"(faults:
   - id: crash
@@ -167,7 +167,7 @@ TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
   EXPECT_EQ(log.launchers[1].exit_code, 0);
 }
 
-// Events still due for processes that are gone delay nothing.
+// Pending events of processes that have ended cause no delay.
 TEST_F(SimRunTest, AfterAPowerLossTheJobIsStartedAgainAtOnce) {
   RunPlan plan = PlanOf(CleanCase());
   const FaultSite site = {.worker = 0, .step = 9};

@@ -1,4 +1,5 @@
-// The parts of the time that workers report, against the times of their events.
+// The parts of time that workers report, compared with the times of their
+// events.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -37,7 +38,8 @@ class TimePartsTest : public testing::Test {
   References references_{"", "test"};
 };
 
-// Returns how many steps were compared.
+// Expects that the parts of each step fill the time since the last one. Returns
+// the number of steps compared.
 int ExpectStepsWithoutGaps(const LifeEvents& life) {
   int steps = 0;
   std::optional<int64_t> last_ns;  // end of the last step, or start

@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-// Invariants of which violations follow if the tensor differs.
+// Returns the invariants whose violations follow if the tensor differs.
 std::vector<std::string> FollowFrom(const std::string& tensor) {
   Verdict verdict;
   for (const char* name : {"trajectory", "samples", "restarts", "store"}) {

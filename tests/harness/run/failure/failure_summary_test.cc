@@ -1,4 +1,4 @@
-// The description of a failed case, from its record.
+// Description of a failed case, made from its record.
 #include "harness/run/failure/failure_summary.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +28,8 @@ class FailureSummaryTest : public testing::Test {
   References references_{"", "test"};
 };
 
-// A save every 2 steps, and a power cut at step 9. `bug`: a line of the
-// scenario.
+// Returns a case with a save every 2 steps and a power loss at step 9. `bug` is
+// a line of the scenario.
 Case PowerLossCase(const std::string& bug) {
   std::string text = SmallScenario("seed: 7\n" + bug + R"(
 faults:
@@ -43,7 +43,7 @@ expect: {outcome: recovers}
   return LoadScenarios(text, "c.yaml").cases.at(0);
 }
 
-// SmallScenario() of which `keep` checkpoints stay.
+// Returns SmallScenario() with `keep` checkpoints kept.
 Case CaseThatKeeps(int keep, const std::string& rest) {
   std::string text = SmallScenario("seed: 7\n" + rest);
   const std::string two = "keep: 2";
@@ -85,8 +85,8 @@ TEST_F(FailureSummaryTest, ResultOfTrainingIsRightThoughTheStoreFailed) {
       StartsWith("right: each step and the final state"));
 }
 
-// A crash after the damage `fault` to the checkpoint of step 4, of which `keep`
-// checkpoints stay.
+// Returns a case that crashes after `fault` damages the checkpoint of step 4.
+// It keeps `keep` checkpoints.
 Case DamageCase(const std::string& fault, int keep) {
   return CaseThatKeeps(keep, R"(planted_bugs: trust-manifest-blindly
 faults:

@@ -13,7 +13,8 @@ RecordEvent Step(uint64_t step, uint32_t loss_bits) {
           .loss_bits = loss_bits};
 }
 
-// A reference run of so many steps, each with a loss of 1.
+// Returns a record whose reference run has so many steps, each with a loss of
+// 1.
 Record WithReference(uint64_t steps) {
   Record record;
   for (uint64_t step = 1; step <= steps; ++step) {

@@ -10,7 +10,8 @@ using testing::HasSubstr;
 
 constexpr const char* kName = "step-000000004-g1";
 
-// The checkpoint was acknowledged, and does not verify after the run.
+// Returns a record in which an acknowledged checkpoint does not verify after
+// the run.
 Record RecordOfALoss() {
   Record record;
   record.lives = {{.events = {{.kind = RecordKind::kSaveAcknowledged,
@@ -52,7 +53,8 @@ TEST(LostCheckpointsTest, CheckpointThatTheOracleExcusesIsNoCause) {
       "");
 }
 
-// The checkpoint was acknowledged; the next generation finds none.
+// Returns a record in which the next generation finds no checkpoint, although
+// one was acknowledged.
 Record RecordOfAGoneOne() {
   Record record = RecordOfALoss();
   record.left = {.store_listed = true};

@@ -21,7 +21,7 @@ TEST(NewTextFileTest, IsNeverWrittenOverAnother) {
   EXPECT_EQ(ReadTextFile(path), "first");
 }
 
-// The size that a file may have, for writes that fail half way.
+// Limits the size of files, so that a write fails half way.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes)

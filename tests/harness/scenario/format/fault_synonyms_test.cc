@@ -64,7 +64,7 @@ TEST(FaultSynonymsTest, EveryOneIsReadAsItsKind_WithAWarning) {
 struct Meaning {
   std::string word;
   FaultKind kind;
-  int error;  // the number of `errno`; 0: another kind
+  int error;  // number of `errno`; 0: another kind
 };
 
 TEST(FaultSynonymsTest, WordsOfTheFieldHaveTheirMeaning) {

@@ -1,5 +1,5 @@
-// YAML that wants to hurt the loader: it must be refused, quickly, in one
-// message, and never with a crash.
+// Hostile YAML: the loader must refuse it quickly, in one message, and never
+// crash.
 #include <chrono>
 #include <string>
 

@@ -115,7 +115,7 @@ TEST(UpgradeTest, RenamesAParameterOnlyOfTheKindThatHasIt) {
   EXPECT_EQ(loaded.errors[0].message, "unknown key 'hits' in 'with.crash'");
 }
 
-// `faults` in a file of v1 and the same text in v2.
+// `faults` of a v1 file, and the equal text in v2.
 struct OldAndNew {
   std::string old_text;
   std::string new_text;
@@ -128,7 +128,7 @@ std::string FileOf(std::string_view schema, const std::string& faults) {
 }
 
 const OldAndNew kOtherDefaults[] = {
-    // In the old format, each block was a hit.
+    // In the old format, each block was an occurrence.
     {"  - {at: {point: ckpt.shard.write, hit: 3}, do: crash}\n",
      "  - {at: {point: ckpt.shard.write, block: any, occurrence: 3}, do: "
      "crash}\n"},
@@ -138,13 +138,13 @@ const OldAndNew kOtherDefaults[] = {
      "    do: crash\n",
      "  - at:\n      point: ckpt.state.write\n      block: any\n"
      "      \"occurrence\": 3\n    do: crash\n"},
-    // In the old format, with an offset, each file was a hit.
+    // In the old format, with an offset, each file was an occurrence.
     {"  - {at: {point: ckpt.shard.write, hit: 3, offset: 1}, do: crash}\n",
      "  - {at: {point: ckpt.shard.write, occurrence: 3, offset: 1}, do: "
      "crash}\n"},
     {"  - {at: {point: ckpt.rename, hit: 2}, do: crash}\n",
      "  - {at: {point: ckpt.rename, occurrence: 2}, do: crash}\n"},
-    // A kill was asynchronous.
+    // In the old format, a kill was asynchronous.
     {"  - at: {step: 3}\n    do: kill\n",
      "  - at: {step: 3}\n    with: {latency: 0s}\n    do: kill\n"},
     {"  - {do: kill, at: {step: 3}}\n",

@@ -1,4 +1,4 @@
-// Mistakes that are made in YAML, and the place and the words for each.
+// Common mistakes in YAML, and the position and message for each.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// "2:1: message; hint".
+// Returns "2:1: message; hint" for the first error.
 std::string FirstError(const std::string& text) {
   const LoadedFile loaded = LoadScenarios(text, "f.yaml");
   if (loaded.errors.empty()) return "no error";
@@ -79,7 +79,7 @@ TEST(YamlMistakesTest, NamesPlaceAndChange) {
                 indent);
 }
 
-// Not each tab, quote and colon is a mistake.
+// Not every tab, quote or colon is a mistake.
 TEST(YamlMistakesTest, TakesWhatYamlAllows) {
   const std::string head =
       "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n";

@@ -1,4 +1,4 @@
-// Scenarios with something wrong, and what exactly is said about each.
+// Scenarios with an error, and the exact message for each.
 #include <ostream>
 #include <string>
 
@@ -32,7 +32,7 @@ expect: {outcome: recovers}
             "ckpt.shard.write?\n");
 }
 
-// The whole text: one error, and the way out.
+// Checks the whole output: one error, and a way to fix it.
 TEST(BadFilesTest, MisplacedWord_IsOneErrorWithItsPlace) {
   const std::string head = "schema: gauntlet/v2\nname: a\n";
   EXPECT_EQ(ErrorsOf(head + "expect: recovers\n"),
@@ -56,7 +56,7 @@ TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
             "    |                                           ^ {step: 10}\n");
 }
 
-// Neither warnings nor errors that only follow from an error are printed.
+// Neither warnings nor errors that only follow from another error are printed.
 TEST(BadFilesTest, ErrorElsewhere_HidesWhatFollowsFromIt) {
   const std::string faults = R"(
 cluster: {workers: 3}
@@ -111,7 +111,7 @@ expect: {outcome: recovers}
             "    |                 ^ did you mean ckpt.shard.write?\n");
 }
 
-// A body to stand after line 2, and the first line that is said about it.
+// Text of a scenario after line 2, and the first line of its errors.
 struct BadBody {
   const char* body;
   const char* error;
@@ -548,26 +548,26 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
 
 TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
   for (const char* rest : {
-           // A job is started again after a notice, and by nobody else here.
+           // A preempted job is restarted; no other cause restarts it here.
            "cluster: {restart: {policy: none}}\n"
            "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
            "{at: {incarnation: 2}, do: crash}]",
            "cluster: {restart: {max: 1}}\n"
            "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
            "{at: {incarnation: 3}, do: crash}]",
-           // A worker that is slow, or gets an error, may be lost.
+           // A worker that is slow or gets an error may be lost.
            "faults: [{at: {step: 2}, do: slow, with: {latency: 2m}}, "
            "{at: {incarnation: 2}, do: crash}]",
            "faults: [{at: {point: cluster.claim.create}, do: fsync_fails}, "
            "{at: {incarnation: 2}, do: crash}]",
-           // A claim writes the state file, too.
+           // A claim also writes the state file.
            "checkpoint: {every: never, on_success: leave}\n"
            "faults: [{at: {point: ckpt.state.rename}, do: crash}]",
-           // A save that was lost is made again.
+           // A lost save is repeated.
            "cluster: {restart: {policy: rejoin}}\n"
            "faults: [{at: {worker: 1, point: ckpt.shard.open}, do: crash}, "
            "{at: {point: ckpt.begin, occurrence: 100}, do: crash}]",
-           // Saves of a schedule, of the end, and of no schedule.
+           // Saves by the schedule, at the end, and outside of any schedule.
            "checkpoint: {every: {steps: 5}}\n"
            "faults: [{at: {point: ckpt.begin, step: 10}, do: crash}]",
            "checkpoint: {every: {steps: 5}}\n"
@@ -585,7 +585,7 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            // An asynchronous checkpoint may be written in any step.
            "checkpoint: {mode: async, every: {steps: 5}}\n"
            "faults: [{at: {point: ckpt.rename, step: 8}, do: crash}]",
-           // A notice makes one save more.
+           // A notice adds one save.
            "faults: [{at: {step: 7}, do: terminate_launcher}, "
            "{at: {point: ckpt.rename, occurrence: 4}, do: crash}]",
            // Worker 0 may be left out.

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Three workers that save every 5 steps.
+// Returns the warnings for three workers that save every 5 steps.
 std::string WarningsOf(const std::string& faults, const std::string& more = "",
                        const std::string& cluster = "") {
   const std::string text =

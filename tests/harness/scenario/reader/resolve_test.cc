@@ -187,7 +187,7 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
   EXPECT_EQ(plan.faults[3].with.grace, seconds(30));
 }
 
-// The site of the one fault of a scenario.
+// Returns the site of the only fault of a scenario.
 FaultSite SiteOf(const std::string& at) {
   return Load("schema: gauntlet/v2\nname: a\npreset: tiny\nfaults: [{at: {" +
               at + "}, do: kill}]\nexpect: {outcome: recovers}\n")[0]
@@ -206,7 +206,7 @@ TEST(ResolveTest, ReadsSaveAndBlockOfAFault) {
             (FaultSite{.point = Point::kShardWrite}));
 }
 
-// The warnings about a fault of a job with saves in that mode.
+// Returns the warnings about a fault of a job with saves in that mode.
 std::string WarningsOf(const std::string& mode, const std::string& fault) {
   const std::string text =
       "schema: gauntlet/v2\nname: a\npreset: tiny\ncheckpoint: {mode: " + mode +
@@ -319,7 +319,7 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   EXPECT_EQ(record.faults[3].grace_ns, 30'000'000'000);
 }
 
-// The cases of a scenario with this in its `job.data`.
+// Returns the cases of a scenario with `data` as its `job.data`.
 std::vector<Case> WithData(const std::string& data) {
   return Load(
       "schema: gauntlet/v2\nname: a\npreset: tiny\njob: {replicas: 4, "
@@ -361,7 +361,7 @@ TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
   EXPECT_TRUE(one.plan.faults.empty());
 }
 
-// The case of two workers with this in it.
+// Returns the case of a scenario of two workers with `rest` in it.
 Case With(const std::string& rest) {
   return Load("schema: gauntlet/v2\nname: a\n" + rest +
               "\nexpect: {outcome: recovers}\n")[0];

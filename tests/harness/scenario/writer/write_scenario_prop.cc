@@ -1,4 +1,4 @@
-// Whatever a plan says, a scenario can say: written and loaded, it is the same.
+// A scenario can express every plan: written and loaded, the plan is the same.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr ScenarioHeader kHeader = {};
 
-// Ten steps an epoch; every point can be reached in some life.
+// Ten steps per epoch; every point can be reached in some incarnation.
 constexpr char kJob[] = R"(schema: gauntlet/v2
 name: base
 preset: tiny
@@ -50,7 +50,7 @@ FileOffset AnyOffset() {
           OffsetUnit::kBytes};
 }
 
-// Every parameter that the kind takes by ParameterNames.
+// Sets every parameter of the kind that ParameterNames lists.
 FaultParameters AnyParameters(FaultKind kind) {
   FaultParameters with;
   const std::string taken = fmt::format(" {} ", ParameterNames(kind));
@@ -114,7 +114,7 @@ FaultParameters AnyParameters(FaultKind kind) {
   return with;
 }
 
-// Within what the base case can get to: the loader refuses the rest.
+// Returns a site that the base case can reach: the loader refuses others.
 FaultSite AnySite() {
   FaultSite site = {
       .worker = *rc::gen::element(0, 1, 2, 3, kAnyWorker, kAllWorkers, kChief),
@@ -257,7 +257,7 @@ job: {data: {samples: 1280}, epochs: 1000}
 )")) << *text;
 }
 
-// Everything of a job that no preset has.
+// Covers all parts of a job that no preset uses.
 TEST(WriteScenarioTest, LayersSchedulesAndTheRestComeBack) {
   Case one = BaseCase();
   JobSpec& job = one.train.job;

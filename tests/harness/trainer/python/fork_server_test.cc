@@ -52,7 +52,7 @@ class ForkServerTest : public testing::Test {
     ASSERT_TRUE(WriteTextFile(Path(name), text).ok());
   }
 
-  // A library that the server may import.
+  // Writes a library that the server may import.
   void WriteLibrary(const std::string& name, const std::string& text) const {
     Write("library/site-packages/" + name + ".py", text);
   }
@@ -91,7 +91,7 @@ class ForkServerTest : public testing::Test {
   }
   std::string Output() const { return ReadTextFile(Path("run/output.txt")); }
 
-  // Exit code and output.
+  // Returns the exit code and the output.
   std::pair<int, std::string> Outcome(const Words& arguments) const {
     const TrialEnd end = Run(Trial(arguments));
     return {end.exit_code, Output()};

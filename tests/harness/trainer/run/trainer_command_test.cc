@@ -18,7 +18,7 @@ TEST(TrainerCommandTest, PlacesAreFilledWhereverTheyStand) {
   EXPECT_THAT(FillPlaces({"train", "--out={out}/a", "{port}", "{out}:{out}"},
                          {.out = "/o", .port = "7"}),
               ElementsAre("train", "--out=/o/a", "7", "/o:/o"));
-  // Filled-in text is not filled again.
+  // Replaced text is not replaced again.
   EXPECT_EQ(FillPlaces("{out}", {.out = "/{out}/x", .port = ""}), "/{out}/x");
 }
 

@@ -34,7 +34,7 @@ class TrialTest : public testing::Test {
     return folder_->path() + "/" + name;
   }
 
-  // A shell command in a trial that sees "own" at "place".
+  // Returns a trial of a shell command that sees the folder "own" at "place".
   TrainerTrial Shell(const std::string& command) const {
     TrainerTrial trial;
     trial.arguments = {"/bin/sh", "-c", command};
@@ -59,7 +59,7 @@ class TrialTest : public testing::Test {
   std::unique_ptr<TemporaryDirectory> folder_;
 };
 
-// Skipped without namespaces, which some containers forbid.
+// Skips its tests without namespaces, which some containers forbid.
 class NamespaceTrialTest : public TrialTest {
  protected:
   void SetUp() override {
@@ -104,8 +104,8 @@ TEST_F(NamespaceTrialTest, ProcessesAndNetworkAreItsOwn) {
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   const std::string output = Output();
   const size_t line = output.find('\n');
-  EXPECT_LT(std::stoi(output), 10) << output;  // few processes before it
-  EXPECT_EQ(output.substr(line + 1), "1\n");   // loopback
+  EXPECT_LT(std::stoi(output), 10) << output;  // few processes exist before it
+  EXPECT_EQ(output.substr(line + 1), "1\n");   // only loopback
 }
 
 TEST_F(NamespaceTrialTest, BackgroundProcessesAreEnded) {
@@ -125,7 +125,7 @@ TEST_F(TrialTest, WithoutNamespacesRunsInPlace) {
   EXPECT_EQ(ReadTextFile(Path("place/made")), "made\n");
 }
 
-// Without namespaces, where more could leak.
+// Runs without namespaces, where more could leak.
 class PlainTrialTest : public TrialTest {
  protected:
   TrainerTrial Plain(const std::string& command) const {
@@ -140,7 +140,7 @@ TEST_F(PlainTrialTest, ProgramHasNoInputAndNoForeignDescriptors) {
   const auto end =
       Run(Plain("read line || echo end; ls /proc/self/fd | wc -l"));
   ASSERT_TRUE(end.ok()) << end.status().ToString();
-  EXPECT_EQ(Output(), "end\n4\n");  // 0, 1, 2, and that of ls
+  EXPECT_EQ(Output(), "end\n4\n");  // 0, 1, 2, and the one of ls
 }
 
 TEST_F(PlainTrialTest, EndsAtTheTimeLimit) {
@@ -200,7 +200,8 @@ TEST_F(PlainTrialTest, InterruptionEndsTheProgram) {
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.status().code(), Code::kCancelled);
   const std::string pid = ReadTextFile(Path("place/pid"));
-  // The kernel ends it with its tracer, at once but not before this looks.
+  // The kernel ends the process with its tracer, soon but maybe after this
+  // look.
   const std::string exe = "/proc/" + pid.substr(0, pid.size() - 1) + "/cmdline";
   for (int i = 0; i < 100 && !ReadTextFile(exe).empty(); ++i) usleep(20'000);
   EXPECT_THAT(ReadTextFile(exe), IsEmpty());

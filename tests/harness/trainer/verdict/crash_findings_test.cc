@@ -1,4 +1,4 @@
-// Crashes are grouped by what their runs say, and else by where they happen.
+// Crashes are grouped by the output of their runs, or else by where they occur.
 #include "harness/trainer/verdict/crash_findings.h"
 
 #include <string>
@@ -59,7 +59,7 @@ TEST(CrashFindingsTest, OneException_IsOneFinding_WhereverItCrashes) {
                           "crash states)",
                           "fails: kill at a: the run ends with an error (1 "
                           "crash state)"));
-  // The simplest crash comes first and gives the reason.
+  // The simplest crash comes first and provides the reason.
   EXPECT_THAT(findings[0].trials, ElementsAre(1U, 0U));
   EXPECT_EQ(findings[0].reason, "reason of kill-4");
 }
@@ -69,7 +69,7 @@ TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
                                         At(2, "b", RecoveryVerdict::kDiverged),
                                         At(3, "b", RecoveryVerdict::kDiverged)};
   EXPECT_EQ(Group(diverged).size(), 2U);
-  // A program whose every resume differs has one cause.
+  // If every resume of a program differs, all findings have one cause.
   EXPECT_EQ(Group(diverged, ResumeControl::kDiffers).size(), 1U);
   EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kHangs),
                    At(2, "b", RecoveryVerdict::kHangs)})

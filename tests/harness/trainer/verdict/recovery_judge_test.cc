@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kOperations = 100;
 
-// Two versions: a is made by operations 10 to 20, b by 50 to 60.
+// Two versions: operations 10 to 20 make a, operations 50 to 60 make b.
 CheckpointVersion A() {
   return {
       .operation = 20, .begin = 10, .files = {"ckpt-a"}, .own_file = "ckpt-a"};
@@ -75,7 +75,8 @@ TEST(RecoveryJudgeTest, CheckpointDestroyedByTheNextIsLostWork) {
 }
 
 TEST(RecoveryJudgeTest, PowerLossMayTakeWhatIsNotYetFollowed) {
-  // a is complete from 20 on and must be durable when b is begun, at 50.
+  // a is complete from operation 20 on, and must be durable when b begins, at
+  // 50.
   EXPECT_THAT(
       Verdicts({Kill(20, A()), Kill(60, B()), PowerLoss(20, Beginning()),
                 PowerLoss(49, Beginning()), PowerLoss(50, Beginning())}),
@@ -111,7 +112,7 @@ TEST(RecoveryJudgeTest, UnknownResumePointIsNotRecovered) {
               ElementsAre("recovered", "resume-point-unknown"));
 }
 
-// A run whose reads tell nothing, which makes these files.
+// Returns a run that makes this file, and whose reads prove nothing.
 CrashTrial Making(uint64_t operation, const std::string& file) {
   CrashTrial trial = Kill(operation, std::nullopt);
   trial.end.made = {{.directory = 0, .path = file}};
@@ -136,7 +137,7 @@ TEST(RecoveryJudgeTest, WholeCheckpointOfTheSeriesThatIsMadeAgainIsLostWork) {
   b.own_file = "ckpt-2";
   CrashTrial numbered = Kill(90, b);
   numbered.made_again = "ckpt-3";
-  // Another kind of file may be made anew each time.
+  // Other kinds of files may be made again each time.
   EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), trial}),
               ElementsAre("recovered", "recovered", "recovered"));
   EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, b), numbered}),
@@ -165,7 +166,7 @@ TEST(RecoveryJudgeTest, OtherResultsDiverge) {
             "model: tensor `w` differs");
 }
 
-// A run that ends with an error, equal results or not.
+// Returns a run that ends with an error and has other results.
 CrashTrial Failed(uint64_t operation) {
   CrashTrial trial = Kill(operation, std::nullopt);
   trial.has_equal_results = false;
