@@ -14,8 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Asks a callback as a run would whose epochs had these losses; returns the
-// number of epochs until it wants to stop, 0: it never does.
+// Calls the callback as a run with these losses per epoch would. Returns the
+// number of epochs until it requests a stop; 0 if it never does.
 uint64_t EpochsUntilStop(const EarlyStoppingOptions& options,
                          const std::vector<float>& losses) {
   EarlyStopping stopping(options);
@@ -114,7 +114,7 @@ TEST(EarlyStoppingTest, TheBestModelComesBackWithWhatItsReplicasKept) {
   });
 }
 
-// Every accuracy is the same from some epoch on, so it stops.
+// Stops soon: the accuracy stays the same from some epoch on.
 EarlyStoppingOptions OnAccuracy() {
   return {.monitor = Monitor::kValAccuracy,
           .patience = 2,
@@ -172,7 +172,8 @@ TEST(EarlyStoppingTest, AFinishedRunThatIsCalledAgainTrainsNoFurther) {
   EXPECT_EQ(again.digest, once.digest);
 }
 
-// An end by little patience, then more of it: as if it had been told at first.
+// A run that ends with a low patience and continues with a higher one must
+// equal a run that had the higher patience from the start.
 TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_GoesOnBitForBit) {
   for (const bool restore : {false, true}) {
     EarlyStoppingOptions options = OnAccuracy();
@@ -201,7 +202,7 @@ TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_GoesOnBitForBit) {
   }
 }
 
-// Numbers of its own, as many as it is told.
+// A callback with its own numbers, as many as the constructor is given.
 class Keeper final : public Callback {
  public:
   explicit Keeper(size_t size) : size_(size) {}
@@ -212,7 +213,7 @@ class Keeper final : public Callback {
   size_t size_;
 };
 
-// Interrupted with one list of callbacks, started again with another.
+// Interrupts a run with one list of callbacks, and restarts it with another.
 Status Restarted(std::vector<Callback*> before, std::vector<Callback*> after) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
@@ -332,7 +333,7 @@ TEST(ModelCheckpointTest, TheBestWeightsAreThoseOfTheBestEpoch) {
   });
 }
 
-// Learns so fast that the loss is soon NaN.
+// Returns a model that learns so fast that its loss soon becomes NaN.
 Sequential OverflowingModel() {
   Sequential model({.height = 7, .width = 7},
                    {layers::Flatten(), layers::Dense(16), layers::Dense(16),

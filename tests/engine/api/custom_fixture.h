@@ -1,4 +1,4 @@
-// A small custom training.
+// A small custom training loop.
 #ifndef GAUNTLET_TESTS_ENGINE_API_CUSTOM_FIXTURE_H_
 #define GAUNTLET_TESTS_ENGINE_API_CUSTOM_FIXTURE_H_
 
@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-// Five steps an epoch.
+// Returns options of a job with five steps per epoch.
 inline CustomTrainingOptions SmallTraining(const WorkerSpec& place) {
   const FitOptions small = SmallFit(1, {});
   JobSpec job = PresetJob("tiny").value();

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// One life of a program with a loop of its own.
+// One incarnation of a program with a custom training loop.
 class Life {
  public:
   Life(World& world, const WorkerSpec& place, int keep = 5)
@@ -26,12 +26,12 @@ class Life {
   CustomTraining& training() { return *training_; }
   CheckpointManager& manager() { return *manager_; }
 
-  // A step, and the epoch's end where it is the last one.
+  // Trains a step, and ends the epoch if it was the last one.
   Status Step() {
     RETURN_IF_ERROR(training_->Step().status());
     return training_->EpochDone() ? training_->EndEpoch().status() : OkStatus();
   }
-  // So many steps, each of them saved.
+  // Trains so many steps, and saves each.
   Status Steps(int count) {
     for (int i = 0; i < count; ++i) {
       RETURN_IF_ERROR(Step());
@@ -45,7 +45,7 @@ class Life {
   std::unique_ptr<CheckpointManager> manager_;
 };
 
-// The run R3 of the documents that the engine was founded on.
+// Run R3 of the requirements of the engine.
 TEST(CheckpointManagerTest, OfTwentyFiveSavesTheNewestTwoAreKept) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {
@@ -79,7 +79,7 @@ TEST(CheckpointManagerTest, SaysWhetherItRestoredAndPutsTheValuesBack) {
   });
 }
 
-// Its first life ends without a goodbye after step 8.
+// The first incarnation ends after step 8, without leaving.
 TEST(CheckpointManagerTest, AnInterruptedLoopEndsAsOneThatWasNot) {
   std::vector<Digest> digests;
   for (const bool interrupted : {false, true}) {
@@ -123,7 +123,7 @@ TEST(CheckpointManagerTest, VariablesAreParametersOfTheModel) {
   });
 }
 
-// All of them together are what is saved if nobody says which.
+// If no variables are named, all of them are saved.
 TEST(CheckpointManagerTest, AllVariablesAreNoSubset) {
   FitFixture fixture;
   for (const bool named : {true, false}) {
@@ -146,8 +146,8 @@ TEST(CheckpointManagerTest, AllVariablesAreNoSubset) {
   }
 }
 
-// Variables that are not saved are compared all the same: a worker with corrupt
-// memory must not continue.
+// Variables that are not saved are compared too: a worker with corrupt memory
+// must not continue.
 TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
   FitFixture fixture;
   std::vector<std::string> said(2);
@@ -162,8 +162,8 @@ TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
     said[static_cast<size_t>(place.rank)] = manager->Save().status().message();
     training->Leave();
   });
-  // The first worker to detect it leaves, and the other one may see that loss
-  // instead.
+  // The first worker to detect the difference leaves. The other one may detect
+  // only that loss.
   EXPECT_THAT(said, testing::Contains(HasSubstr("state digests differ")));
   EXPECT_THAT(said, testing::Each(testing::Not("")));
 }
@@ -281,7 +281,7 @@ TEST(CheckpointManagerTest, AnotherJobsCheckpointsAreRefusedOnAllWorkers) {
   EXPECT_THAT(refusals, testing::Each(HasSubstr("replicas: 1 in the")));
 }
 
-// A notice to the second of two workers, before its third step.
+// Sends a notice to the second of two workers, before its third step.
 TEST(PreemptionCheckpointHandlerTest, AllSaveTheStepThatANoticeStopsThemAt) {
   FitFixture fixture;
   const int second = fixture.simulation().process_count() + 1;
@@ -310,8 +310,8 @@ TEST(PreemptionCheckpointHandlerTest, AllSaveTheStepThatANoticeStopsThemAt) {
   });
 }
 
-// Undisturbed; told to go before the epoch's fifth and last step; what goes on
-// from there. The loop takes steps without a look at where it stands.
+// Runs without a notice; with one before the epoch's fifth and last step; and
+// from there on. The loop does not check its position between steps.
 TEST(PreemptionCheckpointHandlerTest, AStopAtAnEpochsLastStepCanBeResumed) {
   FitFixture fixture;
   const int first = fixture.simulation().process_count();

@@ -1,5 +1,5 @@
-// Programs that call Fit, one after another on the same disk of the simulated
-// world, as many workers as one likes.
+// Programs that call Fit, run one after another on the same disk of the
+// simulated world, with any number of workers.
 #ifndef GAUNTLET_TESTS_ENGINE_API_FIT_FIXTURE_H_
 #define GAUNTLET_TESTS_ENGINE_API_FIT_FIXTURE_H_
 
@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// Six steps an epoch for one replica of 16 rows, three for two.
+// Six steps per epoch for one replica of 16 rows, three for two.
 inline DataSpec SmallDigits() {
   return {.samples = 96, .validation_samples = 32, .side = 7};
 }
@@ -49,8 +49,8 @@ class FitFixture {
 
   Simulation& simulation() { return simulation_; }
 
-  // Runs it as a process of its own on each of so many workers, to the end of
-  // all of them.
+  // Runs the program as a process on each of so many workers, until all have
+  // ended.
   RunEnd Run(int workers, const Program& program) {
     ++life_;
     std::vector<std::string> addresses;
@@ -80,7 +80,7 @@ class FitFixture {
     return simulation_.Run().end;
   }
 
-  // One worker's program.
+  // Runs the program of a single worker.
   void Run(const std::function<void(World& world)>& program) {
     Run(1, [&](World& world, const WorkerSpec&) { program(world); });
   }
@@ -94,7 +94,7 @@ class FitFixture {
   int hosts_ = 1;
 };
 
-// One program that fits the small model, and what came of it.
+// Runs a program that fits the small model, and returns its result.
 inline Result<FitResult> FitOnce(FitFixture& fixture,
                                  const FitOptions& options) {
   std::optional<Result<FitResult>> result;

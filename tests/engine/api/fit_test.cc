@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Counts the epochs that begin.
+// Records the epochs that begin.
 class EpochCounter final : public Callback {
  public:
   std::string name() const override { return "epoch_counter"; }
@@ -49,7 +49,7 @@ TEST(FitTest, TheBackupStaysWhereOneWantsIt) {
   EXPECT_TRUE(fixture.disk().List("/backup").ok());
 }
 
-// The runs R2 and R8 of the documents that the engine was founded on.
+// Runs R2 and R8 of the requirements of the engine.
 TEST(FitTest, AnInterruptionBehindTheFifthEpochsBackupLeavesFive) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});
@@ -140,8 +140,8 @@ TEST(FitTest, TwoWorkersAgreeWithOneThatHasTwoReplicas) {
   EXPECT_EQ(digests, (std::vector<Digest>{expected.digest, expected.digest}));
 }
 
-// The run R5: saved by the chief of two workers, loaded and trained further by
-// one, whose replicas make it another job.
+// Run R5: the chief of two workers saves the model; one worker, whose number of
+// replicas makes it another job, loads it and trains further.
 TEST(FitTest, AModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
   FitFixture fixture;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
@@ -166,7 +166,8 @@ TEST(FitTest, AModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
   });
 }
 
-// An interrupted worker leaves; Fit returns on the other, and both go on.
+// An interrupted worker leaves. Fit returns on the other one, and both
+// continue.
 TEST(FitTest, WhoLosesAnotherWorkerIsToldAndGoesOnWithItLater) {
   FitFixture fixture;
   std::vector<Status> ends(2);

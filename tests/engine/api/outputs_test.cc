@@ -1,4 +1,4 @@
-// Outputs that would lie in a directory that is another's alone.
+// Outputs inside a directory that belongs to another component alone.
 #include <filesystem>
 
 #include <gmock/gmock.h>

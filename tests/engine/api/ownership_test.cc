@@ -1,5 +1,6 @@
-// Two owners of one directory, through each of the three ways that a program
-// has to own one: the second is refused, and the first ends as it would have.
+// Two owners of one directory, through each of the three ways in which a
+// program can own one: the second is refused, and the first ends as it would
+// have.
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,7 +29,7 @@ constexpr int kTries = 20;
 
 using Interlude = std::function<void()>;
 
-// Calls something once, in the middle of a Fit.
+// Calls a function once, in the middle of a Fit.
 class AtStep final : public Callback {
  public:
   explicit AtStep(Interlude interlude) : interlude_(std::move(interlude)) {}
@@ -43,7 +44,7 @@ class AtStep final : public Callback {
   Interlude interlude_;
 };
 
-// Runs to its end as the owner of the directory; the digest of the end.
+// Runs to the end as the owner of the directory. Returns the final digest.
 using Owner = Result<Digest> (*)(World& world, const std::string& directory,
                                  const Interlude& interlude);
 
@@ -110,7 +111,7 @@ struct Api {
 class OwnershipTest : public testing::TestWithParam<Api> {
  protected:
   std::string directory() const { return scratch_ / "store"; }
-  // In a world of its own, as a program is.
+  // Runs in its own world, as a program does.
   Result<Digest> Run(const Interlude& interlude = [] {}) {
     RealWorld machine;
     World world = machine.world();
@@ -143,7 +144,7 @@ TEST_P(OwnershipTest,
     Clear();
     int go[2] = {};
     ASSERT_EQ(pipe(go), 0);
-    // Before this process has threads.
+    // Forks before this process has threads.
     const pid_t second = StartChild([&] {
       close(go[1]);
       char byte = 0;
@@ -180,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(ThreeApis, OwnershipTest,
                                          Api{"Supervisor", Supervise}),
                          [](const auto& api) { return api.param.name; });
 
-// The others do not wait for a chief that was refused.
+// The other workers do not wait for a chief that was refused.
 TEST(CheckpointManagerOwnershipTest, RefusedChief_MeansAllWorkersAreRefused) {
   FitFixture fixture;
   ASSERT_TRUE(fixture.disk().MakeDirectory("/ckpt").ok());

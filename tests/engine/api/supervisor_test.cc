@@ -21,7 +21,7 @@ std::unique_ptr<CustomTraining> NewTraining(World& world,
   return CustomTraining::Create(world, SmallTraining(place)).value();
 }
 
-// Steps that take a second each.
+// Trains steps that take a second each.
 void TakeSteps(World& world, ManagedSession& session, uint64_t until) {
   while (!session.ShouldStop() && session.step() < until) {
     ASSERT_TRUE(session.Step().ok());
@@ -125,7 +125,7 @@ TEST(SupervisorTest, CountsTheStepsOfASecond) {
   });
 }
 
-// How often the name stands in the event files of the log directory.
+// Returns how often the name occurs in the event files of the log directory.
 size_t Mentions(Storage& disk, const std::string& name) {
   size_t count = 0;
   const std::vector<DirectoryEntry> entries = disk.List("/logs").value();
@@ -153,13 +153,14 @@ TEST(SupervisorTest, DrawsItsOwnAndTheUsersSummariesByTheClock) {
     session->SummaryComputed({{.tag = "my/own", .value = 7.0f}});
     EXPECT_TRUE(session->Stop().ok());
   });
-  // After 10, 20 and 25 s, and at once if the first step was sooner than that.
+  // After 10, 20 and 25 s, and also immediately if the first step came earlier.
   EXPECT_THAT(Mentions(fixture.disk(), "loss"), AnyOf(3u, 4u));
   EXPECT_EQ(Mentions(fixture.disk(), "global_step/sec"), 3u);
   EXPECT_EQ(Mentions(fixture.disk(), "my/own"), 1u);
 }
 
-// A service of the second of two workers fails: both stop, and both know why.
+// A service of the second of two workers fails: both workers stop, and both
+// report the reason.
 TEST(SupervisorTest, AServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
   FitFixture fixture;
   std::vector<std::string> ends(2);
@@ -223,7 +224,7 @@ TEST(SupervisorTest, LooksOutForAFileToo) {
   });
 }
 
-// A service of one worker is busy for longer than the grace that there is.
+// A service is busy for longer than the remaining grace period.
 TEST(SupervisorTest, AStopIsSavedBeforeTheServicesAreWaitedFor) {
   FitFixture fixture;
   const int process = fixture.simulation().process_count();
@@ -249,8 +250,8 @@ TEST(SupervisorTest, AStopIsSavedBeforeTheServicesAreWaitedFor) {
   });
 }
 
-// One incarnation with its own start value for all weights, and the weights
-// that it recovered.
+// One incarnation with its own initial value of all weights, and the weights
+// that it recovers.
 struct PartialLife {
   std::vector<std::string> variables;
   float init = 0.0f;
@@ -349,7 +350,7 @@ TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
   }
 }
 
-// The status of PrepareSession with so many workers and these options.
+// Returns the status of PrepareSession with so many workers and these options.
 Status Prepared(FitFixture& fixture, int workers,
                 const SupervisorOptions& options) {
   Status said;

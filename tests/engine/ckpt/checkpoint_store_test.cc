@@ -24,7 +24,7 @@ const std::string kDirectory(kStore);
 
 class CheckpointStoreTest : public testing::Test {
  protected:
-  // A claimed store in which these steps are saved.
+  // Returns a claimed store that contains saves of these steps.
   CheckpointStore Saved(const std::vector<uint64_t>& steps, int keep = 5) {
     CheckpointStore store = OpenStore(test_.world, keep);
     const auto claim = store.ClaimGeneration(std::string(kJob));
@@ -83,8 +83,8 @@ TEST_F(CheckpointStoreTest, ReadsTheParentOnce_ForTheClaimAndTheFirstLoad) {
   EXPECT_EQ(reads, 2 * of_the_claim);
 }
 
-// The first load gets the bytes that the claim verified; the second one finds
-// the damage on the disk.
+// The first load returns the bytes that the claim verified; the second one
+// finds the damage on the disk.
 TEST_F(CheckpointStoreTest, LoadsWhatItsClaimVerified_ThoughTheDiskIsDamaged) {
   Saved({20});
   CheckpointStore store = OpenStore(test_.world);
@@ -138,7 +138,7 @@ TEST_F(CheckpointStoreTest, ADirectoryThatIsNoTextIsRefused) {
   EXPECT_TRUE(storage_.Contents().empty());
 }
 
-// The target of the link belongs to another store, to keep or to remove.
+// The target of the link belongs to another store, which may remove it.
 TEST_F(CheckpointStoreTest, ALinkedCheckpointIsRefused) {
   char path[] = "/tmp/ckpt_store_XXXXXX";
   ASSERT_NE(mkdtemp(path), nullptr);
@@ -174,7 +174,7 @@ TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
   EXPECT_EQ(Recover(test_.world).step, 2u);
 }
 
-// The newest good one never goes, however little room there is.
+// The newest valid checkpoint is never removed, however full the disk is.
 TEST_F(CheckpointStoreTest, FreesRoomOfAllThatIsOlderThanTheNewestGoodOne) {
   CheckpointStore store = Saved({1, 2, 3, 4});
   Bytes("step-000000004-g1/model-00001-of-00002.safetensors").back() ^= 1;
@@ -188,7 +188,7 @@ TEST_F(CheckpointStoreTest, FreesRoomOfAllThatIsOlderThanTheNewestGoodOne) {
               testing::Contains(HasSubstr("out of disk space: deleted ")));
 }
 
-// A later generation's checkpoints are not this one's to remove.
+// A generation must not remove the checkpoints of a later one.
 TEST_F(CheckpointStoreTest, FreesNoRoomWhereAnotherGenerationOwnsTheStore) {
   CheckpointStore store = Saved({1, 2});
   Recover(test_.world);
@@ -239,7 +239,8 @@ TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
     const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
     ASSERT_TRUE(store.Commit(*save, head, 1, shards).ok());
   }
-  // The next epoch's begin comes after what was due at the end of the last.
+  // The beginning of the next epoch comes after everything due at the end of
+  // the last one.
   const Recovered recovered = Recover(test_.world);
   EXPECT_EQ(recovered.claim->parent->name, "step-000000001-finished-g1");
 }
@@ -268,7 +269,7 @@ TEST_F(CheckpointStoreTest, ReachesEveryPointOfASaveAndALoad) {
   for (const PointInfo& info : AllPoints()) {
     const bool ours = info.name.starts_with("ckpt.") ||
                       info.name.starts_with("cluster.claim.");
-    // Only ranks that save together hit these points.
+    // Only ranks that save together reach these points.
     if (info.point == Point::kSaveAgree || info.point == Point::kCopy) continue;
     if (!ours) continue;
     EXPECT_TRUE(hit.contains(info.point)) << info.name;
@@ -307,8 +308,8 @@ TEST_F(CheckpointStoreTest, WhatARetirementLeftGoesWithTheNextOne) {
   EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
-// The rename of the first try may not be durable: a power cut could bring the
-// name back, so that no file may be gone before the directory is synced.
+// The rename of the first try may not be durable: a power loss could bring the
+// name back, so no file may be removed before the directory is synced.
 TEST_F(CheckpointStoreTest, ARemovalTriedAgainSyncsTheNameBeforeTheFiles) {
   Saved({1});
   const auto removed = [&] {
@@ -353,8 +354,8 @@ TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
   EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
-// The second save has the name of the first, whose removal is still owed: what
-// stood in its way is the tmp directory, or the checkpoint itself.
+// The second save has the name of the first, failed one, whose removal is still
+// pending. The failed save left its tmp directory, or the checkpoint itself.
 TEST_F(CheckpointStoreTest, AVoidSaveDoesNotTakeALaterOneOfItsNameWithIt) {
   for (const Point failing : {Point::kShardSync, Point::kParentSync}) {
     storage_.SetContents({});
@@ -416,7 +417,7 @@ TEST_F(CheckpointStoreTest, GoesBackWhereThePersonEditedTheStateFile) {
   Saved({1, 2, 3});
   Bytes("checkpoint") = "latest: step-000000002-g1\n";
   EXPECT_EQ(Recover(test_.world).step, 2u);
-  // The edit takes effect once: from then on, newer checkpoints are fenced.
+  // The edit takes effect once: after it, newer checkpoints are fenced.
   EXPECT_EQ(test_.events.Of(EventKind::kFencedFound).front().path,
             kDirectory + "/step-000000003-g1");
   EXPECT_EQ(Recover(test_.world).step, 2u);

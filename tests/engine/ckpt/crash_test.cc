@@ -1,6 +1,5 @@
-// A process that goes away at any point, or at any operation of its storage,
-// leaves a store in which the next one finds the last acknowledged save or a
-// later one that verifies.
+// A process may die at any point, or at any operation of its storage. The next
+// one finds the last acknowledged save, or a later one that verifies.
 #include <memory>
 
 #include <gmock/gmock.h>
@@ -13,13 +12,14 @@ namespace {
 
 constexpr uint64_t kSteps = 4;
 
-// One life: claims, saves up to step kSteps keeping `keep`, then deletes all if
-// asked to. A save that fails is passed over, all else ends it early.
+// One incarnation: claims, saves up to step kSteps while keeping `keep`, then
+// deletes all if End::kDelete. It continues after a save that fails, and ends
+// at any other error.
 enum class End { kKeep, kDelete };
 
 struct Life {
-  uint64_t begun = 0;         // newest step whose save was begun
-  uint64_t acknowledged = 0;  // newest step acknowledged, 0: none
+  uint64_t begun = 0;         // newest step whose save began
+  uint64_t acknowledged = 0;  // newest step acknowledged, or 0
   bool deleting = false;
 };
 
@@ -43,7 +43,7 @@ Life Live(TestWorld& test, int keep, End end) {
     }
     return OkStatus();
   };
-  // How far it got shows in its events.
+  // Ignores the status: the events show how far the incarnation got.
   run().ok();
   for (const LogEvent& event : test.events.all) {
     if (event.kind == EventKind::kSaveBegin) life.begun = event.step;
@@ -62,7 +62,7 @@ void ExpectRecovery(const Life& life, MemoryStorage& storage) {
   if (life.deleting && step == 0) return;
   ASSERT_GE(step, life.acknowledged);
   ASSERT_LE(step, std::max(life.begun, life.acknowledged));
-  // Nothing temporary outlives the next claim.
+  // The claim has removed all temporary files.
   for (const auto& [path, bytes] : storage.Contents()) {
     ASSERT_EQ(path.find(".tmp"), std::string::npos) << path;
     ASSERT_EQ(path.find(".deleting-"), std::string::npos) << path;
@@ -73,7 +73,7 @@ using Start = std::map<std::string, std::string>;
 
 Start EmptyStart() { return {}; }
 
-// Two saves of an older generation.
+// Returns a store with two saves of an older generation.
 Start UsedStart() {
   MemoryStorage storage;
   TestWorld test(storage);
@@ -83,7 +83,7 @@ Start UsedStart() {
   return storage.Contents();
 }
 
-// The same, and the newest one is damaged.
+// As UsedStart, but the newest checkpoint is damaged.
 Start DamagedStart() {
   Start start = UsedStart();
   start["/store/step-000000002-g1/MANIFEST.json"].pop_back();
@@ -92,7 +92,7 @@ Start DamagedStart() {
 
 struct CrashCase {
   Start start;
-  uint64_t acknowledged;  // in it, undamaged
+  uint64_t acknowledged;  // newest valid step in it
   int keep;
 };
 
@@ -103,8 +103,8 @@ std::vector<CrashCase> Cases() {
           {DamagedStart(), 1, 2}};
 }
 
-// Lets `arm` put a fault at the n-th chance, n = 0, 1, …, until a life has
-// fewer chances than that. It returns how many there were so far.
+// Lets `arm` put a fault at the n-th chance, n = 0, 1, …, until an incarnation
+// has fewer chances. `arm` returns a function for the number of chances so far.
 template <typename Arm>
 void SweepCrashes(const Arm& arm) {
   for (const CrashCase& crash : Cases()) {
@@ -162,7 +162,7 @@ TEST(CrashTest, AtEveryOperationOfTheStorage) {
   SweepCrashes(AtOperations(Cancelled("gone"), Lasts::kForEver));
 }
 
-// The process goes on after an error, and whatever it was told is true.
+// The process continues after an error, and everything it was told stays true.
 TEST(CrashTest, AnErrorAtAnyOperationLosesNothingAcknowledged) {
   SweepCrashes(AtOperations(IoError("disk"), Lasts::kOnce));
 }

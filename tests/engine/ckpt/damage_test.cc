@@ -1,5 +1,5 @@
-// Every single damage to the newest checkpoint is found and named, and the one
-// before it is used.
+// Every single damage to the newest checkpoint is found and named, and the
+// previous checkpoint is used.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,8 @@ TEST_F(DamageTest, AManifestOfAnotherStepIsFound) {
   ExpectFallBack(damaged, "of step 1, in the place of step 2");
 }
 
-// All of them: manifests that do not verify, or directories that are gone.
+// Returns stores without a valid checkpoint: no manifest verifies, or all
+// directories are gone.
 std::vector<Contents> WithoutAnyCopy(const Contents& whole) {
   Contents flipped = whole;
   Contents gone = whole;
@@ -126,7 +127,8 @@ TEST_F(DamageTest, AnybodyElseIsStillRefused) {
     CheckpointStore store = OpenStore(test_.world);
     ASSERT_TRUE(
         store.ClaimGeneration(std::string(kJob), StateInMemory::kHeld).ok());
-    // Died before the first save; somebody cleared the evidence away.
+    // As if the process died before its first save, and a user removed the
+    // evidence.
     Contents left = storage_.Contents();
     std::erase_if(left, [](const auto& entry) {
       return entry.first.starts_with("/store/rejected-") ||

@@ -81,7 +81,7 @@ TEST_F(InspectTest, ListsTheStatesOfAStepInTheirOrder) {
                           "step-000000003-g1", "step-000000003-finished-g1"));
 }
 
-// `ckpt verify` and training decide alike.
+// `ckpt verify` and training decide in the same way.
 TEST_F(InspectTest, NumberThatLeavesNoneForTheNextGeneration_IsNamed) {
   for (const std::string name :
        {"gen-18446744073709551615", "gen-9223372036854775808",
@@ -122,7 +122,7 @@ TEST_F(InspectTest, DirectoryInPlaceOfTheStateFile_StopsRunsAndHidesNothing) {
   EXPECT_EQ(Recover(test_.world).step, 2u);
 }
 
-// Somebody else's, though its number is taken.
+// The directory is foreign, although it uses the number of a claim.
 TEST_F(InspectTest, DirectoryWithTheNameOfAClaim_IsLeftAlone) {
   ASSERT_TRUE(storage_.MakeDirectory("/store/gen-000005").ok());
   const std::string notes = "/store/gen-000005/notes";
@@ -146,7 +146,7 @@ TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
   EXPECT_TRUE(store->checkpoints.back().verdict.ok());
 }
 
-// The inspection's prediction of the next start, and the start itself.
+// Compares the inspection's prediction with the next start.
 TEST_F(InspectTest, SaysOfAnEditedStateFileWhatAClaimThenDoes) {
   const std::string damaged = "/store/step-000000001-g1/MANIFEST.json";
   const struct {

@@ -1,4 +1,4 @@
-// Files in memory that can be copied as a whole and can refuse operations.
+// Files in memory that can be copied as a whole, and can refuse operations.
 #ifndef GAUNTLET_TESTS_ENGINE_CKPT_MEMORY_STORAGE_H_
 #define GAUNTLET_TESTS_ENGINE_CKPT_MEMORY_STORAGE_H_
 
@@ -26,11 +26,12 @@ class MemoryStorage final : public Storage {
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
 
-  // Asked before each operation; what it returns that is not Ok is the result.
+  // Called before each operation. If it returns an error, the operation fails
+  // with it.
   std::function<Status(Operation, const std::string&)> gate;
 
-  // All files with their bytes, by path; directories end in '/', the root is
-  // left out.
+  // All files with their bytes, by path. Paths of directories end in '/'; the
+  // root is left out.
   std::map<std::string, std::string> Contents() const;
   void SetContents(const std::map<std::string, std::string>& contents);
   std::string& Bytes(const std::string& path);

@@ -1,5 +1,5 @@
-// Edits of the state file by hand: what the next start makes of each, and that
-// a look (InspectStore) says the same.
+// Manual edits of the state file: the effect of each on the next start, and an
+// inspection (InspectStore) that predicts it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,8 +33,8 @@ class StateFileEditTest : public testing::Test {
   }
   void Write(std::string text) { Bytes("checkpoint") = std::move(text); }
 
-  // The status of a start; checks that an inspection before it predicts the
-  // same.
+  // Returns the status of a start, and checks that an inspection before it
+  // predicts the same.
   Status Start() {
     const auto store =
         InspectStore(test_.world, kDirectory, InspectDepth::kEveryByte);
@@ -50,7 +50,8 @@ class StateFileEditTest : public testing::Test {
     CHECK(storage_.Rename(path + "-g1", path + "-g2").ok(), path);
   }
 
-  // The step a start resumes from; nullopt: it is refused.
+  // Returns the step that a start resumes from; nullopt if the start is
+  // refused.
   std::optional<uint64_t> Step() { return Recover(test_.world).step; }
 
   MemoryStorage storage_;
@@ -71,7 +72,7 @@ TEST_F(StateFileEditTest, WithTheLaterNamesRemoved_GoesBack) {
   EXPECT_EQ(Step(), 1u);
 }
 
-// A cut of an older file looks like that, and asks for nothing.
+// An older file that was truncated looks the same, and requests nothing.
 TEST_F(StateFileEditTest, ThatMayBeACut_NeverStopsAStart) {
   const std::string sealed =
       EncodeStateFile(std::vector<std::string>{"step-000000001-g1"});
@@ -118,8 +119,8 @@ TEST_F(StateFileEditTest, ToOneThatWasSetAside_SaysSo) {
   EXPECT_THAT(Start().message(), HasSubstr("which was set aside as damaged"));
 }
 
-// In a store of an earlier version, which renamed the parent of generation 2; a
-// person still has the first name in a log.
+// A store of an earlier version, which renamed the parent of generation 2. A
+// user may still have the first name from a log.
 TEST_F(StateFileEditTest, ToANameThatIsNoMore_SaysTheNewName) {
   EXPECT_EQ(Step(), 4u);
   RenameAsEarlierVersionsDid("step-000000004");
@@ -129,8 +130,8 @@ TEST_F(StateFileEditTest, ToANameThatIsNoMore_SaysTheNewName) {
   EXPECT_THAT(status.message(), HasSubstr("renamed to step-000000004-g2"));
 }
 
-// A crash of an earlier version between the claim that obeys and the new state
-// file.
+// A crash of an earlier version between the claim that obeys the edit and the
+// new state file.
 TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsSaidAndNotRefused) {
   const std::string edit =
       "all: step-000000001-g1\nlatest: step-000000002-g1\n";
@@ -144,7 +145,7 @@ TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsSaidAndNotRefused) {
               ElementsAre(HasSubstr("already applied by generation 2")));
 }
 
-// A crash between the claim that obeys and the new state file.
+// A crash between the claim that obeys the edit and the new state file.
 TEST_F(StateFileEditTest, ObeyedAndNotReplaced_IsObeyedAgain) {
   Write("latest: step-000000001-g1\n");
   for (const bool crashes : {true, false}) {
@@ -157,7 +158,8 @@ TEST_F(StateFileEditTest, ObeyedAndNotReplaced_IsObeyedAgain) {
   EXPECT_TRUE(storage_.Exists(kDirectory + "/step-000000001-g1"));
 }
 
-// Else the next start would go back once more, beyond what this run saves.
+// Otherwise the next start would obey the edit again, and lose what this run
+// saves.
 TEST_F(StateFileEditTest, ObeyedWithAStateFileThatCannotBeWritten_Fails) {
   test_.faults.script = [](Point point, size_t) {
     return point == Point::kStateWrite ? ResourceExhausted("no room")

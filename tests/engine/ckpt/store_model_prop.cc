@@ -1,6 +1,6 @@
-// A model of the store under random lives: what was acknowledged and not
-// damaged since is what the next life finds, and the newest finite one of it
-// stays.
+// A model of the store under random incarnations. The next incarnation finds
+// the newest acknowledged checkpoint that was not damaged, and the newest
+// finite one is kept.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// One life: how many saves it wants to make, how many it keeps, and the storage
-// operation at which it goes away.
+// One incarnation: the number of its saves, the number that it keeps, and the
+// storage operation at which it dies.
 struct PlannedLife {
   uint64_t saves = 0;
   int keep = 1;
@@ -27,12 +27,12 @@ rc::Gen<PlannedLife> AnyLife() {
       rc::gen::inRange<size_t>(0, 400));
 }
 
-// The model's state of the store.
+// State of the store according to the model.
 struct Model {
   // Bit i is set iff step i is not finite.
   uint64_t not_finite = 0;
   uint64_t newest = 0;         // acknowledged, or found
-  uint64_t newest_finite = 0;  // likewise
+  uint64_t newest_finite = 0;  // acknowledged, or found
   uint64_t begun = 0;
 
   std::optional<uint64_t> NotFiniteSince(uint64_t step) const {
@@ -45,7 +45,8 @@ struct Model {
   }
 };
 
-// The newest finite checkpoint that counts; 0: there is none.
+// Returns the step of the newest finite checkpoint that counts; 0 if there is
+// none.
 uint64_t NewestFinite(World& world) {
   const auto store =
       InspectStore(world, std::string(kStore), InspectDepth::kEveryByte);

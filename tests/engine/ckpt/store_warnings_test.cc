@@ -1,4 +1,4 @@
-// Warnings of a claim about its findings and changes in a store, a line each.
+// Warnings of a claim about its findings and changes in a store, one line each.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class StoreWarningsTest : public testing::Test {
     return storage_.Bytes(kDirectory + "/" + name);
   }
 
-  // Warnings of a claim that may start from scratch.
+  // Returns the warnings of a claim that may start from scratch.
   std::vector<std::string> WarningsOfAClaim() {
     auto store = CheckpointStore::Open(
         test_.world,
@@ -85,7 +85,7 @@ TEST_F(StoreWarningsTest, WhatWasSetAsideOrGoneBackFromIsNotMissing) {
 
 TEST_F(StoreWarningsTest, AStateFileThatIsIgnoredIsSaid) {
   const std::string whole = Bytes("checkpoint");
-  std::string flipped = whole;  // in one bit: nobody's edit
+  std::string flipped = whole;  // one bit flipped, so not a user's edit
   flipped.replace(flipped.find("latest: step-000000005"), 22,
                   "latest: step-000000007");
   const std::pair<std::string, std::string> kCases[] = {

@@ -1,6 +1,6 @@
-// Syncs that another operation has to wait for, and errors that have to stop
-// what comes next. A later sync of the same directory often makes up for one
-// that is missing, so that no crash state shows it; here the order is checked.
+// Syncs that other operations must wait for, and errors that must stop the next
+// operation. A later sync of the same directory often makes up for a missing
+// one, so that no crash state shows the bug; here the order itself is checked.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -35,8 +35,8 @@ class SyncOrderTest : public testing::Test {
       return OkStatus();
     };
   }
-  // True iff the directory is synced behind the first of these and before the
-  // next operation that `then` is true of.
+  // Returns true iff the directory is synced after `first` and before the next
+  // operation for which `then` is true.
   template <typename Then>
   bool IsSyncedBetween(const Done& first, const Then& then) const {
     const auto begin = std::ranges::find(log_, first);
@@ -60,8 +60,8 @@ TEST_F(SyncOrderTest, ClaimIsDurableBeforeItsGenerationListsTheDirectory) {
       }));
 }
 
-// A late worker renames its save after the claim was synced and before the new
-// generation lists the directory, and never comes to its own sync.
+// A stale worker renames its save after the claim was synced and before the new
+// generation lists the directory, and dies before its own sync.
 TEST_F(SyncOrderTest, ParentIsDurableBeforeTheClaimRecordsIt) {
   CheckpointStore late = OpenStore(old_.world);
   storage_.gate = nullptr;
@@ -97,8 +97,8 @@ TEST_F(SyncOrderTest, RecordIsDurableBeforeTheClaimChangesAnythingElse) {
                               }));
 }
 
-// The syncs: the claim's file, the directory after it, the directory again
-// before the record, the record's file, and the directory after that.
+// The syncs are: the claim's file, its directory, the directory again before
+// the record, the record's file, and its directory.
 TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
   constexpr int kSyncs = 5;
   for (int failing = 0; failing < kSyncs; ++failing) {
@@ -107,7 +107,7 @@ TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
       const bool fails = operation == Operation::kSync && syncs++ == failing;
       return fails ? IoError("no") : OkStatus();
     };
-    // The directory is there: this process has claimed in it before.
+    // The directory exists: this process has claimed in it before.
     auto store = CheckpointStore::Open(
         new_.world, {.directory = kDirectory, .launch_hold = {.claimed = 1}});
     ASSERT_TRUE(store.ok());
@@ -139,7 +139,8 @@ TEST_F(SyncOrderTest, SaveFailsIfItsDirectoryIsNotSynced) {
   EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
 }
 
-// One sync is the save's; one is the new list's and the removal's together.
+// Two syncs: one of the save, and one for the new list and the removal
+// together.
 TEST_F(SyncOrderTest, ListIsDurableBeforeRetentionRemovesAFile) {
   CheckpointStore store = OpenStore(new_.world, 2);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
@@ -155,8 +156,8 @@ TEST_F(SyncOrderTest, ListIsDurableBeforeRetentionRemovesAFile) {
   EXPECT_EQ(std::ranges::count(log_, Done{Operation::kSync, kDirectory}), 2);
 }
 
-// Whatever of it fails: the newest checkpoint goes last, once all else is gone
-// for good.
+// If any step of the deletion fails, the newest checkpoint is still there: it
+// is removed last, once the removal of all else is durable.
 TEST_F(SyncOrderTest, DeletionThatFailsKeepsTheNewestCheckpoint) {
   storage_.gate = nullptr;
   CheckpointStore store = OpenStore(new_.world);

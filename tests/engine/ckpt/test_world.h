@@ -1,5 +1,5 @@
 // A world for tests of the store: memory or a real directory, a clock that only
-// sleeping moves, events and fault points that are remembered.
+// advances by sleeping, and recorded events and fault points.
 #ifndef GAUNTLET_TESTS_ENGINE_CKPT_TEST_WORLD_H_
 #define GAUNTLET_TESTS_ENGINE_CKPT_TEST_WORLD_H_
 
@@ -68,7 +68,7 @@ class NoTasks final : public Tasks {
   std::unique_ptr<Event> NewEvent() override;
 };
 
-// Counts up, so that what it fills differs.
+// Fills with increasing bytes, so that each result differs.
 class TestEntropy final : public Entropy {
  public:
   void Fill(std::span<std::byte> bytes) override {
@@ -79,7 +79,7 @@ class TestEntropy final : public Entropy {
   uint8_t next_ = 0;
 };
 
-// Owns the parts of a world. `storage` may be any.
+// Owns the parts of a world. `storage` may be any storage.
 struct TestWorld {
   explicit TestWorld(Storage& storage)
       : world{clock, storage, network, tasks, host, faults, events, entropy} {}
@@ -96,7 +96,7 @@ struct TestWorld {
 inline constexpr std::string_view kJob = R"({"seed":1})";
 inline constexpr std::string_view kStore = "/store";
 
-// By name, as views into them; the name is the key's.
+// Returns views of the tensors, by name. The keys must outlive the views.
 std::vector<TensorView> ViewsOf(const std::map<std::string, Tensor>& tensors);
 
 // A small state that depends on the step. Views are into the object.
@@ -108,16 +108,17 @@ struct TestState {
 
 CheckpointHead HeadOf(uint64_t step);
 
-// The store at kStore (or the directory given) with `keep`.
+// Opens the store at `directory`, keeping `keep` checkpoints.
 CheckpointStore OpenStore(World& world, int keep = 5,
                           const std::string& directory = std::string(kStore));
 
-// A whole save of two shards, of a run that is not finite since that step.
+// Makes a complete save of two shards, of a run that is not finite since that
+// step.
 Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
                            uint64_t step,
                            std::optional<uint64_t> not_finite_since = {});
 
-// ClaimGeneration of a new process, and the step of its parent.
+// Result of ClaimGeneration in a new process, and the step of its parent.
 struct Recovered {
   Status status;
   std::optional<uint64_t> step;
@@ -125,7 +126,7 @@ struct Recovered {
 };
 Recovered Recover(World& world);
 
-// Names of the committed checkpoints.
+// Returns the names of the committed checkpoints.
 std::vector<std::string> Checkpoints(Storage& storage,
                                      const std::string& directory);
 

@@ -1,4 +1,5 @@
-// A small cluster in the simulated world, for tests of what is between workers.
+// A small cluster in the simulated world, for tests of communication between
+// workers.
 #ifndef GAUNTLET_TESTS_ENGINE_CLUSTER_CLUSTER_FIXTURE_H_
 #define GAUNTLET_TESTS_ENGINE_CLUSTER_CLUSTER_FIXTURE_H_
 
@@ -15,8 +16,8 @@
 
 namespace gauntlet {
 
-// `size` workers that form a session and then run `body`; a worker whose body
-// or forming fails exits with 1, and its status is kept.
+// `size` workers that form a session and then run `body`. A worker that cannot
+// form one, or whose body fails, exits with 1; its status is kept.
 class ClusterFixture {
  public:
   using Body = std::function<Status(World&, Session&)>;
@@ -33,7 +34,7 @@ class ClusterFixture {
 
   static JobToken Token() { return *JobToken::Parse(std::string(64, 'a')); }
 
-  // First frame of a channel to the chief, with the proof that it asks for.
+  // Returns the first frame of a channel to the chief, with the required proof.
   static Frame SignedHello(const Channel& channel, Hello hello) {
     LinkProofs(Token()).Sign(channel.nonce(), 0, hello);
     return EncodeControl(hello);
@@ -42,10 +43,10 @@ class ClusterFixture {
   SessionOptions& options() { return options_; }
   Simulation& simulation() { return simulation_; }
 
-  // Each worker knows its own address beside the chief's.
+  // Gives each worker only its own address and the chief's.
   void KnowOnlyTheChief() { options_.address_book = AddressBook::kToldByChief; }
 
-  // The chief takes that long for its decision.
+  // Makes the chief take that long to decide.
   void DecideWithin(Duration duration) { decides_within_ = duration; }
 
   void StartWorker(int rank, const Body& body,
@@ -57,7 +58,7 @@ class ClusterFixture {
                        }});
   }
 
-  // Runs the body on every rank; how each ended, by rank.
+  // Runs the body on every rank. Returns the final status of each, by rank.
   const std::vector<Status>& RunAll(const Body& body) {
     for (int rank = 0; rank < options_.size(); ++rank) {
       StartWorker(rank, body);
@@ -70,7 +71,7 @@ class ClusterFixture {
     return statuses_;
   }
   const RunOutcome& outcome() const { return outcome_; }
-  // How the rank's worker ended; Ok while it was not started.
+  // Returns the final status of the rank's worker; Ok before it has started.
   const Status& EndOf(int rank) const {
     return statuses_[static_cast<size_t>(rank)];
   }
@@ -106,7 +107,7 @@ class ClusterFixture {
       return 1;
     }
     status = body(world, **session);
-    // Not by returning: the session's tasks still run.
+    // Exits without returning, because tasks of the session still run.
     if (!status.ok()) world.host.Exit(1);
     (*session)->Leave();
     return 0;

@@ -1,5 +1,4 @@
-// Several launchers at once: which of them speaks of this process, and what is
-// a contradiction.
+// Nested launchers: the one that describes this process, and contradictions.
 #include <string>
 #include <vector>
 
@@ -177,7 +176,7 @@ TEST(ClusterNestingTest, AStepInABatchScriptIsAStep) {
   EXPECT_THAT(cluster->passed_over, IsEmpty());
 }
 
-// All ranks have to come to one rule, and so to one address of the chief.
+// All ranks must choose the same rule, and so the same address of the chief.
 TEST(ClusterNestingTest, MpirunInABatchScriptIsOneRuleForEveryRank) {
   Environment environment = With(Mpirun(), {{"ENVIRONMENT", "BATCH"},
                                             {"SLURM_PROCID", "0"},

@@ -1,4 +1,4 @@
-// Each rule by itself: what it reads, and what it refuses.
+// Each rule on its own: the variables that it reads, and those that it refuses.
 #include "engine/cluster/resolver/cluster_resolver.h"
 
 #include <string>
@@ -128,7 +128,8 @@ TEST(ClusterResolverTest, SlurmsStepGivesTheFirstHostAndAPortOfTheJob) {
   EXPECT_EQ(step.life, 8);
 }
 
-// As in the shell of salloc, whose step is 2^32 - 6, or in a federation.
+// Large ids occur in the shell of salloc, whose step is 2^32 - 6, and in a
+// federation.
 TEST(ClusterResolverTest, SlurmsIdsHaveThirtyTwoBits) {
   Environment environment = {{"SLURM_PROCID", "0"},
                              {"SLURM_NTASKS", "2"},

@@ -47,7 +47,7 @@ TEST(HostListTest, AMillionHostsByNameAreReadToo) {
   EXPECT_EQ(head->hosts, 100'000u);
 }
 
-// 2^20 hosts times 2^44 is nothing in 64 bits.
+// 2^20 hosts times 2^44 overflows 64 bits to zero.
 TEST(HostListTest, ANumberOfHostsThatWrapsAroundIsRefused) {
   std::string text = "a[0-1048575]b[0-549755813887";
   for (int i = 1; i < 32; ++i) text += ",0-549755813887";

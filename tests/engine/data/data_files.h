@@ -1,4 +1,4 @@
-// The bytes of small data files, as other programs write them.
+// Small data files as other programs write them, as bytes.
 #ifndef GAUNTLET_TESTS_ENGINE_DATA_DATA_FILES_H_
 #define GAUNTLET_TESTS_ENGINE_DATA_DATA_FILES_H_
 
@@ -8,12 +8,12 @@
 
 namespace gauntlet {
 
-// A row of CIFAR-10's binary version, every value the same.
+// Returns a row of CIFAR-10's binary version in which all values are equal.
 inline std::string CifarRow(int label, char value) {
   return std::string(1, static_cast<char>(label)) + std::string(3072, value);
 }
 
-// Little-endian.
+// Returns the low `bytes` bytes of the value, in little-endian order.
 inline std::string LittleEndian(uint64_t value, size_t bytes) {
   std::string text;
   for (size_t i = 0; i < bytes; ++i) {
@@ -22,13 +22,13 @@ inline std::string LittleEndian(uint64_t value, size_t bytes) {
   return text;
 }
 
-// Format 1.0 around that header, which is not padded.
+// Returns a file of format 1.0 with that header, without padding.
 inline std::string NpyOf(std::string_view header, std::string_view data) {
   return std::string("\x93NUMPY\x01\x00", 8) + LittleEndian(header.size(), 2) +
          std::string(header) + std::string(data);
 }
 
-// As numpy.save writes a dictionary; `shape` is "(2, 3)".
+// Returns the header as numpy.save writes it; `shape` is like "(2, 3)".
 inline std::string NpyHeaderOf(std::string_view type, std::string_view shape) {
   return "{'descr': '" + std::string(type) +
          "', 'fortran_order': False, 'shape': " + std::string(shape) + ", }\n";

@@ -18,7 +18,7 @@ std::string DigestOfPixels(const RawRows& raw) {
   return DigestOf(std::as_bytes(std::span(raw.pixels))).ToString();
 }
 
-// The bytes are a promise: jobs and golden digests rest on them.
+// The bytes must never change: jobs and golden digests depend on them.
 TEST(DigitsTest, TheBytesAreTheSameEverywhere) {
   EXPECT_EQ(DigestOfPixels(Train(256)), "cac42a16aa10caf8b3f6dbaabaad9538");
   EXPECT_EQ(DigestOfPixels(Train(256, 7)), "c646444bba5ff686220fe18a8e11f14f");
@@ -50,7 +50,7 @@ TEST(DigitsTest, ValidationRowsAreOtherRows) {
 TEST(DigitsTest, EveryDigitAppearsAboutAsOftenAsAnyOther) {
   std::array<int, kImageClasses> count{};
   for (const uint8_t label : Train(4096).labels) ++count.at(label);
-  // 409.6 expected, standard deviation 19.2: five of them.
+  // Expects 409.6, within five standard deviations of 19.2.
   for (const int n : count) EXPECT_NEAR(n, 410, 96);
 }
 

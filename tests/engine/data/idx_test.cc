@@ -115,7 +115,7 @@ TEST(IdxTest, AMalformedFileIsRefusedWithItsOffset) {
   }
 }
 
-// The status of ReadIdx with these bytes in place of the compressed images.
+// Returns the status of ReadIdx with these bytes as the compressed images.
 std::string ReadingGzip(const std::string& bytes) {
   MemoryFiles files = GoodFiles();
   files.files.erase(kImagesPath);

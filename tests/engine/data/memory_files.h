@@ -1,4 +1,4 @@
-// Files to read, held in memory; everything but reading is an error.
+// Readable files in memory; all operations except reading are errors.
 #ifndef GAUNTLET_TESTS_ENGINE_DATA_MEMORY_FILES_H_
 #define GAUNTLET_TESTS_ENGINE_DATA_MEMORY_FILES_H_
 
@@ -28,10 +28,10 @@ class MemoryFiles final : public Storage {
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
 };
 
-// One gzip member, as the gzip program writes it.
+// Returns one gzip member, as the gzip program writes it.
 std::string Gzip(std::string_view bytes);
 
-// Big-endian, as IDX headers have it.
+// Returns the value in big-endian order, as in IDX headers.
 std::string BigEndian(uint32_t value);
 
 }  // namespace gauntlet

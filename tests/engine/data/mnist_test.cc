@@ -1,4 +1,4 @@
-// The real thing, where GAUNTLET_MNIST_DIR says that it is there.
+// The real MNIST, if GAUNTLET_MNIST_DIR is set.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -21,7 +21,7 @@ std::string Floats(std::initializer_list<float> values) {
   return bytes;
 }
 
-// Two rows of 1 x 3 values.
+// Returns files with two rows of 1 x 3 values.
 MemoryFiles GoodFiles() {
   MemoryFiles files;
   files.files = {{"d/x_train.npy", Npy("|u1", "(2, 1, 3)", "abcdef")},

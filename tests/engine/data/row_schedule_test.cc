@@ -17,11 +17,11 @@ JobSpec Job(ShardPolicy policy, Remainder remainder = Remainder::kDrop) {
   return job;
 }
 
-// Every step of an epoch: the sizes of the replicas' parts, and how often each
-// use of a row comes up.
+// All steps of an epoch: the sizes of the replicas' parts, and the number of
+// uses of each row.
 struct Epoch {
   std::vector<uint64_t> positions;
-  std::vector<std::vector<uint64_t>> counts;  // by step, then replica
+  std::vector<std::vector<uint64_t>> counts;  // by step, then by replica
   std::map<uint32_t, int> uses;
   std::vector<std::set<uint32_t>> rows;  // by replica
 };
@@ -121,7 +121,7 @@ TEST(RowScheduleTest, FileDealsTheFilesOutInTurn) {
   EXPECT_EQ(schedule.RowAt(0, 7), 7u);
   EXPECT_EQ(schedule.RowAt(0, 8), 38u);
   EXPECT_EQ(schedule.RowAt(1, 0), 8u);
-  // Two batches of each, as replica 1 has no more.
+  // Two batches of each replica, as replica 1 has no more.
   EXPECT_EQ(schedule.rows_per_epoch(), 32u);
   Walk(schedule);
 }

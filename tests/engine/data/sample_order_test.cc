@@ -19,7 +19,7 @@ struct Epoch {
   uint64_t batch = 1;
 };
 
-// How often each row is used by an epoch that keeps its remainder.
+// Returns how often an epoch that keeps its remainder uses each row.
 Counts UseEpoch(const Epoch& epoch) {
   const SampleOrder order(epoch.rng_key, epoch.number, epoch.rows);
   const uint64_t global_batch = epoch.replicas * epoch.batch;
@@ -56,7 +56,7 @@ RC_GTEST_PROP(SampleOrderTest, TheSamplesOfAStepDoNotDependOnTheReplicas, ()) {
     const RowRange range = ReplicaRows(position, step_rows, batch, replica);
     RC_ASSERT(range.first == next);
     RC_ASSERT(range.count <= batch);
-    // Only what follows a replica that is not full may be empty.
+    // Only replicas after one that is not full may be empty.
     RC_ASSERT(range.count == batch ||
               range.first + range.count == position + step_rows);
     next += range.count;

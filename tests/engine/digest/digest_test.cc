@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Texts of neighbouring sizes differ in each byte that both have.
+// Returns text that differs from that of the next size in every byte.
 std::string BytesOf(size_t size) {
   std::string bytes(size, '\0');
   for (size_t i = 0; i < size; ++i) {
@@ -19,7 +19,7 @@ std::string BytesOf(size_t size) {
   return bytes;
 }
 
-// Digests byte by byte, which is another path through the library.
+// Feeds the digest byte by byte, which takes another path through the library.
 class Streamed {
  public:
   explicit Streamed(const std::string& bytes) {
@@ -47,13 +47,13 @@ void ExpectIsXxh3(size_t size) {
   EXPECT_EQ(ShortDigestOf(bytes), expected.of_64) << size;
 }
 
-// Past the bounds of every path that XXH3 has for few bytes.
+// Sizes beyond the limits of every path that XXH3 has for short input.
 TEST(DigestTest, IsXxh3OfBytesOfAnyNumber) {
   for (size_t size = 0; size <= 600; ++size) ExpectIsXxh3(size);
 }
 
-// For longer texts XXH3 mixes anew every 1024 bytes, and treats the last ones
-// by another rule.
+// For longer input, XXH3 mixes again every 1024 bytes, and treats the last
+// bytes by another rule.
 TEST(DigestTest, IsXxh3OfManyBytes) {
   for (const size_t size :
        {1023, 1024, 1025, 1088, 2047, 2048, 2049, 7720, 65535, 65536, 65537}) {

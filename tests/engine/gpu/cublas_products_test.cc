@@ -1,5 +1,4 @@
-// The products of another library, by a stand-in for it that has its column
-// order, and of a library that is not there.
+// Products by cuBLAS: a stand-in with its column order, and a missing library.
 #include "engine/gpu/cublas_products.h"
 
 #include <climits>
@@ -16,7 +15,7 @@ namespace {
 using gpu::CublasApi;
 using gpu::MultiplyByCublas;
 
-// sgemm as its documents say it, in whole numbers, and its demands.
+// sgemm as documented, with its requirements, for whole numbers.
 int PlainSgemm(void*, int a_operation, int b_operation, int m, int n, int k,
                const float* alpha, const float* a, int lda, const float* b,
                int ldb, const float* beta, float* c, int ldc) {
@@ -57,7 +56,7 @@ std::vector<float> Numbers(size_t size) {
   return values;
 }
 
-// Whole numbers, so that no order of a sum matters.
+// Uses whole numbers, so that the order of a sum does not matter.
 void ExpectOurProduct(const Case& c, size_t beyond) {
   const bool a_turned = c.a == Transpose::kYes;
   const bool b_turned = c.b == Transpose::kYes;

@@ -1,5 +1,5 @@
-// Every operation on a device against the CPU's, bit for bit: on the emulated
-// one, and on CUDA where this machine has it (ci/run.sh gpu).
+// Every operation on a device, compared bit for bit with the CPU's: on the
+// emulated device, and on CUDA if this machine has it (ci/run.sh gpu).
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -46,8 +46,8 @@ class DeviceBitsTest : public ::testing::TestWithParam<DeviceKind> {
     device_ = *std::move(opened);
   }
 
-  // Elements of an array: more on a real device, which is fast, unless a
-  // sanitizer of the device slows it down (ci/gpu.sh).
+  // Returns the number of elements of an array: more on a real device, which is
+  // fast, unless a sanitizer of the device slows it down (ci/gpu.sh).
   size_t Size(size_t emulated, size_t real) const {
     const bool small = std::getenv("GAUNTLET_SMALL_DEVICE_TESTS") != nullptr;
     return GetParam() == DeviceKind::kCuda && !small ? real : emulated;
@@ -62,7 +62,7 @@ class DeviceBitsTest : public ::testing::TestWithParam<DeviceKind> {
     return arrays;
   }
 
-  // All arrays are as the CPU leaves them.
+  // Expects all arrays to be as the CPU leaves them.
   void ExpectTheCpusBits(const Arrays& before, const Operation& operation,
                          const std::string& what) {
     Arrays expected = before;
@@ -102,8 +102,9 @@ MatMulArgs Product(size_t m, size_t n, size_t k, Transpose a, Transpose b) {
           .ldc = n};
 }
 
-// A copy is of the moment, whatever the operations behind it write: of less
-// than a piece, of several, with and without the host's memory pinned.
+// A copy has the values of the moment it was requested, whatever later
+// operations write. Covers copies of less than a piece and of several, with the
+// host's memory pinned and not.
 TEST_P(DeviceBitsTest, FetchedBesideOperations) {
   Memory& memory = device_->memory();
   for (const size_t size : {5'000, 3'000'001}) {

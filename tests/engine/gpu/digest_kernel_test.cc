@@ -13,7 +13,7 @@
 namespace gauntlet::gpu {
 namespace {
 
-// A tensor of random bits, of which every hundredth word is a NaN.
+// Returns a tensor of random bits in which every hundredth word is a NaN.
 std::vector<uint32_t> WordsWithNans(size_t bytes) {
   std::mt19937 random(static_cast<unsigned>(bytes));
   std::vector<uint32_t> words(bytes / 4);
@@ -24,7 +24,8 @@ std::vector<uint32_t> WordsWithNans(size_t bytes) {
   return words;
 }
 
-// The digest of a state of one tensor, whose blocks' digests the device made.
+// Returns the digest of a state of one tensor, from block digests computed on
+// the device.
 Digest StateDigestByDevice(const TensorView& tensor,
                            const std::vector<uint64_t>& blocks) {
   std::string list;

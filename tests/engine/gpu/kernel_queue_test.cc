@@ -22,7 +22,7 @@ struct Number {
   int value = 0;
 };
 
-// A launch of kernel `name`, below 8, with a value.
+// Returns a launch of kernel `name` (below 8) with a value.
 KernelLaunch Of(size_t name, int value, size_t blocks = 1) {
   static const char kNames[8] = {};
   return KernelLaunch::Of(kNames + name, Number{value}, {.x = blocks}, 0);
@@ -34,7 +34,7 @@ int ValueOf(const KernelLaunch& launch) {
   return number.value;
 }
 
-// Notes what is done with the values, one after the other.
+// Records what is done with the values, in order.
 class Recorder {
  public:
   struct Graph {
@@ -69,7 +69,7 @@ class Recorder {
     delete graph;
   }
 
-  // Since the last time.
+  // Returns the calls since the last call of this function.
   std::vector<std::string> TakeCalls() { return std::exchange(calls, {}); }
   std::vector<int> TakeRan() { return std::exchange(ran, {}); }
 
@@ -179,8 +179,8 @@ TEST_F(KernelQueueTest, AGraphThatTakesNoNewValuesIsGivenUp) {
   EXPECT_EQ(recorder_.alive, 0);
 }
 
-// Far more rows than are remembered, each twice in a row, and one between all
-// of them.
+// Runs far more sequences than are cached, each twice in a row, with one
+// sequence between all of them.
 TEST_F(KernelQueueTest, TheRowThatWasNotUsedForLongestIsForgotten) {
   constexpr size_t kOthers = 200;
   for (size_t other = 0; other < kOthers; ++other) {

@@ -86,7 +86,7 @@ TEST(JobDifferenceTest, OptionsOfCallbacks_AreNamedByCallback) {
   EXPECT_EQ(JobFromJson(Json(present))->callbacks, present.callbacks);
 }
 
-// Backups of versions that did not write them down.
+// Backups of versions that did not record callbacks.
 TEST(JobDifferenceTest, OnlyAStoredJobWithoutCallbacks_LeavesThemUnknown) {
   const JobSpec none = WithCallbacks({});
   const JobSpec some = WithCallbacks({{"a", {{"monitor", "loss"}}}});

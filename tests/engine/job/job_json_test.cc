@@ -18,7 +18,7 @@ std::string TinyJson() {
   return JobToJson(PresetJob("tiny").value(), kContent);
 }
 
-// The text with the first occurrence of `from` replaced.
+// Returns the text with the first occurrence of `from` replaced.
 std::string With(std::string text, const std::string& from,
                  const std::string& to) {
   const size_t at = text.find(from);
@@ -57,7 +57,7 @@ TEST(JobJsonTest, AConvolutionIsWrittenWithItsFiltersAndItsKernel) {
   EXPECT_EQ(refused.status().message(), "job: model.layers[0].kernel: missing");
 }
 
-// A job with everything that the text of older jobs does not have.
+// Returns a job with everything that the text of older jobs lacks.
 JobSpec ScheduledJob(ScheduleSpec schedule) {
   JobSpec job = PresetJob("tiny").value();
   job.optimizer.schedule = std::move(schedule);
@@ -219,7 +219,7 @@ TEST(JobJsonTest, WhereFilesLieIsNotPartOfTheJobAndWhatTheyHoldIs) {
 RC_GTEST_PROP(JobJsonTest, FloatsAndSeedsComeBackWithEqualBits,
               (uint32_t rate, uint32_t beta, uint64_t seed)) {
   JobSpec job = PresetJob("tiny").value();
-  // Any positive finite float, denormals included, up to the bounds.
+  // Any positive finite float within the bounds, including denormals.
   job.optimizer.learning_rate = std::bit_cast<float>(rate % 0x447a0000 + 1);
   job.optimizer.beta1 = std::bit_cast<float>(beta % 0x3f800000);
   job.seed = seed;

@@ -24,7 +24,7 @@ TEST(JsonTextTest, WritesStringsAsTheLibraryDoes) {
   }
 }
 
-// Each character at each place of a word, alone and with one behind it.
+// Tries each character at each place of a word, alone and followed by another.
 TEST(PlainTextTest, EndsAtTheFirstCharacterThatIsNotPlain) {
   for (int value = 0; value < 256; ++value) {
     const char c = static_cast<char>(value);

@@ -24,7 +24,7 @@ void PrependConv(JobSpec& job, int filters, int kernel) {
 struct BadJob {
   const char* what;
   std::function<void(JobSpec&)> spoil;
-  const char* message;  // its beginning
+  const char* message;  // beginning of the message
 };
 
 const BadJob kBadJobs[] = {

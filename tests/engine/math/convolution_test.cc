@@ -20,7 +20,7 @@ std::string Describe(const ConvolutionShape& s) {
                      s.size);
 }
 
-// Each array in memory of exactly its size.
+// Arrays, each in memory of exactly its size.
 class Arrays {
  public:
   Arrays(const ConvolutionShape& s, Values values, std::mt19937& random)
@@ -97,8 +97,9 @@ TEST(ConvolutionTest, EveryPathHasTheReferencesBitsForRandomShapes) {
   }
 }
 
-// Sums of one chunk, of one and a term, of several, and threads among which the
-// work is worth dividing; chunks that end within a tap and at its end.
+// Covers sums of one chunk, of one chunk and a term, and of several; work that
+// is worth dividing among threads; and chunks that end within a tap and at its
+// end.
 TEST(ConvolutionTest, EveryPathHasTheReferencesBitsAtTheChunksEdges) {
   std::mt19937 random(8);
   const std::vector<Path> paths = AllPaths();
@@ -109,7 +110,7 @@ TEST(ConvolutionTest, EveryPathHasTheReferencesBitsAtTheChunksEdges) {
       {1, 6, 6, 64, 2, 64},     // 256 taps, 256 terms of the input gradient
       {1, 5, 9, 86, 3, 57},     // 774 taps, 513 terms
       {1, 4, 4, 300, 2, 300},   // several chunks a tap
-      {24, 12, 12, 24, 3, 24},  // worth three threads
+      {24, 12, 12, 24, 3, 24},  // large enough for three threads
   };
   for (const ConvolutionShape& shape : kShapes) {
     ASSERT_NO_FATAL_FAILURE(
@@ -117,7 +118,7 @@ TEST(ConvolutionTest, EveryPathHasTheReferencesBitsAtTheChunksEdges) {
   }
 }
 
-// So large a kernel that the chunks' sums do not lie in memory all at once.
+// A kernel so large that the sums of all chunks are not in memory at once.
 TEST(ConvolutionTest, KernelGradientsInSeveralRoundsHaveTheReferencesBits) {
   std::mt19937 random(9);
   ASSERT_NO_FATAL_FAILURE(ExpectReferenceBits(

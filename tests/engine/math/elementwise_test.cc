@@ -12,11 +12,12 @@
 namespace gauntlet {
 namespace {
 
-// Around every vector width and block, and enough for several threads.
+// Sizes around every vector width and block, and one large enough for several
+// threads.
 constexpr size_t kSizes[] = {0,  1,  2,  3,   7,   8,   9,   15,    16,
                              17, 31, 63, 127, 128, 129, 500, 70'001};
 
-// Arrays of one size, filled from one seed: two of them hold equal values.
+// Arrays of one size, filled from a seed: equal seeds give equal values.
 struct Arrays {
   Arrays(size_t size, Values values, unsigned seed)
       : x(size), y(size), z(size), w(size) {
@@ -36,8 +37,8 @@ void ExpectEqualArrays(Arrays& found, Arrays& expected) {
   EXPECT_EQ(FirstDifference(found.w.span(), expected.w.span()), size) << "w";
 }
 
-// Runs `fast` on every path and `reference` on element after element, from
-// equal arrays, and compares all of them.
+// Runs `fast` on every path and `reference` element by element, on equal
+// arrays, and compares all arrays.
 template <typename Fast, typename Reference>
 void ExpectReferenceBits(const Fast& fast, const Reference& reference) {
   for (const Path& path : AllPaths()) {
@@ -108,7 +109,8 @@ TEST(ElementwiseTest, AdamHasTheReferencesBits) {
       });
 }
 
-// Calls update(kernels, x, y, z, w): x are gradients, the others are updated.
+// Calls update(kernels, x, y, z, w): x holds gradients, and the others are
+// updated.
 template <typename Update>
 void ExpectBitsOfUpdatesInPlace(const Update& update) {
   for (const Path& path : AllPaths()) {
@@ -283,7 +285,7 @@ TEST(ElementwiseTest, ColumnSumsHaveTheReferencesBits) {
   }
 }
 
-// Logits of so many rows, and a label for each.
+// Logits of `r.rows` rows, and a label for each.
 struct LossRows {
   LossRows(const Rectangle& r, Values values, std::mt19937& random)
       : classes(std::min<size_t>(r.columns, 255)),

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Sets bits of the floating-point control register for as long as it lives.
+// Sets bits of the floating-point control register during its lifetime.
 class ScopedControlBits {
  public:
   explicit ScopedControlBits(unsigned bits) : saved_(_mm_getcsr()) {

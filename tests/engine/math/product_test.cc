@@ -20,7 +20,7 @@ struct Case {
   size_t k = 0;
   Transpose a = Transpose::kNo;
   Transpose b = Transpose::kNo;
-  size_t padding = 0;  // floats between rows of a, b and c
+  size_t padding = 0;  // in floats, between rows of a, b and c
   bool with_bias = false;
   Values values = Values::kNormal;
 };
@@ -32,7 +32,7 @@ std::string Describe(const Case& c) {
                      static_cast<int>(c.values));
 }
 
-// Floats from the first to the last of rows x columns.
+// Returns the number of floats from the first to the last of rows x columns.
 size_t Extent(size_t rows, size_t columns, size_t stride) {
   return rows == 0 || columns == 0 ? 0 : (rows - 1) * stride + columns;
 }
@@ -106,7 +106,7 @@ size_t OneOf(std::mt19937& random, std::initializer_list<size_t> choices) {
                     static_cast<ptrdiff_t>(random() % choices.size()));
 }
 
-// Small, medium and larger sizes about as often.
+// Returns small, medium and larger sizes about equally often.
 size_t RandomSize(std::mt19937& random, size_t largest) {
   const size_t limit = OneOf(random, {8, 70, largest});
   return 1 + random() % limit;
@@ -136,8 +136,8 @@ TEST(ProductTest, EveryPathHasTheReferencesBitsForRandomShapes) {
   }
 }
 
-// Both ways of packing, each alone and against the other's limits: many
-// columns, many rows, b too wide to read in place, more than one block.
+// Covers both ways of packing, each on its own and at the limit to the other:
+// many columns, many rows, b too wide to read in place, more than one block.
 TEST(ProductTest, EveryPathHasTheReferencesBitsAtTheBlockingsEdges) {
   std::mt19937 random(5);
   const std::vector<Path> paths = AllPaths();

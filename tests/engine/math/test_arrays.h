@@ -22,8 +22,8 @@
 
 namespace gauntlet {
 
-// `size` floats that end where an unreadable page begins, so that touching the
-// float after the last one stops the program, sanitizers or not. All 7.
+// `size` floats that end where an unreadable page begins: access beyond the
+// last float stops the program, with or without sanitizers. All values are 7.
 class GuardedFloats {
  public:
   explicit GuardedFloats(size_t size) : size_(size) {
@@ -58,9 +58,9 @@ enum class Values { kNormal, kWide, kTiny, kSpecial };
 inline constexpr Values kAllValues[] = {Values::kNormal, Values::kWide,
                                         Values::kTiny, Values::kSpecial};
 
-// kWide: exponents spread over 60 powers of two. kTiny: mostly denormal
-// products, a tenth -0, now and then an overflow. kSpecial: now and then an
-// infinity, a NaN, a denormal or a zero of either sign.
+// Fills with random values. kWide: exponents spread over 60 powers of two.
+// kTiny: mostly denormal products, a tenth -0, sometimes an overflow. kSpecial:
+// sometimes an infinity, a NaN, a denormal or a zero of either sign.
 inline void Fill(std::span<float> out, Values values, std::mt19937& random) {
   std::normal_distribution<float> normal;
   for (float& value : out) {
@@ -80,8 +80,8 @@ inline void Fill(std::span<float> out, Values values, std::mt19937& random) {
   }
 }
 
-// The first index at which the two differ in bits, a NaN being equal to any
-// other; the size if there is none.
+// Returns the first index at which the bits differ, where any two NaNs are
+// equal; the size if there is none.
 inline size_t FirstDifference(std::span<const float> a,
                               std::span<const float> b) {
   CHECK(a.size() == b.size(), "arrays of one size");
@@ -99,10 +99,10 @@ struct Path {
   std::string name;  // "avx2, 3 threads"
 };
 
-// Every instruction set that this machine has, with 1, 2 and 3 threads; and a
-// device's kernels, run on the host, where arrays may lie anywhere: of several
-// sizes, as they decide how products are cut, and in both orders. What was
-// asked for is done once its status is known.
+// Returns every instruction set of this machine, each with 1, 2 and 3 threads,
+// and a device's kernels, run on the host, where arrays may lie anywhere. The
+// device has several sizes, which decide how products are split, and both
+// orders. Its work is complete once its status is known.
 inline std::vector<Path> AllPaths() {
   std::vector<Path> paths;
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {

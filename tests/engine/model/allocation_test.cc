@@ -1,5 +1,5 @@
-// In the steady state a step of the model allocates nothing. This file replaces
-// the global operator new of the test program by one that counts.
+// In the steady state, a step of the model allocates nothing. This file
+// replaces the global operator new of the test program by one that counts.
 #include <cstdlib>
 #include <new>
 
@@ -13,7 +13,7 @@ thread_local long allocations = 0;
 
 }  // namespace
 
-// Not inlined: the compiler would take malloc with delete for a mistake.
+// Not inlined: the compiler would report malloc with delete as a mismatch.
 [[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
   void* memory = std::malloc(size == 0 ? 1 : size);

@@ -1,4 +1,4 @@
-// The bits of gradients are a function of the job and the rows alone.
+// The bits of gradients depend only on the job and the rows.
 #include <bit>
 #include <vector>
 
@@ -18,8 +18,8 @@ std::vector<uint32_t> BitsOf(std::span<const float> values) {
   return bits;
 }
 
-// Bits of the first step of the job with `rows` rows: gradients, then the
-// losses of the step and of an evaluation.
+// Returns the bits of the first step of the job with `rows` rows: gradients,
+// then the losses of the step and of an evaluation.
 std::vector<uint32_t> FirstStepBits(JobSpec job, size_t rows,
                                     const Kernels& kernels) {
   job.batch = static_cast<int>(rows);
@@ -40,7 +40,7 @@ std::vector<uint32_t> FirstStepBits(JobSpec job, size_t rows,
 TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfTheGradients) {
   for (const char* name : {"tiny", "linear", "dnn"}) {
     const JobSpec job = PresetJob(name).value();
-    // One row, a row more than a chunk, an odd number.
+    // One row, one row more than a chunk, an odd number.
     for (const size_t rows : {1u, 37u, 257u}) {
       const auto expected =
           FirstStepBits(job, rows, *MakeKernels(Isa::kScalar, 1));
@@ -56,7 +56,7 @@ TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfTheGradients) {
   }
 }
 
-// Small images, so that a row more than a chunk does not take long.
+// Uses small images, so that a row more than a chunk is fast.
 JobSpec SmallCnn() {
   JobSpec job = PresetJob("cnn-short").value();
   job.data.side = 7;
@@ -117,7 +117,7 @@ TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
 TEST(BitsTest, EvaluationSumsAllRowsInOneCanonicalSum) {
   const auto kernels = MakeKernels(Isa::kAuto, 1);
   JobSpec job = PresetJob("tiny").value();
-  job.data.samples = 1000;  // four blocks of evaluation, the last one partial
+  job.data.samples = 1000;  // four evaluation blocks, the last one partial
   TrainingLoop loop(job, *kernels);
   const Dataset& train = loop.data().train;
   const auto model =

@@ -115,7 +115,7 @@ std::vector<double> DifferenceGradients(const ModelSpec& spec, uint32_t width,
                                         const ReplicaBatch& batch,
                                         std::span<const float> parameters) {
   // The error is about h^2 from the third derivative and 2^-53 / h from
-  // rounding: 1e-10 or so, far below float32's.
+  // rounding: about 1e-10, far below that of float32.
   constexpr double kStep = 1e-5;
   Doubles moved(parameters.begin(), parameters.end());
   Doubles gradients(parameters.size());

@@ -1,5 +1,5 @@
-// The model again in double precision, as plainly as it can be written: what
-// float32 gradients are measured against.
+// The model in double precision, written as plainly as possible: the reference
+// for float32 gradients.
 #ifndef GAUNTLET_TESTS_ENGINE_MODEL_DOUBLE_MODEL_H_
 #define GAUNTLET_TESTS_ENGINE_MODEL_DOUBLE_MODEL_H_
 
@@ -10,13 +10,14 @@
 
 namespace gauntlet {
 
-// The sum over the batch's rows of loss x loss_scale in a training pass, with
-// the dropout masks of the numerics contract. Images are `width` pixels wide.
+// Returns the sum over the batch's rows of loss x loss_scale in a training
+// pass, with the dropout masks of the numerics contract. Images are `width`
+// pixels wide.
 double DoubleLoss(const ModelSpec& spec, uint32_t width,
                   const ReplicaBatch& batch,
                   std::span<const double> parameters);
 
-// d DoubleLoss / d parameters, by central differences.
+// Returns d DoubleLoss / d parameters, by central differences.
 std::vector<double> DifferenceGradients(const ModelSpec& spec, uint32_t width,
                                         const ReplicaBatch& batch,
                                         std::span<const float> parameters);

@@ -1,5 +1,5 @@
-// Checked-in digests: a change of numerics, data or order shows here, and then
-// numerics::kVersion has to change too.
+// Checked-in digests: they change with numerics, data or order, and then
+// numerics::kVersion must change too.
 #include <gtest/gtest.h>
 
 #include "engine/numerics.h"
@@ -30,7 +30,7 @@ TEST(GoldenTest, TwentyStepsOfTinyEndInTheGoldenState) {
   }
 }
 
-// Eight rows a step: the scalar path takes its time.
+// Eight rows per step, because the scalar path is slow.
 TEST(GoldenTest, ThreeStepsOfCnnShortEndInTheGoldenState) {
   ASSERT_EQ(numerics::kVersion, 1u);
   JobSpec cnn = PresetJob("cnn-short").value();

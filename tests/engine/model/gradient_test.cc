@@ -22,7 +22,7 @@ constexpr LayerSpec kDropout = {.kind = LayerKind::kDropout, .rate = 0.3f};
 constexpr LayerSpec kHidden = {.kind = LayerKind::kDense, .units = 8};
 constexpr LayerSpec kOutput = {.kind = LayerKind::kDense, .units = kClasses};
 
-// Uniform in [-1, 1], other numbers for every stream.
+// Returns uniform numbers in [-1, 1], which differ between streams.
 std::vector<float> RandomFloats(size_t count, uint32_t stream_id) {
   const auto stream =
       numerics::MakeStream(99, numerics::Purpose::kInit, stream_id, 0);
@@ -60,10 +60,10 @@ const Stack kStacks[] = {
 
 class GradientTest : public ::testing::TestWithParam<LossKind> {};
 
-// A sum over k terms is off by at most k 2^-24 of their magnitudes; here k <=
-// 12 in each of at most six products in a row, and the losses' own functions
-// add a few units: 128 units of the largest gradient is above all of it, and
-// far below what any wrong formula gives.
+// The error of a sum over k terms is at most k 2^-24 of their magnitudes. Here
+// k <= 12 in each of at most six consecutive products, and the loss functions
+// add a few units. 128 units of the largest gradient is above all of this, and
+// far below the error of any wrong formula.
 constexpr double kTolerance = 128 * 0x1p-24;
 
 TEST_P(GradientTest, AgreesWithCentralDifferences) {

@@ -13,8 +13,8 @@ double AccuracyAfter(const JobSpec& job, int epochs) {
   return loop.Accuracy(loop.data().validation);
 }
 
-// The digits are hard enough to tell models apart: that is what makes an
-// accuracy mean something.
+// The digits are hard enough to tell models apart, so that an accuracy is
+// meaningful.
 TEST(LearningTest, AnMlpReadsDigitsClearlyBetterThanALinearModel) {
   const double linear = AccuracyAfter(PresetJob("linear").value(), 10);
   const double mlp = AccuracyAfter(PresetJob("mlp").value(), 10);
@@ -23,8 +23,8 @@ TEST(LearningTest, AnMlpReadsDigitsClearlyBetterThanALinearModel) {
   EXPECT_GT(mlp, linear + 0.04);
 }
 
-// The epochs and the accuracy that `gauntlet list presets` gives. The others
-// take longer.
+// Checks the epochs and the accuracy that `gauntlet list presets` prints. The
+// other presets take longer.
 TEST(LearningTest, EachPresetReachesItsAccuracyInItsEpochs) {
   for (const char* name : {"linear", "dnn", "tiny"}) {
     const PresetRun& run = PresetRunOf(name);
@@ -34,7 +34,7 @@ TEST(LearningTest, EachPresetReachesItsAccuracyInItsEpochs) {
   }
 }
 
-// The preset has ten epochs.
+// Trains four of the preset's ten epochs.
 TEST(LearningTest, CnnReadsNineDigitsOfTenAfterFourEpochs) {
   EXPECT_GT(AccuracyAfter(PresetJob("cnn").value(), 4), 0.9);
 }

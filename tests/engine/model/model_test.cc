@@ -136,7 +136,7 @@ TEST_F(ModelTest, InitialKernelsFillTheGlorotIntervalAndBiasesAreZero) {
             ? 0.0f
             : std::sqrt(6.0f /
                         static_cast<float>(info.shape[0] + info.shape[1]));
-    // Thousands of uniform numbers come within 1% of both ends.
+    // Among thousands of uniform numbers, some are within 1 % of each end.
     EXPECT_LE(high, limit) << info.name;
     EXPECT_GE(high, limit * 0.99f) << info.name;
     EXPECT_GE(low, -limit) << info.name;
@@ -144,7 +144,7 @@ TEST_F(ModelTest, InitialKernelsFillTheGlorotIntervalAndBiasesAreZero) {
   }
 }
 
-// Fans of a kernel count the pixels that it covers.
+// The fan of a kernel includes the pixels that the kernel covers.
 TEST_F(ModelTest, InitialConvolutionsFillTheirGlorotInterval) {
   const ModelSpec spec = {
       .layers = {{.kind = LayerKind::kConv2D, .filters = 200, .kernel = 4},
@@ -252,7 +252,7 @@ TEST_F(ModelTest, TheMasksOfARowBelongToItsPlaceInTheGlobalBatch) {
   const std::vector<float> features(2 * 49, 0.5f);
   const std::vector<uint8_t> labels(2, 3);
   std::vector<float> gradients(parameters.size());
-  // One after the other, as two replicas have them, or both at once.
+  // Runs one row after the other, as two replicas do, and then both at once.
   ReplicaBatch one{.features = std::span(features).first(49),
                    .labels = std::span(labels).first(1)};
   const float first = model->Gradients(parameters, one, gradients).loss;

@@ -1,4 +1,4 @@
-// The shortest training loop there can be: one process, replicas in order.
+// The shortest possible training loop: one process, replicas in order.
 #ifndef GAUNTLET_TESTS_ENGINE_MODEL_TRAINING_LOOP_H_
 #define GAUNTLET_TESTS_ENGINE_MODEL_TRAINING_LOOP_H_
 
@@ -14,26 +14,27 @@
 
 namespace gauntlet {
 
-// Canonical kernels; stops the test program where the machine lacks the set.
+// Returns canonical kernels; stops the test program if the machine lacks the
+// instruction set.
 std::unique_ptr<Kernels> MakeKernels(Isa isa, int threads);
-// The instruction sets of this machine, scalar first.
+// Returns the instruction sets of this machine, scalar first.
 std::vector<Isa> IsasHere();
 
-// Rows of a data set, gathered as a batch refers to them.
+// Rows of a data set, gathered for a batch to refer to.
 struct Rows {
   std::vector<float> features;
   std::vector<uint8_t> labels;
 };
 Rows Gather(const Dataset& data, const SampleOrder& order,
             const RowRange& range);
-// All rows of the data set.
+// Returns all rows of the data set.
 ReplicaBatch WholeSet(const Dataset& data);
 
 class TrainingLoop {
  public:
   TrainingLoop(const JobSpec& job, const Kernels& kernels);
 
-  // One step: gradients of the replicas, added in order, and the update.
+  // Trains one step: adds the replicas' gradients in order, and updates.
   void Step();
   // Runs to the end of the current epoch.
   void Epoch();

@@ -32,7 +32,7 @@ std::vector<uint32_t> Bits(const std::vector<float>& values) {
   return bits;
 }
 
-// With a kernel of one pixel nothing is left but a product of matrices.
+// A convolution with a kernel of one pixel is a matrix product.
 TEST(ConvolutionTest, OfOnePixelIsAMatrixProduct) {
   const ConvolutionShape s = {3, 11, 9, 300, 1, 5};
   Arrays a(s);
@@ -62,7 +62,7 @@ TEST(ConvolutionTest, InputGradientOfOnePixelIsAMatrixProduct) {
   EXPECT_EQ(Bits(dx), Bits(expected));
 }
 
-// y[o] = sum x[o + k] w[k] says what each gradient has to be; here in double.
+// y[o] = sum x[o + k] w[k] defines each gradient; computed here in double.
 TEST(ConvolutionTest, AgreesWithItsDefinitionInDoublePrecision) {
   const ConvolutionShape s = {2, 7, 6, 3, 4, 5};
   Arrays a(s);
@@ -92,8 +92,8 @@ TEST(ConvolutionTest, AgreesWithItsDefinitionInDoublePrecision) {
   for (size_t i = 0; i < dx.size(); ++i) EXPECT_NEAR(inputs[i], dx[i], 1e-5);
 }
 
-// A tap outside of the output adds nothing, not even +0 * w: an infinite weight
-// there would make a NaN of it.
+// A tap outside of the output adds nothing, not even +0 * w, which would be NaN
+// for an infinite weight.
 TEST(ConvolutionTest, ATapOutsideIsSkippedAndNotMultipliedByZero) {
   const ConvolutionShape s = {1, 2, 2, 1, 2, 1};
   const float kernel[] = {1.0f, INFINITY, 3.0f, 4.0f};
@@ -106,8 +106,8 @@ TEST(ConvolutionTest, ATapOutsideIsSkippedAndNotMultipliedByZero) {
   EXPECT_EQ(dx[3], 8.0f);
 }
 
-// Two taps of 200 filters: the chunk ends within the second, though the first
-// is skipped at the left edge.
+// Two taps of 200 filters: the chunk ends within the second tap, although the
+// first is skipped at the left edge.
 TEST(ConvolutionTest, ChunksOfTheInputGradientCountSkippedTaps) {
   const ConvolutionShape s = {1, 3, 3, 1, 2, 200};
   Arrays a(s);
@@ -121,7 +121,7 @@ TEST(ConvolutionTest, ChunksOfTheInputGradientCountSkippedTaps) {
   for (size_t f = 0; f < 56; ++f) first = Fma(dy[f], w[f], first);
   float second = 0.0f;
   for (size_t f = 56; f < 200; ++f) second = Fma(dy[f], w[f], second);
-  float rest = 0.0f;  // k = 512 ... 767, 768 ... 799: nothing
+  float rest = 0.0f;  // k = 512 ... 767 and 768 ... 799 add nothing
   EXPECT_EQ(BitsOf(found), BitsOf(first + second + rest + rest));
   EXPECT_NE(BitsOf(found), BitsOf(Dot({dy, 1}, {w, 1}, 200)));
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kDenormal = 0x1p-149f;
-// A prime: reaches every exponent and, in the long run, every low bit.
+// A prime, which reaches every exponent and eventually every low bit.
 constexpr uint64_t kStride = 4099;
 
 struct Function {
@@ -31,8 +31,8 @@ const Function kFunctions[] = {
      1.37},
 };
 
-// The error in units of the last place of the exact result; 0 for two NaNs or
-// infinities that agree.
+// Returns the error in units in the last place of the exact result; 0 for two
+// NaNs or equal infinities.
 double ErrorUlp(float ours, double exact) {
   if (std::isnan(exact)) return std::isnan(ours) ? 0.0 : 1e9;
   if (std::isinf(ours) || std::isinf(static_cast<float>(exact))) {

@@ -16,7 +16,7 @@ struct KnownAnswer {
   PhiloxKey key;
   PhiloxBlock output;
 };
-// kat_vectors of the Random123 distribution, philox4x32 with 10 rounds.
+// From kat_vectors of the Random123 distribution: philox4x32 with 10 rounds.
 constexpr KnownAnswer kKnownAnswers[] = {
     {{{0, 0, 0, 0}},
      {{0, 0}},
@@ -137,8 +137,8 @@ TEST(NumericsRandomTest, KeysAndEpochsGiveOtherPermutations) {
   EXPECT_EQ(PermutationOf(1, 0, 1000), PermutationOf(1, 0, 1000));
 }
 
-// 6 orders of 3 rows over 6000 epochs: each about 1000 times, standard
-// deviation 29.
+// 6 orders of 3 rows over 6000 epochs: each about 1000 times, with a standard
+// deviation of 29.
 TEST(NumericsRandomTest, EveryOrderOfThreeRowsIsAboutAsLikely) {
   std::map<std::vector<uint32_t>, int> counts;
   for (uint64_t epoch = 0; epoch < 6000; ++epoch) {

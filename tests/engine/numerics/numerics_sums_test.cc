@@ -35,7 +35,8 @@ TEST(NumericsSumsTest, ASumOfNegativeZerosIsPositiveZero) {
   EXPECT_EQ(BitsOf(ChunkedSum(zeros.data(), 1, zeros.size())), 0u);
 }
 
-// 2^24 swallows each 1 that is added to it; a chunk of ones does not.
+// 2^24 absorbs each single 1 that is added to it, but not the sum of a chunk of
+// ones.
 TEST(NumericsSumsTest, EachChunkHasAnAccumulatorOfItsOwn) {
   std::vector<float> values(2 * kChunk, 1.0f);
   values[0] = 0x1p24f;
@@ -121,7 +122,7 @@ TEST(NumericsSumsTest, MeanSquaredErrorIsItsFormula) {
   EXPECT_EQ(gradients[1], 0.5f);
 }
 
-// The digests notice a compiler or flag that changes a bit; they change only
+// The digests detect a compiler or flag that changes a bit. They change only
 // together with kVersion.
 TEST(NumericsSumsTest, ResultsOfVersionOneKeepTheirDigests) {
   EXPECT_EQ(kVersion, 1u);

@@ -1,4 +1,4 @@
-// Workers of a job on this machine, whose ports anybody can reach.
+// Workers of a job on this machine, whose ports any program can reach.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,13 +31,13 @@ namespace {
 constexpr int kWorkers = 3;
 constexpr size_t kIdle = 2000;
 constexpr uint64_t kLeastSteps = 200;
-constexpr uint32_t kStop = 1;  // a request: the strangers are done
+constexpr uint32_t kStop = 1;  // request to stop: the strangers are done
 
 JobToken Token(char digit) {
   return *JobToken::Parse(std::string(2 * JobToken::kBytes, digit));
 }
 
-// Descriptors for both ends of all idle connections.
+// Allows descriptors for both ends of all idle connections.
 void AllowDescriptors() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -50,11 +50,11 @@ struct Steps {
   Status status = Unavailable("did not run");
   uint64_t count = 0;
   Duration longest{0};
-  uint64_t bits = 0;  // mixed from all sums
+  uint64_t bits = 0;  // hash of all sums
 };
 
-// Sums gradients step by step until the strangers are done. The sums are a
-// function of the steps, so equal numbers of steps have equal bits.
+// Sums gradients step by step until the strangers are done. The sums depend
+// only on the steps, so equal numbers of steps give equal bits.
 Steps Train(World& world, const Kernels& kernels, const SessionOptions& options,
             const std::atomic<bool>& done, std::atomic<int>& formed) {
   Steps steps;
@@ -108,7 +108,8 @@ Descriptor ConnectIdle(int port) {
   return fd;
 }
 
-// A stranger who speaks the protocol and has another token. Returns its answer.
+// Connects as a stranger that speaks the protocol but has another token.
+// Returns the answer.
 Result<Frame> CallWithAnotherToken(Network& network,
                                    const std::string& address) {
   ASSIGN_OR_RETURN(const auto channel, network.Connect(address, Soon()));
@@ -141,7 +142,7 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
           Train(world, *kernels, own, done, formed);
     });
   }
-  // Some come before the workers have met, and some while they train.
+  // Some connect before the workers have met, and some during training.
   std::vector<Descriptor> idle;
   GrpcNetwork network;
   for (int round = 0; round < 2; ++round) {
@@ -151,7 +152,7 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
     for (int i = 0; i < 20; ++i) {
       const Result<Frame> answer = CallWithAnotherToken(
           network, options.addresses[static_cast<size_t>(i % kWorkers)]);
-      // Refused, if it was not cut off.
+      // Refused, if it was not disconnected.
       EXPECT_TRUE(!answer.ok() || DecodeControlAs<Refusal>(*answer).ok());
     }
     for (int met = formed; met < kWorkers; met = formed) formed.wait(met);
@@ -166,7 +167,7 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
   }
 }
 
-// Joins a cluster of two as that rank, and leaves it.
+// Joins a cluster of two as that rank, and leaves.
 Status Join(SessionOptions options, int rank) {
   RealWorld real;
   World world = real.world();
@@ -198,7 +199,7 @@ TEST(RealStrangersTest, InTheChiefsPlaceForAMoment_NeitherEndNorHoldAWorker) {
     auto listener = network.Listen(options.addresses[0]).value();
     Status worker;
     std::thread thread([&] { worker = Join(options, 1); });
-    // It keeps the connection when it leaves the chief's place.
+    // The stranger keeps the connection when it leaves the chief's place.
     const Result<Incoming> caller = listener->Accept(Soon());
     ASSERT_TRUE(caller.ok());
     trick(*caller->channel);

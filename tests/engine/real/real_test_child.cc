@@ -1,6 +1,5 @@
 // Program that tests run as another process: `real_test_child <mode>
-// <arguments…>`.
-// Lines for the test go to descriptor 3.
+// <arguments…>`. It writes lines for the test to descriptor 3.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -34,7 +33,7 @@ void Tell(const std::string& line) {
   while (true) pause();
 }
 
-// descriptors: prints the numbers of those that are open.
+// descriptors: prints the numbers of the open descriptors.
 int ListDescriptors(const Arguments&) {
   DIR* const directory = opendir("/proc/self/fd");
   CHECK(directory != nullptr, "/proc");
@@ -46,7 +45,7 @@ int ListDescriptors(const Arguments&) {
   return 0;
 }
 
-// emit FILE: events without end; tells once there are some.
+// emit FILE: emits events without end, and reports once there are some.
 int Emit(const Arguments& arguments) {
   const SystemClock clock;
   auto log =
@@ -57,7 +56,7 @@ int Emit(const Arguments& arguments) {
   }
 }
 
-// launcher: starts two workers that sleep, tells their process ids, sleeps.
+// launcher: starts two workers that sleep, prints their process ids, sleeps.
 int RunLauncher(const Arguments&) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(
@@ -88,8 +87,8 @@ int Report(const Arguments&) {
   return 75;
 }
 
-// report-much: a worker whose reports nobody reads, in a buffer of 1 MiB; then
-// its result. Exits with 77 if the system grants no such buffer.
+// report-much: a worker that sends unread reports into a buffer of 1 MiB, and
+// then its result. Exits with 77 if the system grants no such buffer.
 int ReportMuch(const Arguments&) {
   constexpr int kBufferBytes = 1 << 20;
   const auto set = [&](int option) {
@@ -109,8 +108,8 @@ int ReportMuch(const Arguments&) {
   return 0;
 }
 
-// starting: a program that is slow to take notices, and needs one before it
-// says "ready".
+// starting: a program that is slow to take signals, and needs one before it
+// prints "ready".
 int StartSlowly(const Arguments&) {
   HoldSignals();
   Tell("starting");
@@ -124,7 +123,7 @@ int StartSlowly(const Arguments&) {
   return 0;
 }
 
-// notices [LAST [CODE]]: counts termination notices; tells when ready and at
+// notices [LAST [CODE]]: counts preemption notices; reports when ready and at
 // each one. With CODE, the second interrupt ends it.
 int AwaitNotices(const Arguments& arguments) {
   const int last = arguments.empty() ? 2 : std::stoi(arguments[0]);
@@ -148,11 +147,11 @@ int AwaitNotices(const Arguments& arguments) {
   host.Exit(143);
 }
 
-// connect ADDRESS MODE [ring|control]: connects and sends a first frame, the
-// hello of that role if there is one, then
+// connect ADDRESS MODE [ring|control]: connects and sends a first frame, which
+// is the hello of that role if one is given, then
 //   flood: sends 4 MiB frames without end
 //   idle:  neither sends nor receives
-//   echo:  sends back what comes
+//   echo:  sends back what it receives
 int Connect(const Arguments& arguments) {
   SystemClock clock;
   GrpcNetwork network;
@@ -180,7 +179,7 @@ int Connect(const Arguments& arguments) {
   }
 }
 
-// listen ADDRESS: listens and does nothing else.
+// listen ADDRESS: listens, and does nothing else.
 int Listen(const Arguments& arguments) {
   GrpcNetwork network;
   auto listener = network.Listen(arguments.at(0));

@@ -1,5 +1,5 @@
-// A directory that lives as long as a test, in $TMPDIR or /tmp, and what tests
-// do with files.
+// A directory in $TMPDIR or /tmp that exists during a test, and file functions
+// for tests.
 #ifndef GAUNTLET_TESTS_ENGINE_REAL_SCRATCH_DIRECTORY_H_
 #define GAUNTLET_TESTS_ENGINE_REAL_SCRATCH_DIRECTORY_H_
 

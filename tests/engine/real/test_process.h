@@ -1,4 +1,4 @@
-// Processes that tests start and look after.
+// Processes that tests start and observe.
 #ifndef GAUNTLET_TESTS_ENGINE_REAL_TEST_PROCESS_H_
 #define GAUNTLET_TESTS_ENGINE_REAL_TEST_PROCESS_H_
 
@@ -17,11 +17,11 @@
 
 namespace gauntlet {
 
-// Long enough for a loaded machine; no test waits for it to pass.
+// Long enough for a loaded machine; no test waits until then.
 inline Time Soon() { return SystemClock().Now() + std::chrono::seconds(60); }
 inline Time In(Duration time) { return SystemClock().Now() + time; }
 
-// True once the process, a child or not, has ended.
+// Waits, and returns true iff the process, a child or not, has ended.
 inline bool EndsSoon(pid_t pid) {
   const Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd.valid()) return true;
@@ -29,7 +29,7 @@ inline bool EndsSoon(pid_t pid) {
   return poll(&wait, 1, 60000) == 1;
 }
 
-// real_test_child with these arguments, killed at the end of the test.
+// A real_test_child with these arguments, killed at the end of the test.
 class TestProcess {
  public:
   explicit TestProcess(std::vector<std::string> arguments)

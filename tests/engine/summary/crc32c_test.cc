@@ -15,7 +15,7 @@ std::string Bytes(int first, int step) {
   return bytes;
 }
 
-// RFC 3720, appendix B.4, and the check value of the CRC catalogues.
+// From RFC 3720, appendix B.4, and the check value of the CRC catalogues.
 TEST(Crc32cTest, TheVectorsOfTheStandardHold) {
   EXPECT_EQ(Crc32c(""), 0u);
   EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
@@ -25,7 +25,7 @@ TEST(Crc32cTest, TheVectorsOfTheStandardHold) {
   EXPECT_EQ(Crc32c(Bytes(31, -1)), 0x113fdb5cu);
 }
 
-// Rotated right by 15 bits, and a constant added.
+// The mask rotates right by 15 bits and adds a constant.
 TEST(Crc32cTest, TheMaskIsTheOneOfTfRecord) {
   EXPECT_EQ(MaskedCrc32c("123456789"), 0xc78ab0e5u);
   EXPECT_EQ(MaskedCrc32c(""), 0xa282ead8u);

@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// 1.5 s and step 300, as every event begins: a fixed64 and a varint.
+// Beginning of every event here: time 1.5 s and step 300, as a fixed64 and a
+// varint.
 const std::string kTime("\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\x10\xac\x02", 12);
 constexpr EventTime kAt = {.wall_seconds = 1.5, .step = 300};
 

@@ -16,7 +16,8 @@ class SummaryWriterTest : public testing::Test {
   Result<std::unique_ptr<SummaryWriter>> Open(uint64_t first_step) {
     return SummaryWriter::Open(world_.world, "/runs/a", first_step);
   }
-  // Versions and starts at the clock of the test's world.
+  // Returns the records for version and session start, at the test world's
+  // time.
   static std::string Head(uint64_t first_step) {
     return RecordOf(FileVersionEvent({.wall_seconds = 1.7e9, .step = 0})) +
            RecordOf(
@@ -55,7 +56,7 @@ TEST_F(SummaryWriterTest, EachLifeHasAFileOfItsOwnAndItsNameIsTheLast) {
   ASSERT_TRUE(Open(5).ok());
   EXPECT_EQ(storage_.Bytes("/runs/a/events.out.tfevents.1700000001.machine-a"),
             Head(5));
-  // As after a clock that went back.
+  // As after a clock that was set back.
   for (const char* name : {"events.out.tfevents.1900000000.elsewhere",
                            "events.out.tfevents.x", "events.out.tfevents."}) {
     ASSERT_TRUE(

@@ -1,6 +1,6 @@
-// Checkpoints are deleted only once the launcher has the result: whoever dies
-// or is paused in between, the result is the job's, and what a next attempt
-// would need is there.
+// Checkpoints are deleted only once the launcher has the result. If a process
+// dies or is paused in between, the job still has its result, or all that the
+// next attempt needs.
 #include <string>
 #include <vector>
 
@@ -41,7 +41,7 @@ class AcknowledgementTest : public testing::Test {
     return run_.Run({.workers = 2}, plan);
   }
 
-  // The launcher, long before its workers have finished.
+  // Pauses the launcher, long before its workers finish.
   void PauseFor(Duration pause) {
     At(milliseconds(50), [this] { simulation().Stop(kLauncher); });
     At(milliseconds(50) + pause, [this] { simulation().Continue(kLauncher); });
@@ -95,7 +95,7 @@ TEST_F(AcknowledgementTest, ChiefWaits_WhileTheLauncherIsPaused) {
   EXPECT_THAT(Checkpoints(), IsEmpty());
 }
 
-// Longer than the chief waits.
+// The pause is longer than the chief waits.
 TEST_F(AcknowledgementTest, CheckpointsStay_IfTheLauncherIsPausedForTooLong) {
   PauseFor(seconds(60));
   const LaunchedEnd end = Run();

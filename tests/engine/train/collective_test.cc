@@ -1,5 +1,5 @@
-// Gradients that are summed from device to device: the emulated devices', over
-// the simulated network.
+// Gradients that are summed from device to device: emulated devices over the
+// simulated network.
 #include <cstring>
 #include <map>
 #include <string>
@@ -73,7 +73,8 @@ RC_GTEST_PROP(CollectiveProperty, EndsAsTheRingForAnySplitAndChunks, ()) {
   RC_ASSERT(devices.result->digest == UndisturbedDigest(options));
 }
 
-// How often arrays as large as the gradients go to and from the device.
+// Returns how often arrays as large as the gradients are copied to or from the
+// device.
 int LargeCopiesOf(uint64_t epochs, CollectiveChoice collective) {
   static int copies = 0;
   static const gpu::DeviceApi api = [] {
@@ -181,7 +182,7 @@ TEST(CollectiveTest, WhoWasToldOfAnotherCollectiveIsNamed) {
                                               "ring at rank 1")));
 }
 
-// Some of a failed device's sum has gone to the others, as zeros.
+// Part of a failed device's sum has reached the other workers, as zeros.
 TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
   static int opened = 0;
   static gpu::Device* failing = nullptr;
@@ -229,7 +230,8 @@ TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
 // Value of each byte of new memory on FailingAtTheFirstCopy.
 int new_memory_holds = 0;
 
-// Fails at the first copy, which is of the first gradients into their sum.
+// A device that fails at its first copy: that of the first gradients into their
+// sum.
 const gpu::DeviceApi& FailingAtTheFirstCopy() {
   static gpu::Device* failed = nullptr;
   static const gpu::DeviceApi api = [] {
@@ -254,7 +256,7 @@ const gpu::DeviceApi& FailingAtTheFirstCopy() {
   return api;
 }
 
-// A run is a function of its plan.
+// A run depends only on its plan, not on the content of new memory.
 TEST(CollectiveTest, WhatAFailedDeviceSendsIsNothingOfTheMachines) {
   std::vector<uint64_t> digests;
   for (const int byte : {0x11, 0x22}) {
@@ -281,7 +283,7 @@ struct Disturbed {
   bool fired = false;
 };
 
-// Two chunks a step.
+// Returns a collective that takes two chunks per step.
 gpu::CollectiveApi SmallChunks() { return InChunksOf(250); }
 
 Disturbed Disturb(const Fault& fault, RestartPolicy policy,
@@ -303,8 +305,8 @@ void ExpectToHold(const Disturbed& disturbed, const std::string& where) {
   EXPECT_EQ(disturbed.end.launch.result->digest, golden) << where;
 }
 
-// Disturbs one step's exchange at every hit of each of its points. Returns the
-// number of hits.
+// Disturbs one step's exchange at every occurrence of each of its points.
+// Returns the number of occurrences.
 int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
   int fired = 0;
   for (const Point point : {Point::kAllReduceBegin, Point::kAllReduceSend,
@@ -328,8 +330,8 @@ int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
   return fired;
 }
 
-// Hits with 3 ranks: begin and end 6, gradients 6 sent and 8 received, the rest
-// 4 sent and 4 received.
+// Occurrences with 3 ranks: 6 of begin and end, 6 sends and 8 receives of
+// gradients, 4 sends and 4 receives of the rest.
 constexpr int kPlacesOfTheExchange = 28;
 
 TEST(CollectiveTest, ADeathAnywhereInTheExchangeIsALoss) {
@@ -358,7 +360,7 @@ TEST(CollectiveTest, ARejoiningGenerationHasACommunicatorOfItsOwn) {
   EXPECT_THAT(disturbed.end.Of(EventKind::kCarriedOn), SizeIs(3));
 }
 
-// Covers a loss that is detected only after the sum, too.
+// Also covers a loss that is detected only after the sum.
 TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
   static std::map<gpu::Communicator*, gpu::Device*> members;
   static int twice = 0;
@@ -377,7 +379,7 @@ TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
     members.erase(communicator);
     EmulatedCollective().abort(communicator);
   };
-  for (const uint64_t hit : {1, 2}) {  // a chunk; what is beside the gradients
+  for (const uint64_t hit : {1, 2}) {  // a chunk; other data
     ExpectToHold(Disturb({.id = "crash",
                           .site = {.worker = 1,
                                    .step = 8,
@@ -388,7 +390,7 @@ TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
                  fmt::format("hit {}", hit));
   }
   EXPECT_EQ(twice, 0);
-  // Two runs' workers went with their processes, as they stood.
+  // The workers of two runs ended with their processes, without leaving.
   EXPECT_THAT(members, SizeIs(testing::Le(6)));
 }
 
@@ -414,7 +416,8 @@ TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
   }
 }
 
-// Wherever that falls: into the meeting, the communicator's making, a step.
+// The kill hits anywhere: while workers meet, create the communicator, or
+// train.
 TEST(CollectiveTest, AWorkerMayBeKilledWhileTheyJoin) {
   for (int ms = 0; ms < 30; ++ms) {
     const Disturbed disturbed =

@@ -1,4 +1,4 @@
-// Workers whose states differ: the run stops and says who.
+// Workers whose states differ: the run stops and names the rank.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ void ExpectFailure(const LifeOutcome& outcome, const std::string& reason) {
   EXPECT_FALSE(outcome.result);
 }
 
-// A rank whose directory has claims of its own could take the chief's claim for
-// an old one.
+// A rank whose directory holds claims of its own could mistake the chief's
+// claim for an old one.
 TEST(DisagreementTest, SoIsWhoKnowsOfNoCheckpoints) {
   TrainingFixture fixture;
   fixture.Run(2, SmallRun());
@@ -43,7 +43,8 @@ TEST(DisagreementTest, SoIsWhoKnowsOfNoCheckpoints) {
   }
 }
 
-// Bits outside the contract on one rank would be nobody's.
+// With arithmetic outside the contract on one rank, the result would be that of
+// no single arithmetic.
 TEST(DisagreementTest, SoIsAnotherArithmetic) {
   const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();
@@ -55,7 +56,7 @@ TEST(DisagreementTest, SoIsAnotherArithmetic) {
                                               "library at rank 1")));
 }
 
-// Rank 2 is told of a slower learning rate: another job.
+// Rank 2 has another learning rate, so its job differs.
 TEST(DisagreementTest, AnotherJobIsFoundBeforeTheFirstStep) {
   const LifeOutcome outcome = TrainingFixture().RunEach(3, [](int rank) {
     TrainOptions options = SmallRun();
@@ -130,7 +131,7 @@ TEST(DisagreementTest, AnotherStartingStateIsFoundBeforeTheFirstStep) {
   EXPECT_TRUE(outcome.StepsOf(EventKind::kStep).empty());
 }
 
-// Turns over one bit of the totals that a rank receives in a step.
+// Flips one bit of the totals that a rank receives in a step.
 class FlippingChannel final : public Channel {
  public:
   FlippingChannel(std::unique_ptr<Channel> base, uint64_t step)
@@ -193,8 +194,8 @@ class FlippingNetwork final : public Network {
   uint64_t step_;
 };
 
-// With four ranks, rank 3 makes the totals and rank 2 passes none on. A value
-// that rank 2 receives wrong is wrong only there.
+// With four ranks, rank 3 computes the totals and rank 2 is last to receive
+// them. A wrong value on rank 2 is wrong only there.
 LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
   TrainingFixture fixture;
   fixture.PutBeforeTheNetwork(

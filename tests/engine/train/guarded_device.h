@@ -1,5 +1,5 @@
-// An emulated device whose memory can be touched by its own operations only:
-// whoever else follows a pointer into it stops the program.
+// An emulated device whose memory only its own operations may touch: any other
+// access stops the program.
 #ifndef GAUNTLET_TESTS_ENGINE_TRAIN_GUARDED_DEVICE_H_
 #define GAUNTLET_TESTS_ENGINE_TRAIN_GUARDED_DEVICE_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// Memory of one device: handed out once, taken back all together.
+// Memory of one device: each part is allocated once, and all is freed together.
 class GuardedMemory {
  public:
   GuardedMemory()
@@ -54,7 +54,7 @@ class GuardedMemory {
   size_t used_ = 0;
 };
 
-// As gpu::EmulatedDevice().
+// As gpu::EmulatedDevice(), with guarded memory.
 inline const gpu::DeviceApi& GuardedDevice() {
   static std::map<gpu::Device*, std::unique_ptr<GuardedMemory>> memories;
   static const gpu::DeviceApi api = [] {

@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// Ten seconds are fifty beats, each in its time however long the one before it
+// Ten seconds are fifty heartbeats, each on time however long the last one
 // took.
 TEST(HeartbeatTest, ASlowBeatDoesNotPutOffTheNext) {
   const std::vector<Fault> faults = {

@@ -23,8 +23,8 @@ namespace gauntlet {
 struct LaunchedEnd {
   LaunchEnd launch;
   RunEnd run = RunEnd::kAllExited;
-  std::vector<LogEvent> events;    // all processes', as they came
-  std::vector<std::string> lines;  // the chief's messages for people
+  std::vector<LogEvent> events;    // of all processes, in order
+  std::vector<std::string> lines;  // the chief's messages for users
 
   std::vector<LogEvent> Of(EventKind kind) const {
     std::vector<LogEvent> found;

@@ -21,7 +21,7 @@
 
 namespace gauntlet {
 
-// Four replicas, 6 steps an epoch, 4 epochs: 24 steps.
+// Four replicas, 6 steps per epoch, 4 epochs: 24 steps.
 inline constexpr uint64_t kStepsPerEpoch = 6;
 inline constexpr uint64_t kEpochs = 4;
 inline constexpr uint64_t kSteps = kStepsPerEpoch * kEpochs;
@@ -47,11 +47,11 @@ inline TrainOptions SmallRun() {
 
 // End of one attempt of the job, by rank.
 struct LifeOutcome {
-  std::vector<int> exits;            // -1: it never did
-  std::vector<std::string> reasons;  // as the workers gave them
+  std::vector<int> exits;            // -1: it never exited
+  std::vector<std::string> reasons;  // as the workers reported them
   std::vector<std::vector<LogEvent>> events;
   std::optional<TrainResult> result;
-  std::vector<std::string> lines;          // the chief's messages for people
+  std::vector<std::string> lines;          // the chief's messages for users
   std::vector<std::string> of_themselves;  // failures of workers' own devices
   RunEnd end = RunEnd::kAllExited;
 
@@ -76,9 +76,9 @@ struct LifeOutcome {
 
 class TrainingFixture {
  public:
-  // Options of a rank: the same for all, as a rule.
+  // Returns the options of a rank, usually the same for all.
   using OptionsOf = std::function<TrainOptions(int rank)>;
-  // Network between a rank and the base network; null: none.
+  // Wraps the base network of a rank; null: the rank uses the base network.
   using NetworkOf = std::function<std::unique_ptr<Network>(int rank, Network&)>;
 
   explicit TrainingFixture(uint64_t seed = 1)
@@ -97,7 +97,7 @@ class TrainingFixture {
   void PutBeforeTheNetwork(NetworkOf network_of) {
     network_of_ = std::move(network_of);
   }
-  // All outlive the runs. Null: none.
+  // Set objects that must outlive the runs. Null: not used.
   void RememberIn(TrainMemo* memo) { memo_ = memo; }
   void set_hooks(LoopHooks* hooks) { hooks_ = hooks; }
   void LookBy(StepProbe* probe) { probe_ = probe; }
@@ -225,7 +225,7 @@ class TrainingFixture {
   LifeOutcome outcome_;
 };
 
-// The final state of a run that nothing ever happened to.
+// Returns the digest of the final state of an undisturbed run.
 inline std::string UndisturbedDigest(TrainOptions options) {
   options.checkpoint = {};
   options.horizon.stop_at_step.reset();

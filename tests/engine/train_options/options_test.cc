@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-// After gtest, which it does not include.
+// After gtest, which this header does not include.
 #include <rapidcheck/gtest.h>
 
 namespace gauntlet {
@@ -108,7 +108,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.horizon.epochs == b.horizon.epochs);
   RC_ASSERT(a.horizon.max_steps == b.horizon.max_steps);
   RC_ASSERT(a.horizon.stop_at_step == b.horizon.stop_at_step);
-  // A text cannot hold bytes that are not UTF-8, as some directories do.
+  // The text cannot represent paths that are not UTF-8.
   RC_ASSERT(a.summary.directory.empty() == b.summary.directory.empty());
   RC_ASSERT(a.summary.every == b.summary.every);
   RC_ASSERT(a.export_directory == b.export_directory);

@@ -100,7 +100,7 @@ Result<std::map<std::string, std::string>> PackDirectory(
   return files;
 }
 
-// A directory's path is before those of what is in it.
+// The path of a directory precedes those of its contents.
 Status UnpackDirectory(Storage& storage, const std::string& directory,
                        const std::map<std::string, std::string>& files) {
   RETURN_IF_ERROR(storage.MakeDirectory(directory));

@@ -1,11 +1,11 @@
-// A checkpoint directory as one text file, so that it can be kept in a
-// repository: a head of "key: value" lines, then directories and files.
+// A checkpoint directory as one text file that can be kept in a repository: a
+// head of "key: value" lines, then directories and files.
 //
-//   final: <state digest that the run ends in>
+//   final: <digest of the final state of the run>
 //   epochs: 4
 //   directory step-000000009-g2
 //   file step-000000009-g2/MANIFEST.json
-//     <hex digits, 40 bytes a line>
+//     <hex digits, 40 bytes per line>
 #ifndef GAUNTLET_TESTS_ENGINE_UPGRADE_STORE_BUNDLE_H_
 #define GAUNTLET_TESTS_ENGINE_UPGRADE_STORE_BUNDLE_H_
 
@@ -21,19 +21,19 @@ namespace gauntlet {
 
 struct StoreBundle {
   std::string final_digest;
-  uint64_t epochs = 0;  // the horizon that the final digest is of
-  // By path from the directory on; those of directories end in '/'.
+  uint64_t epochs = 0;  // horizon of the run that ends in the final digest
+  // By path relative to the directory; paths of directories end in '/'.
   std::map<std::string, std::string> files;
 };
 
 std::string BundleToText(const StoreBundle& bundle);
-// kInvalidArgument for anything else.
+// Returns kInvalidArgument if the text is not a bundle.
 Result<StoreBundle> BundleFromText(std::string_view text);
 
-// Everything in the directory.
+// Returns everything in the directory.
 Result<std::map<std::string, std::string>> PackDirectory(
     Storage& storage, const std::string& directory);
-// Makes the directory, and all of the files in it.
+// Creates the directory, with all of the files.
 Status UnpackDirectory(Storage& storage, const std::string& directory,
                        const std::map<std::string, std::string>& files);
 

@@ -1,6 +1,6 @@
-// Stores that older builds wrote, under the present one: a run goes on and ends
-// in the bits that it would have ended in, or it is refused for the version
-// found, by name. What is kept is in tests/fixtures/stores.
+// Stores that older builds wrote, used by the current one. A run resumes and
+// ends with the bits that it would have had, or is refused with a message that
+// names the version found. The stores are in tests/fixtures/stores.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -50,7 +50,7 @@ bool IsManifest(const std::string& path) {
 }
 
 // Versions in the newest manifest, read with as little knowledge of formats as
-// possible: any build has to read this much.
+// possible: every build must be able to read this much.
 struct Versions {
   std::string schema;
   uint64_t numerics = 0;
@@ -106,7 +106,7 @@ TEST(UpgradeTest, AStoreOfThePresentVersionsGoesOnToTheSameBits) {
   }
 }
 
-// Generation 1 wrote step 3, and generation 2 renamed it as it resumed from it.
+// Generation 1 wrote step 3. Generation 2 renamed it when it resumed from it.
 TEST(UpgradeTest,
      CheckpointThatAnEarlierVersionRenamed_IsResumedUnderThatName) {
   const std::string renamed = "step-000000003-g2";
@@ -148,7 +148,7 @@ TEST(UpgradeTest, AStoreOfAnotherVersionIsRefusedByName) {
   }
 }
 
-// A refusal takes nothing away: the build that wrote the store can go on.
+// A refusal removes nothing: the build that wrote the store can still resume.
 TEST(UpgradeTest, ARefusalLeavesTheCheckpointsAsTheyAre) {
   for (const KeptStore& kept : KeptStores()) {
     if (VersionsOf(kept.bundle).present()) continue;
@@ -165,7 +165,8 @@ TEST(UpgradeTest, ARefusalLeavesTheCheckpointsAsTheyAre) {
   }
 }
 
-// Two lives of two workers, the second of which stops at `stop`.
+// Writes a store by two attempts of two workers, the second of which stops at
+// `stop`.
 StoreBundle WriteStore(uint64_t stop) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
@@ -180,7 +181,7 @@ StoreBundle WriteStore(uint64_t stop) {
           .files = PackDirectory(fixture.disk(), "/ckpt").value()};
 }
 
-// Every manifest changed and made right again, as another build's would be.
+// Changes every manifest, with a correct digest, like one of another build.
 template <typename Change>
 StoreBundle OfAnotherBuild(StoreBundle bundle, const Change& change) {
   for (auto& [path, bytes] : bundle.files) {
@@ -199,7 +200,7 @@ void Replace(std::string& text, const std::string& from,
   text.replace(at, from.size(), to);
 }
 
-// The stores that a build adds when one of its versions is new.
+// Returns the stores that a build must add when one of its versions is new.
 std::vector<KeptStore> StoresOfThisBuild() {
   const std::string versions =
       fmt::format("checkpoint-v1-numerics-{}", numerics::kVersion);
@@ -222,7 +223,7 @@ std::vector<KeptStore> StoresOfThisBuild() {
        })}};
 }
 
-// With GAUNTLET_WRITE_FIXTURES set, writes those that are missing first.
+// With GAUNTLET_WRITE_FIXTURES set, writes the missing ones first.
 TEST(UpgradeTest, StoresOfThePresentVersionsAreKept) {
   std::set<std::string> kept;
   for (const KeptStore& store : KeptStores()) kept.insert(store.name);
@@ -237,8 +238,8 @@ TEST(UpgradeTest, StoresOfThePresentVersionsAreKept) {
   }
 }
 
-// Their names promise a checkpoint in the middle of an epoch, and one with its
-// evaluation due.
+// The names promise a checkpoint in the middle of an epoch, and one whose
+// evaluation is due.
 TEST(UpgradeTest, TheKeptStoresStandWhereTheirNamesSay) {
   std::set<std::string> phases;
   for (const KeptStore& kept : KeptStores()) {

@@ -33,7 +33,7 @@ TEST(DirectoriesTest, APathIsShortTextInUtf8) {
   EXPECT_TRUE(CheckPath(longest).ok());
 }
 
-// Two texts with one JSON form would be two names of one directory.
+// Two texts with one JSON form would be two names for one directory.
 TEST(Utf8Test, TakesTheShortestFormsOfCharactersAlone) {
   for (const char* text :
        {"", "ü", "€", "😀", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {

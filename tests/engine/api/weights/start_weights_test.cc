@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Options of the small model's job.
+// Returns the options of the small model's job.
 TrainOptions OptionsFor(const StartOptions& start) {
   TrainOptions options;
   options.job.model.layers = {layers::Flatten(), layers::Dense(8),
@@ -23,7 +23,8 @@ TrainOptions OptionsFor(const StartOptions& start) {
 
 class StartWeightsTest : public testing::Test {
  protected:
-  // Saves a model of another seed, and takes the start of these options.
+  // Saves a model of another seed, and loads the start weights of these
+  // options.
   void Take(TrainOptions& options) {
     fixture_.Run([&](World& world) {
       Sequential model = SmallModel();

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The small model with another number of hidden units, or of classes.
+// Returns the small model with so many hidden units and classes.
 Sequential ModelWith(int hidden, int classes) {
   Sequential model({.height = 7, .width = 7},
                    {layers::Flatten(), layers::Dense(hidden), layers::Relu(),
@@ -97,8 +97,8 @@ Sequential ModelWithMeans() {
   return model;
 }
 
-// Two replicas, each with moving means of its own. From a file, from a
-// callback's, and from a checkpoint the model is what it was.
+// Two replicas, each with its own moving means. The model is restored from a
+// file, from that of a callback, and from a checkpoint.
 TEST(WeightsFileTest, WhatReplicasKeepIsAPartOfTheModel) {
   FitFixture fixture;
   fixture.Run([](World& world) {

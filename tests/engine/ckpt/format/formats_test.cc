@@ -112,7 +112,7 @@ TEST(StoreNamesTest, OnlyPathThatIsTooLong_DoesNotFit) {
   EXPECT_EQ(too_long.code(), Code::kForbidden);
   EXPECT_THAT(too_long.message(),
               HasSubstr("the paths of checkpoints: /store/"));
-  // As of a directory that may not be searched.
+  // As in a directory without search permission.
   refuse_beyond(0);
   EXPECT_TRUE(CheckPathsFit(storage, "/store").ok());
 }
@@ -175,7 +175,7 @@ Manifest SmallManifest() {
                      .tensors = {}}}};
 }
 
-// A manifest that somebody made: its digest line is right.
+// Returns a handmade manifest with a correct digest line.
 std::string Signed(const std::string& body) {
   return body + "\"xxh3_128\":\"" + DigestOf(body).ToString() + "\"}\n";
 }
@@ -195,7 +195,7 @@ TEST(ManifestTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(*manifest->parent, FullClaim().parent);
 }
 
-// In both ways that a manifest is read, and none of it where nobody counts.
+// With both readers of manifests; without a mark if retention counts no hours.
 TEST(ManifestTest, TheMarkOfRetentionComesBack) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("counted_from"), std::string::npos);
@@ -216,7 +216,7 @@ TEST(ManifestTest, TheMarkOfRetentionComesBack) {
   }
 }
 
-// In both ways that a manifest is read. Stores of before have no such key.
+// With both readers of manifests. Older stores have no such key.
 TEST(ManifestTest, TellsSinceWhichStepARunIsNotFinite) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("finite"), std::string::npos);
@@ -273,8 +273,8 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
   }
 }
 
-// A manifest in a layout that this program does not write is read all the same,
-// and has the same content.
+// A manifest in a layout that this program does not write can be read, and has
+// the same content.
 TEST(ManifestTest, ReadsOneThatIsLaidOutInAnotherWay) {
   const std::string text = EncodeManifest(SmallManifest());
   const std::string body = text.substr(0, text.rfind("\"xxh3_128\""));
@@ -285,7 +285,7 @@ TEST(ManifestTest, ReadsOneThatIsLaidOutInAnotherWay) {
            {"[\"a\",\"b\"]", "[\"a\", \"b\"]"},
            {"model-", "\\u006dodel-"}}) {
     std::string other = Replaced(body, from, to);
-    // A key that was taken out comes back elsewhere.
+    // Puts a key that was removed back elsewhere.
     if (*to == '\0') other = Replaced(other, "{\n", "{\n\"step\":150,\n");
     const auto manifest = ParseManifest(Signed(other));
     ASSERT_TRUE(manifest.ok()) << to << manifest.status().ToString();
@@ -349,7 +349,8 @@ TEST(StateFileTest, AsItWasWritten_AsksForNothing) {
 
 constexpr std::string_view kFirst = "step-000000001-g1";
 
-// A file of three checkpoints, edited as the file itself says, to the first.
+// Returns a file of three checkpoints, edited to select the first, as the
+// file's own text explains.
 std::string EditedStateFile() {
   const std::string text = EncodeStateFile(std::vector<std::string>{
       "step-000000001-g1", "step-000000002-g1", "step-000000004-g1"});
@@ -357,7 +358,7 @@ std::string EditedStateFile() {
                   "latest: step-000000004", "latest: step-000000001");
 }
 
-// Every way in which an editor may leave the same edit.
+// Covers every form in which an editor may save the same edit.
 TEST(StateFileTest, Edit_IsObeyed) {
   const std::string edit = EditedStateFile();
   std::string crlf;
@@ -430,8 +431,8 @@ TEST(StateFileTest, LineEndsBlanksAndCommentsAlone_AskForNothing) {
   }
 }
 
-// The last of the names that are left, and nothing behind it: also what a cut
-// leaves of an older file.
+// Selects the last remaining name, with nothing after it: an older file that
+// was truncated looks the same.
 TEST(StateFileTest, EditThatRemovedTheLaterNames_MayBeACut) {
   const std::string text =
       EncodeStateFile(std::vector<std::string>{"step-000000001-g1"});
@@ -481,7 +482,7 @@ TEST(StateFileTest, FlippedBitOrCut_IsDamageAndNoEdit) {
   }
 }
 
-// In the lines, in the digest, and in both.
+// Flips bits in the lines, in the digest, and in both.
 TEST(StateFileTest, TwoFlippedBits_AreDamageAndNoEdit) {
   const std::string text = EncodeStateFile(
       std::vector<std::string>{"step-000000001-g1", "step-000000012-g1"});
@@ -500,8 +501,8 @@ TEST(StateFileTest, TwoFlippedBits_AreDamageAndNoEdit) {
   }
 }
 
-// '2' and '3' differ in one bit. No disk flips exactly the bit that names
-// another checkpoint of the list; a person does.
+// '2' and '3' differ in one bit. A disk hardly flips exactly the bit that names
+// another listed checkpoint; a user does.
 TEST(StateFileTest, OneBitThatNamesAnotherListedCheckpoint_IsRefused) {
   const std::string text = EncodeStateFile(
       std::vector<std::string>{"step-000000020-g1", "step-000000030-g1"});

@@ -1,4 +1,4 @@
-// Beside a reading character by character.
+// Unescaping, compared with a reader that goes character by character.
 #include "engine/ckpt/format/json_unescape.h"
 
 #include <optional>
@@ -62,7 +62,7 @@ TEST(UnescapeStringTest, RefusesWhatDoesNotEndAndOtherCharactersAndEscapes) {
   EXPECT_EQ(InBlocks("a\"\n"), (Unescaped{"a", 2}));
 }
 
-// Everything that can stand at the border of two blocks.
+// Covers everything that can cross the border of two blocks.
 TEST(UnescapeStringTest, GoesOnFromBlockToBlock) {
   for (size_t before = 56; before < 72; ++before) {
     for (const char* const end :
@@ -92,7 +92,7 @@ RC_GTEST_PROP(UnescapeStringTest, DoesAsCharacterByCharacter, ()) {
   RC_ASSERT(InBlocks(text + '"') == CharacterByCharacter(text + '"'));
 }
 
-// Text that follows the string in its file takes no memory.
+// Text after the string in the same file takes no memory.
 TEST(UnescapeStringTest, TakesAsMuchMemoryAsTheStringHas) {
   const std::string text = "\\\\short\"" + std::string(1 << 20, ' ');
   std::string out;

@@ -48,7 +48,7 @@ TEST(SafetensorsTest, ReadsBackWhatWasWritten) {
   }
 }
 
-// The header as another program may lay it out.
+// Other programs may lay out the header differently.
 TEST(SafetensorsTest, ReadsTheSameFromAHeaderThatIsLaidOutInAnotherWay) {
   const TestState state(9);
   const std::string file = FileOf(state.Views());
@@ -178,7 +178,8 @@ TEST(SafetensorsTest, RefusesEveryTruncation) {
   }
 }
 
-// Values are of dense0/kernel; other types hold the bytes of infinities.
+// The value is in dense0/kernel; tensors of other types hold the bytes of
+// infinities.
 std::vector<std::string> NotFiniteIn(float value, size_t place, size_t block) {
   std::vector<float> kernel(3000, 1.0f);
   kernel[place] = value;

@@ -1,4 +1,4 @@
-// Generations that live at the same time: the newest one alone counts.
+// Generations that run at the same time: only the newest one counts.
 #include <climits>
 #include <functional>
 #include <optional>
@@ -38,9 +38,9 @@ class FencingTest : public testing::Test {
     CHECK(store.ok(), store.status().ToString());
     return *std::move(store);
   }
-  // A worker of generation 1 that keeps one checkpoint and has saved step 1. It
-  // saves step 2 and retires step 1; `at` happens at the point, and what it
-  // returns is the worker's.
+  // A worker of generation 1 keeps one checkpoint and has saved step 1. It
+  // saves step 2 and retires step 1; at `point` it calls `at`, whose status is
+  // the result of the point.
   void Retire(Point point, const std::function<Status()>& at) {
     CheckpointStore survivor = OpenStore(old_.world, 1);
     ASSERT_TRUE(survivor.ClaimGeneration(std::string(kJob)).ok());
@@ -87,8 +87,7 @@ TEST_F(FencingTest, AStoreWithVoidCheckpointsOnlyIsAColdStart) {
   EXPECT_FALSE(recovered.claim->parent);
 }
 
-// A disk that lies about syncs may take away a claim and keep what came after
-// it.
+// A disk that lies about syncs may lose a claim and keep what came after it.
 TEST_F(FencingTest, WhereAClaimIsLostNoStartIsCold) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
@@ -104,8 +103,8 @@ TEST_F(FencingTest, WhereAClaimIsLostNoStartIsCold) {
               HasSubstr("step-000000001-g1: MANIFEST.json"));
 }
 
-// At each operation of one generation's claim another one claims the store from
-// beginning to end.
+// At each operation of one generation's claim, another generation makes a
+// complete claim.
 TEST_F(FencingTest, TwoClaimsRacingAgreeOnOneOwnerAndOneParent) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
@@ -124,8 +123,8 @@ TEST_F(FencingTest, TwoClaimsRacingAgreeOnOneOwnerAndOneParent) {
       EXPECT_GT(n, 40);
       return;
     }
-    // Whoever has the higher number owns the store; the other one may not know
-    // it yet, but then its save is refused.
+    // The claim with the higher number owns the store. The other one may not
+    // have detected this yet, but then its save is refused.
     ASSERT_TRUE(inner.status.ok() || outer.status.ok()) << n;
     TestWorld last(storage_);
     ASSERT_EQ(Recover(last.world).step, 1u) << n;
@@ -134,7 +133,7 @@ TEST_F(FencingTest, TwoClaimsRacingAgreeOnOneOwnerAndOneParent) {
   FAIL() << "the claim never ended";
 }
 
-// At each operation of a save a new generation claims: either it goes on from
+// A new generation claims at each operation of a save: either it resumes from
 // the save, or the save is not acknowledged.
 TEST_F(FencingTest, AClaimInTheMiddleOfASaveSeesItOrFencesIt) {
   CheckpointStore first = Claimed(old_.world);
@@ -178,7 +177,7 @@ TEST_F(FencingTest, ASurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
   EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
 }
 
-// Nothing is to be won by a claim of one's own there: it would begin at step 0.
+// A new claim would not help: training would begin at step 0.
 TEST_F(FencingTest, WhoseStoreWasDeletedUnderItStopsForGood) {
   enum class After { kNothing, kAnEmptyDirectory, kAnotherOwner };
   for (const After after :
@@ -198,7 +197,7 @@ TEST_F(FencingTest, WhoseStoreWasDeletedUnderItStopsForGood) {
   }
 }
 
-// If two launchers have no common lock, the later one keeps the store.
+// Without a common lock of two launchers, the later launch keeps the store.
 TEST_F(FencingTest, ALaterLaunchIsNotFencedByAnEarlierOne) {
   CheckpointStore earlier = LaunchedAs(old_.world, {.launch = "1"});
   ASSERT_TRUE(earlier.ClaimGeneration(std::string(kJob)).ok());
@@ -276,9 +275,10 @@ TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
               ElementsAre("step-000000001-g1", "step-000000002-g1"));
 }
 
-// At each operation of a retention a new generation claims and finds the newest
-// checkpoint damaged. It resumes from the one that is being retired and keeps
-// it, or it refuses; then that one is gone, or has its name again.
+// At each operation of a retention, a new generation claims and finds the
+// newest checkpoint damaged. Either it resumes from the one that is being
+// retired and keeps it, or it refuses; then that one is gone, or has its name
+// back.
 TEST_F(FencingTest, AClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
   const auto start = storage_.Contents();
   int resumed = 0;
@@ -312,9 +312,9 @@ TEST_F(FencingTest, AClaimInTheMiddleOfARetentionKeepsTheParentOrRefuses) {
   FAIL() << "the retention never ended";
 }
 
-// A retention waits at the point, a new generation claims and finds the newest
-// checkpoint damaged, and at each operation of the claim the retention goes on
-// to its end.
+// A retention waits at the point while a new generation claims and finds the
+// newest checkpoint damaged. At each operation of the claim, the retention
+// continues to its end.
 TEST_F(FencingTest, ARetentionInTheMiddleOfAClaimNeverTakesTheParent) {
   const auto start = storage_.Contents();
   for (const Point point : {Point::kRetireRename, Point::kRetireRenamed}) {
@@ -378,7 +378,7 @@ TEST_F(FencingTest, AStaleWorkersRemovalIsPutBackIfTheWorkerDiesInIt) {
   EXPECT_TRUE(storage_.Exists(kFirst));
 }
 
-// The twin of the test above.
+// Shows that the test above can fail, with a planted bug.
 TEST_F(FencingTest, WithoutTheLookForNewerClaimsAStaleWorkerTakesTheParent) {
   old_.faults.planted = {PlantedBug::kRemoveWhileFenced};
   Recovered taken;
@@ -391,7 +391,8 @@ TEST_F(FencingTest, WithoutTheLookForNewerClaimsAStaleWorkerTakesTheParent) {
   EXPECT_EQ(Recover(third.world).status.code(), Code::kFailedPrecondition);
 }
 
-// Between the listing of a claim and its record.
+// The checkpoint is renamed after a claim has listed it and before the claim is
+// recorded.
 TEST_F(FencingTest, AClaimPutsBackWhatItHasListedItself) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
@@ -411,8 +412,8 @@ TEST_F(FencingTest, AClaimPutsBackWhatItHasListedItself) {
   EXPECT_FALSE(storage_.Exists(away));
 }
 
-// A stale worker takes it away as a file is opened, and has brought it back as
-// the directory is listed again.
+// A stale worker renames the checkpoint when a file is opened, and renames it
+// back before the directory is listed again.
 TEST_F(FencingTest, CheckpointThatComesBackWhileItIsRead_IsNotDamaged) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
@@ -430,7 +431,7 @@ TEST_F(FencingTest, CheckpointThatComesBackWhileItIsRead_IsNotDamaged) {
   EXPECT_EQ(times, 2);
 }
 
-// No claim counts on the checkpoint. Its remover cannot bring back a part of
+// No claim depends on the checkpoint, and its remover cannot restore a part of
 // it.
 TEST_F(FencingTest, AClaimFinishesARemovalThatItsOwnerCannotUndo) {
   Recovered taken;
@@ -446,8 +447,8 @@ TEST_F(FencingTest, AClaimFinishesARemovalThatItsOwnerCannotUndo) {
   }
 }
 
-// Its remover brings it back after the claim has listed the directory: nobody
-// would retire it.
+// The remover brings the checkpoint back after the claim has listed the
+// directory: no retention would remove it.
 TEST_F(FencingTest, AClaimRemovesWhatComesBackBehindItsListing) {
   Retire(Point::kRetireRenamed, [&] {
     new_.faults.script = [&](Point point, size_t) {
@@ -475,7 +476,7 @@ TEST_F(FencingTest, AStaleWorkersFailedSaveStaysWhereItWasTaken) {
   EXPECT_EQ(Recover(third.world).step, 1u);
 }
 
-// A worker that rejoins claims with the store that it has.
+// A worker that rejoins claims with the store that it already has open.
 TEST_F(FencingTest, AFailedSaveOfItsOwnThatAClaimTakes_IsNotRemovedLater) {
   CheckpointStore store = Claimed(old_.world);
   old_.faults.script = [](Point point, size_t) {

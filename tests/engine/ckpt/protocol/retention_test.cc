@@ -15,7 +15,7 @@ constexpr int64_t kHour = 3600;
 
 class RetentionTest : public testing::Test {
  protected:
-  // A process that saves these steps, each an hour after the one before.
+  // Saves these steps as one process, at intervals of an hour.
   void SaveHourly(const std::vector<uint64_t>& steps, int64_t every_hours,
                   int keep = 2) {
     CheckpointStore store =
@@ -43,7 +43,8 @@ class RetentionTest : public testing::Test {
   TestWorld test_{storage_};
 };
 
-// OldestSpare chooses among those older than the newest good one, here index 2.
+// OldestSpare chooses among checkpoints older than the newest valid one, here
+// index 2.
 TEST(OldestSpareTest, WhatIsForGoodStaysWhereThereIsNoRoom) {
   std::vector<CommittedCheckpoint> lineage(4);
   EXPECT_EQ(OldestSpare(lineage, 2), 0u);
@@ -72,7 +73,8 @@ TEST_F(RetentionTest, WithoutHoursOnlyTheNewestStay) {
   EXPECT_THAT(StepsLeft(), ElementsAre(4, 5));
 }
 
-// True for each that goes, of checkpoints that are finite or not.
+// Returns true for each checkpoint that is removed. `finite` states which ones
+// are finite.
 std::vector<bool> SurplusOf(const std::vector<bool>& finite, int keep) {
   std::vector<CommittedCheckpoint> lineage(finite.size());
   for (size_t i = 0; i < finite.size(); ++i) {
@@ -87,13 +89,13 @@ TEST_F(RetentionTest, TheNewestFiniteOneStaysBesideTheNewest) {
               ElementsAre(true, false, false));
   EXPECT_THAT(SurplusOf({true, true, false, false, false}, 2),
               ElementsAre(true, false, true, false, false));
-  // A run that recovers needs it no more.
+  // A run that has become finite again no longer needs it.
   EXPECT_THAT(SurplusOf({true, false, false, true}, 1),
               ElementsAre(true, true, true, false));
   EXPECT_THAT(SurplusOf({false, false}, 1), ElementsAre(true, false));
 }
 
-// Each of them a process of its own, so that manifests tell.
+// Each save is by a new process, which learns of earlier ones from manifests.
 TEST_F(RetentionTest, TheNewestFiniteOneStaysAcrossProcesses) {
   for (uint64_t step = 1; step <= 6; ++step) {
     CheckpointStore store = OpenStore(test_.world, 2);
@@ -127,8 +129,8 @@ TEST_F(RetentionTest, WhatIsForGoodIsThereWhereNewerOnesAreDamaged) {
   EXPECT_EQ(Recover(test_.world).step, 3u);
 }
 
-// Back by a year, after the third save: nothing goes that would not have gone,
-// and the count begins anew.
+// The clock goes back by a year after the third save: no further checkpoint is
+// removed because of it, and the count of hours begins again.
 TEST_F(RetentionTest, AClockThatGoesBackIsTolerated) {
   SaveHourly({1, 2, 3}, 3);
   test_.clock.unix_seconds -= 365 * 24 * kHour;

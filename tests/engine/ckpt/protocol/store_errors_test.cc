@@ -1,5 +1,5 @@
-// Errors of the disk that the store's functions must report: none of them may
-// be taken for an answer.
+// Disk errors that the store's functions must report: none may be mistaken for
+// a valid answer.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ using testing::SizeIs;
 const std::string kDirectory(kStore);
 const std::string kNewest = "step-000000002-g1";
 
-// Generation 1 has saved steps 1 and 2.
+// A store in which generation 1 has saved steps 1 and 2.
 class StoreErrorsTest : public testing::Test {
  protected:
   StoreErrorsTest() {
@@ -41,7 +41,7 @@ class StoreErrorsTest : public testing::Test {
     return *claim;
   }
 
-  // From here on each such operation on the path fails.
+  // Makes each such operation on the path fail from now on.
   void Break(Operation operation, const std::string& path) {
     storage_.gate = [=](Operation now, const std::string& at) {
       return now == operation && at == path ? IoError("the disk refuses")
@@ -63,8 +63,8 @@ TEST_F(StoreErrorsTest, OwnerThatCannotListTheStoreIsNotKnownToOwnIt) {
       << "the claim of generation 2 is there, and was not seen";
 }
 
-// As on a file server: another host took the claim away, and this one goes by a
-// listing that it has read for 30 s.
+// As on a file server: another host removed the claim, and this host still sees
+// an old listing for 30 s.
 TEST_F(StoreErrorsTest, ScanOutwaitsStaleListing) {
   const Time begin = test_.clock.Now();
   storage_.gate = [&](Operation now, const std::string& at) {

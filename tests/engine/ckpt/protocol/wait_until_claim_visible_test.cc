@@ -1,4 +1,4 @@
-// A rank that looks for the chief's claim in the directory that they share.
+// A rank that waits for the chief's claim in their shared directory.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST_F(WaitUntilClaimVisibleTest, WhoIsFollowedIsFenced) {
   EXPECT_EQ(See(1).code(), Code::kFenced);
 }
 
-// The rank must not report a missing claim, as it does not know that.
+// The rank must not report a missing claim, as the claim may exist.
 TEST_F(WaitUntilClaimVisibleTest,
        ADirectoryThatCannotBeChangedIsToldAsTheDisksError) {
   Claim();
@@ -72,7 +72,7 @@ TEST_F(WaitUntilClaimVisibleTest,
   EXPECT_THAT(seen.message(), HasSubstr("the disk says no"));
 }
 
-// The file is of a rank that died as it looked.
+// The file was left by a rank that died while it looked for the claim.
 TEST_F(WaitUntilClaimVisibleTest, ANewClaimTidiesWhatALookLeftBehind) {
   Claim();
   const std::string left = "/store/gen-000002.look";

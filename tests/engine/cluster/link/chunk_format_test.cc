@@ -1,4 +1,4 @@
-// Frames and lists: round trips, and bytes that are not ours.
+// Frames and lists: round trips, and foreign bytes.
 #include "engine/cluster/link/chunk_format.h"
 
 #include <cstring>
@@ -51,7 +51,7 @@ RC_GTEST_PROP(ChunkFormatProperty, ListsAreCountedAndGrowAsTheyLie,
   RC_ASSERT(DecodeList(list).value() == all);
 }
 
-// The layout that is written and read in place is one that protobuf reads.
+// protobuf can read the layout that is written and read in place.
 RC_GTEST_PROP(ChunkFormatProperty, ProtobufReadsTheSameValues, ()) {
   const ChunkHeader header = ArbitraryHeader();
   const auto payload = *rc::gen::arbitrary<std::string>();

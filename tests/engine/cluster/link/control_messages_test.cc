@@ -1,4 +1,4 @@
-// Control messages: round trips, and bytes that are none.
+// Control messages: round trips, and bytes that are not messages.
 #include "engine/cluster/link/control_messages.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace gauntlet {
 namespace {
 
-// All of them, every field set.
+// Returns one message of each kind, with every field set.
 std::vector<ControlMessage> OneOfEach() {
   Challenge challenge;
   challenge.nonce.fill(std::byte{7});

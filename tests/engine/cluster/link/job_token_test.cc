@@ -33,8 +33,8 @@ TEST(JobTokenTest, RefusesAnythingElse_WithoutRepeatingIt) {
   }
 }
 
-// From Python's hmac module: each part behind its length in 8 bytes, little
-// endian.
+// Computed with Python's hmac module: each part follows its length in 8 bytes,
+// little endian.
 TEST(TokenMacTest, IsHmacSha256) {
   const TokenMac mac(*JobToken::Parse(kText));
   const std::string proof = mac.Sign({"hello", "", "world"});

@@ -1,4 +1,4 @@
-// A proof covers every field of its message, its connection, and its ends.
+// A proof covers every field of its message, its connection, and both ends.
 #include "engine/cluster/link/link_proofs.h"
 
 #include <functional>
@@ -116,7 +116,7 @@ TEST_F(ChiefsAnswerTest, RefusalHoldsForItsConnectionAsItIs) {
   EXPECT_FALSE(kProofs.Accepts(link_, refusal));
 }
 
-// A proof that a stranger sees for one purpose is not valid for another one.
+// A proof that a stranger observes for one purpose is not valid for another.
 TEST_F(ChiefsAnswerTest, ReflectedProofsAreNone) {
   Hello hello = SignedHello();
   Welcome welcome = {.proof = hello.proof};

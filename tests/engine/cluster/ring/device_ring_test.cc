@@ -1,5 +1,5 @@
-// The sums of devices against a plain sum in replica order, and what comes of a
-// communicator that does not do what it should.
+// Sums of devices, compared with a plain sum in replica order, and the effects
+// of communicators that fail.
 #include "engine/cluster/ring/device_ring.h"
 
 #include <functional>
@@ -27,13 +27,13 @@ using ::testing::HasSubstr;
 
 constexpr Duration kPatience = seconds(2);
 
-// Session::OpenLinks requires that every rank is in the ring.
+// Gathers first, as Session::OpenLinks requires every rank to be in the ring.
 Result<std::unique_ptr<CollectiveLinks>> OpenLinks(Session& session) {
   RETURN_IF_ERROR(session.ring().AllGather({}, "here", kPatience).status());
   return session.OpenLinks();
 }
 
-// One rank: a device of its own, and the others by the session.
+// One rank with its own device, connected to the others by the session.
 class Rank {
  public:
   Rank(World& world, Session& session, const gpu::CollectiveApi& api)
@@ -104,7 +104,7 @@ void ExpectCanonicalSum(int workers, const Arrays& replicas,
     Rank rank(world, session, api);
     RETURN_IF_ERROR(rank.Join());
     std::vector<float> total;
-    // Twice: a communicator is kept from sum to sum.
+    // Sums twice, as a communicator is kept for the next sum.
     RETURN_IF_ERROR(rank.Sum(replicas, total));
     EXPECT_TRUE(SameBits(total, expected));
     RETURN_IF_ERROR(rank.Sum(replicas, total));
@@ -121,7 +121,7 @@ TEST(DeviceRingTest, SumsManyChunksInReplicaOrder) {
   }
 }
 
-// A frame that the channel has no room for yet is sent later.
+// A frame that does not fit into the channel yet is sent later.
 TEST(DeviceRingTest, SumsWhereAChannelTakesLessThanAChunk) {
   ExpectCanonicalSum(3, MakeReplicas(5, 200'000, 5), EmulatedCollective(),
                      {.window_bytes = 1000});
@@ -139,8 +139,8 @@ RC_GTEST_PROP(DeviceRingProperty, SumsInReplicaOrderForAnySplitAndChunks, ()) {
   RC_ASSERT(!testing::Test::HasFailure());
 }
 
-// Operations are not given to a device without end: it would make its caller
-// wait.
+// The number of queued operations is limited: otherwise the device would block
+// its caller.
 TEST(DeviceRingTest, LooksWhetherTheDeviceIsDoneNowAndThen) {
   static int looks = 0;
   gpu::CollectiveApi api = InChunksOf(1);
@@ -149,7 +149,8 @@ TEST(DeviceRingTest, LooksWhetherTheDeviceIsDoneNowAndThen) {
     return EmulatedCollective().finished(communicator, why);
   };
   ExpectCanonicalSum(2, MakeReplicas(3, 200, 1), api);
-  // 600 and 800 operations for each of two sums; at its end comes one look.
+  // 600 and 800 operations for each of two sums, each with one check at its
+  // end.
   EXPECT_GE(looks, 2 * (2 + 1) + 2 * (2 + 1));
 }
 
@@ -158,7 +159,8 @@ struct Outcome {
   Duration took{0};
 };
 
-// Runs three ranks, each with a table of its own, and returns their outcome.
+// Runs three ranks, each with its own function table, and returns their
+// outcome.
 Outcome RunThree(const std::function<Status(Rank&, int rank)>& body,
                  const std::function<const gpu::CollectiveApi&(int)>& api_of) {
   ClusterFixture cluster(3, 1);
@@ -189,7 +191,7 @@ void ExpectLossOf(const Outcome& outcome, const std::string& word) {
   EXPECT_LT(outcome.took, kPatience + seconds(7));
 }
 
-// At rank 1 the function is another one.
+// Returns `other` for rank 1, and the emulated table for the others.
 const gpu::CollectiveApi& AtRankOne(const gpu::CollectiveApi& other, int rank) {
   return rank == 1 ? other : EmulatedCollective();
 }
@@ -267,13 +269,13 @@ TEST(DeviceRingTest, ASumThatARankTakesNoPartInIsGivenUpInTime) {
   EXPECT_EQ(ends[2].code(), Code::kDeadlineExceeded);
   EXPECT_THAT(ends[2].message(), HasSubstr("rank 2: the sum of step 7: "
                                            "emulated: no sign of the other"));
-  // Rank 0 gives up by itself, or as rank 2 has left.
+  // Rank 0 gives up on its own, or because rank 2 has left.
   EXPECT_FALSE(ends[0].ok());
   EXPECT_GE(waited, kPatience);
   EXPECT_LT(waited, kPatience + milliseconds(10));
 }
 
-// A loss that somebody else notices ends the wait at once.
+// A loss that another worker detects ends the wait immediately.
 TEST(DeviceRingTest, ABrokenRingEndsWhatIsWaitedFor) {
   ClusterFixture cluster(2, 1);
   Duration waited{0};
@@ -308,7 +310,8 @@ TEST(DeviceRingTest, RanksOfTwoCommunicatorsDoNotJoin) {
         return rank.Join(id);
       },
       [](int) -> const gpu::CollectiveApi& { return EmulatedCollective(); });
-  // Rank 0 has its like before it, and would find out next.
+  // The neighbour before rank 0 has the same id, so rank 0 would detect the
+  // difference only later.
   for (const int rank : {1, 2}) {
     const Status& end = outcome.ends[static_cast<size_t>(rank)];
     EXPECT_EQ(end.code(), Code::kUnavailable);
@@ -316,7 +319,7 @@ TEST(DeviceRingTest, RanksOfTwoCommunicatorsDoNotJoin) {
   }
 }
 
-// Each that is begun is ended once, and after a failure nothing else is asked.
+// Each communicator is ended once, and is not used after a failure.
 TEST(DeviceRingTest, AFailureEndsTheCommunicator) {
   static int begun = 0;
   static int ended = 0;
@@ -348,7 +351,7 @@ TEST(DeviceRingTest, AFailureEndsTheCommunicator) {
   EXPECT_EQ(ended, 3);
 }
 
-// A frame from the network may hold any bytes.
+// A frame from the network may contain any bytes.
 TEST(EmulatedCollectiveTest, HostileFramesAreAFailureInOneLine) {
   const std::string id(sizeof(gpu::CommunicatorId::bytes), '\0');
   const ChunkHeader right = {.kind = ChunkKind::kDevice, .generation = 1};

@@ -1,4 +1,4 @@
-// The way between emulated devices, a few floats at a time.
+// A collective between emulated devices that moves a few floats at a time.
 #ifndef GAUNTLET_TESTS_ENGINE_CLUSTER_RING_IN_CHUNKS_OF_H_
 #define GAUNTLET_TESTS_ENGINE_CLUSTER_RING_IN_CHUNKS_OF_H_
 

@@ -16,7 +16,7 @@ namespace gauntlet {
 
 using Arrays = std::vector<std::vector<float>>;
 
-// Values whose sum depends on its order.
+// Returns values whose sum depends on the order of addition.
 inline Arrays MakeReplicas(size_t replicas, size_t floats, uint64_t seed) {
   RandomStream stream(seed, "replicas");
   Arrays arrays(replicas, std::vector<float>(floats));
@@ -30,7 +30,7 @@ inline Arrays MakeReplicas(size_t replicas, size_t floats, uint64_t seed) {
   return arrays;
 }
 
-// Bytes, so that NaN and -0 count as what they are.
+// Compares bits, so that NaN equals itself and -0 differs from 0.
 inline bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
   return std::ranges::equal(a, b, [](float x, float y) {
     return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);

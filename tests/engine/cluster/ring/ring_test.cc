@@ -1,5 +1,5 @@
-// The ring against a plain sum in replica order, for any split, any number of
-// chunks and any order of delivery.
+// The ring, compared with a plain sum in replica order: for any split, any
+// number of chunks and any order of delivery.
 #include "engine/cluster/ring/ring.h"
 
 #include <functional>
@@ -49,7 +49,7 @@ TEST(RingTest, SumsManyChunksInReplicaOrder) {
   }
 }
 
-// More chunks than may be under way at once.
+// The sum needs more chunks than may be in flight.
 TEST(RingTest, SumsArraysThatAreLargerThanTheLinksMayHold) {
   for (const int workers : {2, 3, 4}) {
     ExpectCanonicalSum(workers, 4, 18 * 64 * 1024 + 5, 6);
@@ -91,11 +91,11 @@ TEST(RingTest, AFrameOfAnotherStepIsAnError) {
         .status();
   });
   EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
-  // The other one is left by it, or finds the same.
+  // The other rank detects the same, or that this one has left.
   EXPECT_FALSE(ends[0].ok());
 }
 
-// A neighbour that says what it was told to.
+// A neighbour that sends the given frame.
 class Scripted final : public Channel {
  public:
   explicit Scripted(Frame says) : says_(std::move(says)) {}
@@ -109,7 +109,7 @@ class Scripted final : public Channel {
   Frame says_;
 };
 
-// How an exchange of the last of two ranks ends after that frame.
+// Returns how an exchange of the last of two ranks ends after that frame.
 using Exchange = std::function<Status(Ring&)>;
 Status EndAfter(const Frame& frame, const Exchange& exchange) {
   ClusterFixture cluster(1, 1);

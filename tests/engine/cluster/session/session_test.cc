@@ -224,8 +224,8 @@ TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
   for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
 }
 
-// A process of its own that sends the hello to the chief, after a while, and
-// keeps what the chief answers.
+// A process that sends the hello to the chief after a while, and keeps the
+// chief's answer.
 class LateProcess {
  public:
   LateProcess(ClusterFixture& cluster, Duration after, Hello hello) {
@@ -336,7 +336,8 @@ TEST(SessionTest, TellsASecondProcessThatItsRankIsTaken) {
   EXPECT_LT(second.ended(), begin + std::chrono::seconds(2));
 }
 
-// A rank whose worker is silent may be lost: its next process is not refused.
+// A rank whose worker is silent may be lost, so its next process is not
+// refused.
 TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
   ClusterFixture cluster(2, 1);
   LateProcess next(cluster, std::chrono::seconds(1), {.rank = 1});
@@ -345,7 +346,7 @@ TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
     if (session.ring().rank() == 1) {
       cluster.simulation().Stop(cluster.simulation().self());
     }
-    // Beyond `lost_after`.
+    // Waits for longer than `lost_after`.
     return session.ring()
         .AllGather({.step = 1}, "x", std::chrono::seconds(10))
         .status();
@@ -354,7 +355,8 @@ TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
   EXPECT_EQ(next.lost().code(), Code::kUnavailable) << "with the session";
 }
 
-// Neither is one that a launcher started later, or that has left a generation.
+// A process that a launcher started later, or that has left a generation, is
+// not refused either.
 TEST(SessionTest, AProcessThatMayFollowWaitsForTheEndOfTheSession) {
   for (const Hello& hello : {Hello{.rank = 1, .incarnation = 1},
                              Hello{.rank = 1, .generation = 1}}) {

@@ -1,4 +1,4 @@
-// Strangers who reach the port of a worker, or sit in the chief's place.
+// Strangers that connect to the port of a worker, or take the chief's place.
 #include <functional>
 #include <optional>
 #include <string>
@@ -48,11 +48,11 @@ class StrangerRun {
   StrangerRun(const StrangerRun&) = delete;
   StrangerRun& operator=(const StrangerRun&) = delete;
 
-  // First frame of a stranger, on a connection with this nonce.
+  // Returns the first frame of a stranger, on a connection with this nonce.
   using FirstFrame = std::function<Frame(const Nonce&)>;
 
-  // Starts a stranger that calls `address`, sends its frame and keeps what it
-  // is answered.
+  // Starts a stranger that connects to `address`, sends its frame and keeps the
+  // answer.
   void StartStranger(const std::string& address, const FirstFrame& first) {
     cluster.simulation().Start(
         {.name = "stranger", .host = "stranger", .body = [=, this](World& w) {
@@ -77,15 +77,15 @@ class StrangerRun {
     };
   }
   // Reaction of a stranger in the chief's place to a caller. The stranger keeps
-  // the connection open, unless this closes it.
+  // the connection open unless the reaction closes it.
   using Trick = std::function<void(Channel& channel, const Hello& hello)>;
   static Trick Sending(Frame frame) {
     return [frame = std::move(frame)](Channel& channel, const Hello&) {
       static_cast<void>(channel.Send(frame, kNever));
     };
   }
-  // A stranger in the chief's place, which it leaves after that time. It keeps
-  // its connections for another minute.
+  // Starts a stranger in the chief's place, which it leaves after that time. It
+  // keeps its connections for another minute.
   void StartFakeChief(Duration leaves_after, const Trick& trick) {
     cluster.simulation().Start(
         {.name = "fake", .host = "fake", .body = [=](World& world) {
@@ -111,7 +111,7 @@ class StrangerRun {
 };
 
 TEST(StrangerTest, CostsALineAndItsConnection_NeverTheJob) {
-  // A genuine hello, as somebody may have seen it on another connection.
+  // A genuine hello, as recorded on another connection.
   Hello replayed = HelloOfRank1();
   LinkProofs(ClusterFixture::Token()).Sign(Nonce{}, 0, replayed);
   const std::vector<std::pair<StrangerRun::FirstFrame, std::string>> cases = {
@@ -230,7 +230,8 @@ TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
 const Frame kLeave =
     EncodeControl(Refusal{.code = Code::kInvalidArgument, .message = "leave"});
 
-// The tricks whose effect lasts as long as the stranger is there.
+// Reactions that have an effect only while the stranger is in the chief's
+// place.
 const std::vector<StrangerRun::Trick> kTricks = {
     [](Channel& channel, const Hello&) { channel.Close(); },
     StrangerRun::Sending("HTTP/1.1 400 Bad Request"),
@@ -248,7 +249,7 @@ TEST(StrangerTest, StrangerInTheChiefsPlaceForAMoment_DelaysNoMore) {
     StrangerRun::Trick trick;
     int leaves_after;  // s
   };
-  // A refusal may be right, so the worker does not call again for long.
+  // A refusal may be justified, so the worker waits long before its next try.
   std::vector<Case> cases = {{StrangerRun::Sending(kLeave), 2}};
   for (const auto& trick : kTricks) cases.push_back({trick, 9});
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -292,7 +293,8 @@ TEST(StrangerTest, StrangerWhoStaysInTheChiefsPlace_CostsTheRendezvousTimeout) {
   }
 }
 
-// The chief is proven by then, and may read a large checkpoint.
+// The chief has proven its identity by then, and may be reading a large
+// checkpoint.
 TEST(StrangerTest, ChiefMayTakeLongToDecide) {
   ClusterFixture cluster(3, 1);
   cluster.DecideWithin(std::chrono::seconds(200));

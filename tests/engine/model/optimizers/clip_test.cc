@@ -54,7 +54,7 @@ TEST(ClipTest, WhatIsNotANumberStaysVisible) {
   }
 }
 
-// Finite gradients too: the sum of their squares overflows.
+// Also with finite gradients, as the sum of their squares overflows.
 TEST(ClipTest, AnInfiniteNormScalesByZero) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Clipped(ClipKind::kGlobalNorm, 1.0f, {1e30f, -2, 3, 4}),
@@ -66,7 +66,8 @@ TEST(ClipTest, AnInfiniteNormScalesByZero) {
               ElementsAre(0, 0.5f, 0.5f));
 }
 
-// Written out: a sum in chunks of 256, a root, a division, a product each.
+// The contract's order: a sum in chunks of 256, a root, a division, and a
+// product per gradient.
 TEST(ClipTest, TheGlobalNormHasTheContractsOrder) {
   std::vector<float> gradients(700);
   for (size_t i = 0; i < gradients.size(); ++i) {

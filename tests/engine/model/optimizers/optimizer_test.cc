@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 constexpr size_t kCount = 37;  // not a multiple of any vector width
 
-// Gradients of a step, of either sign and many sizes.
+// Returns the gradients of a step, of either sign and of many magnitudes.
 std::vector<float> GradientsOf(int step) {
   std::vector<float> gradients(kCount);
   for (size_t i = 0; i < kCount; ++i) {
@@ -42,8 +42,8 @@ Trained Train(const OptimizerSpec& spec, int steps, const Kernels& kernels) {
   return trained;
 }
 
-// Algorithm 1 of the paper with its bias-corrected moments, in doubles; its
-// epsilon is scaled so that it stands where section 2's form has it.
+// Algorithm 1 of the paper with bias-corrected moments, in doubles. Epsilon is
+// scaled to where the form of section 2 has it.
 double AdamInDoubles(const OptimizerSpec& spec, size_t element, int steps) {
   double parameter = 0.25;
   double m = 0.0;
@@ -68,8 +68,8 @@ TEST(AdamTest, AgreesWithThePaperInDoublePrecision) {
   const Trained trained = Train(spec, kSteps, *kernels);
   for (size_t i = 0; i < kCount; ++i) {
     // Each step rounds the parameter (at most 2^-25 of a number below 1) and
-    // its change (some 2^-22 of at most 0.01; more in the first steps, where
-    // 1 - beta2^t cancels to about 2^-14 relative).
+    // its change (about 2^-22 of at most 0.01; more in the first steps, where 1
+    // - beta2^t cancels to about 2^-14 relative).
     EXPECT_NEAR(trained.parameters[i], AdamInDoubles(spec, i, kSteps),
                 kSteps * 0x1p-25 + 10 * 0.01 * 0x1p-14)
         << i;

@@ -59,7 +59,8 @@ TEST(CudaPluginTest, ALibraryWithoutNcclIsNotFound) {
   EXPECT_THAT(status.message(), HasSubstr("was built without NCCL"));
 }
 
-// NCCL makes ids and tells its version without a GPU; a communicator needs one.
+// NCCL creates ids and reports its version without a GPU; a communicator needs
+// one.
 TEST(CudaPluginTest, TheLibraryOpensTheNcclOfThisMachine) {
   const std::string file = CUDA_LIBRARY;
   if (file.empty()) GTEST_SKIP() << "built without nvcc (preset gpu)";

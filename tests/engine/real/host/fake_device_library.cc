@@ -1,5 +1,5 @@
-// A library like libgauntlet_cuda.so, of another build: which one, its macro
-// says.
+// A library like libgauntlet_cuda.so, but of another build, which a macro
+// selects.
 #include "engine/gpu/cuda_entry.h"
 
 extern "C" __attribute__((visibility("default")))

@@ -22,7 +22,7 @@ std::string BytesOf(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The loader maps it and reads on where nothing is.
+// The loader would map such a file, and read beyond its end.
 TEST(LibraryFileTest, ALibraryThatIsCutOffIsNotFound) {
   const std::string file = ::testing::TempDir() + "cut_off.so";
   const std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);
@@ -39,7 +39,7 @@ TEST(LibraryFileTest, ALibraryThatIsCutOffIsNotFound) {
   unlink(file.c_str());
 }
 
-// Without a section table, only the segments tell how long a library is.
+// Without a section table, only the segments show the length of a library.
 TEST(LibraryFileTest, ALibraryThatIsCutOffInASegmentIsNotFound) {
   const std::string file = ::testing::TempDir() + "no_sections.so";
   std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);

@@ -18,7 +18,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// An address nobody else uses, for as long as this lives.
+// An address that nothing else uses during its lifetime.
 struct Place {
   ReservedPort port = *ReservePort("127.0.0.1");
   std::string address = fmt::format("127.0.0.1:{}", port.port);
@@ -38,14 +38,14 @@ Pair Connected(Network& network, Listener& listener,
   return {.caller = *std::move(caller), .called = std::move(called->channel)};
 }
 
-// The caller's channel, whose first frame is taken.
+// Accepts a caller and drops its first frame. Returns the channel.
 std::unique_ptr<Channel> AcceptFrom(Listener& listener) {
   Result<Incoming> incoming = listener.Accept(Soon());
   CHECK(incoming.ok(), incoming.status().ToString());
   return std::move(incoming->channel);
 }
 
-// A network with a listener and one connection to itself.
+// A network with a listener and a connection to itself.
 class GrpcNetworkTest : public testing::Test {
  protected:
   Place place_;
@@ -272,8 +272,8 @@ TEST_F(GrpcNetworkTest, ANetworkIsDestroyedThoughTheOtherEndHangs) {
   EXPECT_EQ(channel->Receive(Soon()).status().code(), Code::kUnavailable);
 }
 
-// Each network is the only user of gRPC in the process, so that its end is the
-// end of gRPC's threads too. Fails only by a crash or a hang.
+// Each network is the only user of gRPC in the process, so that gRPC's threads
+// end with it. Fails only by a crash or a hang.
 TEST(GrpcNetworkLifeTest, NetworksAreDestroyedWhileTheirStreamsEnd) {
   for (int i = 0; i < 200; ++i) {
     const Place place;

@@ -1,5 +1,5 @@
-// Whoever connects to a listener and is no worker: bounded in number, in time
-// and in bytes.
+// Programs other than workers that connect to a listener: limited in number, in
+// time and in bytes.
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -32,7 +32,7 @@ size_t OpenDescriptors() {
   return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
 
-// A connection of gRPC's own.
+// Returns a plain gRPC connection.
 std::shared_ptr<grpc::Channel> TransportTo(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -41,7 +41,7 @@ std::shared_ptr<grpc::Channel> TransportTo(const std::string& address) {
       "ipv4:" + address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// How a call of that method ends.
+// Returns how a call of that method ends.
 grpc::StatusCode Call(const std::shared_ptr<grpc::Channel>& transport,
                       const std::string& method, Duration patience) {
   grpc::GenericStub stub(transport);
@@ -62,7 +62,7 @@ grpc::StatusCode Call(const std::shared_ptr<grpc::Channel>& transport,
 
 class GrpcStrangersTest : public testing::Test {
  protected:
-  // A TCP connection to the listener, over which nothing is sent.
+  // Opens a TCP connection to the listener, and sends nothing.
   Descriptor ConnectInSilence() const {
     sockaddr_in place = {};
     place.sin_family = AF_INET;
@@ -120,11 +120,11 @@ TEST_F(GrpcStrangersTest, ManySilentConnectionsUseFewDescriptors) {
   const size_t before = OpenDescriptors();
   std::vector<Descriptor> silent;
   for (size_t i = 0; i < kCallers; ++i) silent.push_back(ConnectInSilence());
-  // Taken in behind all of them.
+  // Accepted after all of them.
   const auto caller = *network_.Connect(address_, Soon());
   ASSERT_TRUE(caller->Send("first", Soon()).ok());
   EXPECT_EQ(listener_->Accept(Soon())->first, "first");
-  // Two for each silent one, and what gRPC has not closed yet.
+  // Two per silent caller, and those that gRPC has not closed yet.
   EXPECT_LT(OpenDescriptors(), before + kCallers + 4 * kMaxSilentCallers);
   pollfd oldest = {.fd = silent.front().get(), .events = POLLIN, .revents = 0};
   EXPECT_EQ(poll(&oldest, 1, 10'000), 1) << "it is disconnected";
@@ -146,7 +146,7 @@ TEST_F(GrpcStrangersTest, CallersThatHangUpLeaveNothingBehind) {
   EXPECT_LE(OpenDescriptors(), before + of_grpc);
 }
 
-// A connection as PendingConnections sees it.
+// A connection as seen by PendingConnections.
 struct Connection {
   Connection() {
     int ends[2] = {-1, -1};

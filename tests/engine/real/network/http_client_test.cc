@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-// Serves one connection, as badly as it is told.
+// Serves one connection with the given function.
 class OneServer {
  public:
   using Serve = std::function<void(int connection)>;
@@ -55,7 +55,7 @@ void Send(int connection, std::string_view bytes) {
   send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
-// Until the other end is gone.
+// Receives until the other end closes the connection.
 void AwaitEnd(int connection) {
   std::array<char, 4096> chunk = {};
   while (recv(connection, chunk.data(), chunk.size(), 0) > 0) {
@@ -111,7 +111,7 @@ TEST(HttpClientTest, AsksAnIpv6Address) {
   EXPECT_EQ(answer->body, "TRUE");
 }
 
-// Reserved for this by RFC 2606. A machine may be without any resolver.
+// RFC 2606 reserves the name. A machine may have no resolver at all.
 TEST(HttpClientTest, ANameThatNobodyKnowsIsNoAnswer) {
   const auto answer =
       Get(ParseHttpUrl("http://no-such-host.invalid/").value(), In(seconds(2)));

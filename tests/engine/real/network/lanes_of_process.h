@@ -1,4 +1,4 @@
-// The shared lanes that a process maps, as its kernel lists them.
+// Shared lanes that a process maps, as its kernel lists them.
 #ifndef GAUNTLET_TESTS_ENGINE_REAL_NETWORK_LANES_OF_PROCESS_H_
 #define GAUNTLET_TESTS_ENGINE_REAL_NETWORK_LANES_OF_PROCESS_H_
 
@@ -22,7 +22,7 @@ inline int LanesOf(pid_t process) {
   return lanes;
 }
 
-// Waits until the process maps so many.
+// Waits until the process maps `lanes` of them.
 inline void AwaitLanes(pid_t process, int lanes) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (LanesOf(process) < lanes) {

@@ -26,7 +26,7 @@ Nonce NonceOf(int value) {
   return nonce;
 }
 
-// Both ends, in one process.
+// Both ends of a lane, in one process.
 class SharedLaneTest : public testing::Test {
  protected:
   const std::unique_ptr<SharedLane> reader_ =
@@ -35,8 +35,8 @@ class SharedLaneTest : public testing::Test {
       SharedLane::Open(reader_->offer(), NonceOf(1)).value();
 };
 
-// Odd sizes, so that records end at each place of the memory; in all six times
-// what it holds.
+// Frames of odd sizes, so that records end at all places of the memory.
+// Together they are six times as large as the lane.
 TEST_F(SharedLaneTest, CarriesFramesInOrder_PastTheEndOfItsMemory) {
   constexpr int kFrames = 400;
   const auto frame = [](int i) {
@@ -110,7 +110,7 @@ TEST_F(SharedLaneTest, OpensNothingButTheMemoryOfItsConnection) {
                    .ok());
 }
 
-// A file that its owner could cut would end this process by a signal.
+// If the owner truncated such a file, a signal would end this process.
 TEST_F(SharedLaneTest, OpensNoMemoryThatCanBeCut) {
   std::string name = "gauntlet-lane-";
   for (size_t i = 0; i < kNonceBytes; ++i) name += "01";
@@ -133,7 +133,7 @@ TEST_F(SharedLaneTest, ReportsARecordThatIsNoFrame) {
   EXPECT_EQ(reader_->Read(Soon()).status().code(), Code::kDataLoss);
 }
 
-// A worker of a ring on this host, in another process.
+// A neighbour in a ring, on this host but in another process.
 class RingNeighbourTest : public testing::Test {
  protected:
   std::unique_ptr<Channel> AcceptFirst() {

@@ -1,4 +1,4 @@
-// Certificates for tests of TLS, made on the spot.
+// Certificates for tests of TLS, created when needed.
 #ifndef GAUNTLET_TESTS_ENGINE_REAL_NETWORK_TEST_CERTIFICATES_H_
 #define GAUNTLET_TESTS_ENGINE_REAL_NETWORK_TEST_CERTIFICATES_H_
 
@@ -15,7 +15,7 @@ struct PemPair {
   std::string key;
 };
 
-// A certificate authority of its own.
+// A separate certificate authority.
 class TestAuthority {
  public:
   TestAuthority();
@@ -24,8 +24,8 @@ class TestAuthority {
   TestAuthority& operator=(const TestAuthority&) = delete;
 
   std::string Pem() const;
-  // `names` as OpenSSL writes them: "DNS:job.example,IP:127.0.0.1". Valid from
-  // an hour ago for so many seconds.
+  // `names` are in OpenSSL's form: "DNS:job.example,IP:127.0.0.1". The
+  // certificate is valid for `seconds`, from an hour ago.
   PemPair Issue(const std::string& names, long seconds = 7200) const;
 
  private:

@@ -1,4 +1,4 @@
-// TLS between workers: what files are taken, and who gets in.
+// TLS between workers: accepted files, and callers that may connect.
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +35,7 @@ class TlsTest : public testing::Test {
             .key = Write(fmt::format("key{}", count_), pair.key),
             .ca = Write(fmt::format("ca{}", count_), ca.Pem())};
   }
-  // The reason why the files cannot be used.
+  // Returns the reason why the files cannot be used.
   std::string WhyNot(const TlsFiles& files) {
     const Status status = ReadTlsCredentials(storage_, files).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);
@@ -47,8 +47,8 @@ class TlsTest : public testing::Test {
     CHECK(read.ok(), read.status().ToString());
     return *std::move(read);
   }
-  // True iff a caller with these files, or none, reaches a listener with the
-  // authority's and exchanges frames with it.
+  // Returns true iff a caller with these files, or without any, reaches a
+  // listener with the authority's and exchanges frames with it.
   bool IsLetIn(const std::optional<TlsFiles>& caller, const TlsFiles& called) {
     const ReservedPort port = *ReservePort("127.0.0.1");
     const std::string address = fmt::format("127.0.0.1:{}", port.port);

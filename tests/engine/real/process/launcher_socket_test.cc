@@ -75,7 +75,7 @@ TEST(LauncherSocketTest, AResultComesBackFromItsLine) {
   EXPECT_EQ(result.not_finite_since, std::nullopt);
 }
 
-// Nearly the longest that there can be.
+// Returns totals whose text is almost as long as it can be.
 TimeTotals LongTotals() {
   TimeTotals totals = {
       .steps = UINT64_MAX, .saves = UINT64_MAX, .save_bytes = UINT64_MAX};
@@ -176,7 +176,7 @@ class UnreadMessagesTest : public testing::Test {
     socket_ = LauncherSocket::Open(ends[1]).value();
   }
 
-  // Progress that nobody reads, far beyond what there is room for.
+  // Sends far more progress than fits into the unread socket.
   void Flood(const WorkerProgress& progress) {
     for (int i = 0; i < 5000; ++i) socket_->Progress(progress);
   }

@@ -33,8 +33,8 @@ WorkerSpec Spec(int worker) {
           .launch_hold = {.launch = "3 then here", .claimed = 4}};
 }
 
-// A worker's notices as texts, in order: lines of progress, "result …", "exit
-// code/signal".
+// Returns a worker's notices as texts, in order: lines of progress, "result …",
+// "exit code/signal".
 std::vector<std::string> NoticesOf(LocalWorkerProcesses& workers) {
   std::vector<std::string> told;
   while (const auto notice = workers.Next(Soon())) {
@@ -54,7 +54,7 @@ std::vector<std::string> NoticesOf(LocalWorkerProcesses& workers) {
   return told;
 }
 
-// All notices of one worker that runs `options`.
+// Returns all notices of one worker that runs with `options`.
 std::vector<std::string> NoticesOf(const LocalWorkerOptions& options) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(options, storage);
@@ -68,7 +68,8 @@ TEST(LocalWorkerProcessesTest, TellsHowAWorkerEnded) {
   EXPECT_THAT(NoticesOf(Shell("kill -9 $$")), ElementsAre("exit 137/9"));
 }
 
-// Until then it is held, and a program that never takes it never sees it.
+// Until then the signal is held. A program that never takes signals never
+// receives it.
 TEST(LocalWorkerProcessesTest, ANoticeWaitsUntilTheWorkerCanTakeIt) {
   const PosixStorage storage;
   LocalWorkerProcesses workers(Shell("exit 3"), storage);
@@ -103,14 +104,14 @@ TEST(LocalWorkerProcessesTest, TheExitIsLastThoughAPipeFullOfLinesIsUnread) {
   EXPECT_EQ(told[900], "exit 4/0");
 }
 
-// Waits for the end of a child, and leaves it to be reaped.
+// Waits for the end of a child, without reaping it.
 void AwaitEndOfAChild() {
   siginfo_t info = {};
   ASSERT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
 }
 
-// A launcher that was paused finds a worker that has ended, and more reports
-// than it takes from a running one at once. The result is the last of them.
+// A launcher that was paused finds a worker that has ended, with more reports
+// than it reads at once from a running one. The result is the last of these.
 TEST(LocalWorkerProcessesTest, TakesTheResult_BehindManyUnreadReports) {
   const PosixStorage storage;
   LocalWorkerOptions options = Shell("");
@@ -131,7 +132,7 @@ TEST(LocalWorkerProcessesTest, WhatAWorkerPrintsBecomesLinesForPeople) {
               ElementsAre("out", "error", "half", "exit 0/0"));
 }
 
-// Nobody reads it while the worker runs: it is not kept waiting.
+// The output is not read while the worker runs, but the worker must not block.
 TEST(LocalWorkerProcessesTest, AWorkerNeverWaitsForTheReaderOfItsOutput) {
   const PosixStorage storage;
   const ScratchDirectory scratch;
@@ -140,7 +141,7 @@ TEST(LocalWorkerProcessesTest, AWorkerNeverWaitsForTheReaderOfItsOutput) {
   LocalWorkerProcesses workers(
       Shell("head -c 1000000 /dev/zero; : >" + through + "; exit 7"), storage);
   ASSERT_TRUE(workers.Start(Spec(1)).ok());
-  // Until the worker opens it.
+  // Blocks until the worker opens the pipe.
   EXPECT_TRUE(Descriptor(open(through.c_str(), O_RDONLY)).valid());
   EXPECT_EQ(NoticesOf(workers).back(), "exit 7/0");
 }
@@ -193,7 +194,7 @@ TEST(LocalWorkerProcessesTest, TellsTheWorkerItsPlaceAndFiles) {
   EXPECT_THAT(log, testing::Not(HasSubstr("SLURM_PROCID")));
 }
 
-// Arguments can be read by everybody on this machine.
+// Every user of this machine can read the arguments.
 TEST(LocalWorkerProcessesTest, TokenIsInTheEnvironmentAndInNoArgument) {
   const std::string text(2 * JobToken::kBytes, 'a');
   const ScratchDirectory scratch;

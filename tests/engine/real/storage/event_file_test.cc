@@ -33,7 +33,7 @@ std::vector<std::string> LinesOf(const std::string& path) {
   return lines;
 }
 
-// The line of one event.
+// Returns the line of one event.
 std::string LineOf(const LogEvent& event) {
   const ScratchDirectory scratch;
   const FixedClock clock;
@@ -96,7 +96,7 @@ TEST(EventFileTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
   EXPECT_EQ(line.at("detail"), "a\xef\xbf\xbd\xef\xbf\xbd z");
 }
 
-// As a full disk would have it.
+// As on a full disk.
 TEST(EventFileTest, AFileThatCannotGrowEndsTheLogAndNothingElse) {
   const ScratchDirectory scratch;
   const FixedClock clock;

@@ -27,7 +27,7 @@ std::span<const std::byte> Bytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-// A file system of one MiB in memory.
+// A file system of 1 MiB in memory.
 class SmallDisk {
  public:
   explicit SmallDisk(std::string path) : path_(std::move(path)) {
@@ -98,7 +98,8 @@ TEST(PosixStorageTest, TooManyOpenFilesSayWhichLimitItIs) {
   EXPECT_THAT(file.status().message(), testing::HasSubstr("ulimit -n"));
 }
 
-// By what a caller can do: make room, ask a person, or try again.
+// Codes differ by what a caller can do: free disk space, report to a user, or
+// try again.
 TEST(PosixStatusTest, ErrorsHaveTheCodesOfTheStorageContract) {
   const std::vector<std::pair<int, Code>> table = {
       {ENOENT, Code::kNotFound},
@@ -191,7 +192,7 @@ TEST(PosixStorageTest, PrivateFilesAreTheirOwnersAlone_WhateverTheUmask) {
   }
 }
 
-// Whoever may write to the directory can put a secret of its own there.
+// Any user who may write to the directory can put a secret there.
 TEST(PosixStorageTest, PrivateFilesAreNeitherLinksNorAnotherUsers) {
   const ScratchDirectory scratch;
   PosixStorage storage;
@@ -209,8 +210,8 @@ TEST(PosixStorageTest, PrivateFilesAreNeitherLinksNorAnotherUsers) {
   EXPECT_THAT(theirs.message(), testing::HasSubstr("user 12345"));
 }
 
-// A file server that squashes root owns what root makes there, the directory
-// and the secret.
+// A file server that squashes root makes itself the owner of what root creates
+// there: the directory and the secret.
 TEST(PosixStorageTest, PrivateFilesMayBeTheDirectoryOwners) {
   const ScratchDirectory scratch;
   PosixStorage storage;
@@ -284,7 +285,7 @@ TEST(PosixStorageTest, ALockWhoseHolderLeftNoNameIsAnotherProcesss) {
             scratch / "lock" + ": locked by another process");
 }
 
-// The holder's name would be written through them.
+// The holder's name would be written through a pipe or link.
 TEST(PosixStorageTest, LockIsNoPipeLinkOrDirectory) {
   const ScratchDirectory scratch;
   PosixStorage storage;

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A longer deadline must be a decision: the judge takes these from here.
+// The judge uses these deadlines, so a longer one must be a decision.
 TEST(DeadlinesTest, PinsTheDefaults) {
   EXPECT_EQ(DeadlinesOf({}, {}),
             (Deadlines{.silence = seconds(5),

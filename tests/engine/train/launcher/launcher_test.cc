@@ -1,5 +1,5 @@
-// The launcher's policy, with workers that follow a script instead of training:
-// processes of a simulation, so that signals and time are those of a world.
+// The launcher's policy. Workers follow a script instead of training, as
+// processes of a simulation, so that signals and time are simulated.
 #include "engine/train/launcher/launcher.h"
 
 #include <algorithm>
@@ -27,14 +27,14 @@ struct Script {
   int exit = 0;
   std::string says;  // the status of a result; "": none
   uint64_t claims = 0;
-  // The time in which it announces its next sign of life, and the real interval
-  // between signs; 0: never.
+  // Time within which the worker announces its next sign of life, and the real
+  // interval between signs; 0: never.
   Duration patience{0};
   Duration signs_every{0};
-  // Time after a notice at which it leaves with 143; nullopt: it does not.
+  // Time from a notice until the worker leaves with 143; nullopt: never.
   std::optional<Duration> leaves_after_notice;
   bool for_ever = false;
-  // Its other messages, with their times since its start; in order.
+  // The worker's other messages, in order, with their times since its start.
   std::vector<std::pair<Duration, WorkerProgress>> tells = {};
 };
 using ScriptOf = std::function<Script(const WorkerSpec&)>;
@@ -53,7 +53,7 @@ struct Restart {
 
 class LauncherTest : public testing::Test {
  protected:
-  // Passes on, notes signals, and fails to start what it is told.
+  // Forwards to `base`, records signals, and fails to start chosen workers.
   class Processes final : public WorkerProcesses {
    public:
     Processes(LauncherTest& test, WorkerProcesses& base)
@@ -178,11 +178,11 @@ class LauncherTest : public testing::Test {
   LauncherOptions options_{.workers = 3};
   int fails_to_start_ = -1;
   int ended_by_sigterm_ = -1;
-  std::vector<int> lives_;                    // as they were started
-  std::vector<std::pair<int, int>> started_;  // worker and life
+  std::vector<int> lives_;                    // in the order of starts
+  std::vector<std::pair<int, int>> started_;  // worker and incarnation
   std::vector<Sent> sent_;
   std::vector<Restart> restarts_;
-  std::vector<std::string> lines_;  // for people
+  std::vector<std::string> lines_;  // for users
   RunOutcome outcome_;
 };
 
@@ -219,7 +219,7 @@ TEST_F(LauncherTest, WithoutAPolicyALossIsTheEnd) {
   EXPECT_THAT(end.reason, HasSubstr("exited with code 70"));
 }
 
-// A restart would train the same steps again, and meet the same disk.
+// A restart would train the same steps again, and find the same disk.
 TEST_F(LauncherTest, StartsNothingAgain_WhenAWorkerIsToStartLater) {
   for (const RestartPolicy policy :
        {RestartPolicy::kNone, RestartPolicy::kWholeJob,
@@ -300,7 +300,7 @@ TEST_F(LauncherTest, TheFirstBackoffIsBoundedToo) {
   EXPECT_EQ(restarts_[0].pause, seconds(1));
 }
 
-// The exit code of the launcher if workers end in different ways.
+// Checks the exit code of the launcher if workers end in different ways.
 TEST_F(LauncherTest, WhatNoRestartCanMendIsNotRestarted) {
   struct Row {
     std::vector<int> codes;
@@ -354,7 +354,7 @@ TEST_F(LauncherTest, ShowsOnceThatARunIsNotFinite) {
   EXPECT_EQ(end.result->not_finite_since, 7u);
 }
 
-// Another start would compute the same.
+// Another attempt would compute the same.
 TEST_F(LauncherTest, ARunThatIsNotFiniteIsNotRestarted) {
   for (const std::string says : {"not_finite", ""}) {
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) {
@@ -448,7 +448,8 @@ TEST_F(LauncherTest, AChiefThatGivesSignsInTimeIsLeftAlone) {
   EXPECT_EQ(end.restarts, 0);
 }
 
-// Messages that the worker sends during the launcher's pause wait to be read.
+// Messages that the worker sends during the launcher's pause are read
+// afterwards.
 TEST_F(LauncherTest, ItsOwnPauseMakesNobodyLate) {
   PauseAt(seconds(1), seconds(30));
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
@@ -490,8 +491,8 @@ TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {
   EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
 }
 
-// Each before what follows of it: a kill before it is sent, a start before the
-// process is there.
+// Emits each event before its effects: a kill before the signal is sent, a
+// start before the process exists.
 TEST_F(LauncherTest, SaysWhomItStartsAndKillsAndWhatItSeesEnd) {
   options_.workers = 2;
   Launched([](const WorkerSpec& spec) -> Script {
@@ -559,7 +560,7 @@ TEST_F(LauncherTest, ADeathIsSaidRatherThanWhatItMadeOfTheOthers) {
   EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
 }
 
-// A worker that leaves because its own device failed.
+// Returns a worker that leaves because its own device failed.
 Script LosesItsDevice(Duration runs) {
   return {
       .runs = runs,
@@ -578,7 +579,8 @@ TEST_F(LauncherTest, ALostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
   EXPECT_EQ(restarts_[0].reason, "worker 1 exited: device 0: lost");
 }
 
-// SIGTERM before the worker could listen for it: it is gone, not leaving.
+// SIGTERM arrives before the worker can handle it: the worker is lost, not
+// leaving.
 TEST_F(LauncherTest, AWorkerEndedByTheSignalItselfIsALoss) {
   ended_by_sigterm_ = 1;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
@@ -738,7 +740,8 @@ TEST_F(LauncherTest, WorkersByLifeCountFromTheFirstLife) {
   EXPECT_THAT(lives_, ElementsAre(2, 3, 3));
 }
 
-// A worker of a job that rejoins: all meet at once, and generation 1 forms.
+// Returns a worker of a job that rejoins: all workers meet immediately, and
+// generation 1 forms.
 Script Trains(const WorkerSpec& spec) {
   Script script = Done(spec);
   script.runs = milliseconds(1000);
@@ -757,7 +760,8 @@ class RejoinTest : public LauncherTest {
  protected:
   RejoinTest() { options_.restart = RestartPolicy::kRejoin; }
 
-  // `lose`: how the first life of worker 1 ends, after 20 ms; the others meet.
+  // `lose` sets how the first incarnation of worker 1 ends, after 20 ms. The
+  // other workers meet again.
   void ExpectOnlyWorkerOneStartsAgain(
       const std::function<void(Script&)>& lose) {
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
@@ -784,8 +788,8 @@ TEST_F(RejoinTest, OnlyTheDeadWorkerIsStartedAgain) {
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited with code 70");
 }
 
-// All processes of a container stop for two minutes: the others can meet only
-// when they run again.
+// All processes of a container are paused for two minutes: the other workers
+// can meet only after the pause.
 TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
   constexpr Duration kPause = seconds(120);
   PauseAt(milliseconds(22), kPause);
@@ -834,8 +838,8 @@ TEST_F(RejoinTest, AChiefThatHasLostItsDeviceBeforeIsDone) {
   EXPECT_EQ(end.exit_code, 0) << end.reason;
 }
 
-// The chief says that the generation has formed when the launcher knows already
-// of the death.
+// The chief reports that the generation has formed after the launcher has
+// detected the death.
 TEST_F(RejoinTest, ADeathAsAGenerationFormsIsOneRestart) {
   options_.backoff = milliseconds(100);
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {

@@ -18,7 +18,7 @@ constexpr RejoinTracker::Graces kGraces = {.step = kGrace,
                                            .silent = kSilentGrace};
 const Time kStart = Time(milliseconds(1000));
 
-// Three workers, of which generation 4 has formed.
+// Returns a tracker of three workers whose generation 4 has formed.
 RejoinTracker Formed() {
   RejoinTracker tracker(kGraces);
   tracker.Begin({0, 1, 2});
@@ -106,7 +106,7 @@ TEST(RejoinTrackerTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
   EXPECT_FALSE(tracker.IsComplete()) << "the others have yet to notice";
 }
 
-// Signs of two workers have no order between them.
+// Messages of two workers may arrive in any order.
 TEST(RejoinTrackerTest,
      WhoLeftAGenerationBeforeItIsHeardToHaveFormedMeetsStill) {
   RejoinTracker tracker = Formed();
@@ -134,7 +134,8 @@ TEST(RejoinTrackerTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
   EXPECT_TRUE(tracker.is_open());
   tracker.Meets(0, 5, std::nullopt, kStart + milliseconds(4));
   EXPECT_FALSE(tracker.IsComplete()) << "worker 1 has not left it";
-  // Worker 2 reported worker 1 as silent in this generation, and that counts.
+  // Worker 2 reported in this generation that worker 1 is silent, so its report
+  // counts.
   EXPECT_THAT(tracker.Overdue(kStart + milliseconds(2) + kSilentGrace),
               ElementsAre(1));
 }
@@ -150,7 +151,8 @@ TEST(RejoinTrackerTest, ANewLifeMeetsThoughItLeftNoGeneration) {
   EXPECT_TRUE(tracker.IsComplete());
 }
 
-// Worker 1, which was started again, dies once more as the generation forms.
+// Returns a tracker in which worker 1, after a restart, dies again while the
+// generation forms.
 RejoinTracker DiedAsTheGenerationForms() {
   RejoinTracker tracker = Formed();
   tracker.Died(1, kStart);
@@ -206,7 +208,7 @@ TEST(RejoinTrackerTest,
   EXPECT_THAT(tracker.Overdue(kStart + kGrace), ElementsAre(2));
   const Time found = kStart + milliseconds(100);
   tracker.Meets(2, 4, 1, found);
-  // Another one that finds the same puts nothing off.
+  // A second worker's report of the same silence extends no deadline.
   tracker.Meets(0, 4, 1, found + milliseconds(1));
   EXPECT_THAT(tracker.Overdue(found + kSilentGrace - milliseconds(1)),
               IsEmpty());
@@ -220,7 +222,7 @@ TEST(RejoinTrackerTest, WhoSaysAnythingIsNotSilent) {
   tracker.Meets(2, 4, std::nullopt, kStart);
   EXPECT_THAT(tracker.Overdue(kStart + kGrace), IsEmpty());
   tracker.Meets(1, 4, std::nullopt, kStart + kGrace);
-  // A later report does not make a worker silent that is meeting already.
+  // A later report does not make a worker silent that is already meeting.
   tracker.Meets(2, 4, 1, kStart + kGrace);
   EXPECT_TRUE(tracker.IsComplete());
   EXPECT_THAT(tracker.Overdue(kStart + 2 * kGrace), IsEmpty());
@@ -228,7 +230,7 @@ TEST(RejoinTrackerTest, WhoSaysAnythingIsNotSilent) {
 
 TEST(RejoinTrackerTest, SilenceIsOfOneMatter) {
   RejoinTracker tracker = Formed();
-  // A report of an earlier generation is dropped as a whole.
+  // A report of an earlier generation is dropped completely.
   tracker.Meets(0, 3, 1, kStart);
   tracker.Died(2, kStart + milliseconds(10));
   EXPECT_THAT(tracker.Overdue(kStart + milliseconds(10) + kSilentGrace),

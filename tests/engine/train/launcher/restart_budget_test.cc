@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The launcher asks if rejoining helps before it counts the loss.
+// The launcher checks whether rejoining helps before it counts the loss.
 TEST(RestartBudgetTest, ANewStepEndsWhatWasFruitlessAtOnce) {
   const LauncherOptions options = {.restart = RestartPolicy::kRejoin};
   RestartBudget budget(options);
@@ -27,7 +27,7 @@ TEST(RestartBudgetTest, ANewStepEndsWhatWasFruitlessAtOnce) {
       << "step 5 is no news any more";
 }
 
-// Kills at random times, as a bench makes them, often come before a new step.
+// Kills at random times, as in a benchmark, often precede the next new step.
 TEST(RestartBudgetTest, PauseGrowsOnlyWithLossesInQuickSuccession) {
   const LauncherOptions options = {.backoff = milliseconds(100),
                                    .max_backoff = milliseconds(500)};

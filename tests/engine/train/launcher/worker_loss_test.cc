@@ -18,7 +18,7 @@ Loss PutDown(int worker) {
   return loss;
 }
 
-// It left because of others.
+// Returns the loss of a worker that left because of others.
 Loss Left(int worker, const std::string& failure) {
   return {.worker = worker, .exited = {.code = kLost}, .failure = failure};
 }
@@ -45,8 +45,7 @@ TEST(WorkerLossTest, EachEndHasItsSentence) {
       "worker 1 exited with code " + std::to_string(kFailed) + ": why");
 }
 
-// A device that is lost is named also where the launcher had to put an end to
-// the process.
+// A lost device is named even if the launcher had to kill the process.
 TEST(WorkerLossTest, WhatAWorkerSaysOfItsDeviceComesBeforeHowItEnded) {
   Loss loss = LostItsDevice(1);
   loss.exited = {.signal = 9};

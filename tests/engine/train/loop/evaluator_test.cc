@@ -1,6 +1,6 @@
-// The side-car evaluator beside training runs: it says what they say of each
-// epoch, whatever happens to the checkpoints under its hands, and it changes
-// nothing.
+// The side-car evaluator during training runs. It reports the same as the run
+// for each epoch, whatever happens to the checkpoints that it reads, and
+// changes nothing.
 #include "engine/train/loop/evaluator.h"
 
 #include <bit>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Reads only: anything else fails the test.
+// Storage that only allows reading: other operations fail the test.
 class ReadOnlyStorage final : public Storage {
  public:
   explicit ReadOnlyStorage(Storage& base) : base_(base) {}
@@ -63,7 +63,7 @@ class ReadOnlyStorage final : public Storage {
 
 TrainOptions SavingEachEpoch(int keep = 5) {
   TrainOptions options = SmallRun();
-  // The same steps, of more parts that are added up.
+  // The same steps, summed from more parts.
   options.job.replicas = 8;
   options.job.batch = 2;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};
@@ -102,7 +102,7 @@ class Heard final : public EvaluationReporter {
   std::vector<std::string> warnings;
 };
 
-// An evaluator over the disk of a run that is behind.
+// An evaluator on the disk of a run that has ended.
 class AfterTheRun {
  public:
   AfterTheRun(
@@ -124,7 +124,7 @@ class AfterTheRun {
   Evaluator evaluator_;
 };
 
-// Expects that each evaluation of an epoch's end equals the run's own, bit for
+// Expects that each evaluation at an epoch's end equals the run's own, bit for
 // bit.
 void ExpectAsTheRunSays(const LifeOutcome& run, const Heard& heard) {
   const std::vector<LogEvent> said = run.Of(EventKind::kEvaluated);
@@ -139,7 +139,7 @@ void ExpectAsTheRunSays(const LifeOutcome& run, const Heard& heard) {
   }
 }
 
-// A run with an evaluator beside it, on the same machine.
+// A run and an evaluator on the same machine.
 struct Together {
   LifeOutcome run;
   Heard heard;
@@ -194,7 +194,7 @@ TEST(EvaluatorTest, WhereOneCheckpointIsKeptItSaysWhatItStillFinds) {
   EXPECT_GT(passed_over, 0u);
 }
 
-// Every event but its time.
+// Returns every event without its time.
 std::vector<std::string> Story(const LifeOutcome& run) {
   std::vector<std::string> story;
   for (const auto& events : run.events) {
@@ -222,7 +222,7 @@ TEST(EvaluatorTest, TheRunsEventsAreTheSameWithAndWithoutIt) {
 TEST(EvaluatorTest, ItEndsWhenTheFinishedRunDeletesItsStore) {
   TrainOptions options = SavingEachEpoch();
   options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
-  options.horizon.max_steps = 9;  // never reaches the epoch that is waited for
+  options.horizon.max_steps = 9;  // never reaches the awaited epoch
   const Together both = RunTogether(1, options, std::chrono::milliseconds(1));
   EXPECT_EQ(both.end, EvaluatorEnd::kStoreDeleted);
   EXPECT_THAT(both.heard.steps(), ElementsAre(6));

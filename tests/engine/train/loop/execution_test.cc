@@ -1,4 +1,4 @@
-// Several steps as one execution: fewer looks at what is due, the same bits.
+// Several steps as one execution: fewer checks for due work, the same bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// An epoch of six steps ends an execution of four early.
+// Each epoch of six steps ends an execution of four early.
 TrainOptions Executing(uint64_t steps) {
   TrainOptions options = SmallRun();
   options.steps_per_execution = steps;

@@ -55,7 +55,8 @@ class GradientExchangeTest : public testing::Test {
   Ring ring_{world_.world, *host_, {}, nullptr, nullptr};
 };
 
-// In each step some are kept and some are not, and nothing stays of the last.
+// In each step some gradients are kept and some computed, and none remain from
+// the last step.
 TEST_F(GradientExchangeTest, WhatIsKeptAndWhatIsComputedAddUp) {
   GradientExchange exchange = ExchangeOn(*host_);
   ASSERT_TRUE(exchange.TakesKept());

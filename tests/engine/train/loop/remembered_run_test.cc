@@ -1,4 +1,4 @@
-// A run that shares a memo with another one whose state parted from its own:
+// A run that shares a memo with another run whose state diverged from its own:
 // same steps, same rows, other values.
 #include <span>
 #include <tuple>
@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// Step, phase, digest and loss of each state that a run of one worker said.
+// Step, phase, digest and loss of each state that a run of one worker reports.
 using Said = std::tuple<uint64_t, Phase, Digest, uint32_t>;
 
 std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
@@ -34,8 +34,8 @@ std::vector<Said> StatesOf(TrainMemo* memo, LoopHooks* hooks,
   return states;
 }
 
-// Expects the same states with a memo that knows the undisturbed run as without
-// one.
+// Expects the same states with and without a memo that holds the undisturbed
+// run.
 void ExpectTheSameWithAMemo(LoopHooks* hooks, StepProbe* probe) {
   TrainMemo memo;
   const std::vector<Said> undisturbed = StatesOf(&memo, nullptr, nullptr);
@@ -77,7 +77,7 @@ class Changing final : public LoopHooks {
   Status StepEnd(TrainState& state, const StepOutcome&) override {
     return At(Moment::kStepEnd, state, state.position.epoch);
   }
-  // The position is in the next epoch by then.
+  // The position is already in the next epoch.
   Status EpochEnd(TrainState& state) override {
     return At(Moment::kEpochEnd, state, state.position.epoch - 1);
   }

@@ -1,5 +1,5 @@
-// Shard policies, the order of rows and the length of epochs: the bits depend
-// on them and on nothing of how the job is run.
+// Shard policies, order of rows and length of epochs: the bits depend on these,
+// but not on how the job is run.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// How often each use of the ledger comes up in each epoch, over all workers.
+// Number of times each row is used in each epoch, over all workers.
 using Ledger = std::map<uint64_t, std::map<uint32_t, int>>;
 
 Ledger LedgerOf(const LifeOutcome& life) {
@@ -31,8 +31,8 @@ void ExpectEachOnce(const Ledger& ledger, size_t uses_of_an_epoch) {
   }
 }
 
-// The same final bits with any number of workers, and after a stop in the
-// middle of an epoch.
+// Expects the same final bits with any number of workers, and after a stop in
+// the middle of an epoch.
 void ExpectSameBitsHoweverItRuns(
     const TrainOptions& options,
     const std::function<void(TrainingFixture&)>& prepare) {
@@ -62,7 +62,7 @@ TEST(SamplingTest, OffUsesEveryRowOnceForEachReplica) {
   ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
 }
 
-// Five files of 9 rows each and one of 8 to validate with.
+// Writes five files of 9 rows each, and one of 8 for validation.
 void PutCifar(TrainingFixture& fixture) {
   const auto write = [&](const std::string& name, int rows, int first) {
     std::string bytes;

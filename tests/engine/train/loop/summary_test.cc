@@ -1,4 +1,5 @@
-// TensorBoard events: a file for each life, and training the same without them.
+// TensorBoard events: one file per incarnation, and training that does not
+// depend on them.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ TEST(SummaryTest, TheChiefDrawsEachEpochAndEachSecondStep) {
     EXPECT_EQ(Count(files[0], tag), static_cast<int>(kEpochs)) << tag;
   }
   EXPECT_EQ(Count(files[0], "batch_loss"), static_cast<int>(kSteps / 2));
-  // In the simulated world computing takes no time.
+  // Computing takes no time in the simulated world.
   EXPECT_EQ(Count(files[0], "time/exchange"), static_cast<int>(kSteps / 2));
 }
 
@@ -83,7 +84,7 @@ TEST(SummaryTest, AFolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
   EXPECT_EQ(Warnings(life), 1u);
 }
 
-// Asked for scalars while its disk is full for a while.
+// Writes scalars while the disk is full for some time.
 TEST(RunSummaryTest, ARowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
   MemoryStorage storage;
   TestWorld world(storage);
@@ -111,7 +112,7 @@ TEST(RunSummaryTest, ARowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
   EXPECT_EQ(Count(files[0], "batch_loss"), 9);
 }
 
-// A power cut behind the save takes no record of a step before it.
+// After the save, a power loss removes no record of an earlier step.
 TEST(RunSummaryTest, IsSyncedBeforeASave) {
   MemoryStorage storage;
   TestWorld world(storage);
@@ -126,7 +127,7 @@ TEST(RunSummaryTest, IsSyncedBeforeASave) {
   EXPECT_EQ(syncs, 1);
 }
 
-// Small records find room where larger ones do not.
+// Small records may fit where larger ones do not.
 TEST(RunSummaryTest, DiskThatIsNearlyFull_IsSaidOnceAMinute) {
   MemoryStorage storage;
   TestWorld world(storage);

@@ -65,8 +65,8 @@ TEST_F(TrainMemoTest, APassThatIsKnownIsTheSameToTheBit) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-// A caller that sets `kept` gets the kept gradients and loss of a known pass,
-// and its own array is not written.
+// A caller that sets `kept` receives the kept gradients and loss of a known
+// pass; its own array is not written.
 TEST_F(TrainMemoTest, APassThatIsKnownIsHandedOutAsItIsKept) {
   const Pass computed = PassOf(*plain_);
   std::vector<float> kept_as = computed.gradients;
@@ -82,7 +82,7 @@ TEST_F(TrainMemoTest, APassThatIsKnownIsHandedOutAsItIsKept) {
   EXPECT_EQ(*kept, kept_as);
 }
 
-// Whatever a pass is a function of: each by itself makes another pass of it.
+// A change of any single input makes another pass.
 TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
   PassOf(*remembered_);
   const std::vector<std::function<void()>> changes = {
@@ -97,7 +97,7 @@ TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
-// Parameters that the caller has digested are not digested again.
+// Parameters whose digest the caller provides are not digested again.
 TEST_F(TrainMemoTest, APassIsKnownByTheDigestOfItsParameters) {
   const Pass first = PassOf(*remembered_);
   batch_.parameters_digest = DigestOf(std::as_bytes(std::span(parameters_)));
@@ -111,7 +111,7 @@ TEST_F(TrainMemoTest, APassIsKnownByTheDigestOfItsParameters) {
   EXPECT_EQ(memo_.found(), 2u);
 }
 
-// The rows of a known pass are not looked at.
+// The rows of a known pass are not read.
 TEST_F(TrainMemoTest, APassIsKnownByTheNumbersOfItsRows) {
   Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
   data.features = std::vector<float>(3 * 49, 0.25f);
@@ -155,7 +155,7 @@ TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-// The memo knows the passes of a device by the same key.
+// Passes on a device have the same key as passes on the host.
 TEST_F(TrainMemoTest, APassThatIsKnownNeedsNoDevice) {
   const auto device =
       gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));
@@ -199,7 +199,7 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
   EXPECT_EQ(small.computed(), 3u);
 }
 
-// Two jobs may have equal parameters and rows.
+// Two jobs may have equal parameters and rows, but different models.
 TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
   PassOf(*remembered_);
   const auto other =

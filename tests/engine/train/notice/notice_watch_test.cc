@@ -22,7 +22,7 @@ constexpr const char* kUrl = "http://169.254.169.254/x";
 
 class NoticeWatchTest : public testing::Test {
  protected:
-  // A process that watches for so long, and what it saw.
+  // Starts a process that watches for `duration`, and records what it detects.
   void Watch(const PreemptionOptions& options, Duration duration) {
     simulation_.Start({.name = "p", .host = "h", .body = [&](World& world) {
                          return Main(world, options, duration);
@@ -83,8 +83,8 @@ TEST_F(NoticeWatchTest, SeesAFileThatAppearsAtTheNextLook) {
   EXPECT_THAT(lines_, ElementsAre("told to go by /notice"));
 }
 
-// A notice may be a second old when the watch finds it, so a second of its
-// grace may be over.
+// A notice may be a second old when the watch detects it, so a second of its
+// grace may be used up.
 TEST_F(NoticeWatchTest, TakesTheTimeOfTheLookBeforeForThatOfTheNotice) {
   MakeFile();
   Watch({.file = "/notice"}, seconds(10));

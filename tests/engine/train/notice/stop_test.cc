@@ -1,5 +1,5 @@
-// Notices: whenever and wherever one comes, all workers stop at one step, with
-// its state saved.
+// Preemption notices: whenever and wherever one arrives, all workers stop at
+// one step and save its state.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ bool ComesInALife(Point point) {
          point != Point::kFinish;
 }
 
-// The second life, so that loads and retirement are met too.
+// Uses the second attempt, so that loads and retention are covered too.
 TEST(StopTest, ANoticeAtAnyPointLeadsToOneSavedStep) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const PointInfo& info : AllPoints()) {
@@ -77,7 +77,7 @@ TEST(StopTest, ANoticeAtAnyPointLeadsToOneSavedStep) {
   }
 }
 
-// A notice before a step's exchange reaches the others in that exchange.
+// A notice before a step's exchange reaches the other workers in that exchange.
 TEST(StopTest, ANoticeAtTheBeginOfAStepStopsBehindIt) {
   for (uint64_t step = 1; step < kSteps - 1; ++step) {
     const LifeOutcome outcome = TrainingFixture(step).Run(
@@ -116,9 +116,9 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
   }
 }
 
-// The grace runs from the notice, not from the end of what was under way then:
-// of 3 s the step has taken 2 s, so training does not go on. With a grace that
-// would last, it does.
+// The grace runs from the notice, not from the end of the current operation.
+// The step uses 2 of 3 s, so training stops; with a sufficient grace, it
+// continues.
 TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
   const auto stop_with = [](Duration grace) {
     TrainOptions options = SmallRun();
@@ -136,7 +136,7 @@ TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
   EXPECT_GT(stop_with(std::chrono::seconds(9)), 9u);
 }
 
-// How long a step of this life takes is not known before its first one is over.
+// The duration of a step is unknown until the first step of an attempt ends.
 TEST(StopTest, ANoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
@@ -160,8 +160,8 @@ TEST(StopTest, AStepToStopAtThatIsPastIsSaid) {
   EXPECT_THAT(again.lines, Contains(HasSubstr("step 4 to stop at is past")));
 }
 
-// The first evaluation may take longer than the grace: it waits for the next
-// life.
+// The first evaluation may take longer than the grace, so it is left to the
+// next attempt.
 TEST(StopTest, NoEvaluationIsBegunThatWasNeverMeasured) {
   TrainOptions options = SmallRun();
   options.preemption.grace = std::chrono::hours(1);
@@ -170,7 +170,8 @@ TEST(StopTest, NoEvaluationIsBegunThatWasNeverMeasured) {
   EXPECT_EQ(ExpectOrderlyStop(outcome, "grace"), kSteps / 4);
 }
 
-// The last evaluation goes on, and whoever is killed in it loses no step.
+// The last evaluation continues, and a worker that is killed in it loses no
+// step.
 TEST(StopTest, TheLastStepIsSavedBeforeAnEvaluationThatOutlastsTheGrace) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
@@ -213,7 +214,7 @@ TEST(StopTest, WhatOneHostsServiceSaysStopsAllWorkers) {
   EXPECT_EQ(outcome.Of(EventKind::kNotice, 2).size(), 1u);
 }
 
-// Bits and virtual time of a run that asks nobody.
+// Compares bits and virtual time with a run that polls no service.
 TEST(StopTest, AServiceThatHangsSlowsNoTraining) {
   using Behavior = MetadataService::Behavior;
   const TrainOptions asks = LooksFor("", "http://169.254.169.254/x");

@@ -15,7 +15,8 @@ constexpr Time At(Duration since) { return Time(since); }
 constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
 constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation};
 
-// In the middle of an epoch, with steps that take no time to speak of.
+// Returns the timing in the middle of an epoch, with steps of negligible
+// duration.
 StopTiming Running(Duration grace) {
   StopTiming timing(grace);
   timing.OperationTook(Operation::kStep, milliseconds(0));
@@ -41,8 +42,8 @@ TEST(StopTimingTest, SavesFirstWhereNoSaveWasMeasured) {
   EXPECT_EQ(timing.Ask(At(seconds(1)), kSteps), StopAdvice::kGoOn);
 }
 
-// The time needed: two operations of 1 s, a save of 2 s and half as much again,
-// a margin of 1 s.
+// Time needed: two operations of 1 s, a save of 2 s plus half as much again,
+// and a margin of 1 s.
 TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   StopTiming timing = Running(seconds(60));
   timing.OperationTook(Operation::kStep, seconds(1));
@@ -54,7 +55,7 @@ TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
-// A save that is under way, and then the last one.
+// First the save in progress, then the last one.
 TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
   StopTiming timing(seconds(60), 2);
   timing.OperationTook(Operation::kStep, seconds(1));

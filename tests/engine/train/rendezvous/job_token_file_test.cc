@@ -1,5 +1,5 @@
-// The token file of a cluster, on simulated disks: one host after another, at
-// once, behind a file server, and with power losses.
+// The token file of a cluster, on simulated disks: hosts one after another and
+// at once, on a file server, and with power losses.
 #include "engine/train/rendezvous/job_token_file.h"
 
 #include <optional>
@@ -113,7 +113,7 @@ TEST_F(TokenFileTest, WorkerNamesTheFile_WhenTheChiefNeverComes) {
   EXPECT_THAT(status.message(), HasSubstr("GAUNTLET_JOB_TOKEN"));
 }
 
-// Many ranks wait for one file server at once.
+// Many ranks wait for one file server at the same time.
 TEST(AwaitTokenFileTest, ChangesTheDirectorySeldom_HoweverLongItWaits) {
   MemoryStorage storage;
   TestWorld rank(storage);
@@ -130,7 +130,7 @@ TEST(AwaitTokenFileTest, ChangesTheDirectorySeldom_HoweverLongItWaits) {
       AwaitTokenFile(rank.world, kDirectory, begin + std::chrono::seconds(300),
                      [](std::string_view) {});
   EXPECT_EQ(token.status().code(), Code::kDeadlineExceeded);
-  EXPECT_GE(listed, 1);  // first of all
+  EXPECT_GE(listed, 1);  // at the start
   ASSERT_GE(changes.size(), 60u);
   EXPECT_LE(changes.size(), 70u);
   EXPECT_LE(changes[0], begin + std::chrono::milliseconds(200));
@@ -155,8 +155,8 @@ TEST_F(TokenFileTest, ChiefsAtOnceTakeTheSameToken) {
   }
 }
 
-// No worker may use a token that a power loss takes back; and what is there
-// after one is a whole token or none.
+// No worker may use a token that a power loss can undo. After a power loss
+// there is a complete token, or none.
 TEST_F(TokenFileTest, PowerLossLeavesTheSameTokenOrNone) {
   int kept = 0;
   for (uint64_t at = 1; at < 60; ++at) {

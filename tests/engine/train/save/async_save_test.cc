@@ -1,5 +1,5 @@
-// Saves that training does not wait for: what comes of them, in the simulated
-// world, with disks that are slow, full or gone.
+// Asynchronous saves in the simulated world, with disks that are slow, full or
+// missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Fault SlowFault(int worker, Point point, Duration latency) {
           .with = {.times = FaultTimes::kAlways, .latency = latency}};
 }
 
-// Longer than the steps to the next save take.
+// Slower than the steps until the next save.
 FaultPlan SlowDisk() {
   return {.faults = {SlowFault(kAllWorkers, Point::kShardOpen,
                                std::chrono::milliseconds(500))}};
@@ -58,7 +58,8 @@ std::vector<EventKind> KindsOf(const LifeOutcome& outcome, size_t rank = 0) {
   return kinds;
 }
 
-// The last step before the event of that kind about the save of step `save`.
+// Returns the last step before the event of that kind about the save of step
+// `save`.
 uint64_t StepAt(const LifeOutcome& outcome, EventKind kind, uint64_t save) {
   uint64_t step = 0;
   for (const LogEvent& event : outcome.events[0]) {
@@ -127,7 +128,8 @@ TEST_P(AsyncSaveTest, ASaveThatIsDueWaitsForTheOneBeforeAndSaysHowLong) {
   EXPECT_THAT(outcome.lines, Contains(HasSubstr("save of step 10 waited 0.")));
 }
 
-// All ranks' parts together are the state, and no copy is larger than its part.
+// The parts of all ranks together are the state, and no copy is larger than its
+// part.
 TEST_P(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
   const auto bytes_of = [](const LifeOutcome& outcome, size_t rank) {
     std::vector<int64_t> bytes;
@@ -195,8 +197,8 @@ TEST_P(AsyncSaveTest, AFinishedRunDeletesItsBackupBehindWhatIsUnderWay) {
 }
 
 // Whichever worker dies during the save of step 5, the save fails, or is
-// acknowledged and then found. The survivor ends what it has begun before its
-// last event.
+// acknowledged and later found. The other worker ends what it has begun before
+// its last event.
 TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
   for (const int worker : {0, 1}) {
     for (const Point point :
@@ -207,10 +209,10 @@ TEST_P(AsyncSaveTest, ADeathLeavesWhatIsUnderWayFailedOrAcknowledged) {
       const FaultPlan plan = {.faults = {CrashAt(worker, {.point = point})}};
       const LifeOutcome first = fixture.Run(2, AsyncRun(GetParam()), plan);
       if (first.AllExitedWith(WorkerExit::kDone))
-        continue;  // the chief's alone
+        continue;  // only the chief has this point
       const size_t survivor = worker == 0 ? 1 : 0;
       EXPECT_EQ(KindsOf(first, survivor).back(), EventKind::kLifeEnd);
-      // At its own point the rename is yet to come.
+      // At any other point, the rename has not happened yet.
       const bool committed = point == Point::kSaveAcknowledged;
       EXPECT_LE(first.Of(EventKind::kSaveAcknowledged).size(), committed);
       const LifeOutcome next = fixture.Run(2, AsyncRun(GetParam()));
@@ -236,8 +238,8 @@ TEST_P(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
   EXPECT_EQ(next.Of(EventKind::kResumed)[0].step, 10u);
 }
 
-// A task that hangs is given up when a save may take no longer, though training
-// goes on beside it, the heartbeats come, and no other save is due.
+// A task that hangs is given up at the time limit of a save, although training
+// continues, heartbeats arrive, and no other save is due.
 TEST_P(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
   TrainOptions options = AsyncRun(GetParam());
   options.horizon.epochs = 1000;
@@ -254,9 +256,9 @@ TEST_P(AsyncSaveTest, AHangingDiskIsNoticedWithinTheBoundOfASave) {
               testing::AllOf(Ge(27u), Le(30u)));
 }
 
-// A save takes four seconds, five steps half a second. Wherever between two
-// saves the notice comes, what is under way comes out, and the agreed step is
-// saved, before the grace period is over; and some of it was trained on.
+// A save takes four seconds, five steps take half a second. Wherever the notice
+// arrives between two saves, the save in progress is completed and the agreed
+// step is saved within the grace period, and training continues for some of it.
 TEST_P(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
   TrainOptions options = AsyncRun(GetParam());
   options.preemption.grace = std::chrono::seconds(30);
@@ -283,7 +285,7 @@ TEST_P(AsyncSaveTest, ANoticeLeavesTimeForWhatIsUnderWayAndTheLastSave) {
   }
 }
 
-// The commit takes half a second, and worker 1 dies meanwhile.
+// The commit takes half a second, during which worker 1 dies.
 TEST_P(AsyncSaveTest, ASurvivorsTaskHasEndedWhenItSaysItsLastWord) {
   Fault heavy = SlowFault(0, Point::kStepBegin, std::chrono::milliseconds(50));
   heavy.id = "heavy";

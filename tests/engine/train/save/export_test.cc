@@ -1,4 +1,4 @@
-// The exported model: parameters and description, whole or not there.
+// The exported model: parameters and description, complete or absent.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A model as it is before any training.
+// A model before any training.
 struct Untrained {
   explicit Untrained(JobSpec job = SmallRun().job) {
     data = LoadData(no_files, job.data).value();
@@ -51,7 +51,7 @@ JobSpec WithSeed(uint64_t seed) {
   return job;
 }
 
-// Every kind of layer that keeps something.
+// Returns a job with every kind of layer that has state.
 JobSpec WithConvolution() {
   JobSpec job = SmallRun().job;
   job.model.layers = {{.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
@@ -155,7 +155,7 @@ TEST(ExportTest, AStoppedRunExportsNothing) {
   EXPECT_EQ(fixture.disk().List("/model").status().code(), Code::kNotFound);
 }
 
-// Retention would remove it some day.
+// Retention would eventually remove such an export.
 TEST(ExportTest, NoPlaceInACheckpointOrWithItsNameIsTaken) {
   Untrained one(WithConvolution());
   MemoryStorage storage;
@@ -187,7 +187,8 @@ TEST(ExportTest, WhatIsNotAnExportIsRefusedBeforeTheTraining) {
             "found 'thesis'");
 }
 
-// Both files of the one state, of the other, or no such folder.
+// Returns true iff the folder has both files of the same state, old or new, or
+// does not exist.
 bool IsWhole(MemoryStorage& storage, const Untrained& old_one,
              const Untrained& new_one) {
   if (!storage.Exists("/model")) return true;
@@ -209,7 +210,7 @@ TEST(ExportTest, WhateverFailsThereIsAWholeExportOrNone) {
     TestWorld world(storage);
     ASSERT_TRUE(ExportModel(world.world, "/model", old_one.View()).ok());
     int left = n;
-    bool is_named = false;  // for good
+    bool is_named = false;  // durably
     bool may_fail = false;
     storage.gate = [&](Operation operation, const std::string& path) {
       if (left-- == 0) {
@@ -249,7 +250,7 @@ TEST(ExportTest, FileBesideItThatIsNotOfAnExport_IsNotRemoved) {
   }
 }
 
-// A stale worker may still write its export as the next chief starts.
+// A stale worker may still write its export when the next chief starts.
 TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
   MemoryStorage storage;
   const std::string weights = "/model.tmp/model.safetensors";
@@ -273,8 +274,8 @@ TEST(ExportTest, NewOneThatSomebodyRemoves_LeavesTheEarlierOne) {
   EXPECT_TRUE(storage.Exists("/model/model.json"));
 }
 
-// A power cut leaves a whole export or none: what has the export's name has its
-// files for good, and what was reported as exported has its name for good.
+// A power loss leaves a complete export or none. The files of an export are
+// durable before it gets its name, and the name before the export is reported.
 TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
   MemoryStorage storage;
   TestWorld world(storage);

@@ -1,4 +1,4 @@
-// A run may be cut into incarnations of any length and any number of workers:
+// A run may be split into attempts of any length with any number of workers:
 // the result is bitwise identical.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,8 @@ TEST(BitsTest, DependOnTheSeed) {
   EXPECT_NE(UndisturbedDigest(options), golden);
 }
 
-// Every cut of the run into two lives. (Step 24 is the end: not a stop.)
+// Tries every split of the run into two attempts. (Step 24 is the end: not a
+// stop.)
 TEST(ResumeTest, EveryStepIsAGoodPlaceToStop) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (uint64_t stop = 1; stop <= kSteps; ++stop) {
@@ -118,7 +119,7 @@ TrainOptions AccumulatingRun() {
   return options;
 }
 
-// 24 steps are six updates; most cuts leave gradients that wait.
+// 24 steps are six updates, so most stops leave accumulated gradients.
 TEST(ResumeTest, TheMiddleOfAnAccumulationIsAGoodPlaceToStop) {
   const std::string golden = UndisturbedDigest(AccumulatingRun());
   for (uint64_t stop = 1; stop < kSteps; ++stop) {
@@ -147,8 +148,8 @@ TEST(BitsTest, ScheduleClippingAndAccumulationCount) {
   EXPECT_NE(UndisturbedDigest(options), golden);
 }
 
-// Each replica keeps moving means of its own; a rest of rows leaves the last
-// replicas without any in some steps.
+// Each replica has its own moving means. The remainder of the rows leaves the
+// last replicas without rows in some steps.
 TrainOptions RunWithReplicaState() {
   TrainOptions options = SmallRun();
   options.job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
@@ -202,7 +203,7 @@ TEST(ResumeTest, WorkersMayComeAndGoBetweenLives) {
   EXPECT_EQ(last.result->epochs, kEpochs);
 }
 
-// A crash of one worker before every operation that changes the state.
+// Crashes one worker before every operation that changes the state.
 TEST(ResumeTest, EveryPhaseIsAGoodPlaceToCrash) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const Point point :

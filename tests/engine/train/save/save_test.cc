@@ -46,7 +46,7 @@ void RemoveAll(Storage& disk, const std::string& path) {
   EXPECT_TRUE(disk.Remove(path, FileKind::kDirectory).ok());
 }
 
-// Step 24 is saved twice: with the evaluation still due, and at the end.
+// Step 24 is saved twice: while the evaluation is due, and at the end.
 TEST(SaveTest, AStepSaveAtAnEpochsEndIsNotTheFinalOne) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kSteps, .every = 12})),
               ElementsAre(12, 24, 24));
@@ -87,7 +87,7 @@ TEST(SaveTest, OnlySoManyWorkersWriteShards) {
   }
 }
 
-// A survivor of an earlier life claims while a save is under way.
+// A stale worker of an earlier attempt claims while a save is in progress.
 TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
   TrainingFixture fixture;
   const FaultPlan plan = {
@@ -133,9 +133,9 @@ TEST(SaveTest, WithoutADirectoryNothingIsSaved) {
   EXPECT_THAT(SavedSteps(options), IsEmpty());
 }
 
-// Step 11 takes two seconds. The chief's clock alone counts, and it looks when
-// its own part of a step is done: behind what it is slow with itself, before
-// what it waits for.
+// Step 11 takes two seconds. Only the chief's clock counts, and the chief
+// checks it after its own part of a step: after its own delay, but before the
+// delay of others.
 TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
   const TrainOptions options = With({.unit = SaveUnit::kSeconds, .every = 2});
   for (const int slow_worker : {0, 1}) {
@@ -202,7 +202,8 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
   }
 }
 
-// A worker with a notice pauses less, and must not take the others for lost.
+// A worker with a notice pauses for less time, and must not consider the others
+// lost.
 TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.cluster.save_timeout = std::chrono::seconds(6);
@@ -223,7 +224,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheSaveOfAStopFails) {
   EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
 }
 
-// The checkpoint is missing, and the model is not.
+// The last checkpoint is missing, but the model is exported.
 TEST(SaveTest, IsDone_WhenTheModelIsExportedAndTheLastSaveFails) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.export_directory = "/model";
@@ -247,8 +248,8 @@ TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
   EXPECT_THAT(outcome.lines, Contains(HasSubstr("retrying in 1.0 s")));
 }
 
-// An error that says "exists" is an error, not the news that the state is
-// saved.
+// An error with the code for "exists" is an error: it does not mean that the
+// state is saved.
 TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
   const FaultPlan plan = {
       .faults = {{.id = "taken",
@@ -261,8 +262,8 @@ TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
 }
 
-// The last step's save fails twice, once in what it leaves behind; the one at
-// the end is of the same step and phase.
+// The save of the last step fails twice, the second time in its cleanup. The
+// save at the end has the same step and phase.
 TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
   TrainOptions options = With({.unit = SaveUnit::kEpochs});
   const FaultPlan plan = {

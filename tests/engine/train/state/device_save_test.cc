@@ -1,4 +1,4 @@
-// Saves beside a training on a device: what is copied there, and fetched.
+// Saves during training on a device: copying on the device, and fetching.
 #include <limits>
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ TrainOptions AsyncOnDevice() {
   return options;
 }
 
-// Transfers of the newest device of CountingDevice, and its room for a copy.
+// Transfers of the newest CountingDevice, and its free memory for a copy.
 struct Moves {
   size_t downloaded = 0;  // bytes
   size_t fetched = 0;
@@ -59,7 +59,7 @@ const gpu::DeviceApi& CountingDevice() {
   return api;
 }
 
-// A state that a device keeps, and what is trained there.
+// A state on a device, and its model.
 struct KeptState {
   explicit KeptState(const gpu::DeviceApi& api)
       : job(PresetJob("tiny").value()),
@@ -128,7 +128,7 @@ TEST(DeviceSaveTest, WithoutRoomOnTheDeviceTheStateIsBroughtHereFirst) {
   ASSERT_TRUE(copy.Arrive().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
   EXPECT_TRUE(kept.built.kernels->status().ok());
-  // Once there is room again, it is used.
+  // Once there is free memory again, the copy uses it.
   moves.has_room = true;
   ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
   EXPECT_EQ(moves.fetched, kept.kept_bytes());
@@ -154,7 +154,7 @@ TEST(DeviceSaveTest, RoomIsMadeOnceForAnyNumberOfCopies) {
   EXPECT_EQ(made, 1);
 }
 
-// A save may be the first thing that a generation does, before it trains.
+// A save may be the first operation of a generation, before it trains.
 TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   static int pinned = 0;
   static const gpu::DeviceApi api = [] {
@@ -226,7 +226,7 @@ TEST(DeviceSaveTest, TheNextLifeGoesOnFromWhatWasFetched) {
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-// The second save's copy, of all that are fetched.
+// The copy of the second save fails.
 TEST(DeviceSaveTest, ACopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
   static int awaited = 0;
   static const gpu::DeviceApi api = [] {
@@ -252,7 +252,7 @@ TEST(DeviceSaveTest, ACopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
               ElementsAre(5, 15, 20, 24));
 }
 
-// One byte of what is fetched, of a run's second save.
+// Damages one fetched byte of a run's second save.
 TEST(DeviceSaveTest, ACopyThatComesDamagedIsNoCheckpoint) {
   static int fetched = 0;
   static char* newest = nullptr;

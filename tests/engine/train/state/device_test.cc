@@ -49,7 +49,7 @@ TrainOptions RunWithMomentumAndMeans() {
   return options;
 }
 
-// With the losses' bits.
+// Returns the states with the bits of their losses.
 std::vector<std::string> StatesOf(const LifeOutcome& outcome) {
   std::vector<std::string> states;
   for (const LogEvent& event : outcome.events[0]) {
@@ -94,7 +94,7 @@ TEST(DeviceTest, EveryStateWithMomentumMeansClippingAndAccumulationIsTheCpus) {
   ExpectTheCpusStates(RunWithMomentumAndMeans());
 }
 
-// With digests at saves only, what is newest stays on the device in between.
+// With digests only at saves, the newest state stays on the device in between.
 TEST(DeviceTest, ARunThatLooksAtItsStateSeldomEndsInTheSameState) {
   TrainOptions options = SmallRun();
   options.digest_every = 0;
@@ -117,8 +117,7 @@ TEST(DeviceTest, ARunMayMoveToADeviceAndBackBetweenItsLives) {
   EXPECT_EQ(last.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-// Fails from the given look at it on, as a device does that is lost; opened
-// again, it works.
+// A device that is lost at the given status check. Opened again, it works.
 template <int kAtLook>
 const gpu::DeviceApi& FailingDevice() {
   static int opened = 0;
@@ -153,7 +152,7 @@ void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
   EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-// Two looks a step, and one at the save of step 5.
+// Two status checks per step, and one at the save of step 5.
 TEST(DeviceTest, ADeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
   ExpectRecoveryFrom(FailingDevice<14>());
 }
@@ -162,8 +161,8 @@ TEST(DeviceTest, ADeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
   ExpectRecoveryFrom(FailingDevice<15>());
 }
 
-// At every look at it in a whole run, with a digest after each step, so that
-// some are those of a save, of an event or of the end.
+// Fails at every status check of a whole run, with a digest after each step, so
+// that some checks are those of a save, of an event or of the end.
 TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
   static int looks_left = 0;
   static const gpu::DeviceApi api = [] {
@@ -190,8 +189,8 @@ TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
   EXPECT_GT(failed, 20);
 }
 
-// Tensors of less than a block, of one and more, and with little behind the
-// last whole one.
+// Covers tensors of less than a block, of one and more, and with a few bytes
+// after the last complete block.
 TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
   static size_t brought = 0;
   static const gpu::DeviceApi api = [] {
@@ -234,7 +233,8 @@ TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
   EXPECT_EQ(state.ComputeDigest(), newest);
 }
 
-// The state, and the gradients that go by the host, while they are needed.
+// Pins the state and, while they are needed, the gradients that go through the
+// host.
 TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
   static std::map<void*, size_t> pinned;
   static size_t most = 0;
@@ -259,16 +259,16 @@ TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
     EXPECT_TRUE(pinned.empty());
     return most;
   };
-  // Parameters and two slots; a worker that is alone adds up on the device.
+  // Parameters and two slots; a single worker sums on the device.
   EXPECT_EQ(most_of(1), 3u);
-  // With the copy that a save writes beside the training.
+  // Also the copy that an asynchronous save writes.
   EXPECT_EQ(most_of(1, SaveMode::kAsync), 4u);
-  // With the gradients of each worker's replicas, which the totals replace.
+  // Also the gradients of each worker's replicas, which the totals replace.
   EXPECT_EQ(most_of(2), 2 * 3u + 2);
 }
 
-// A state that was lost with the device is no state: who looks is told, or is
-// stopped.
+// A state that was lost with the device cannot be read: callers receive an
+// error, or are stopped.
 TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
   static bool failed = false;
   static const gpu::DeviceApi api = [] {
@@ -299,8 +299,8 @@ TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
   EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
 }
 
-// Two workers share it: who hears of it from the other one has nothing left to
-// rejoin with.
+// Two workers share the device. A worker that learns of the failure from the
+// other one has no state left to rejoin with.
 TEST(DeviceTest, ADeviceThatFailsUnderTwoWorkersEndsBothLives) {
   static int looks_left = 0;
   static const gpu::DeviceApi api = [] {
@@ -322,7 +322,7 @@ TEST(DeviceTest, ADeviceThatFailsUnderTwoWorkersEndsBothLives) {
   }
 }
 
-// The ring adds up what lies in the program's memory.
+// The ring sums arrays in the program's memory.
 TEST(DeviceTest, WhatTheHostAddsUpItAddsUpItself) {
   const TrainOptions options = OnDevice(SmallRun());
   const auto built = BuildJobModel(options.job, {.height = 7, .width = 7}, 10,

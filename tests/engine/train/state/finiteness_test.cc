@@ -1,4 +1,5 @@
-// Runs whose loss becomes NaN: what is said, where they stop, what stays.
+// Runs whose loss becomes NaN: their messages, where they stop, and which
+// checkpoints remain.
 #include "engine/train/state/finiteness.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ using testing::Not;
 using testing::SizeIs;
 
 // From update 6 on the learning rate is 1000: the activations of step 9
-// overflow, its loss is NaN, and so is the state behind it.
+// overflow, and its loss and the state after it are NaN.
 constexpr uint64_t kFirstNan = 9;
 
 TrainOptions Overflowing(uint64_t every = 2, int keep = 1) {
@@ -46,9 +47,9 @@ TrainOptions Overflowing(uint64_t every = 2, int keep = 1) {
   return options;
 }
 
-// So deep that the squares of gradients overflow in step 8: Adam's second
-// moments are infinite then, its parameters move no more, the loss stays
-// finite.
+// A model so deep that the squares of gradients overflow in step 8. From then
+// on Adam's second moments are infinite, parameters no longer change, and the
+// loss stays finite.
 constexpr uint64_t kFirstInfiniteSlot = 8;
 
 TrainOptions OverflowingSlots(uint64_t every = 2, int keep = 1) {
@@ -77,7 +78,7 @@ std::vector<std::string> LinesWith(const LifeOutcome& outcome,
   return found;
 }
 
-// Step, and whether it is finite, of each checkpoint that is left.
+// Returns the step of each remaining checkpoint, and true if it is finite.
 std::vector<std::pair<uint64_t, bool>> Left(TrainingFixture& fixture) {
   TestWorld test(fixture.disk());
   std::vector<std::pair<uint64_t, bool>> left;
@@ -123,7 +124,7 @@ TEST(FinitenessTest, SaysOnceWhereTheLossIsNotFinite) {
   }
 }
 
-// Not of a run that stays finite: its events and lines are as ever.
+// A run that stays finite has no such events or lines.
 TEST(FinitenessTest, SaysNothingOfAFiniteRun) {
   const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun());
   EXPECT_THAT(LinesWith(outcome, "finite"), IsEmpty());
@@ -135,8 +136,8 @@ TEST(FinitenessTest, SaysNothingOfAFiniteRun) {
   }
 }
 
-// With any number of workers, and on every instruction set, as there are many
-// bit patterns of a NaN.
+// With any number of workers and on every instruction set, although NaN has
+// many bit patterns.
 TEST(FinitenessTest, RunsWithANanEndInTheSameState) {
   const std::string expected = UndisturbedDigest(Overflowing());
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {

@@ -31,7 +31,7 @@ class TrainStateTest : public testing::Test {
     return TrainState(*model_, *optimizer_, job);
   }
 
-  // A state at the end of its second epoch.
+  // Returns a state at the end of its second epoch.
   TrainState Used() const {
     TrainState state = Fresh(3);
     state.parameters[0] = 0.5f;
@@ -77,12 +77,13 @@ TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
   EXPECT_EQ(state.history.val_correct, used.history.val_correct);
 }
 
-// Whatever the future depends on is in the digest: each tensor by itself.
+// The digest covers everything that the future depends on: a change of any
+// tensor changes it.
 TEST_F(TrainStateTest, DigestCoversEveryTensor) {
   const TrainState used = Used();
   std::map<std::string, Tensor> tensors = Stored(used);
   for (auto& [name, tensor] : tensors) {
-    if (name == "position/phase") continue;  // has to match the history
+    if (name == "position/phase") continue;  // must match the history
     ASSERT_FALSE(tensor.bytes.empty()) << name;
     tensor.bytes[0] ^= std::byte{2};
     TrainState state = Fresh(1);
@@ -114,7 +115,7 @@ TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
 }
 
 // A write to the arrays that was not announced is missed, except by a digest
-// that is computed anew.
+// that is computed from scratch.
 TEST_F(TrainStateTest, ArraysAreDigestedAgainOnceTheyAreSaidToHaveChanged) {
   KnownStates known(1 << 20);
   TrainState state = Used();
@@ -157,7 +158,7 @@ TEST_F(TrainStateTest, TheParametersDigestIsOfThemAsTheyAreSaidToBe) {
   EXPECT_EQ(state.ParametersDigest(), std::nullopt);
 }
 
-// Short ones are looked up as they are, long ones by a digest.
+// Short histories are looked up directly, long ones by their digest.
 TEST_F(TrainStateTest, AKnownDigestIsFoundForHistoriesOfAnyLength) {
   KnownStates known(1 << 20);
   for (size_t epochs = 0; epochs < 20; ++epochs) {
@@ -172,7 +173,7 @@ TEST_F(TrainStateTest, AKnownDigestIsFoundForHistoriesOfAnyLength) {
   }
 }
 
-// Each by itself makes another state of it, whatever is known already.
+// A change of any tensor makes another state, whichever states are known.
 TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   KnownStates known(1 << 20);
   std::map<std::string, Tensor> tensors = Stored(Used());
@@ -187,7 +188,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   };
   check("unchanged");
   for (auto& [name, tensor] : tensors) {
-    if (name == "position/phase") continue;  // has to match the history
+    if (name == "position/phase") continue;  // must match the history
     tensor.bytes.back() ^= std::byte{2};
     check(name);
     tensor.bytes.back() ^= std::byte{2};
@@ -213,7 +214,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherNamesOrShapes) {
   EXPECT_EQ(known.found(), 0u);
 }
 
-// The same bytes in the same order, cut in another way.
+// The same bytes in the same order, split differently.
 TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherSizes) {
   KnownStates known(1 << 20);
   for (const size_t before : {0, 1, 2, 3}) {
@@ -315,7 +316,7 @@ TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
   }
 }
 
-// If callbacks are due, the history must have the epoch's validation for them.
+// If callbacks are due, the history must contain the epoch's validation.
 TEST_F(TrainStateTest, RefusesAHistoryThatThePositionIsNotOf) {
   std::map<std::string, Tensor> tensors = Stored(Used());
   for (const uint64_t phase : {uint64_t{0}, uint64_t{1}}) {
