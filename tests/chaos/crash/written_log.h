@@ -46,9 +46,11 @@ class WrittenLog {
 
   // Adds an operation with the given fields.
   uint64_t Add(FileOperation operation);
-  // As Add, with what was written before the log began.
+  // Returns an operation of the kind on the file at `path`, to be passed to
+  // Add.
   FileOperation Named(OperationKind kind, const std::string& path) const;
-  // Makes the next operation begin when only so many operations had ended.
+  // Makes the next operation overlap others: only `operations` of them end
+  // before it begins.
   void BeginEarlier(uint64_t operations) { begins_after_ = operations; }
 
   uint64_t FileAt(const std::string& path) const;

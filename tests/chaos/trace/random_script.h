@@ -22,7 +22,7 @@ inline rc::Gen<std::string> ArbitraryName() {
                                        "../aside/y", "../out/b");
 }
 
-// A line of the victim's script.
+// Returns a line of the victim's script.
 inline rc::Gen<std::string> ArbitraryLine() {
   return rc::gen::exec([] {
     const std::string verb = *rc::gen::element<std::string>(

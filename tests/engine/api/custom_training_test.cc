@@ -31,7 +31,7 @@ class Life {
     RETURN_IF_ERROR(training_->Step().status());
     return training_->EpochDone() ? training_->EndEpoch().status() : OkStatus();
   }
-  // Trains so many steps, and saves each.
+  // Trains `count` steps, and saves each.
   Status Steps(int count) {
     for (int i = 0; i < count; ++i) {
       RETURN_IF_ERROR(Step());

@@ -49,7 +49,7 @@ class FitFixture {
 
   Simulation& simulation() { return simulation_; }
 
-  // Runs the program as a process on each of so many workers, until all have
+  // Runs the program as a process on each of `workers` workers, until all have
   // ended.
   RunEnd Run(int workers, const Program& program) {
     ++life_;

@@ -350,7 +350,8 @@ TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
   }
 }
 
-// Returns the status of PrepareSession with so many workers and these options.
+// Returns the status of PrepareSession with `workers` workers and these
+// options.
 Status Prepared(FitFixture& fixture, int workers,
                 const SupervisorOptions& options) {
   Status said;

@@ -104,7 +104,7 @@ std::vector<CrashCase> Cases() {
 }
 
 // Lets `arm` put a fault at the n-th chance, n = 0, 1, …, until an incarnation
-// has fewer chances. `arm` returns a function for the number of chances so far.
+// has fewer chances. `arm` returns a pointer to the number of chances so far.
 template <typename Arm>
 void SweepCrashes(const Arm& arm) {
   for (const CrashCase& crash : Cases()) {

@@ -179,8 +179,8 @@ TEST_F(KernelQueueTest, AGraphThatTakesNoNewValuesIsGivenUp) {
   EXPECT_EQ(recorder_.alive, 0);
 }
 
-// Runs far more sequences than are cached, each twice in a row, with one
-// sequence between all of them.
+// Runs far more sequences than are cached, each twice in a row, and one other
+// sequence after each of them.
 TEST_F(KernelQueueTest, TheRowThatWasNotUsedForLongestIsForgotten) {
   constexpr size_t kOthers = 200;
   for (size_t other = 0; other < kOthers; ++other) {

@@ -416,7 +416,7 @@ TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
   }
 }
 
-// The kill hits anywhere: while workers meet, create the communicator, or
+// The kill comes at any time: while workers meet, create the communicator, or
 // train.
 TEST(CollectiveTest, AWorkerMayBeKilledWhileTheyJoin) {
   for (int ms = 0; ms < 30; ++ms) {

@@ -90,8 +90,8 @@ TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
   EXPECT_NE(FinalOf(references, plan), digest);
 }
 
-// Returns the plan of a case that starts from a model trained by so many
-// workers for so many epochs.
+// Returns the plan of a case that starts from a model which `workers` workers
+// trained for `epochs` epochs.
 RunPlan PlanBehind(int workers, uint64_t epochs) {
   Case one = CleanCase();
   one.before = {.workers = workers, .epochs = epochs};

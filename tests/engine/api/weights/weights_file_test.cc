@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns the small model with so many hidden units and classes.
+// Returns the small model with the given numbers of hidden units and classes.
 Sequential ModelWith(int hidden, int classes) {
   Sequential model({.height = 7, .width = 7},
                    {layers::Flatten(), layers::Dense(hidden), layers::Relu(),

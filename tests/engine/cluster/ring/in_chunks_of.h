@@ -1,4 +1,4 @@
-// A collective between emulated devices that moves a few floats at a time.
+// The emulated collective with small chunks.
 #ifndef GAUNTLET_TESTS_ENGINE_CLUSTER_RING_IN_CHUNKS_OF_H_
 #define GAUNTLET_TESTS_ENGINE_CLUSTER_RING_IN_CHUNKS_OF_H_
 

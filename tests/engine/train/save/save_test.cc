@@ -262,7 +262,7 @@ TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
 }
 
-// The save of the last step fails twice, the second time in its cleanup. The
+// The save of the last step fails, and so does the removal of its remains. The
 // save at the end has the same step and phase.
 TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
   TrainOptions options = With({.unit = SaveUnit::kEpochs});

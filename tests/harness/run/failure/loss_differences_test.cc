@@ -13,7 +13,7 @@ RecordEvent Step(uint64_t step, uint32_t loss_bits) {
           .loss_bits = loss_bits};
 }
 
-// Returns a record whose reference run has so many steps, each with a loss of
+// Returns a record whose reference run has `steps` steps, each with a loss of
 // 1.
 Record WithReference(uint64_t steps) {
   Record record;
