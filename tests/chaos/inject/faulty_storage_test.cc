@@ -25,7 +25,7 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-// A file written as a store does, with its fault points, under one fault.
+// A file that is written like a store's, with its fault points and one fault.
 class FaultyStorageTest : public ::testing::Test {
  protected:
   void Plan(FaultKind kind, const FaultSite& site,

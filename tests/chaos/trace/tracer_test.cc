@@ -109,7 +109,7 @@ TEST_F(TracerTest, LeavesNoProcess_WhenTracerIsKilled) {
   EXPECT_EQ(WaitFor(tracer), "signal 9");
   std::ifstream numbers(pids);
   for (pid_t pid = 0; numbers >> pid;) {
-    // The end of the tracer kills them.
+    // The kernel kills them when the tracer ends.
     for (int i = 0; i < 2000 && IsRunning(pid); ++i) usleep(1000);
     EXPECT_FALSE(IsRunning(pid));
   }

@@ -723,7 +723,7 @@ int Read(const Arguments& arguments) {
   return 0;
 }
 
-// Writes "COUNT" times 4 KiB, at the same 64 offsets.
+// Makes COUNT writes of 4 KiB each, at the same 64 offsets.
 int Blocks(const Arguments& arguments) {
   const int fd = Create(arguments[0] + "/blocks");
   const std::string block = Bytes(4096, 1);

@@ -43,7 +43,7 @@ struct RecordCounts {
 };
 
 struct MutationTable {
-  // By group, then by column, with an entry for each.
+  // Counts by group, then by column.
   std::vector<std::vector<MutationCell>> cells;
   std::vector<RecordCounts> records;  // by column
   std::vector<Survivor> survivors;

@@ -84,7 +84,7 @@ void Renumber(ScriptedRun& run, uint64_t from, uint64_t to);
 // Gives the next claim that parent, and ends the run.
 void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
                  const std::string& path);
-// Lets a chief that others consider lost complete step 6, and begin to save it.
+// A chief that others consider lost completes step 6, and begins to save it.
 void BeginStaleSave(ScriptedRun& run);
 RecordEvent StaleSave(RecordKind kind);
 

@@ -149,8 +149,8 @@ TEST(DeviceRingTest, LooksWhetherTheDeviceIsDoneNowAndThen) {
     return EmulatedCollective().finished(communicator, why);
   };
   ExpectCanonicalSum(2, MakeReplicas(3, 200, 1), api);
-  // 600 and 800 operations for each of two sums, each with one check at its
-  // end.
+  // 600 and 800 operations for each of two sums; each sum ends with one more
+  // check.
   EXPECT_GE(looks, 2 * (2 + 1) + 2 * (2 + 1));
 }
 

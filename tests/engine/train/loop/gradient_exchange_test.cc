@@ -68,7 +68,8 @@ TEST_F(GradientExchangeTest, WhatIsKeptAndWhatIsComputedAddUp) {
   EXPECT_THAT(SumOf(exchange), ElementsAre(33.0f, 44.0f, 3.0f));
 }
 
-// The owner of the kept gradients may release them meanwhile.
+// The owner of the kept gradients may release them while the exchange still
+// uses them.
 TEST_F(GradientExchangeTest, KeepsWhatItTookUntilTheNext) {
   GradientExchange exchange = ExchangeOn(*host_);
   KeptGradients kept = Kept({1.0f, 2.0f, 0.5f});

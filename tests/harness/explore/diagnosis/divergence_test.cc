@@ -90,8 +90,8 @@ class DivergenceTest : public testing::Test {
     return *references_.DataOf(one.train.job.data);
   }
 
-  // Goes all the way: runs the case, finds the first step that differs, runs
-  // both again, and names the first operation that differs.
+  // Runs the whole diagnosis: runs the case, finds the first step that differs,
+  // runs both again, and names the first operation that differs.
   std::string Explain(const Case& one, const ProbeOf& probe_of = nullptr) {
     const auto departure = FirstDeparture(Run(one, probe_of));
     if (!departure) return "";

@@ -61,7 +61,7 @@ class RealRunTest : public testing::Test {
   RunPlan plan_ = PlanOf(CleanCase());
 };
 
-// The process leaves only its log.
+// The process leaves only a log file, without any event.
 TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
   const RunLog log =
       Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"

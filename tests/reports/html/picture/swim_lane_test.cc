@@ -56,7 +56,7 @@ std::string Picture(const Record& record) {
   return RenderSwimLane(record, {.id = "run"});
 }
 
-// Returns how the picture itself uses a symbol; the legend does so differently.
+// Returns the text by which the picture, not the legend, uses a symbol.
 std::string Use(const std::string& id) { return "href=\"#" + id + "\" x="; }
 
 TEST(SwimLaneTest, ShowsEachPartOfARun) {
