@@ -11,7 +11,7 @@
 // always inlined, so that files compiled for different instruction sets share
 // no symbol.
 //
-//   numerics_math.h     Fma, Sqrt, Exp, Log, Tanh, CosPi
+//   numerics_math.h     Fma, Sqrt, Exp, Log, Tanh, Erf, CosPi
 //   numerics_sums.h     sums, products, losses, arg-max
 //   numerics_convolution.h  convolution and its gradients
 //   numerics_updates.h  activations and optimizer updates, element by element

@@ -152,8 +152,8 @@ DeviceApi FaultyDevice::Calls::Table(const DeviceApi& base) {
   Queue<&DeviceApi::convolution>(api);
   Queue<&DeviceApi::kernel_gradient>(api);
   Queue<&DeviceApi::input_gradient>(api);
-  Queue<&DeviceApi::relu>(api);
-  Queue<&DeviceApi::relu_gradient>(api);
+  Queue<&DeviceApi::activate>(api);
+  Queue<&DeviceApi::activation_gradient>(api);
   Queue<&DeviceApi::dropout>(api);
   Queue<&DeviceApi::accumulate>(api);
   Queue<&DeviceApi::cross_entropy>(api);

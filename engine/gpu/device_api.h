@@ -19,7 +19,7 @@
 namespace gauntlet::gpu {
 
 // Version of this table and of all types that its functions take.
-inline constexpr uint32_t kDeviceAbi = 4;
+inline constexpr uint32_t kDeviceAbi = 5;
 
 struct Device;  // defined by the maker of the table
 
@@ -122,9 +122,10 @@ struct DeviceApi {
   void (*convolution)(Device*, const ConvolutionArrays&);
   void (*kernel_gradient)(Device*, const KernelGradientArrays&);
   void (*input_gradient)(Device*, const InputGradientArrays&);
-  void (*relu)(Device*, const float* x, float* y, size_t count);
-  void (*relu_gradient)(Device*, const float* y, const float* dy, float* dx,
-                        size_t count);
+  void (*activate)(Device*, numerics::Activation, const float* x, float* y,
+                   size_t count);
+  void (*activation_gradient)(Device*, numerics::Activation, const float* x,
+                              const float* dy, float* dx, size_t count);
   void (*dropout)(Device*, const DropoutRows&, const float* x, float* y);
   void (*accumulate)(Device*, const float* x, float* acc, size_t count);
   void (*cross_entropy)(Device*, const CrossEntropyRows&, const LossArrays&);

@@ -121,15 +121,18 @@ class DeviceKernels final : public Kernels {
     api_.input_gradient(device_, {shape, dy.data(), kernel.data(), dx.data()});
   }
 
-  void Relu(std::span<const float> x, std::span<float> y) const override {
+  void Activate(numerics::Activation activation, std::span<const float> x,
+                std::span<float> y) const override {
     CheckSizes(x.size(), {y.size()});
-    api_.relu(device_, x.data(), y.data(), x.size());
+    api_.activate(device_, activation, x.data(), y.data(), x.size());
   }
 
-  void ReluGradient(std::span<const float> y, std::span<const float> dy,
-                    std::span<float> dx) const override {
-    CheckSizes(dx.size(), {y.size(), dy.size()});
-    api_.relu_gradient(device_, y.data(), dy.data(), dx.data(), dx.size());
+  void ActivationGradient(numerics::Activation activation,
+                          std::span<const float> x, std::span<const float> dy,
+                          std::span<float> dx) const override {
+    CheckSizes(dx.size(), {x.size(), dy.size()});
+    api_.activation_gradient(device_, activation, x.data(), dy.data(),
+                             dx.data(), dx.size());
   }
 
   void Dropout(const DropoutArgs& args, std::span<const float> x,

@@ -43,12 +43,20 @@ void AddProducts(DeviceApi& api) {
 
 template <typename OfDevice>
 void AddLayers(DeviceApi& api) {
-  api.relu = [](OfDevice* d, const float* x, float* y, size_t count) {
-    RunElements(d, ReluOperation{x, y}, count);
+  api.activate = [](OfDevice* d, numerics::Activation activation,
+                    const float* x, float* y, size_t count) {
+    numerics::WithFunctionsOf(activation, [&](auto functions) {
+      RunElements(d, ActivationOperation<decltype(functions)>{x, y}, count);
+    });
   };
-  api.relu_gradient = [](OfDevice* d, const float* y, const float* dy,
-                         float* dx, size_t count) {
-    RunElements(d, ReluGradientOperation{y, dy, dx}, count);
+  api.activation_gradient = [](OfDevice* d, numerics::Activation activation,
+                               const float* x, const float* dy, float* dx,
+                               size_t count) {
+    numerics::WithFunctionsOf(activation, [&](auto functions) {
+      RunElements(d,
+                  ActivationGradientOperation<decltype(functions)>{x, dy, dx},
+                  count);
+    });
   };
   api.dropout = [](OfDevice* d, const DropoutRows& rows, const float* x,
                    float* y) { Operations<OfDevice>(*d).Dropout(rows, x, y); };

@@ -39,20 +39,23 @@ struct ForElements {
   }
 };
 
-struct ReluOperation {
+// Functions: an activation's (numerics_updates.h).
+template <typename Functions>
+struct ActivationOperation {
   const float* x;
   float* y;
   GAUNTLET_KERNEL void operator()(size_t i) const {
-    y[i] = numerics::Relu(x[i]);
+    y[i] = Functions::Value(x[i]);
   }
 };
 
-struct ReluGradientOperation {
-  const float* y;
+template <typename Functions>
+struct ActivationGradientOperation {
+  const float* x;
   const float* dy;
   float* dx;
   GAUNTLET_KERNEL void operator()(size_t i) const {
-    dx[i] = numerics::ReluGradient(y[i], dy[i]);
+    dx[i] = Functions::Gradient(x[i], dy[i]);
   }
 };
 

@@ -18,10 +18,12 @@
 
 namespace gauntlet {
 
+// Their names and fields: engine/job/layer_kinds.h.
 enum class LayerKind : uint8_t {
   kFlatten,
   kDense,
   kRelu,
+  kGelu,
   kDropout,
   kConv2D,
   kCenter

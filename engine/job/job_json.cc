@@ -1,8 +1,11 @@
 #include <cstdlib>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/job/job.h"
+#include "engine/job/layer_kinds.h"
 #include "engine/job/strict_json.h"
 #include "engine/numerics.h"
 #include <fmt/format.h>
@@ -19,23 +22,16 @@ double Written(float value) {
 }
 
 Json LayerToJson(const LayerSpec& layer) {
-  switch (layer.kind) {
-    case LayerKind::kFlatten:
-      return {{"kind", "flatten"}};
-    case LayerKind::kDense:
-      return {{"kind", "dense"}, {"units", layer.units}};
-    case LayerKind::kRelu:
-      return {{"kind", "relu"}};
-    case LayerKind::kDropout:
-      return {{"kind", "dropout"}, {"rate", Written(layer.rate)}};
-    case LayerKind::kConv2D:
-      return {{"kind", "conv2d"},
-              {"filters", layer.filters},
-              {"kernel", layer.kernel}};
-    case LayerKind::kCenter:
-      return {{"kind", "center"}, {"momentum", Written(layer.momentum)}};
+  const LayerKindInfo& info = InfoOf(layer.kind);
+  Json json = {{"kind", info.name}};
+  for (const LayerField& field : info.fields) {
+    if (field.count != nullptr) {
+      json[std::string(field.name)] = layer.*field.count;
+    } else {
+      json[std::string(field.name)] = Written(layer.*field.share);
+    }
   }
-  return nullptr;
+  return json;
 }
 
 Json ModelToJson(const ModelSpec& model) {
@@ -185,24 +181,19 @@ std::string Dump(const Json& json) {
 
 Result<LayerSpec> LayerFromJson(const Json& json, const std::string& path) {
   JsonFields fields(json, path);
+  std::vector<std::pair<std::string_view, LayerKind>> names;
+  for (const LayerKindInfo& info : AllLayerKinds()) {
+    names.emplace_back(info.name, info.kind);
+  }
   LayerSpec layer;
-  layer.kind =
-      fields.Choice<LayerKind>("kind", {{"flatten", LayerKind::kFlatten},
-                                        {"dense", LayerKind::kDense},
-                                        {"relu", LayerKind::kRelu},
-                                        {"dropout", LayerKind::kDropout},
-                                        {"conv2d", LayerKind::kConv2D},
-                                        {"center", LayerKind::kCenter}});
-  if (layer.kind == LayerKind::kDense) {
-    layer.units = static_cast<int>(fields.Integer("units", 1, kMaxInt));
-  }
-  if (layer.kind == LayerKind::kDropout) layer.rate = fields.Float("rate");
-  if (layer.kind == LayerKind::kCenter) {
-    layer.momentum = fields.Float("momentum");
-  }
-  if (layer.kind == LayerKind::kConv2D) {
-    layer.filters = static_cast<int>(fields.Integer("filters", 1, kMaxInt));
-    layer.kernel = static_cast<int>(fields.Integer("kernel", 1, kMaxInt));
+  layer.kind = fields.ChoiceAmong("kind", names);
+  for (const LayerField& field : InfoOf(layer.kind).fields) {
+    if (field.count != nullptr) {
+      layer.*field.count =
+          static_cast<int>(fields.Integer(field.name, 1, kMaxInt));
+    } else {
+      layer.*field.share = fields.Float(field.name);
+    }
   }
   RETURN_IF_ERROR(fields.Finish());
   return layer;

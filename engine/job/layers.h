@@ -21,6 +21,9 @@ inline LayerSpec Conv2D(int filters, int kernel) {
 
 inline LayerSpec Relu() { return {.kind = LayerKind::kRelu}; }
 
+// x * Phi(x), with Phi of the standard normal distribution: numerics::Gelu.
+inline LayerSpec Gelu() { return {.kind = LayerKind::kGelu}; }
+
 // In training, zeroes the share `rate` of the values, in [0, 1), and scales the
 // rest.
 inline LayerSpec Dropout(float rate) {

@@ -40,7 +40,12 @@ class JsonFields {
   // Returns the value paired with the name that the field holds.
   template <typename T>
   T Choice(std::string_view key,
-           std::initializer_list<std::pair<std::string_view, T>> names);
+           std::initializer_list<std::pair<std::string_view, T>> names) {
+    return ChoiceAmong(key, names);
+  }
+  // As Choice, but from any range of such pairs.
+  template <typename Names>
+  auto ChoiceAmong(std::string_view key, const Names& names);
   // Returns null if the key is missing. The caller checks the value's type.
   const Json& Any(std::string_view key);
   // Returns nullptr if the key is missing, which is no error.
@@ -61,10 +66,8 @@ class JsonFields {
   Status status_;
 };
 
-template <typename T>
-T JsonFields::Choice(
-    std::string_view key,
-    std::initializer_list<std::pair<std::string_view, T>> names) {
+template <typename Names>
+auto JsonFields::ChoiceAmong(std::string_view key, const Names& names) {
   const Json& value = Any(key);
   std::string expected = "one of";
   for (const auto& [name, choice] : names) {

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <string>
 
 #include "engine/job/job.h"
+#include "engine/job/layer_kinds.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 
@@ -8,9 +10,6 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxLayers = 64;
-constexpr int kMaxUnits = 65536;
-constexpr int kMaxFilters = 4096;
-constexpr int kMaxKernel = 64;  // a side
 constexpr int kMaxBatch = 65536;
 constexpr int kMaxSamples = 10'000'000;
 constexpr int kMaxClasses = 256;  // a label is a byte
@@ -43,21 +42,16 @@ Status CheckPositive(std::string_view field, float value, float high) {
 
 // Returns a message that begins after the layer's own path.
 Status ValidateLayer(const LayerSpec& layer) {
-  switch (layer.kind) {
-    case LayerKind::kDense:
-      return CheckInt(".units", layer.units, 1, kMaxUnits);
-    case LayerKind::kConv2D:
-      RETURN_IF_ERROR(CheckInt(".filters", layer.filters, 1, kMaxFilters));
-      return CheckInt(".kernel", layer.kernel, 1, kMaxKernel);
-    case LayerKind::kFlatten:
-    case LayerKind::kRelu:
-      return OkStatus();
-    case LayerKind::kCenter:
-      return CheckBelow(".momentum", layer.momentum, 0.0f, 1.0f);
-    case LayerKind::kDropout:
-      return CheckBelow(".rate", layer.rate, 0.0f, 1.0f);
+  if (static_cast<size_t>(layer.kind) >= AllLayerKinds().size()) {
+    return InvalidArgument(".kind: unknown");
   }
-  return InvalidArgument(".kind: unknown");
+  for (const LayerField& field : InfoOf(layer.kind).fields) {
+    const std::string name = fmt::format(".{}", field.name);
+    RETURN_IF_ERROR(field.count != nullptr
+                        ? CheckInt(name, layer.*field.count, 1, field.high)
+                        : CheckBelow(name, layer.*field.share, 0.0f, 1.0f));
+  }
+  return OkStatus();
 }
 
 // Checks the order: images up to the one flatten, flat rows after it.

@@ -94,9 +94,10 @@ struct IsaKernels {
   void (*column_sums)(const ColumnBlock& block, float* out);
   void (*convolution_input_gradient)(const ConvolutionInputRows& rows,
                                      float* dx);
-  void (*relu)(const float* x, float* y, size_t count);
-  void (*relu_gradient)(const float* y, const float* dy, float* dx,
-                        size_t count);
+  void (*activate)(numerics::Activation activation, const float* x, float* y,
+                   size_t count);
+  void (*activation_gradient)(numerics::Activation activation, const float* x,
+                              const float* dy, float* dx, size_t count);
   void (*dropout)(const DropoutRows& rows, const float* x, float* y);
   void (*accumulate)(const float* x, float* acc, size_t count);
   void (*cross_entropy)(const CrossEntropyRows& rows, float* losses,

@@ -242,19 +242,23 @@ class CpuKernels final : public Kernels {
           });
   }
 
-  void Relu(std::span<const float> x, std::span<float> y) const override {
+  void Activate(numerics::Activation activation, std::span<const float> x,
+                std::span<float> y) const override {
     CheckSizes(x.size(), {y.size()});
     SplitElements(x.size(), [&](const Range& part) {
-      table_.relu(x.data() + part.begin, y.data() + part.begin, part.size());
+      table_.activate(activation, x.data() + part.begin, y.data() + part.begin,
+                      part.size());
     });
   }
 
-  void ReluGradient(std::span<const float> y, std::span<const float> dy,
-                    std::span<float> dx) const override {
-    CheckSizes(dx.size(), {y.size(), dy.size()});
+  void ActivationGradient(numerics::Activation activation,
+                          std::span<const float> x, std::span<const float> dy,
+                          std::span<float> dx) const override {
+    CheckSizes(dx.size(), {x.size(), dy.size()});
     SplitElements(dx.size(), [&](const Range& part) {
-      table_.relu_gradient(y.data() + part.begin, dy.data() + part.begin,
-                           dx.data() + part.begin, part.size());
+      table_.activation_gradient(activation, x.data() + part.begin,
+                                 dy.data() + part.begin, dx.data() + part.begin,
+                                 part.size());
     });
   }
 

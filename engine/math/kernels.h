@@ -15,6 +15,7 @@
 #include "engine/float_digest.h"
 #include "engine/math/memory.h"
 #include "engine/numerics/numerics_convolution.h"
+#include "engine/numerics/numerics_updates.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -140,10 +141,14 @@ class Kernels {
                                         std::span<const float> dy,
                                         std::span<const float> kernel,
                                         std::span<float> dx) const = 0;
-  virtual void Relu(std::span<const float> x, std::span<float> y) const = 0;
-  // dx = dy where y > 0, else +0.
-  virtual void ReluGradient(std::span<const float> y, std::span<const float> dy,
-                            std::span<float> dx) const = 0;
+  // y = f(x), with the activation's f.
+  virtual void Activate(numerics::Activation activation,
+                        std::span<const float> x, std::span<float> y) const = 0;
+  // dx = dy f'(x).
+  virtual void ActivationGradient(numerics::Activation activation,
+                                  std::span<const float> x,
+                                  std::span<const float> dy,
+                                  std::span<float> dx) const = 0;
   // y = x * scale where the mask keeps the element, else +0. The element's row
   // is first_row + i / columns; see numerics::DropoutKeeps.
   struct DropoutArgs {

@@ -6,13 +6,13 @@
 
 #include "engine/check.h"
 #include "engine/math/memory.h"
+#include "engine/model/activation.h"
 #include "engine/model/center.h"
 #include "engine/model/conv2d.h"
 #include "engine/model/dense.h"
 #include "engine/model/dropout.h"
 #include "engine/model/layer.h"
 #include "engine/model/loss.h"
-#include "engine/model/relu.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -81,6 +81,7 @@ class StagesBuilder {
  private:
   Status AddDense(const LayerSpec& layer, uint32_t index);
   Status AddConv2D(const LayerSpec& layer, uint32_t index);
+  Status AddActivation(numerics::Activation activation, std::string name);
 
   RowShape shape_;
   const Kernels& kernels_;
@@ -151,6 +152,15 @@ Status StagesBuilder::AddConv2D(const LayerSpec& layer, uint32_t index) {
   return OkStatus();
 }
 
+Status StagesBuilder::AddActivation(numerics::Activation activation,
+                                    std::string name) {
+  Append(
+      std::move(name),
+      std::make_unique<ActivationLayer>(activation, shape_.floats(), kernels_),
+      kernels_.memory(), all_);
+  return OkStatus();
+}
+
 Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
   switch (layer.kind) {
     case LayerKind::kFlatten:
@@ -174,10 +184,11 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
       break;
     }
     case LayerKind::kRelu:
-      Append("relu" + std::to_string(index),
-             std::make_unique<Relu>(shape_.floats(), kernels_),
-             kernels_.memory(), all_);
-      break;
+      return AddActivation(numerics::Activation::kRelu,
+                           "relu" + std::to_string(index));
+    case LayerKind::kGelu:
+      return AddActivation(numerics::Activation::kGelu,
+                           "gelu" + std::to_string(index));
     case LayerKind::kDropout:
       Append("dropout" + std::to_string(index),
              std::make_unique<Dropout>(DropoutSpec{.layer = index,

@@ -17,6 +17,61 @@ GAUNTLET_NUMERIC float ReluGradient(float y, float dy) {
   return y > 0.0f ? dy : 0.0f;
 }
 
+// Cumulative distribution function of the standard normal distribution,
+// (1 + erf(x / sqrt(2))) / 2.
+GAUNTLET_NUMERIC float NormalCdf(float x) {
+  return 0.5f * (1.0f + Erf(x * 0x1.6a09e6p-1f));
+}
+
+// Gaussian error linear unit, x * NormalCdf(x): the exact form, not the
+// approximation by tanh. Hendrycks & Gimpel 2016, arXiv:1606.08415, section 2;
+// torch.nn.GELU and keras.activations.gelu have the same by default. -inf gives
+// its limit, -0. Error: at most 1.94 * 2^-24 * |x|.
+GAUNTLET_NUMERIC float Gelu(float x) {
+  const float a = x < -16.0f ? -16.0f : x;  // there the result is -0
+  return a * NormalCdf(a);
+}
+
+// dy * (NormalCdf(x) + x * density(x)), where the density is
+// exp(-x^2 / 2) / sqrt(2 pi). Error for dy = 1: at most 2.4 * 2^-24.
+GAUNTLET_NUMERIC float GeluGradient(float x, float dy) {
+  const float below = x > 16.0f ? 16.0f : x;  // there the density is 0
+  const float a = below < -16.0f ? -16.0f : below;
+  const float density = 0x1.988454p-2f * Exp(-0.5f * (a * a));
+  return dy * Fma(a, density, NormalCdf(a));
+}
+
+// A function from each element of an array to the element of another.
+enum class Activation : uint8_t { kRelu, kGelu };
+
+struct ReluFunctions {
+  GAUNTLET_NUMERIC static float Value(float x) { return Relu(x); }
+  GAUNTLET_NUMERIC static float Gradient(float x, float dy) {
+    return ReluGradient(x, dy);
+  }
+};
+struct GeluFunctions {
+  GAUNTLET_NUMERIC static float Value(float x) { return Gelu(x); }
+  GAUNTLET_NUMERIC static float Gradient(float x, float dy) {
+    return GeluGradient(x, dy);
+  }
+};
+
+// Calls body(functions) with the functions of the activation. They are a type,
+// so that a loop or a kernel is compiled for each activation. For the host.
+template <typename Body>
+inline __attribute__((always_inline)) void WithFunctionsOf(
+    Activation activation, const Body& body) {
+  switch (activation) {
+    case Activation::kRelu:
+      body(ReluFunctions());
+      break;
+    case Activation::kGelu:
+      body(GeluFunctions());
+      break;
+  }
+}
+
 // Returns the factor on a kept element; rate is in [0, 1).
 GAUNTLET_NUMERIC float DropoutScale(float rate) { return 1.0f / (1.0f - rate); }
 

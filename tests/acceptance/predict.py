@@ -6,6 +6,7 @@ the description and a specification of safetensors.
 """
 
 import json
+import math
 import pathlib
 import struct
 import subprocess
@@ -19,6 +20,17 @@ except ImportError:
     np = None
 
 PRESETS = ("linear", "mlp", "dnn", "cnn-short")
+# No preset has this activation.
+GELU_JOB = """preset: cnn-short
+job:
+  layers:
+    - {kind: conv2d, filters: 4, kernel: 5}
+    - {kind: gelu}
+    - {kind: flatten}
+    - {kind: dense, units: 32}
+    - {kind: gelu}
+    - {kind: dense, units: 10}
+"""
 SIDE = 28  # width and height of the presets' images
 TRAIN_ROWS = 2048
 VALIDATION_ROWS = 1000
@@ -72,6 +84,8 @@ class ExportedModel:
             return x - own[0]
         if kind == "relu":
             return np.maximum(x, 0)
+        if kind == "gelu":
+            return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
         expect(kind == "dropout", f"a layer of the unknown kind {kind}")
         return x
 
@@ -144,9 +158,16 @@ class Predictions:
         return idx, npy
 
     def check(self, run, preset):
+        return self._check_model(run, "--preset", preset)
+
+    def check_gelu(self, run):
+        job = run.directory / "job.yaml"
+        job.write_text(GELU_JOB)
+        return self._check_model(run, "--job", job)
+
+    def _check_model(self, run, *arguments):
         idx, npy = self._data(run)
-        arguments = ("--preset", preset, "--seed", self.options.seed,
-                     "--epochs", 2)
+        arguments += ("--seed", self.options.seed, "--epochs", 2)
         outcome = run.train_to_end(*arguments, "--data", idx, "--workers", 2,
                                    "--export", run.directory / "model")
         rows = read_images(idx / "t10k-images-idx3-ubyte")
@@ -237,7 +258,8 @@ def main():
     checks = [(preset, lambda run, preset=preset:
                predictions.check(run, preset))
               for preset in PRESETS[:options.count]]
-    cases.run_all(checks + [("cifar10", predictions.check_cifar10),
+    cases.run_all(checks + [("gelu", predictions.check_gelu),
+                            ("cifar10", predictions.check_cifar10),
                             ("validation", predictions.check_validation_apart)])
     return cases.exit_code()
 

@@ -213,15 +213,16 @@ void BM_ColumnSums(benchmark::State& state, Isa isa) {
   for (auto _ : state) kernels->ColumnSums(x, kBatch, kHidden, out);
 }
 
-void BM_Relu(benchmark::State& state, Isa isa) {
+template <numerics::Activation kActivation>
+void BM_Activation(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
-  std::vector<float> x = Values(kBatch * kHidden);
+  const std::vector<float> x = Values(kBatch * kHidden);
+  std::vector<float> y(x.size());
   CheckBits(*kernels, [&](const Kernels& by) {
-    std::vector<float> y(x.size());
-    by.Relu(x, y);
+    by.Activate(kActivation, x, y);
     return y;
   });
-  for (auto _ : state) kernels->Relu(x, x);
+  for (auto _ : state) kernels->Activate(kActivation, x, y);
 }
 
 void BM_CrossEntropy(benchmark::State& state, Isa isa) {
@@ -322,7 +323,8 @@ int RegisterAll() {
     add("dropout/32x512", BM_Dropout);
     add("adam/407050", BM_Adam);
     add("column_sums/32x512", BM_ColumnSums);
-    add("relu/32x512", BM_Relu);
+    add("relu/32x512", BM_Activation<numerics::Activation::kRelu>);
+    add("gelu/32x512", BM_Activation<numerics::Activation::kGelu>);
     add("cross_entropy/32x10", BM_CrossEntropy);
     add("convolution_inputs/16x26x26x32", BM_ConvolutionInputs);
     add("cnn_step/64", BM_CnnStep);

@@ -99,7 +99,7 @@ std::string AnyJob() {
       [] { return OneOf("steps_per_execution: 2", "steps_per_execution: 5"); });
   add(20, [] {
     return "layers: [{kind: conv2d, filters: 2, kernel: 3}, {kind: relu}, "
-           "{kind: center, momentum: 0.9}, {kind: flatten}, "
+           "{kind: center, momentum: 0.9}, {kind: flatten}, {kind: gelu}, "
            "{kind: dropout, rate: 0.25}, {kind: dense, units: 10}]";
   });
   return keys;

@@ -19,7 +19,8 @@
 //                 the same at each position where its window lies within the
 //                 image, with a kernel (size, size, channels, filters), whose
 //                 first dimension runs along the height. center is
-//                 x - moving_mean, per channel. dropout has no effect here
+//                 x - moving_mean, per channel. gelu is
+//                 x * (1 + erf(x / sqrt(2))) / 2. dropout has no effect here
 //     trained     step, epoch, state_digest, job_digest
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_MODEL_EXPORT_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_MODEL_EXPORT_H_

@@ -69,6 +69,7 @@ void UseConvolutions(Case& setup) {
                       {.kind = LayerKind::kRelu},
                       {.kind = LayerKind::kCenter, .momentum = 0.9f},
                       {.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kGelu},
                       {.kind = LayerKind::kDropout, .rate = 0.25f},
                       {.kind = LayerKind::kDense, .units = 10}};
 }

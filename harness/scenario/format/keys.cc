@@ -7,6 +7,7 @@
 
 #include "chaos/inject/plan/fault_parameters.h"
 #include "engine/job/job.h"
+#include "engine/job/layer_kinds.h"
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 #include <fmt/format.h>
@@ -95,8 +96,7 @@ constexpr KeySpec kKeys[] = {
     {.path = "job.layers.kind",
      .type = T::kChoice,
      .doc = "kind of the layer; conv2d comes before flatten, dense after it, "
-            "and dense is the last; required",
-     .listed = "flatten|dense|relu|dropout|conv2d|center"},
+            "and dense is the last; gelu is the exact one, by erf; required"},
     {.path = "job.layers.units",
      .type = T::kCount,
      .doc = "dense: number of outputs",
@@ -873,6 +873,12 @@ std::string_view Stored(std::string text) {
   return texts.emplace_back(std::move(text));
 }
 
+void ListLayerKinds(std::vector<KeySpec>& rows) {
+  const auto row = std::ranges::find(rows, "job.layers.kind", &KeySpec::path);
+  row->listed =
+      Stored(fmt::format("{}", fmt::join(NamesOf(AllLayerKinds()), "|")));
+}
+
 KeyType TypeOf(const ParameterPlace& place) {
   return std::visit(
       OnPlace{[](Duration FaultParameters::*) { return T::kDuration; },
@@ -930,6 +936,7 @@ void AddRowsOfFaults(std::vector<KeySpec>& rows) {
 std::span<const KeySpec> AllKeys() {
   static const std::vector<KeySpec> kAll = [] {
     std::vector<KeySpec> all(std::begin(kKeys), std::end(kKeys));
+    ListLayerKinds(all);
     AddRowsOfFaults(all);
     return all;
   }();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/data/dataset.h"
+#include "engine/job/layer_kinds.h"
 #include "engine/model/model.h"
 #include "harness/scenario/format/units.h"
 #include <fmt/format.h>
@@ -22,6 +23,16 @@ Status CheckLayersFit(const JobSpec& job) {
       .status();
 }
 
+void ReadLayerFields(const MapReader& map, LayerSpec& layer) {
+  for (const LayerField& field : InfoOf(layer.kind).fields) {
+    if (field.count != nullptr) {
+      map.Count(field.name, layer.*field.count);
+    } else {
+      map.Number(field.name, layer.*field.share);
+    }
+  }
+}
+
 void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
                 std::vector<LayerSpec>& out) {
   constexpr size_t kMost = 64;
@@ -34,11 +45,7 @@ void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
       map.Error(map.PlaceOf("kind"), "expected a `kind` of layer");
     }
     map.Choice("kind", layer.kind);
-    map.Count("units", layer.units);
-    map.Number("rate", layer.rate);
-    map.Count("filters", layer.filters);
-    map.Count("kernel", layer.kernel);
-    map.Number("momentum", layer.momentum);
+    ReadLayerFields(map, layer);
   }
   if (diagnostics.size() == errors) out = std::move(layers);
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/job/layer_kinds.h"
 #include "harness/scenario/format/units.h"
 #include "harness/scenario/format/upgrade.h"
 #include "harness/scenario/writer/fault_writer.h"
@@ -89,12 +90,15 @@ std::vector<std::string> LayerTexts(const ModelSpec& model) {
   std::vector<std::string> texts;
   for (const LayerSpec& layer : model.layers) {
     FlowMap map;
-    map.Add("kind", ChoiceName("job.layers.kind", layer.kind));
-    map.AddUnless(base.units, "units", layer.units);
-    map.AddUnless(base.rate, "rate", layer.rate);
-    map.AddUnless(base.filters, "filters", layer.filters);
-    map.AddUnless(base.kernel, "kernel", layer.kernel);
-    map.AddUnless(base.momentum, "momentum", layer.momentum);
+    const LayerKindInfo& info = InfoOf(layer.kind);
+    map.Add("kind", info.name);
+    for (const LayerField& field : info.fields) {
+      if (field.count != nullptr) {
+        map.AddUnless(base.*field.count, field.name, layer.*field.count);
+      } else {
+        map.AddUnless(base.*field.share, field.name, layer.*field.share);
+      }
+    }
     texts.push_back(map.Text());
   }
   return texts;

@@ -94,12 +94,13 @@ class FitFixture {
   int hosts_ = 1;
 };
 
-// Runs a program that fits the small model, and returns its result.
-inline Result<FitResult> FitOnce(FitFixture& fixture,
-                                 const FitOptions& options) {
+// Runs a program that fits a model, and returns its result.
+inline Result<FitResult> FitOnce(
+    FitFixture& fixture, const FitOptions& options,
+    const std::function<Sequential()>& build = SmallModel) {
   std::optional<Result<FitResult>> result;
   fixture.Run([&](World& world) {
-    Sequential model = SmallModel();
+    Sequential model = build();
     result = model.Fit(world, SmallDigits(), options);
   });
   return *result;

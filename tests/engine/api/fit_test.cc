@@ -104,6 +104,28 @@ TEST(FitTest, ABackupBesideTheTrainingGoesOnAtASavedStepToo) {
   }
 }
 
+TEST(FitTest, AModelWithGeluLearnsAndResumesWithTheSameBits) {
+  const auto build = [] {
+    Sequential model({.height = 7, .width = 7},
+                     {layers::Flatten(), layers::Dense(8), layers::Gelu(),
+                      layers::Dense(10)});
+    CHECK(model.Compile({.optimizer = {.learning_rate = 0.01f}}).ok(), "gelu");
+    return model;
+  };
+  FitFixture undisturbed;
+  const FitResult whole = FitOnce(undisturbed, SmallFit(3, {}), build).value();
+  EXPECT_LT(whole.history.loss.back(), whole.history.loss.front());
+  FitFixture fixture;
+  BackupAndRestore backup({.backup_dir = "/backup"});
+  InterruptAt interrupt(InterruptPoint::kEpochBegin, 2);
+  ASSERT_FALSE(
+      FitOnce(fixture, SmallFit(3, {&backup, &interrupt}), build).ok());
+  const FitResult second =
+      FitOnce(fixture, SmallFit(3, {&backup}), build).value();
+  EXPECT_EQ(second.resumed_from, 12u);
+  EXPECT_EQ(second.digest, whole.digest);
+}
+
 TEST(FitTest, WithoutABackupARestartBeginsAgain) {
   FitFixture fixture;
   InterruptAt interrupt(InterruptPoint::kEpochEnd, 1);

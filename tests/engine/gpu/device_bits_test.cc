@@ -189,8 +189,6 @@ TEST_P(DeviceBitsTest, ElementsAndUpdates) {
                         .epsilon = 1e-7f},
                        at[0], at[1], at[2], at[3]);
           kernels.SgdMomentum(0.1f, 0.9f, at[0], at[4], at[5]);
-          kernels.Relu(at[0], at[0]);
-          kernels.ReluGradient(at[0], at[1], at[2]);
           kernels.Dropout(
               {.rng_key = 7, .step = 3, .columns = 63, .rate = 0.3f}, at[4],
               at[4]);
@@ -199,6 +197,26 @@ TEST_P(DeviceBitsTest, ElementsAndUpdates) {
           kernels.ClipValues(0.2f, at[5]);
         },
         fmt::format("{} elements", size));
+  }
+}
+
+TEST_P(DeviceBitsTest, Activations) {
+  for (const auto activation :
+       {numerics::Activation::kRelu, numerics::Activation::kGelu}) {
+    for (const size_t size : {1, 255, 1025, 100'003}) {
+      for (int filled = 0; filled < 4; ++filled) {
+        ExpectTheCpusBits(
+            Filled({size, size, size, size}),
+            [&](const Kernels& kernels, const Spans& at) {
+              kernels.Activate(activation, at[0], at[1]);
+              kernels.ActivationGradient(activation, at[0], at[2], at[3]);
+              kernels.ActivationGradient(activation, at[0], at[2], at[2]);
+              kernels.Activate(activation, at[0], at[0]);
+            },
+            fmt::format("activation {}, {} elements",
+                        static_cast<int>(activation), size));
+      }
+    }
   }
 }
 

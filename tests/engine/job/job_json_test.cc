@@ -6,6 +6,7 @@
 
 #include "engine/digest.h"
 #include "engine/job/job.h"
+#include "engine/job/layer_kinds.h"
 #include "engine/numerics.h"
 #include <fmt/format.h>
 
@@ -55,6 +56,29 @@ TEST(JobJsonTest, AConvolutionIsWrittenWithItsFiltersAndItsKernel) {
   EXPECT_NE(json.find(conv), std::string::npos) << json;
   const auto refused = JobFromJson(With(json, R"(,"kernel":3)", ""));
   EXPECT_EQ(refused.status().message(), "job: model.layers[0].kernel: missing");
+}
+
+TEST(JobJsonTest, EveryKindOfLayerComesBack) {
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers = {{.kind = LayerKind::kConv2D, .filters = 4, .kernel = 3},
+                      {.kind = LayerKind::kRelu},
+                      {.kind = LayerKind::kGelu},
+                      {.kind = LayerKind::kCenter, .momentum = 0.75f},
+                      {.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kDropout, .rate = 0.1f},
+                      {.kind = LayerKind::kDense, .units = 10}};
+  ASSERT_EQ(job.model.layers.size(), AllLayerKinds().size());
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_NE(
+      json.find(R"([{"kind":"conv2d","filters":4,"kernel":3},{"kind":"relu"},)"
+                R"({"kind":"gelu"},{"kind":"center","momentum":0.75},)"
+                R"({"kind":"flatten"},{"kind":"dropout","rate":0.1},)"
+                R"({"kind":"dense","units":10}])"),
+      std::string::npos)
+      << json;
+  const Result<JobSpec> back = JobFromJson(json);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(JobToJson(*back, kContent), json);
 }
 
 // Returns a job with everything that the text of older jobs lacks.
@@ -277,10 +301,10 @@ TEST(JobJsonTest, RefusesATextThatIsNotStrictlyAJob) {
        "found 3.5"},
       {With(tiny, R"("units":32)", R"("unit":32)"),
        "job: model.layers[1].units: missing"},
-      {With(tiny, R"("kind":"relu")", R"("kind":"gelu")"),
-       "job: model.layers[2].kind: expected one of flatten dense relu dropout "
-       "conv2d center, "
-       R"(found "gelu")"},
+      {With(tiny, R"("kind":"relu")", R"("kind":"selu")"),
+       "job: model.layers[2].kind: expected one of flatten dense relu gelu "
+       "dropout conv2d center, "
+       R"(found "selu")"},
       {With(tiny, R"("kind":"relu")", R"("kind":"relu","units":1)"),
        R"(job: "model.layers[2].units": unknown key)"},
       {With(tiny, R"("rate":0.2)", R"("rate":1e300)"),

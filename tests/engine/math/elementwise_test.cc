@@ -12,6 +12,8 @@
 namespace gauntlet {
 namespace {
 
+using numerics::Activation;
+
 // Sizes around every vector width and block, and one large enough for several
 // threads.
 constexpr size_t kSizes[] = {0,  1,  2,  3,   7,   8,   9,   15,    16,
@@ -57,29 +59,47 @@ void ExpectReferenceBits(const Fast& fast, const Reference& reference) {
   }
 }
 
-TEST(ElementwiseTest, ReluHasTheReferencesBits) {
-  ExpectReferenceBits(
-      [](const Kernels& kernels, Arrays& a) {
-        kernels.Relu(a.x.span(), a.y.span());
-        kernels.Relu(a.z.span(), a.z.span());
-      },
-      [](Arrays& a, size_t i) {
-        a.y.data()[i] = numerics::Relu(a.x.data()[i]);
-        a.z.data()[i] = numerics::Relu(a.z.data()[i]);
-      });
+struct ActivationCase {
+  Activation activation;
+  float (*value)(float);
+  float (*gradient)(float, float);
+};
+const ActivationCase kActivations[] = {
+    {Activation::kRelu, [](float x) { return numerics::Relu(x); },
+     [](float x, float dy) { return numerics::ReluGradient(x, dy); }},
+    {Activation::kGelu, [](float x) { return numerics::Gelu(x); },
+     [](float x, float dy) { return numerics::GeluGradient(x, dy); }},
+};
+
+TEST(ElementwiseTest, ActivationsHaveTheReferencesBits) {
+  for (const ActivationCase& of : kActivations) {
+    ExpectReferenceBits(
+        [&](const Kernels& kernels, Arrays& a) {
+          kernels.Activate(of.activation, a.x.span(), a.y.span());
+          kernels.Activate(of.activation, a.z.span(), a.z.span());
+        },
+        [&](Arrays& a, size_t i) {
+          a.y.data()[i] = of.value(a.x.data()[i]);
+          a.z.data()[i] = of.value(a.z.data()[i]);
+        });
+  }
 }
 
-TEST(ElementwiseTest, ReluGradientHasTheReferencesBits) {
-  ExpectReferenceBits(
-      [](const Kernels& kernels, Arrays& a) {
-        kernels.ReluGradient(a.x.span(), a.y.span(), a.z.span());
-        kernels.ReluGradient(a.w.span(), a.y.span(), a.y.span());
-      },
-      [](Arrays& a, size_t i) {
-        const float dy = a.y.data()[i];
-        a.z.data()[i] = numerics::ReluGradient(a.x.data()[i], dy);
-        a.y.data()[i] = numerics::ReluGradient(a.w.data()[i], dy);
-      });
+TEST(ElementwiseTest, GradientsOfActivationsHaveTheReferencesBits) {
+  for (const ActivationCase& of : kActivations) {
+    ExpectReferenceBits(
+        [&](const Kernels& kernels, Arrays& a) {
+          kernels.ActivationGradient(of.activation, a.x.span(), a.y.span(),
+                                     a.z.span());
+          kernels.ActivationGradient(of.activation, a.w.span(), a.y.span(),
+                                     a.y.span());
+        },
+        [&](Arrays& a, size_t i) {
+          const float dy = a.y.data()[i];
+          a.z.data()[i] = of.gradient(a.x.data()[i], dy);
+          a.y.data()[i] = of.gradient(a.w.data()[i], dy);
+        });
+  }
 }
 
 TEST(ElementwiseTest, AccumulateHasTheReferencesBits) {

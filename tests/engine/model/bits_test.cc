@@ -64,6 +64,8 @@ JobSpec SmallCnn() {
   job.model.layers.insert(
       job.model.layers.begin() + 2,
       {.kind = LayerKind::kConv2D, .filters = 9, .kernel = 2});
+  job.model.layers.insert(job.model.layers.begin() + 3,
+                          {.kind = LayerKind::kGelu});
   return job;
 }
 

@@ -97,6 +97,8 @@ double DoubleLoss(const ModelSpec& spec, uint32_t width,
         x = ConvolutionRow(x, layer, image, rest);
       } else if (layer.kind == LayerKind::kRelu) {
         for (double& value : x) value = std::max(value, 0.0);
+      } else if (layer.kind == LayerKind::kGelu) {
+        for (double& value : x) value *= std::erfc(-value / M_SQRT2) / 2;
       } else if (layer.kind == LayerKind::kDropout) {
         DropoutRow(batch,
                    {.step = batch.step,

@@ -43,5 +43,17 @@ TEST(GoldenTest, ThreeStepsOfCnnShortEndInTheGoldenState) {
   }
 }
 
+TEST(GoldenTest, TwentyStepsWithGeluEndInTheGoldenState) {
+  ASSERT_EQ(numerics::kVersion, 1u);
+  JobSpec job = PresetJob("tiny").value();
+  ASSERT_EQ(job.model.layers[2].kind, LayerKind::kRelu);
+  job.model.layers[2].kind = LayerKind::kGelu;
+  for (const Isa isa : IsasHere()) {
+    EXPECT_EQ(DigestAfterSteps(job, 4, 20, *MakeKernels(isa, 1)),
+              "fbe2fdeebc6bd511a86519680912c659")
+        << IsaName(isa);
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet

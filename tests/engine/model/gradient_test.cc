@@ -18,6 +18,7 @@ constexpr uint32_t kRows = 9;
 
 constexpr LayerSpec kFlatten = {.kind = LayerKind::kFlatten};
 constexpr LayerSpec kRelu = {.kind = LayerKind::kRelu};
+constexpr LayerSpec kGelu = {.kind = LayerKind::kGelu};
 constexpr LayerSpec kDropout = {.kind = LayerKind::kDropout, .rate = 0.3f};
 constexpr LayerSpec kHidden = {.kind = LayerKind::kDense, .units = 8};
 constexpr LayerSpec kOutput = {.kind = LayerKind::kDense, .units = kClasses};
@@ -48,6 +49,10 @@ const Stack kStacks[] = {
     {"dense", {kFlatten, kOutput}},
     {"two dense", {kFlatten, kHidden, kOutput}},
     {"relu", {kFlatten, kHidden, kRelu, kOutput}},
+    {"gelu", {kFlatten, kHidden, kGelu, kOutput}},
+    {"two gelu behind each other", {kFlatten, kHidden, kGelu, kGelu, kOutput}},
+    {"gelu before the first parameters", {kFlatten, kGelu, kOutput}},
+    {"gelu at the end", {kFlatten, kOutput, kGelu}},
     {"dropout", {kFlatten, kHidden, kDropout, kOutput}},
     {"relu and dropout before the first parameters",
      {kFlatten, kRelu, kDropout, kOutput}},
@@ -55,7 +60,8 @@ const Stack kStacks[] = {
     {"convolution", {kConv, kFlatten, kOutput}},
     {"two convolutions",
      {kConv, kRelu, kSecondConv, kDropout, kFlatten, kHidden, kRelu, kOutput}},
-    {"all", {kFlatten, kHidden, kRelu, kDropout, kHidden, kRelu, kOutput}},
+    {"gelu behind a convolution", {kConv, kGelu, kFlatten, kOutput}},
+    {"all", {kFlatten, kHidden, kRelu, kDropout, kHidden, kGelu, kOutput}},
 };
 
 class GradientTest : public ::testing::TestWithParam<LossKind> {};

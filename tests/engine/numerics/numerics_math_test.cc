@@ -29,6 +29,8 @@ const Function kFunctions[] = {
      0.80},
     {"Tanh", [](float x) { return Tanh(x); }, [](double x) { return tanh(x); },
      1.37},
+    {"Erf", [](float x) { return Erf(x); }, [](double x) { return erf(x); },
+     1.11},
 };
 
 // Returns the error in units in the last place of the exact result; 0 for two
@@ -120,11 +122,21 @@ TEST(NumericsMathTest, TanhOfSpecialValues) {
   EXPECT_EQ(Tanh(kDenormal), kDenormal);
 }
 
-TEST(NumericsMathTest, TanhIsOdd) {
+TEST(NumericsMathTest, ErfOfSpecialValues) {
+  EXPECT_EQ(BitsOf(Erf(0.0f)), 0u);
+  EXPECT_EQ(BitsOf(Erf(-0.0f)), BitsOf(-0.0f));
+  EXPECT_EQ(Erf(kInfinity), 1.0f);
+  EXPECT_EQ(Erf(-kInfinity), -1.0f);
+  EXPECT_TRUE(std::isnan(Erf(kNan)));
+  EXPECT_EQ(Erf(kDenormal), kDenormal);
+}
+
+TEST(NumericsMathTest, TanhAndErfAreOdd) {
   for (uint64_t bits = 0; bits < (uint64_t{1} << 31); bits += 65537) {
     const float x = FloatOf(static_cast<uint32_t>(bits));
     if (std::isnan(x)) continue;
     ASSERT_EQ(BitsOf(Tanh(-x)), BitsOf(-Tanh(x))) << x;
+    ASSERT_EQ(BitsOf(Erf(-x)), BitsOf(-Erf(x))) << x;
   }
 }
 

@@ -29,6 +29,7 @@ TrainOptions SmallCnnRun() {
       {.kind = LayerKind::kConv2D, .filters = 5, .kernel = 3},
       {.kind = LayerKind::kRelu},
       {.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
+      {.kind = LayerKind::kGelu},
       {.kind = LayerKind::kFlatten},
       {.kind = LayerKind::kDropout, .rate = 0.3f},
       {.kind = LayerKind::kDense, .units = 10}};

@@ -263,6 +263,7 @@ TEST(WriteScenarioTest, LayersSchedulesAndTheRestComeBack) {
   JobSpec& job = one.train.job;
   job.model.layers = {{.kind = LayerKind::kConv2D, .filters = 4, .kernel = 3},
                       {.kind = LayerKind::kCenter, .momentum = 0.75f},
+                      {.kind = LayerKind::kGelu},
                       {.kind = LayerKind::kFlatten},
                       {.kind = LayerKind::kDropout, .rate = 0.1f},
                       {.kind = LayerKind::kDense, .units = 10}};

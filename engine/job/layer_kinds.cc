@@ -1,0 +1,47 @@
+#include "engine/job/layer_kinds.h"
+
+#include <iterator>
+
+#include "engine/check.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr LayerField kDense[] = {
+    {.name = "units", .count = &LayerSpec::units, .high = 65536}};
+constexpr LayerField kDropout[] = {{.name = "rate", .share = &LayerSpec::rate}};
+constexpr LayerField kConv2D[] = {
+    {.name = "filters", .count = &LayerSpec::filters, .high = 4096},
+    {.name = "kernel", .count = &LayerSpec::kernel, .high = 64}};
+constexpr LayerField kCenter[] = {
+    {.name = "momentum", .share = &LayerSpec::momentum}};
+
+constexpr LayerKindInfo kKinds[] = {
+    {LayerKind::kFlatten, "flatten", {}},
+    {LayerKind::kDense, "dense", kDense},
+    {LayerKind::kRelu, "relu", {}},
+    {LayerKind::kGelu, "gelu", {}},
+    {LayerKind::kDropout, "dropout", kDropout},
+    {LayerKind::kConv2D, "conv2d", kConv2D},
+    {LayerKind::kCenter, "center", kCenter},
+};
+
+constexpr bool InTheOrderOfTheEnum() {
+  for (size_t i = 0; i < std::size(kKinds); ++i) {
+    if (kKinds[i].kind != static_cast<LayerKind>(i)) return false;
+  }
+  return true;
+}
+static_assert(InTheOrderOfTheEnum());
+
+}  // namespace
+
+std::span<const LayerKindInfo> AllLayerKinds() { return kKinds; }
+
+const LayerKindInfo& InfoOf(LayerKind kind) {
+  const auto index = static_cast<size_t>(kind);
+  CHECK(index < std::size(kKinds), "a kind of layer");
+  return kKinds[index];
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,33 @@
+// Every kind of layer and its fields: the table that a job's JSON, its checks,
+// the layers of scenarios and their schema are made from.
+#ifndef GAUNTLET_ENGINE_JOB_LAYER_KINDS_H_
+#define GAUNTLET_ENGINE_JOB_LAYER_KINDS_H_
+
+#include <span>
+#include <string_view>
+
+#include "engine/job/job.h"
+
+namespace gauntlet {
+
+// A field of LayerSpec that a kind of layer uses: a count or a share.
+struct LayerField {
+  std::string_view name;              // "units"
+  int LayerSpec::*count = nullptr;    // from 1 to `high`
+  int high = 0;                       // of a count
+  float LayerSpec::*share = nullptr;  // in [0, 1)
+};
+
+struct LayerKindInfo {
+  LayerKind kind;
+  std::string_view name;  // "dense"
+  std::span<const LayerField> fields;
+};
+
+// In the order of LayerKind.
+std::span<const LayerKindInfo> AllLayerKinds();
+const LayerKindInfo& InfoOf(LayerKind kind);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_JOB_LAYER_KINDS_H_
