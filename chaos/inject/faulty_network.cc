@@ -13,8 +13,8 @@ class FaultyChannel final : public Channel {
  public:
   FaultyChannel(NetworkEdge& edge, std::unique_ptr<Channel> base)
       : edge_(edge), line_(edge.Add(std::move(base))) {}
-  // See NetworkEdge::DueOfFirst.
-  Time DueOfFirst() { return edge_.DueOfFirst(*line_); }
+  // See NetworkEdge::TakeFirst.
+  Time TakeFirst(const Frame& first) { return edge_.TakeFirst(*line_, first); }
   ~FaultyChannel() override { edge_.Close(*line_); }
   Status Send(Frame frame, Time deadline) override {
     return edge_.Send(line_, std::move(frame), deadline);
@@ -67,7 +67,7 @@ class FaultyListener final : public Listener {
   void Keep(Incoming incoming) {
     auto channel =
         std::make_unique<FaultyChannel>(edge_, std::move(incoming.channel));
-    const Time due = channel->DueOfFirst();
+    const Time due = channel->TakeFirst(incoming.first);
     incoming.channel = std::move(channel);
     late_.push_back({.due = due, .incoming = std::move(incoming)});
   }

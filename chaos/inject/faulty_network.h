@@ -2,11 +2,11 @@
 // a plan for one process, at its own end of each connection, and otherwise
 // passes every call on.
 //
-// chaos/inject/plan/plan.h defines each fault. Frames that are late or cut off
-// are held here, up to NetworkEdge::kMaxHeldBytes in each direction of a
-// connection. Beyond that, Send waits, as with any network that takes no more,
-// and incoming frames stay in the base network. A process has one of these.
-// Safe from any task.
+// chaos/inject/plan/plan.h defines each fault. Frames that are late, doubled or
+// cut off are held here, up to NetworkEdge::kMaxHeldBytes in each direction of
+// a connection. Beyond that, Send waits, as with any network that takes no
+// more, and incoming frames stay in the base network. A process has one of
+// these. Safe from any task.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_NETWORK_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_NETWORK_H_
 

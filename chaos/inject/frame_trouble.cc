@@ -26,13 +26,19 @@ std::string TroubleStream(const Fault& fault, LinkWay way,
 FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance,
                            OnLate on_late)
     : on_late_(std::move(on_late)), chance_(chance) {
-  CHECK(fault.kind == FaultKind::kDelay || fault.kind == FaultKind::kPacketLoss,
-        fmt::format("{}: makes no frame late", fault.id));
-  if (fault.kind == FaultKind::kDelay) {
-    latency_ = fault.with.latency;
-    jitter_ = fault.with.jitter;
-  } else {
-    percent_ = static_cast<uint64_t>(fault.with.percent);
+  switch (fault.kind) {
+    case FaultKind::kDelay:
+      latency_ = fault.with.latency;
+      jitter_ = fault.with.jitter;
+      return;
+    case FaultKind::kPacketLoss:
+      percent_ = static_cast<uint64_t>(fault.with.percent);
+      return;
+    case FaultKind::kDuplicate:
+      doubles_ = true;
+      return;
+    default:
+      CHECK(false, fmt::format("{}: changes no single frame", fault.id));
   }
 }
 

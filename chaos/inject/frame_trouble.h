@@ -1,4 +1,4 @@
-// Lateness of frames: the part of a network fault that both worlds share.
+// Late and doubled frames: the part of a network fault that both worlds share.
 #ifndef GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
 #define GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
 
@@ -12,25 +12,29 @@
 
 namespace gauntlet {
 
-// A delay or packet loss in one direction of a worker's connections. Its
-// numbers come from a stream of its own, so that removing one fault does not
-// change another.
+// A delay, packet loss or duplication in one direction of a worker's
+// connections. Its numbers come from a stream of its own, so that removing one
+// fault does not change another.
 class FrameTrouble {
  public:
   // Called for each frame that is late by 50 ms or more.
   using OnLate = std::function<void(Duration)>;
 
-  // REQUIRES: the fault is a delay or a packet loss. `on_late` may be null.
+  // REQUIRES: the fault is a delay, packet_loss or duplicate. `on_late` may be
+  // null.
   FrameTrouble(const Fault& fault, RandomStream chance,
                OnLate on_late = nullptr);
 
   // How much later the next frame arrives.
   Duration Draw();
+  // Returns true if each frame arrives twice.
+  bool doubles() const { return doubles_; }
 
  private:
   Duration latency_{0};
   Duration jitter_{0};
   uint64_t percent_ = 0;
+  bool doubles_ = false;
   OnLate on_late_;
   RandomStream chance_;
 };

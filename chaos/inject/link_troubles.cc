@@ -37,9 +37,9 @@ void LinkTroubles::Begin(const Fault& fault, Time now) {
                           if (on_late_) on_late_(id, late);
                         });
   };
-  latenesses_.push_back({.out = trouble(LinkWay::kOut),
-                         .in = trouble(LinkWay::kIn),
-                         .until = until});
+  of_frames_.push_back({.out = trouble(LinkWay::kOut),
+                        .in = trouble(LinkWay::kIn),
+                        .until = until});
 }
 
 Time LinkTroubles::CutUntil(LinkWay way) const {
@@ -53,18 +53,24 @@ Time LinkTroubles::CutUntil(LinkWay way) const {
 }
 
 Duration LinkTroubles::DrawLateness(LinkWay way, Time now) {
-  std::erase_if(latenesses_,
-                [now](const Lateness& one) { return one.until <= now; });
+  std::erase_if(of_frames_,
+                [now](const OfFrames& one) { return one.until <= now; });
   Duration late{0};
-  for (Lateness& one : latenesses_) {
+  for (OfFrames& one : of_frames_) {
     late += way == LinkWay::kOut ? one.out.Draw() : one.in.Draw();
   }
   return late;
 }
 
+bool LinkTroubles::Doubles(Time now) const {
+  return std::ranges::any_of(of_frames_, [now](const OfFrames& one) {
+    return one.until > now && one.out.doubles();
+  });
+}
+
 bool LinkTroubles::Any(LinkWay way, Time now) const {
   return CutUntil(way) > now ||
-         std::ranges::any_of(latenesses_, [now](const Lateness& one) {
+         std::ranges::any_of(of_frames_, [now](const OfFrames& one) {
            return one.until > now;
          });
 }

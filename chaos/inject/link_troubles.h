@@ -1,5 +1,5 @@
-// The network faults that affect one process's connections: cuts, and lateness
-// of frames. Plain data; the caller passes the time.
+// The network faults that affect one process's connections: cuts, and late and
+// doubled frames. Plain data; the caller passes the time.
 #ifndef GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
 #define GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
 
@@ -33,7 +33,9 @@ class LinkTroubles {
   Time CutUntil(LinkWay way) const;
   // Draws the lateness of a frame that is sent, or arrives, now.
   Duration DrawLateness(LinkWay way, Time now);
-  // Returns true iff a frame in that direction may be late.
+  // Returns true if a frame that is sent, or arrives, now comes twice.
+  bool Doubles(Time now) const;
+  // Returns true iff a frame in that direction may be late or come twice.
   bool Any(LinkWay way, Time now) const;
 
  private:
@@ -42,7 +44,8 @@ class LinkTroubles {
     bool in;
     Time until;
   };
-  struct Lateness {
+  // Troubles of single frames, in both directions.
+  struct OfFrames {
     FrameTrouble out;
     FrameTrouble in;
     Time until;
@@ -51,7 +54,7 @@ class LinkTroubles {
   const uint64_t seed_;
   const OnLate on_late_;
   std::vector<Cut> cuts_;
-  std::vector<Lateness> latenesses_;
+  std::vector<OfFrames> of_frames_;
 };
 
 }  // namespace gauntlet

@@ -153,6 +153,10 @@ Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
   }
   line.last_out =
       std::max(line.last_out, now + troubles_.DrawLateness(LinkWay::kOut, now));
+  if (troubles_.Doubles(now)) {
+    line.held_out += frame.size();
+    line.outgoing.push_back({.due = line.last_out, .frame = frame});
+  }
   line.held_out += frame.size();
   line.outgoing.push_back({.due = line.last_out, .frame = std::move(frame)});
   line.work->Set();
@@ -285,11 +289,17 @@ bool NetworkEdge::ReadNext(EdgeLine& line) {
   return more;
 }
 
+void NetworkEdge::PutCopy(EdgeLine& line, const Frame& frame) {
+  line.held_in += frame.size();
+  line.incoming.push_back({.due = line.last_in, .frame = frame});
+}
+
 // Queues the frame, or the error, with its lateness from now on.
 void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
   const Time now = clock_.Now();
   line.last_in =
       std::max(line.last_in, now + troubles_.DrawLateness(LinkWay::kIn, now));
+  if (came.ok() && troubles_.Doubles(now)) PutCopy(line, *came);
   if (came.ok()) line.held_in += came->size();
   line.incoming.push_back({.due = line.last_in, .frame = std::move(came)});
   line.arrival->Set();
@@ -377,10 +387,11 @@ void NetworkEdge::Close(EdgeLine& line) {
   line.base->Close();
 }
 
-Time NetworkEdge::DueOfFirst(EdgeLine& line) {
+Time NetworkEdge::TakeFirst(EdgeLine& line, const Frame& first) {
   const std::lock_guard lock(mutex_);
   const Time now = clock_.Now();
   line.last_in = now + troubles_.DrawLateness(LinkWay::kIn, now);
+  if (troubles_.Doubles(now)) PutCopy(line, first);
   return line.last_in;
 }
 

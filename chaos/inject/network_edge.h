@@ -1,5 +1,6 @@
 // The edge between one process's connections and the network: holds back the
-// frames that a fault makes late. Internal to FaultyNetwork.
+// frames that a fault makes late, and doubles frames. Internal to
+// FaultyNetwork.
 //
 // On each connection a courier task sends late outgoing frames, and a reader
 // task receives incoming ones, so that each frame's lateness counts from its
@@ -47,9 +48,10 @@ class NetworkEdge {
               Time deadline);
   Result<Frame> Receive(const std::shared_ptr<EdgeLine>& line, Time deadline);
   void Close(EdgeLine& line);
-  // Time at which the first frame of a new line, which has just arrived, may be
-  // handed out.
-  Time DueOfFirst(EdgeLine& line);
+  // Takes the first frame of a new line, which has just arrived. Returns the
+  // time at which it may be handed out. Its copy, if it comes twice, is the
+  // line's next frame.
+  Time TakeFirst(EdgeLine& line, const Frame& first);
   const Nonce& NonceOf(const EdgeLine& line) const;
 
  private:
@@ -66,6 +68,7 @@ class NetworkEdge {
   std::optional<Result<Frame>> HandOut(EdgeLine& line, Waiting& waiting,
                                        Time& until);
   bool PutAside(EdgeLine& line, Result<Frame>& came);
+  void PutCopy(EdgeLine& line, const Frame& frame);
   void Keep(EdgeLine& line, Result<Frame>&& came);
 
   Clock& clock_;

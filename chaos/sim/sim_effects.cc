@@ -114,15 +114,11 @@ void SimEffects::ApplyNetworkFault(const Fault& fault) {
       return Cut(fault.with.way == LinkWay::kOut ? HostLink{host, kEveryHost}
                                                  : HostLink{kEveryHost, host},
                  duration);
-    case FaultKind::kPacketLoss:
-    case FaultKind::kDelay:
-      MakeLate(fault, LinkWay::kOut);
-      MakeLate(fault, LinkWay::kIn);
-      return;
     case FaultKind::kConnectionReset:
       return simulation_.network().Reset({host, kEveryHost});
     default:
-      CHECK(false, fmt::format("{}: no fault of the network", fault.id));
+      TroubleFrames(fault, LinkWay::kOut);
+      TroubleFrames(fault, LinkWay::kIn);
   }
 }
 
@@ -148,7 +144,7 @@ void SimEffects::CutGroups(const Fault& fault) {
   }
 }
 
-void SimEffects::MakeLate(const Fault& fault, LinkWay way) {
+void SimEffects::TroubleFrames(const Fault& fault, LinkWay way) {
   const std::string& host = simulation_.process_host(simulation_.self());
   NetworkFabric& network = simulation_.network();
   const uint64_t number = network.BeginTrouble(

@@ -58,7 +58,7 @@ class SimEffects final : public InjectorEffects {
   void KillAt(Time time);
   void Cut(const HostLink& link, Duration duration);
   void CutGroups(const Fault& fault);
-  void MakeLate(const Fault& fault, LinkWay way);
+  void TroubleFrames(const Fault& fault, LinkWay way);
 
   Simulation& simulation_;
   World& world_;

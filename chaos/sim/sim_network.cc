@@ -204,6 +204,14 @@ Duration NetworkFabric::Delay(Connection& connection, int way, uint64_t bytes) {
   return delay;
 }
 
+bool NetworkFabric::IsDoubled(const Connection& connection, int way) const {
+  return std::ranges::any_of(troubles_, [&](const Trouble& one) {
+    return one.trouble.doubles() &&
+           Covers(one.link, connection.ends[way].user.host,
+                  connection.ends[1 - way].user.host);
+  });
+}
+
 void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
   ++frames_sent_;
   scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(way));
@@ -212,6 +220,10 @@ void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
   path.unreceived += frame.size();
   path.last = std::max(path.last + Duration(1),
                        scheduler_.now() + Delay(connection, way, frame.size()));
+  if (IsDoubled(connection, way)) {
+    path.unreceived += frame.size();
+    path.under_way.push_back({.at = path.last, .frame = frame});
+  }
   path.under_way.push_back({.at = path.last, .frame = std::move(frame)});
   Schedule(connection, way);
 }

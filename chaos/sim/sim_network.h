@@ -8,6 +8,7 @@
 // connection. Between partitioned hosts, frames and closes wait until the
 // partition is healed: only deadlines show it. Retransmitted frames delay those
 // behind them.
+// A fault may duplicate frames, which TCP does not.
 //
 // Each listener holds back connections that have sent nothing. One that has
 // been silent for kMaxSilence is disconnected when that listener next accepts
@@ -72,8 +73,8 @@ class NetworkFabric final : public Action {
   void Cut(const HostLink& link);
   void Heal(const HostLink& link);
   bool IsCut(const std::string& from, const std::string& to) const;
-  // Delays frames sent on the link from now on, until EndTrouble is called with
-  // the returned number.
+  // Delays or duplicates frames sent on the link from now on, until EndTrouble
+  // is called with the returned number.
   uint64_t BeginTrouble(const HostLink& link, FrameTrouble trouble);
   void EndTrouble(uint64_t number);
   // Breaks every connection between the two hosts; frames in flight are lost.
@@ -97,6 +98,7 @@ class NetworkFabric final : public Action {
   // `argument` / 2.
   void Act(uint64_t argument) override;
   Duration Delay(Connection& connection, int way, uint64_t bytes);
+  bool IsDoubled(const Connection& connection, int way) const;
   void Post(Connection& connection, int way, Frame&& frame);
   void PostClose(Connection& connection, int way);
   void Schedule(Connection& connection, int way);

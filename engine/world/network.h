@@ -1,6 +1,7 @@
 // Messages between processes: ordered, and delivered whole or not at all.
 //
-// Addresses are "host:port". Frames arrive whole, in order and at most once.
+// Addresses are "host:port". Frames arrive whole and in order; a faulty
+// network may deliver one twice.
 // When a connection breaks, both ends get kUnavailable, unless the network
 // itself is partitioned: then only deadlines show it.
 //

@@ -8,95 +8,88 @@
 namespace gauntlet {
 namespace {
 
+using enum FaultTarget;
+
 constexpr std::array kKinds = {
-    FaultKindInfo{FaultKind::kCrash, "crash",
-                  "the process exits at once, without cleanup", ""},
+    FaultKindInfo{FaultKind::kCrash, kProcess, "crash",
+                  "the process exits at once, without cleanup"},
     FaultKindInfo{
-        FaultKind::kKill, "kill",
-        "SIGKILL kills the process at once, or `latency` after the point", ""},
-    FaultKindInfo{FaultKind::kException, "exception",
-                  "an internal error aborts the process (SIGABRT)", ""},
+        FaultKind::kKill, kProcess, "kill",
+        "SIGKILL kills the process at once, or `latency` after the point"},
+    FaultKindInfo{FaultKind::kException, kProcess, "exception",
+                  "an internal error aborts the process (SIGABRT)"},
     FaultKindInfo{
-        FaultKind::kHang, "hang",
-        "the task at the point blocks; the other tasks of the process run on",
-        ""},
-    FaultKindInfo{FaultKind::kPause, "pause",
-                  "SIGSTOP pauses the whole process", ""},
-    FaultKindInfo{FaultKind::kSlow, "slow",
-                  "the task at the point takes longer", ""},
-    FaultKindInfo{FaultKind::kPreempt, "preempt",
+        FaultKind::kHang, kProcess, "hang",
+        "the task at the point blocks; the other tasks of the process run on"},
+    FaultKindInfo{FaultKind::kPause, kProcess, "pause",
+                  "SIGSTOP pauses the whole process"},
+    FaultKindInfo{FaultKind::kSlow, kProcess, "slow",
+                  "the task at the point takes longer"},
+    FaultKindInfo{FaultKind::kPreempt, kProcess, "preempt",
                   "the worker gets a preemption notice, and SIGKILL at the end "
-                  "of the grace period",
-                  ""},
+                  "of the grace period"},
     FaultKindInfo{
-        FaultKind::kTornWrite, "torn_write",
-        "some blocks of the next write reach the disk and the others do not",
-        ""},
-    FaultKindInfo{FaultKind::kShortWrite, "short_write",
+        FaultKind::kTornWrite, kStorage, "torn_write",
+        "some blocks of the next write reach the disk and the others do not"},
+    FaultKindInfo{FaultKind::kShortWrite, kStorage, "short_write",
                   "the beginning of the next write reaches the disk, then the "
-                  "write fails with an error",
-                  ""},
-    FaultKindInfo{FaultKind::kErrno, "errno",
+                  "write fails with an error"},
+    FaultKindInfo{FaultKind::kErrno, kStorage, "errno",
                   "the operation at the point fails with an error of the "
-                  "operating system",
-                  ""},
-    FaultKindInfo{FaultKind::kFsyncFails, "fsync_fails",
+                  "operating system"},
+    FaultKindInfo{FaultKind::kFsyncFails, kStorage, "fsync_fails",
                   "the next fsync fails once, and the data that it covered "
-                  "never becomes durable",
-                  ""},
+                  "never becomes durable"},
     FaultKindInfo{
-        FaultKind::kBitFlip, "bit_flip",
+        FaultKind::kBitFlip, kStorage, "bit_flip",
         "one bit of a stored file flips: of the next file opened if the "
         "point is in a load, otherwise of the next file written, "
-        "after its fsync",
-        ""},
-    FaultKindInfo{FaultKind::kTruncate, "truncate",
+        "after its fsync"},
+    FaultKindInfo{FaultKind::kTruncate, kStorage, "truncate",
                   "a stored file is cut short; the fault chooses the file as "
-                  "bit_flip does",
-                  ""},
+                  "bit_flip does"},
+    FaultKindInfo{FaultKind::kDelete, kStorage, "delete",
+                  "a stored file disappears; the fault chooses the file as "
+                  "bit_flip does"},
     FaultKindInfo{
-        FaultKind::kDelete, "delete",
-        "a stored file disappears; the fault chooses the file as bit_flip does",
-        ""},
-    FaultKindInfo{
-        FaultKind::kPowerLoss, "power_loss",
+        FaultKind::kPowerLoss, kStorage, "power_loss",
         "the machine loses power, and data that was not synced may be lost",
         "real processes share a running kernel, which keeps data that was not "
         "synced"},
-    FaultKindInfo{FaultKind::kPartition, "partition",
+    FaultKindInfo{FaultKind::kPartition, kNetwork, "partition",
                   "a network partition cuts the worker, or groups of workers, "
-                  "off from the others",
-                  ""},
+                  "off from the others"},
     FaultKindInfo{
-        FaultKind::kAsymmetricPartition, "asymmetric_partition",
-        "frames in one direction, from the worker or to it, do not arrive", ""},
+        FaultKind::kAsymmetricPartition, kNetwork, "asymmetric_partition",
+        "frames in one direction, from the worker or to it, do not arrive"},
     FaultKindInfo{
-        FaultKind::kPacketLoss, "packet_loss",
-        "some frames from the worker and to it are lost and sent again", ""},
-    FaultKindInfo{FaultKind::kDelay, "delay",
-                  "each frame from the worker and to it arrives later", ""},
-    FaultKindInfo{FaultKind::kConnectionReset, "connection_reset",
-                  "all connections of the worker are reset", ""},
+        FaultKind::kPacketLoss, kNetwork, "packet_loss",
+        "some frames from the worker and to it are lost and sent again"},
+    FaultKindInfo{FaultKind::kDelay, kNetwork, "delay",
+                  "each frame from the worker and to it arrives later"},
+    FaultKindInfo{FaultKind::kDuplicate, kNetwork, "duplicate",
+                  "each frame from the worker and to it arrives twice", "",
+                  false},
+    FaultKindInfo{FaultKind::kConnectionReset, kNetwork, "connection_reset",
+                  "all connections of the worker are reset"},
     FaultKindInfo{
-        FaultKind::kWallClockJump, "wall_clock_jump",
-        "the wall clock of the worker jumps; its monotonic clock does not", ""},
+        FaultKind::kWallClockJump, kWallClock, "wall_clock_jump",
+        "the wall clock of the worker jumps; its monotonic clock does not", "",
+        false},
     FaultKindInfo{
-        FaultKind::kGpuError, "gpu_error",
-        "every operation on the worker's device fails until the process ends",
-        ""},
-    FaultKindInfo{FaultKind::kOutOfMemory, "out_of_memory",
-                  "the next allocation on the worker's device fails", ""},
-    FaultKindInfo{FaultKind::kDeviceHang, "device_hang",
-                  "operations on the worker's device do not complete", ""},
+        FaultKind::kGpuError, kDevice, "gpu_error",
+        "every operation on the worker's device fails until the process ends"},
+    FaultKindInfo{FaultKind::kOutOfMemory, kDevice, "out_of_memory",
+                  "the next allocation on the worker's device fails"},
+    FaultKindInfo{FaultKind::kDeviceHang, kDevice, "device_hang",
+                  "operations on the worker's device do not complete"},
     FaultKindInfo{
-        FaultKind::kKillLauncher, "kill_launcher",
+        FaultKind::kKillLauncher, kProcess, "kill_launcher",
         "SIGKILL kills the launcher of the worker and no other process; the "
-        "launcher starts again at most preemption.requeue times",
-        ""},
-    FaultKindInfo{FaultKind::kTerminateLauncher, "terminate_launcher",
+        "launcher starts again at most preemption.requeue times"},
+    FaultKindInfo{FaultKind::kTerminateLauncher, kProcess, "terminate_launcher",
                   "the launcher of the worker gets SIGTERM and sends a "
-                  "preemption notice to its workers",
-                  ""},
+                  "preemption notice to its workers"},
 };
 
 constexpr std::array kErrors = {
@@ -135,9 +128,11 @@ constexpr std::array kDeviceErrors = {
 
 std::span<const FaultKindInfo> AllFaultKinds() { return kKinds; }
 
-std::string_view FaultKindName(FaultKind kind) {
-  return kKinds[static_cast<size_t>(kind)].name;
+const FaultKindInfo& InfoOf(FaultKind kind) {
+  return kKinds[static_cast<size_t>(kind)];
 }
+
+std::string_view FaultKindName(FaultKind kind) { return InfoOf(kind).name; }
 
 std::string WorkerName(int worker) {
   switch (worker) {
@@ -222,17 +217,9 @@ uint64_t FileOffset::In(uint64_t file_size) const {
   return file_size / 100 * value + file_size % 100 * value / 100;
 }
 
-bool IsNetworkFault(FaultKind kind) {
-  return kind == FaultKind::kPartition ||
-         kind == FaultKind::kAsymmetricPartition ||
-         kind == FaultKind::kPacketLoss || kind == FaultKind::kDelay ||
-         kind == FaultKind::kConnectionReset;
-}
+bool IsNetworkFault(FaultKind kind) { return InfoOf(kind).target == kNetwork; }
 
-bool IsOfDevice(FaultKind kind) {
-  return kind == FaultKind::kGpuError || kind == FaultKind::kOutOfMemory ||
-         kind == FaultKind::kDeviceHang;
-}
+bool IsOfDevice(FaultKind kind) { return InfoOf(kind).target == kDevice; }
 
 bool CutsPower(const Fault& fault) {
   return fault.kind == FaultKind::kPowerLoss ||
@@ -245,8 +232,8 @@ std::string_view SimOnlyReason(const Fault& fault) {
     return "a real process can cut its own connections only, and groups cut "
            "those of other processes too";
   }
-  const FaultKind kind = CutsPower(fault) ? FaultKind::kPowerLoss : fault.kind;
-  return kKinds[static_cast<size_t>(kind)].why_not_real;
+  return InfoOf(CutsPower(fault) ? FaultKind::kPowerLoss : fault.kind)
+      .why_not_real;
 }
 
 }  // namespace gauntlet

@@ -229,6 +229,7 @@ std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
     case FaultKind::kHang:
     case FaultKind::kPause:
     case FaultKind::kDeviceHang:
+    case FaultKind::kDuplicate:
       return kOnlyDuration;
     case FaultKind::kPreempt:
       return kPreempt;

@@ -76,6 +76,10 @@
 //   delay         Each frame from or to the worker takes `latency` longer, and
 //                 a random part of `jitter`, for `duration` or for ever. Order
 //                 holds.
+//   duplicate     Each frame from or to the worker is delivered twice, for
+//                 `duration` or for ever: the copy directly behind the frame.
+//                 No transport is known to do it; the engine's link has to drop
+//                 the copy.
 //   connection_reset
 //                 All connections that the worker has break at once, at both
 //                 ends; what is under way is lost. New ones can be made.
@@ -111,6 +115,7 @@
 //   from a checkpoint no older than the newest acknowledged save, unless a disk
 //   that lies about syncs loses it in a power loss (harness/oracle/judge.cc). A
 //   network fault that ends before a worker is given up restarts nothing.
+// - duplicate changes nothing, however long it lasts, and excuses nothing.
 // - A device (gpu_error, out_of_memory, device_hang): as processes and time.
 //   The worker leaves by itself, or is detected as hung; state that only the
 //   device held is lost. With a fault at every occurrence, the run restarts
@@ -163,6 +168,7 @@ enum class FaultKind : uint8_t {
   kAsymmetricPartition,
   kPacketLoss,
   kDelay,
+  kDuplicate,
   kConnectionReset,
   kWallClockJump,
   kGpuError,
@@ -172,17 +178,30 @@ enum class FaultKind : uint8_t {
   kTerminateLauncher,
 };
 
+// What a fault happens to.
+enum class FaultTarget : uint8_t {
+  kProcess,
+  kStorage,
+  kNetwork,
+  kWallClock,
+  kDevice,
+};
+
 struct FaultKindInfo {
   FaultKind kind;
+  FaultTarget target;
   std::string_view name;  // "torn_write"
   std::string_view description;
   // Why real processes cannot do it; empty: they can. The simulated world can
   // do every kind.
-  std::string_view why_not_real;
+  std::string_view why_not_real = "";
+  // True if an incarnation may end because of it.
+  bool may_end_incarnation = true;
 };
 
 // All kinds, in the order of the enum.
 std::span<const FaultKindInfo> AllFaultKinds();
+const FaultKindInfo& InfoOf(FaultKind kind);
 std::string_view FaultKindName(FaultKind kind);
 std::optional<FaultKind> FindFaultKind(std::string_view name);
 
@@ -340,9 +359,8 @@ struct FaultPlan {
   bool operator==(const FaultPlan&) const = default;
 };
 
-// Returns true iff it is a fault of the network: partition,
-// asymmetric_partition, packet_loss, delay, or connection_reset, the only one
-// without a duration.
+// Returns true iff it is a fault of the network. All but connection_reset have
+// a duration.
 bool IsNetworkFault(FaultKind kind);
 
 // Returns true iff the fault happens to the device that a worker computes on.

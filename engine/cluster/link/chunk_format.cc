@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/check.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -161,7 +162,7 @@ std::string ListOf(const Items& items) {
 
 Frame EncodeChunk(const ChunkHeader& header, std::string_view payload) {
   Frame frame;
-  frame.reserve(kChunkHeaderBytes + payload.size());
+  frame.reserve(kChunkHeaderBytes + payload.size() + kFrameNumberBytes);
   frame.resize(kChunkHeaderBytes);
   frame.append(payload);
   SetHeader(header, frame);

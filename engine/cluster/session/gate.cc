@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/cluster/link/control_messages.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -32,6 +33,7 @@ std::optional<Frame> Gate::Check(const Nonce& nonce, const Frame& first) {
   Frame refusal =
       EncodeControl(Refusal{.code = Code::kInvalidArgument,
                             .message = Shortened("rejected " + *reason)});
+  AppendFrameNumber(0, refusal);
   const std::lock_guard lock(mutex_);
   last_ = *std::move(reason);
   ++unreported_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/cluster/address_text.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -255,7 +256,7 @@ Status Session::CallChief() {
                                 options_.rank, address));
   }
   std::unique_ptr<Channel>& control = control_[kChief];
-  control = std::move(*channel);
+  control = NumberFrames(world_->tasks, LinkEnd::kClient, *std::move(channel));
   Hello hello = HelloTo(kChief, ChannelRole::kControl, *control);
   // A closed connection is detected in the wait for the answer.
   static_cast<void>(control->Send(EncodeControl(hello), deadline_));
@@ -347,7 +348,8 @@ Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
   Result<std::unique_ptr<Channel>> channel = world_->network.Connect(
       options_.addresses[static_cast<size_t>(next)], deadline);
   if (channel.ok()) {
-    neighbours.next = *std::move(channel);
+    neighbours.next =
+        NumberFrames(world_->tasks, LinkEnd::kClient, *std::move(channel));
     const Hello hello = HelloTo(next, role, *neighbours.next);
     reached = neighbours.next->Send(EncodeControl(hello), deadline);
   } else {

@@ -164,6 +164,7 @@ class Session {
     std::unique_ptr<Channel> channel;
     Hello hello;
   };
+  Caller CallerOf(Incoming incoming, Hello hello) const;
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;

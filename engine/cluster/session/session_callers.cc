@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/cluster/address_text.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include "engine/cluster/session/session.h"
 #include <fmt/format.h>
 
@@ -70,13 +71,18 @@ Result<Incoming> Session::AcceptAny(Time deadline) {
   }
 }
 
+Session::Caller Session::CallerOf(Incoming incoming, Hello hello) const {
+  return {.channel = NumberFrames(world_->tasks, LinkEnd::kServer,
+                                  std::move(incoming.channel)),
+          .hello = std::move(hello)};
+}
+
 Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   while (true) {
     ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
     Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
     if (!hello.ok()) continue;  // the gate rejects such frames
-    Caller caller = {.channel = std::move(incoming.channel),
-                     .hello = *std::move(hello)};
+    Caller caller = CallerOf(std::move(incoming), *std::move(hello));
     const Status status = CheckHello(caller.hello, role);
     if (status.ok()) return caller;
     Refuse(caller, status);
@@ -111,8 +117,7 @@ void Session::AnswerLateConnections() {
 void Session::AnswerLateConnection(Incoming incoming) {
   Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
   if (!hello.ok()) return;  // the gate rejects such frames
-  Caller caller = {.channel = std::move(incoming.channel),
-                   .hello = *std::move(hello)};
+  Caller caller = CallerOf(std::move(incoming), *std::move(hello));
   if (options_.rank != kChief) {
     return Refuse(caller, Unavailable(fmt::format(
                               "rank {} is not the chief (generation {})",

@@ -214,14 +214,6 @@ constexpr std::array kTopics = {
     Topic{"times", TimesText},          Topic{"tutorial", TutorialText},
 };
 
-bool IsOfFiles(FaultKind kind) {
-  constexpr std::array kKinds = {FaultKind::kTornWrite, FaultKind::kShortWrite,
-                                 FaultKind::kErrno,     FaultKind::kFsyncFails,
-                                 FaultKind::kBitFlip,   FaultKind::kTruncate,
-                                 FaultKind::kDelete,    FaultKind::kPowerLoss};
-  return std::ranges::find(kKinds, kind) != kKinds.end();
-}
-
 // Returns a fault of this kind as written in a scenario, with required
 // parameters.
 std::string ExampleOf(FaultKind kind) {
@@ -234,8 +226,9 @@ std::string ExampleOf(FaultKind kind) {
     with = "      with: {error: ENOSPC}\n";
   }
   return fmt::format("  faults:\n    - at: {{worker: 1, {}}}\n      do: {}\n{}",
-                     IsOfFiles(kind) ? "save: 2, point: ckpt.shard.write"
-                                     : "step: 10, point: step.begin",
+                     InfoOf(kind).target == FaultTarget::kStorage
+                         ? "save: 2, point: ckpt.shard.write"
+                         : "step: 10, point: step.begin",
                      FaultKindName(kind), with);
 }
 

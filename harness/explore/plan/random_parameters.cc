@@ -69,12 +69,6 @@ std::vector<std::vector<int>> RandomParameters::Groups() {
 }
 
 void RandomParameters::FillTrouble(FaultKind kind, FaultParameters& with) {
-  if (kind == FaultKind::kWallClockJump) {
-    with.by = std::chrono::seconds(draw_.LogUniform(30));
-    with.direction =
-        draw_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
-    return;
-  }
   if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
   if (kind == FaultKind::kPartition && draw_.OneIn(2)) {
     with.groups = Groups();
@@ -136,14 +130,15 @@ void RandomParameters::FillByKind(Fault& fault) {
     case FaultKind::kTruncate:
       with.offset = AnyOffset(draw_);
       break;
-    case FaultKind::kPartition:
-    case FaultKind::kAsymmetricPartition:
-    case FaultKind::kPacketLoss:
-    case FaultKind::kDelay:
     case FaultKind::kWallClockJump:
-      FillTrouble(fault.kind, with);
+      with.by = std::chrono::seconds(draw_.LogUniform(30));
+      with.direction =
+          draw_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
+      break;
+    case FaultKind::kConnectionReset:
       break;
     default:
+      if (IsNetworkFault(fault.kind)) FillTrouble(fault.kind, with);
       break;
   }
 }

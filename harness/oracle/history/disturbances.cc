@@ -27,6 +27,7 @@ bool IsOverWithItsProcess(const RecordFault& fault) {
 
 void Disturbances::Fired(const RecordFault& fault, const Emitter& in,
                          int64_t t_ns) {
+  if (fault.kind == "duplicate") return;
   const Emitter of = IsOverWithItsProcess(fault)
                          ? in
                          : Emitter{.kind = Emitter::Kind::kMachine};

@@ -60,6 +60,9 @@ constexpr std::array kSynonyms = {
     FaultSynonym{"network_loss", kPacketLoss},
     FaultSynonym{"network_delay", kDelay},
     FaultSynonym{"network_latency", kDelay},
+    FaultSynonym{"packet_duplication", kDuplicate},
+    FaultSynonym{"duplicate_packets", kDuplicate},
+    FaultSynonym{"duplicated_frame", kDuplicate},
     FaultSynonym{"tcp_reset", kConnectionReset},
     FaultSynonym{"time_jump", kWallClockJump},
     FaultSynonym{"gpu_failure", kGpuError},
@@ -87,7 +90,7 @@ constexpr std::array kAmbiguous = {
                        "with a code)"},
     AmbiguousFaultName{"network",
                        "use partition, asymmetric_partition, packet_loss, "
-                       "delay or connection_reset"},
+                       "delay, duplicate or connection_reset"},
     AmbiguousFaultName{"signal",
                        "use kill (SIGKILL), pause (SIGSTOP), preempt (SIGTERM) "
                        "or exception (SIGABRT)"},

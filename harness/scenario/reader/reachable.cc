@@ -12,10 +12,6 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the fault may end an incarnation: a slow process may count
-// as hung, and a disk error or damaged file may end one.
-bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
-
 // Returns true iff the job may have to be restarted from outside the launcher.
 bool EndsTheJob(const Fault& fault) {
   return fault.kind == FaultKind::kPreempt ||
@@ -119,7 +115,7 @@ class Checker {
           fmt::format("incarnation {}, but there are at most {}", life, lives));
     } else if (case_.launches.size() < 2 &&
                !AnyOther(placed, [](const Fault& other) {
-                 return MayEndALife(other.kind);
+                 return InfoOf(other.kind).may_end_incarnation;
                })) {
       Never(placed, "incarnation",
             fmt::format("incarnation {}, but no other fault ends one", life));

@@ -264,6 +264,69 @@ TEST_F(FaultyNetworkTest, LostFramesAreSentAgainAndHoldUpTheOthers) {
       });
 }
 
+void ReceiveTwice(Channel& channel, const Frame& frame) {
+  EXPECT_EQ(*channel.Receive(kNever), frame);
+  EXPECT_EQ(*channel.Receive(kNever), frame);
+}
+
+TEST_F(FaultyNetworkTest, ADuplicateDoublesTheFramesOfBothWaysWhileItLasts) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(
+            Trouble(FaultKind::kDuplicate, {.duration = seconds(1)}));
+        EXPECT_TRUE(channel.Send("ping", kNever).ok());
+        ReceiveTwice(channel, "pong");
+        world.clock.SleepUntil(In(seconds(2)));
+        EXPECT_TRUE(channel.Send("last", kNever).ok());
+        EXPECT_EQ(*channel.Receive(kNever), "thanks");
+      },
+      [&](World&, Channel& channel) {
+        ReceiveTwice(channel, "ping");
+        EXPECT_TRUE(channel.Send("pong", kNever).ok());
+        EXPECT_EQ(*channel.Receive(kNever), "last");
+        EXPECT_TRUE(channel.Send("thanks", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kUnavailable);
+      });
+}
+
+TEST_F(FaultyNetworkTest, ADuplicateDoublesTheFirstFrameOfACaller) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel&) {
+        network.Trouble(Trouble(FaultKind::kDuplicate));
+        auto listener = network.Listen("c:80");
+        auto caller = (*listener)->Accept(kNever);
+        EXPECT_EQ(caller->first, "hello");
+        EXPECT_EQ(*caller->channel->Receive(kNever), "hello");
+        ReceiveTwice(*caller->channel, "next");
+        world.clock.SleepUntil(In(seconds(1)));
+      },
+      [&](World& world, Channel&) {
+        auto channel = world.network.Connect("c:80", kNever);
+        EXPECT_TRUE((*channel)->Send("hello", kNever).ok());
+        EXPECT_TRUE((*channel)->Send("next", kNever).ok());
+        world.clock.SleepUntil(In(seconds(1)));
+      });
+}
+
+TEST_F(FaultyNetworkTest, TheSimulatedNetworkDoublesInTheSameWay) {
+  const uint64_t number = simulation_.network().BeginTrouble(
+      {"s", "c"}, FrameTrouble(Trouble(FaultKind::kDuplicate),
+                               RandomStream(1, "duplicate")));
+  RunBoth(
+      [&](World&, FaultyNetwork&, Channel& channel) {
+        ReceiveTwice(channel, "pong");
+        simulation_.network().EndTrouble(number);
+        EXPECT_TRUE(channel.Send("ping", kNever).ok());
+        EXPECT_EQ(*channel.Receive(kNever), "thanks");
+      },
+      [&](World&, Channel& channel) {
+        EXPECT_TRUE(channel.Send("pong", kNever).ok());
+        EXPECT_EQ(*channel.Receive(kNever), "ping");
+        EXPECT_TRUE(channel.Send("thanks", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kUnavailable);
+      });
+}
+
 TEST_F(FaultyNetworkTest, AResetBreaksBothEndsAndNewConnectionsWork) {
   RunBoth(
       [&](World& world, FaultyNetwork& network, Channel& channel) {

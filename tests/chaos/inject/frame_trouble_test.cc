@@ -57,6 +57,16 @@ TEST(FrameTroubleTest, ALostFrameWaits200MsThenTwiceAsLongEachTime) {
   EXPECT_NEAR(twice, 125, 50);
 }
 
+TEST(FrameTroubleTest, ADuplicateDoublesFramesAndDelaysNone) {
+  FrameTrouble trouble({.id = "twice", .kind = FaultKind::kDuplicate},
+                       RandomStream(1, "a"));
+  EXPECT_TRUE(trouble.doubles());
+  EXPECT_EQ(trouble.Draw(), milliseconds(0));
+  EXPECT_FALSE(FrameTrouble(Delay(milliseconds(7), milliseconds(0)),
+                            RandomStream(1, "a"))
+                   .doubles());
+}
+
 TEST(FrameTroubleTest, TheStreamIsOfTheFaultThePlaceAndTheWay) {
   const Fault fault = Delay(milliseconds(1), milliseconds(1));
   const std::string name = TroubleStream(fault, LinkWay::kOut, "w1");

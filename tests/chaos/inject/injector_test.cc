@@ -217,6 +217,7 @@ TEST(InjectorTest, LogsTheFaultBeforeItsEffect) {
        "asymmetric_partition 9"},
       {FaultKind::kPacketLoss, {}, "packet_loss 0"},
       {FaultKind::kDelay, {.duration = Duration(2)}, "delay 2"},
+      {FaultKind::kDuplicate, {.duration = Duration(3)}, "duplicate 3"},
       {FaultKind::kConnectionReset, {}, "connection_reset 0"},
       {FaultKind::kWallClockJump,
        {.by = Duration(3'000'000'000)},

@@ -399,7 +399,8 @@ TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
        {RestartPolicy::kWholeJob, RestartPolicy::kRejoin}) {
     for (const FaultKind kind :
          {FaultKind::kConnectionReset, FaultKind::kPartition,
-          FaultKind::kAsymmetricPartition, FaultKind::kDelay}) {
+          FaultKind::kAsymmetricPartition, FaultKind::kDelay,
+          FaultKind::kDuplicate}) {
       FaultParameters with = {.duration = std::chrono::seconds(2)};
       if (kind == FaultKind::kDelay) with.latency = std::chrono::seconds(1);
       if (kind == FaultKind::kPartition) with.groups = {{0, 1}, {2}};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cluster/link/chunk_format.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {
@@ -143,11 +144,13 @@ class FlippingChannel final : public Channel {
   Result<Frame> Receive(Time deadline) override {
     Result<Frame> frame = base_->Receive(deadline);
     if (!frame.ok()) return frame;
+    const std::optional<uint64_t> number = TakeFrameNumber(*frame);
     const Result<ChunkHeader> header = DecodeChunk(*frame);
     if (header.ok() && header->kind == ChunkKind::kTotal &&
         header->step == step_) {
       (*frame)[kChunkHeaderBytes + 1] ^= 1;
     }
+    if (number) AppendFrameNumber(*number, *frame);
     return frame;
   }
   void Close() override { base_->Close(); }

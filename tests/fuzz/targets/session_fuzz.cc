@@ -6,6 +6,7 @@
 
 #include "engine/cluster/link/chunk_format.h"
 #include "engine/cluster/link/control_messages.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include "engine/cluster/ring/emulated_collective.h"
 #include "tests/engine/cluster/cluster_fixture.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -97,6 +98,17 @@ void RunStranger(const std::vector<Frame>& frames) {
   CheckEnds(ends, cluster.outcome());
 }
 
+// Sends each frame twice, with its number.
+void SendTwice(Channel& channel, const std::vector<Frame>& frames,
+               Time deadline) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    Frame frame = frames[i];
+    AppendFrameNumber(i + 1, frame);
+    static_cast<void>(channel.Send(frame, deadline));
+    static_cast<void>(channel.Send(frame, deadline));
+  }
+}
+
 // Joins a session as rank 1 by the rules, and then sends the frames on the
 // control channel and into the ring.
 int JoinAndSend(World& world, const std::vector<Frame>& frames) {
@@ -113,13 +125,9 @@ int JoinAndSend(World& world, const std::vector<Frame>& frames) {
   const Hello hello = {.role = ChannelRole::kRing, .rank = 1, .generation = 1};
   static_cast<void>((*ring)->Send(EncodeControl(hello), deadline));
   const auto previous = (*listener)->Accept(deadline);
-  for (const Frame& frame : frames) {
-    static_cast<void>((*ring)->Send(frame, deadline));
-  }
+  SendTwice(**ring, frames, deadline);
   world.clock.SleepUntil(world.clock.Now() + milliseconds(300));
-  for (const Frame& frame : frames) {
-    static_cast<void>((*control)->Send(frame, deadline));
-  }
+  SendTwice(**control, frames, deadline);
   world.clock.SleepUntil(deadline);
   return 0;
 }

@@ -27,8 +27,8 @@ bool EndsProcess(const RecordFault& fault) {
 
 // Returns true iff the fault itself cannot lose a worker.
 bool LosesNobody(const RecordFault& fault) {
-  constexpr std::array<std::string_view, 4> kKinds = {
-      "bit_flip", "truncate", "delete", "wall_clock_jump"};
+  constexpr std::array<std::string_view, 5> kKinds = {
+      "bit_flip", "truncate", "delete", "duplicate", "wall_clock_jump"};
   return fault.id == kHarmlessFaultId || IsAnyOf(kKinds, fault) ||
          (fault.kind == "torn_write" && fault.then == "nothing");
 }

@@ -101,6 +101,7 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
     case FaultKind::kHang:
     case FaultKind::kPause:
     case FaultKind::kDeviceHang:
+    case FaultKind::kDuplicate:
       with.duration = *ArbitraryDuration();
       break;
     case FaultKind::kPreempt:

@@ -10,12 +10,35 @@ namespace gauntlet {
 namespace {
 
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Status GatherOnce(World&, Session& session) {
   return session.ring()
       .AllGather({.step = 1}, "x", std::chrono::seconds(5))
       .status();
+}
+
+// All frames between all workers arrive twice. The two lists have one key, so
+// that nothing but its number tells a frame of the first from one of the
+// second.
+TEST(SessionTest, FrameThatComesTwiceIsTakenOnce) {
+  ClusterFixture cluster(3, 1);
+  cluster.simulation().network().BeginTrouble(
+      {kEveryHost, kEveryHost},
+      FrameTrouble({.id = "twice", .kind = FaultKind::kDuplicate},
+                   RandomStream(1, "twice")));
+  const auto& ends = cluster.RunAll([](World& world, Session& session) {
+    for (const char* said : {"first", "second"}) {
+      const auto all =
+          session.ring().AllGather({.step = 1}, said, std::chrono::seconds(5));
+      RETURN_IF_ERROR(all.status());
+      EXPECT_THAT(*all, ElementsAre(said, said, said));
+    }
+    world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(1));
+    return OkStatus();
+  });
+  for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
 }
 
 TEST(SessionTest, EveryRankLearnsTheChiefsDecision) {

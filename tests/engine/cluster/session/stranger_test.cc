@@ -10,6 +10,7 @@
 
 #include "engine/cluster/link/control_messages.h"
 #include "engine/cluster/link/link_proofs.h"
+#include "engine/cluster/link/numbered_channel.h"
 #include "engine/cluster/session/session.h"
 #include "tests/engine/cluster/cluster_fixture.h"
 
@@ -96,8 +97,9 @@ class StrangerRun {
              Result<Incoming> caller = listener->Accept(until);
              if (!caller.ok()) break;
              const Result<Hello> hello = DecodeControlAs<Hello>(caller->first);
-             trick(*caller->channel, *hello);
-             kept.push_back(std::move(caller->channel));
+             kept.push_back(NumberFrames(world.tasks, LinkEnd::kServer,
+                                         std::move(caller->channel)));
+             trick(*kept.back(), *hello);
            }
            listener.reset();
            world.clock.SleepUntil(until + std::chrono::seconds(60));

@@ -183,7 +183,7 @@ TEST_P(HarmlessFaultTest, HidesNoNoticeThatIsIgnored) {
 INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
                          testing::Values("slow", "hang", "pause", "partition",
                                          "asymmetric_partition", "delay",
-                                         "packet_loss"),
+                                         "packet_loss", "duplicate"),
                          [](const auto& test) { return test.param; });
 
 TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {

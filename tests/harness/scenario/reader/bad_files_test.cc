@@ -297,6 +297,10 @@ const BadBody kBodies[] = {
     {"faults: [{at: {incarnation: 2}, do: crash}]",
      "s.yaml:3:29: error: can never match: incarnation 2, but no other fault "
      "ends one"},
+    {"faults: [{at: {step: 1}, do: duplicate}, "
+     "{at: {incarnation: 2}, do: crash}]",
+     "s.yaml:3:61: error: can never match: incarnation 2, but no other fault "
+     "ends one"},
     {"cluster: {restart: {policy: none}}\n"
      "faults: [{at: {incarnation: 2}, do: crash}]",
      "s.yaml:4:29: error: can never match: incarnation 2, but nothing "

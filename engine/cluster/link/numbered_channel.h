@@ -1,0 +1,36 @@
+// A connection that hands out each frame once, whatever the network repeats.
+//
+// Each frame carries its number in its direction of the connection, from 0
+// (`number` of link.proto's Frame, behind the message). A copy of a frame that
+// has come is dropped. A frame that does not follow the one before, or has no
+// number, ends the connection: kUnavailable.
+#ifndef GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
+#define GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/world/network.h"
+#include "engine/world/tasks.h"
+
+namespace gauntlet {
+
+inline constexpr size_t kFrameNumberBytes = 9;
+
+void AppendFrameNumber(uint64_t number, Frame& frame);
+// Removes the number from the frame. Returns nullopt if the frame has none.
+std::optional<uint64_t> TakeFrameNumber(Frame& frame);
+
+// The server of a connection has received the first frame with Accept.
+enum class LinkEnd : uint8_t { kClient, kServer };
+
+// Numbers all frames of a new connection. Unlike any Channel's, Send may be
+// called from several tasks at once. `tasks` must outlive the result.
+std::unique_ptr<Channel> NumberFrames(Tasks& tasks, LinkEnd end,
+                                      std::unique_ptr<Channel> base);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
