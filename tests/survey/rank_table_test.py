@@ -9,12 +9,14 @@ from unittest import mock
 import rank_table
 
 
-def result(*verdicts, complete=True, crash_points=2):
-    trials = [{"id": f"rank-{i + 1}", "fault": "rank", "rank": i % 2,
+def result(*verdicts, complete=True):
+    trials = [{"id": "kill-1", "fault": "kill", "operation": 1,
+               "point": "mkdir of torchrun", "verdict": "recovered"}]
+    trials += [{"id": f"rank-{i + 1}", "fault": "rank", "rank": i % 2,
                "operation": i + 1, "point": "write", "verdict": verdict}
               for i, verdict in enumerate(verdicts)]
     return {"trials": list(reversed(trials)), "no_verdict": "",
-            "complete": complete, "recording": {"crash_points": crash_points}}
+            "complete": complete}
 
 
 class RankTableTest(unittest.TestCase):
@@ -35,7 +37,7 @@ class RankTableTest(unittest.TestCase):
         code, output = self.run_with(result("recovered", "fails"),
                                      result("recovered", "fails"))
         self.assertEqual(code, 0, output)
-        self.assertIn("2 of 2 times:\n  rank 0    1  rank  recovered", output)
+        self.assertIn("2 of 2 times:\n  rank 0  recovered  write\n  rank 1  fails", output)
 
     def test_another_verdict_is_another_table(self):
         code, output = self.run_with(result("recovered", "fails"),
@@ -48,10 +50,12 @@ class RankTableTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("no complete table", output)
 
-    def test_too_many_crash_points_are_refused(self):
-        code, output = self.run_with(result("recovered", crash_points=13))
-        self.assertEqual(code, 1)
-        self.assertIn("expected at most 12 crash points, found 13", output)
+    def test_no_crash_points_and_too_many_are_refused(self):
+        for count in (0, 13):
+            code, output = self.run_with(result(*["recovered"] * count))
+            self.assertEqual(code, 1)
+            self.assertIn("expected 1 to 12 crash points of ranks, found "
+                          f"{count}", output)
 
 
 if __name__ == "__main__":

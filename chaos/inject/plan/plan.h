@@ -178,7 +178,7 @@ enum class FaultKind : uint8_t {
   kTerminateLauncher,
 };
 
-// What a fault happens to.
+// Object of a fault.
 enum class FaultTarget : uint8_t {
   kProcess,
   kStorage,

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// Of Frame.number in link.proto: field 11, eight bytes.
+// Tag of Frame.number in link.proto: field 11, a fixed64.
 constexpr char kNumberTag = 11 << 3 | 1;
 
 class NumberedChannel final : public Channel {
