@@ -327,7 +327,8 @@ bool Injector::Fire(State& state, Point point) {
 
 Status Injector::Perform(const Armed& armed) {
   if (IsOfDevice(armed.fault->kind)) {
-    // The write that reaches its offset has come; now it waits for the device.
+    // The fault's point has come, or the write that reaches its offset. Now the
+    // fault waits for the next matching call of the device.
     Arm({.state = armed.state, .fault = armed.fault, .point = armed.point});
     return OkStatus();
   }

@@ -38,7 +38,9 @@ class PreemptionCheckpointHandler {
   // Makes one step on all workers, and the save that a notice to any of them
   // requires. The caller's work between two calls counts towards the time
   // needed within the grace period. Returns the error of the step, or of the
-  // save before a stop; a save that is only made to measure it may fail.
+  // save before a stop. A save made only to measure its duration may fail if
+  // training can continue after its error (MayGoOnAfter); other errors are
+  // returned.
   Result<HandledStep> Run();
 
   // Stops watching. If the options name a file or a URL, call it before the

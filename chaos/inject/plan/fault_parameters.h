@@ -38,7 +38,8 @@ struct GroupsPlace {
   std::vector<std::vector<int>> FaultParameters::*groups;
 };
 
-// The member that holds a parameter's value; its alternative is the type.
+// The member that holds a parameter's value. The alternative of this variant
+// gives the parameter's type.
 using ParameterPlace =
     std::variant<Duration FaultParameters::*,
                  std::optional<Duration> FaultParameters::*,

@@ -12,14 +12,16 @@
 // sets `latest` to another checkpoint's name, and deletes the last line.
 //
 // A load does not need the file. It ignores, with a warning, what a power loss,
-// a truncation, or a flipped bit or two can make of the file. All other text is
-// an edit, which is applied or is an error:
-//   without the digest line, all other lines valid           applied
-//   with it, and only line ends, blanks or comments changed  no request
-//   all else: the digest line kept, an unknown line, latest  refused (exit 2)
-//     twice or not in the directory, more than 1 MiB
-// `latest` follows `all`, so that a truncated file can only name the last one
-// of `all` as the latest: another name shows that a person wrote it.
+// a truncation, or a flipped bit or two can make of the file. A person wrote
+// all other text. It is applied, ignored without a warning, or refused:
+//   no digest line, all other lines valid                   applied
+//   digest line kept, only line ends, blanks or comments    ignored, as it asks
+//     changed                                               for nothing
+//   anything else: digest line kept and a name changed, an  refused (exit 2)
+//     unknown line, `latest` missing, twice or not in the
+//     directory, more than 1 MiB
+// A written file names in `latest` the last name of `all`. So another name of
+// `all` there shows that a person wrote it, even in a truncated file.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_STATE_FILE_FORMAT_H_
 

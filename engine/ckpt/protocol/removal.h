@@ -8,7 +8,6 @@
 // directory. So if that listing shows the checkpoint, the rename came after the
 // claim: the remover finds the claim and renames the checkpoint back. If the
 // remover dies in between, PutBackTaken does that.
-// dies in between, PutBackTaken does that.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 #define GAUNTLET_ENGINE_CKPT_PROTOCOL_REMOVAL_H_
 

@@ -169,7 +169,8 @@ Status PlanIsNoScenario(const fs::path& plan) {
       IsFile(beside) ? fmt::format(", such as {}", beside.string()) : ""));
 }
 
-// Returns the error for the result of a run, which covers all its cases.
+// Returns the error for an argument that is the result file of a run: it covers
+// all cases, and one case is expected.
 Status ResultIsNoCase(const fs::path& file) {
   const fs::path run = file.has_parent_path() ? file.parent_path() : ".";
   const std::vector<std::string> folders = FoldersIn(run);

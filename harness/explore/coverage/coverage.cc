@@ -51,9 +51,9 @@ bool HadSuccessor(const Record& record, const LifeEvents& life, int64_t t_ns) {
 bool IsSaving(const Record& record, int life, int64_t t_ns) {
   const RecordEvent* last = nullptr;
   for (const LifeEvents& one : record.lives) {
-    // All workers run in the incarnation of that number. If workers rejoin,
-    // their numbers differ: then those incarnations count that have no
-    // successor yet.
+    // Without rejoins, all workers of the attempt are in incarnation `life`.
+    // With rejoins their numbers differ, so each worker's newest incarnation at
+    // that time counts.
     if (one.life != life && !record.setup.rejoins) continue;
     if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {

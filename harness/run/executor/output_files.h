@@ -19,9 +19,10 @@ struct OutputPlaces {
 
 // Fills in the points that a reader of the event files ends up with, and the
 // exported model, if its weights match its description. The reader takes the
-// files in the order of their names and, at the start of a session, drops its
-// points of that step and later ones, as TensorBoard does. Changes nothing. An
-// error if the places cannot be read.
+// files in the order of their names. When a session starts at a step, the
+// reader drops the points that it has of that step and later ones, as
+// TensorBoard does. Changes nothing. Returns an error if the places cannot be
+// read.
 Status LookAtOutputs(World& world, const OutputPlaces& places, Leftovers& left);
 
 // Fills in everything that a run with these options leaves, including its

@@ -24,10 +24,13 @@ struct HarmlessFault {
 // Returns all of them. The first one adds no fault.
 std::span<const HarmlessFault> AllHarmlessFaults();
 
-// Returns the case with the fault added to a worker without an earlier fault.
-// The fault fires five steps before the first fault of the plan, or before the
-// end. `record` is that of the case without it. Returns nullopt if no worker
-// trains so early, or if a fault of the network would have no peer.
+// Returns the case with the fault added to the first incarnation of a worker,
+// preferably not the worker in which the first fault of `record` fired. The
+// added fault is at the begin of a step: five steps before that first fault, or
+// before the worker's last step if none fired; at the worker's first step if
+// there are fewer. `record` is that of the case without it. Returns nullopt if
+// no worker had begun a step by then, if a network fault would have no peer, or
+// if the plan would be invalid.
 std::optional<Case> WithHarmlessFault(const Case& one, HarmlessFault fault,
                                       const Record& record);
 

@@ -294,8 +294,8 @@ INSTANTIATE_TEST_SUITE_P(
                               }}),
     NameOfCase<LawfulRun>);
 
-// The agreed step of the second generation numbered 1 is not compared with the
-// saves of the first.
+// Two generations have the number 1. The step at which the second agreed to
+// stop is not compared with the saves of the first.
 TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
   ScriptedRun run = PreemptedRun();
   ForgetBefore(run, kNextChief, K::kClaimBegin);
