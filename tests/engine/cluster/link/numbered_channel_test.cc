@@ -77,9 +77,10 @@ RC_GTEST_PROP(NumberedChannelTest, HandsOutEachFrameOnceWhateverIsRepeated,
   for (size_t i = 0; i < frames.size(); ++i) {
     says.push_back(Numbered(i, frames[i]));
     // Copies of any frame that has been sent by now.
-    while (*rc::gen::inRange(0, 3) == 0) {
-      const size_t again = *rc::gen::inRange<size_t>(0, i + 1);
-      says.push_back(Numbered(again, frames[again]));
+    const auto copies = *rc::gen::container<std::vector<size_t>>(
+        rc::gen::inRange<size_t>(0, i + 1));
+    for (const size_t copy : copies) {
+      says.push_back(Numbered(copy, frames[copy]));
     }
   }
   const Received received = ReceiveAll(std::move(says));

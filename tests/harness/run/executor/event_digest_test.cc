@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xc3be7297d3fe5e40},
+    {"undisturbed", "[]", 0xd6167df65222568d},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xf1111eb3538709ca},
+     0x13087886c43e8742},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xd5abe1020c279fc1},
+     0xbddb2822d8a6a877},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xd9726f4f55b74bf1},
+     0xf239e5c72103264f},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0x5fc12c50c3571793},
+     0xc621a07306263949},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x5bfeb611829e5dc7},
+     0xe5398ed4d26badb1},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
