@@ -93,8 +93,7 @@ enum class EventKind : uint8_t {
   kResultReceived,  // about; step
   kLauncherEnd,     // count: exit code
 
-  // Actions of a simulated machine, which its processes cannot report. In a
-  // real run, the worker with the fault emits kFrameLate.
+  // Events of a simulated machine. In a real run workers emit kFrameLate.
   kProcessEnded,  // as kExited
   kPowerCut,      // path: host; detail: its disk; count: 1: only that host
   kFrameLate,     // detail: the fault that makes it late; limit: by how much

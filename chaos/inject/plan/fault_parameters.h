@@ -38,8 +38,7 @@ struct GroupsPlace {
   std::vector<std::vector<int>> FaultParameters::*groups;
 };
 
-// The member that holds a parameter's value. The alternative of this variant
-// gives the parameter's type.
+// Member that holds a parameter's value. The alternative is the value's type.
 using ParameterPlace =
     std::variant<Duration FaultParameters::*,
                  std::optional<Duration> FaultParameters::*,
