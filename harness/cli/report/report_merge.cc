@@ -22,16 +22,9 @@ namespace fs = std::filesystem;
 Result<RunResult> LoadAndMerge(const ReportCommand& command,
                                const std::string& run) {
   std::vector<ResultPart> parts;
-  std::set<fs::path> folders;
   for (const std::string& target : command.runs) {
     ASSIGN_OR_RETURN(StoredRun stored,
                      LoadStoredRun(target, command.runs_directory));
-    std::error_code unresolved;
-    if (!folders.insert(fs::weakly_canonical(stored.folder, unresolved))
-             .second) {
-      return InvalidArgument(
-          fmt::format("--merge: {}: named twice: name each run once", target));
-    }
     parts.push_back({.result = std::move(stored.result), .name = target});
   }
   Parsed<RunResult> merged = MergeResults(parts, run);
