@@ -63,6 +63,10 @@ const std::vector<Word>& Words() {
        {"sim ·", "real ·"},
        "The world of the case: a simulation of the whole cluster with its "
        "own clock, or processes of this machine."},
+      {"exit code 7",
+       {"code 7.", "code 7,", "exits with 7:", "exit code 7 "},
+       "There are checkpoints, and none of them can be loaded. A restart does "
+       "not help, so the launcher ends with it, too."},
       {"exit code 70",
        {"code 70"},
        "A planned crash: the fault ends its process at once."},

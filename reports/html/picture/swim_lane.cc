@@ -146,7 +146,7 @@ class SwimLanePicture {
                               const PicturePoint& at) const {
     return IsLost(life, save)
                ? Symbol(kLostSymbol, at,
-                        SaveText(save) + ", damaged or lost later")
+                        SaveText(save) + ", but damaged or lost")
                : Symbol(kCommittedSymbol, at, SaveText(save));
   }
 
