@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 const fs::path kRoot(GAUNTLET_ROOT);
 
 // Number of promises per section.
-const std::map<char, int> kSections = {{'C', 17}, {'D', 6},  {'K', 16},
+const std::map<char, int> kSections = {{'C', 18}, {'D', 6},  {'K', 16},
                                        {'B', 11}, {'F', 11}, {'S', 6},
                                        {'P', 4},  {'R', 8}};
 

@@ -129,7 +129,7 @@ std::string LaneMarks::Marks() const {
   for (const Drawn& drawn : drawn_) {
     std::string text = CutText(drawn.text, kLongest);
     if (drawn.events > 1)
-      text += fmt::format(", and {} more at this place", drawn.events - 1);
+      text += fmt::format(", and {} more", drawn.events - 1);
     out += fmt::format(
         R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)",
         SymbolOf(drawn.mark), drawn.at.x, drawn.at.y, HtmlText(text));
