@@ -144,10 +144,9 @@ class SwimLanePicture {
   // Returns the symbol at the end of a committed save.
   std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
                               const PicturePoint& at) const {
-    return IsLost(life, save)
-               ? Symbol(kLostSymbol, at,
-                        SaveText(save) + ", but damaged or lost")
-               : Symbol(kCommittedSymbol, at, SaveText(save));
+    return IsLost(life, save) ? Symbol(kLostSymbol, at,
+                                       SaveText(save) + ", but damaged or lost")
+                              : Symbol(kCommittedSymbol, at, SaveText(save));
   }
 
   std::string Description() const {
