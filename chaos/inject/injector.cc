@@ -337,10 +337,6 @@ Status Injector::Perform(const Armed& armed) {
 
 Status Injector::Act(const Fault& fault, Point point) {
   const FaultParameters& with = fault.with;
-  if (IsNetworkFault(fault.kind)) {
-    effects_.ApplyNetworkFault(fault);
-    return OkStatus();
-  }
   switch (fault.kind) {
     case FaultKind::kCrash:
       effects_.CrashNow(with.exit_code);
@@ -380,7 +376,23 @@ Status Injector::Act(const Fault& fault, Point point) {
       effects_.JumpCalendar(
           with.direction == JumpDirection::kForward ? with.by : -with.by);
       return OkStatus();
-    default:
+    case FaultKind::kPartition:
+    case FaultKind::kAsymmetricPartition:
+    case FaultKind::kPacketLoss:
+    case FaultKind::kDelay:
+    case FaultKind::kDuplicate:
+    case FaultKind::kConnectionReset:
+      effects_.ApplyNetworkFault(fault);
+      return OkStatus();
+    case FaultKind::kTornWrite:
+    case FaultKind::kShortWrite:
+    case FaultKind::kFsyncFails:
+    case FaultKind::kBitFlip:
+    case FaultKind::kTruncate:
+    case FaultKind::kDelete:
+    case FaultKind::kGpuError:
+    case FaultKind::kOutOfMemory:
+    case FaultKind::kDeviceHang:
       break;
   }
   CHECK(false, fmt::format("{}: a fault of storage or of a device, elsewhere",
