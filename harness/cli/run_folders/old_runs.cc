@@ -175,10 +175,7 @@ RunLock::RunLock(const fs::path& run) : folder_(OpenFolder(run)) {
 
 bool IsBeingWritten(const fs::path& run) {
   const Descriptor folder = OpenFolder(run);
-  return folder.valid() && RetryOnInterrupt([&] {
-                             return flock(folder.get(), LOCK_EX | LOCK_NB);
-                           }) != 0 &&
-         errno == EWOULDBLOCK;
+  return folder.valid() && !LockUnlessHeld(folder);
 }
 
 bool IsOlderRun(const std::string& a, const std::string& b) {

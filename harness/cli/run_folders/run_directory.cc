@@ -31,9 +31,7 @@ Result<OutputFolder> TakeEmpty(const fs::path& path) {
   fs::create_directories(path, error);
   if (error) return Failed(path, error);
   OutputFolder folder = {.path = path, .lock = OpenFolder(path)};
-  // A file system without locks protects nothing.
-  if (folder.lock.valid() && flock(folder.lock.get(), LOCK_EX | LOCK_NB) != 0 &&
-      errno == EWOULDBLOCK) {
+  if (folder.lock.valid() && !LockUnlessHeld(folder.lock)) {
     return InvalidArgument(fmt::format(
         "{}: another command is writing to it: choose another folder",
         path.string()));
@@ -81,6 +79,12 @@ Result<fs::path> MakeRunDirectory(const fs::path& runs) {
 Descriptor OpenFolder(const fs::path& path) {
   return Descriptor(RetryOnInterrupt(
       [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+}
+
+bool LockUnlessHeld(const Descriptor& folder) {
+  return RetryOnInterrupt(
+             [&] { return flock(folder.get(), LOCK_EX | LOCK_NB); }) == 0 ||
+         errno != EWOULDBLOCK;
 }
 
 RunsFolderLock::RunsFolderLock(const fs::path& runs)

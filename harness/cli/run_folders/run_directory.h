@@ -34,6 +34,10 @@ Result<std::filesystem::path> MakeRunDirectory(
 // cannot be opened.
 Descriptor OpenFolder(const std::filesystem::path& path);
 
+// Locks the folder exclusively until the descriptor is closed. Returns false
+// iff another process holds a lock on it; true if the file system has no locks.
+bool LockUnlessHeld(const Descriptor& folder);
+
 // Lock on the folder of runs while `latest` is set or old runs are removed, so
 // that no process removes the run that another process is making the latest.
 // The constructor waits for other holders. If the file system has no locks,

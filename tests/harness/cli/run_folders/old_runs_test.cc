@@ -177,5 +177,18 @@ TEST_F(OldRunsTest, NoFolderIsNothingToRemove) {
   EXPECT_EQ(RemoveOldRuns(runs() / "none", 1).removed, 0u);
 }
 
+TEST_F(OldRunsTest, TwoCommandsDoNotShareAnOutputFolder) {
+  const std::string out = (runs() / "out").string();
+  {
+    const auto first = MakeFindingsDirectory(out, runs());
+    ASSERT_TRUE(first.ok()) << first.status().ToString();
+    const auto second = MakeFindingsDirectory(out, runs());
+    EXPECT_EQ(second.status().message(),
+              "--out: " + out +
+                  ": another command is writing to it: choose another folder");
+  }
+  EXPECT_TRUE(MakeFindingsDirectory(out, runs()).ok()) << "it is empty";
+}
+
 }  // namespace
 }  // namespace gauntlet
