@@ -16,6 +16,7 @@
 #include "harness/record/power_cut.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
+#include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -82,39 +83,22 @@ std::string FaultsText(const Outline& outline) {
 // Returns the time of the first resume; INT64_MAX if there was none.
 int64_t FirstResumeOf(const Record& record) {
   int64_t resumed_ns = INT64_MAX;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (event.kind != RecordKind::kResumed) continue;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kResumed) {
       resumed_ns = std::min(resumed_ns, event.t_ns);
     }
-  }
+  });
   return resumed_ns;
-}
-
-// Returns the newest step whose save was acknowledged before that time.
-uint64_t NewestSaveBefore(const Record& record, int64_t until_ns) {
-  uint64_t newest = 0;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (event.kind == RecordKind::kSaveAcknowledged &&
-          event.t_ns < until_ns) {
-        newest = std::max(newest, event.step);
-      }
-    }
-  }
-  return newest;
 }
 
 // Returns the first resume of a worker whose state is not the one that had been
 // saved and that the worker read; null if there is none.
 const RecordEvent* ChangedLoad(const Record& record) {
   std::map<std::string_view, std::string_view> saved;  // digests, by name
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (event.kind != RecordKind::kSaveAcknowledged) continue;
-      saved[BaseName(event.path)] = event.digest;
-    }
-  }
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind != RecordKind::kSaveAcknowledged) return;
+    saved[BaseName(event.path)] = event.digest;
+  });
   for (const LifeEvents& life : record.lives) {
     const RecordEvent* loaded = nullptr;
     for (const RecordEvent& event : life.events) {

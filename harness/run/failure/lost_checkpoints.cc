@@ -12,6 +12,7 @@
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
+#include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,14 +37,6 @@ const RecordEvent* PowerCutOf(const Record& record, const LostCheckpoint& one) {
     }
   }
   return nullptr;
-}
-
-// Calls `visit` with each event of a worker.
-template <typename Visitor>
-void ForEachEvent(const Record& record, const Visitor& visit) {
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) visit(event);
-  }
 }
 
 // Returns the step at which a fault caused the power loss.
@@ -216,14 +209,13 @@ std::string ExplainRefusal(const Record& record) {
     }
   });
   if (refused_ns == INT64_MAX) return "";
-  uint64_t newest = 0;  // step with an acknowledged save
   std::set<std::string_view> names;
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.t_ns > refused_ns) return;
     if (event.kind == RecordKind::kRetired) names.erase(BaseName(event.path));
-    if (event.kind != RecordKind::kSaveAcknowledged) return;
-    names.insert(BaseName(event.path));
-    newest = std::max(newest, event.step);
+    if (event.kind == RecordKind::kSaveAcknowledged) {
+      names.insert(BaseName(event.path));
+    }
   });
   std::vector<std::string> causes;
   for (const std::string_view name : names) {
@@ -232,7 +224,8 @@ std::string ExplainRefusal(const Record& record) {
     }
   }
   if (causes.empty()) return "";
-  if (std::string pending = PendingSavesText(record, newest, refused_ns);
+  if (std::string pending = PendingSavesText(
+          record, NewestSaveBefore(record, refused_ns), refused_ns);
       !pending.empty()) {
     causes.push_back(std::move(pending));
   }

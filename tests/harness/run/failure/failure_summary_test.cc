@@ -118,6 +118,25 @@ TEST_F(FailureSummaryTest, DamagedCheckpointThatWasLoadedIsTheCause) {
   }
 }
 
+TEST_F(FailureSummaryTest, DamageOfTheOnlyCheckpointIsTheCauseOfARefusal) {
+  const std::string text = R"(faults:
+  - id: rot
+    at: {worker: 1, save: 1, point: ckpt.shard.write, offset: 0%}
+    do: bit_flip
+    with: {offset: 75%}
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: )";
+  const CaseResult result = Run(CaseThatKeeps(2, text + "recovers}\n"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(result.cause,
+            "no checkpoint can be loaded: model-00002-of-00002.safetensors of "
+            "step-000000004-g1 was damaged by fault rot");
+  EXPECT_EQ(Run(CaseThatKeeps(2, text + "refuses}\n")).verdict.kind,
+            VerdictKind::kPass);
+}
+
 TEST_F(FailureSummaryTest, SaveAcknowledgedBeforeItsRenameIsTheCause) {
   const CaseResult result = Run(SmallCase(R"(disk: {profile: weak}
 planted_bugs: acknowledge-before-rename
