@@ -26,6 +26,9 @@ class Parser {
     return matcher;
   }
 
+  // Labels parsed so far, in order.
+  const std::vector<std::string>& labels() const { return labels_; }
+
  private:
   void Advance() {
     const size_t begin = text_.find_first_not_of(" \t\n", at_);
@@ -95,6 +98,7 @@ class Parser {
       return Expected("a label");
     }
     Advance();
+    labels_.push_back(label);
     return LabelMatcher([label](const std::vector<std::string>& labels) {
       return std::ranges::find(labels, label) != labels.end();
     });
@@ -103,6 +107,7 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
   Token token_;
+  std::vector<std::string> labels_;
 };
 
 }  // namespace
@@ -112,19 +117,9 @@ Result<LabelMatcher> ParseLabelExpression(std::string_view text) {
 }
 
 std::vector<std::string> LabelsIn(std::string_view expression) {
-  constexpr std::string_view kSeparators = " \t\n()";
-  std::vector<std::string> labels;
-  for (size_t begin = expression.find_first_not_of(kSeparators);
-       begin != expression.npos;) {
-    const size_t end = std::min(expression.find_first_of(kSeparators, begin),
-                                expression.size());
-    const std::string_view word = expression.substr(begin, end - begin);
-    if (word != "and" && word != "or" && word != "not") {
-      labels.emplace_back(word);
-    }
-    begin = expression.find_first_not_of(kSeparators, end);
-  }
-  return labels;
+  Parser parser(expression);
+  static_cast<void>(parser.Parse());
+  return parser.labels();
 }
 
 }  // namespace gauntlet

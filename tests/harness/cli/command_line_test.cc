@@ -211,6 +211,7 @@ TEST(CommandLineTest, HelpIsGivenOnASubcommand) {
 TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
   const std::vector<BadLine> cases = {
       {{"trian"}, "unknown command 'trian'; did you mean train?"},
+      {{"rnu"}, "unknown command 'rnu'; did you mean run?"},
       {{"fuzz"}, "unknown command 'fuzz'; did you mean gauntlet explore?"},
       {{"a.yaml"},
        "unknown command 'a.yaml'; did you mean gauntlet run a.yaml?"},

@@ -246,6 +246,11 @@ TEST_F(RunCommandTest, CountsCasesAsTheListDoes) {
   command_.name_filter = "none";
   EXPECT_EQ(RunScenarios(command_, console_), 4);
   EXPECT_EQ(err_.str(), "gauntlet run: nothing selected of 12 cases\n");
+  err_.str("");
+  command_.labels = {"none-such"};
+  EXPECT_EQ(RunScenarios(command_, console_), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("12 cases; no case has the label "
+                                    "'none-such'"));
 }
 
 TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {

@@ -31,6 +31,11 @@ TEST(LabelExpressionTest, NotBindsCloserThanAndThanOr) {
   EXPECT_TRUE(Matches("not (a or b)", {"c"}));
 }
 
+TEST(LabelExpressionTest, NamesItsLabels) {
+  EXPECT_EQ(LabelsIn("smoke and not(slow or gpu)"),
+            (Labels{"smoke", "slow", "gpu"}));
+}
+
 TEST(LabelExpressionTest, SaysWhatIsWrongAndWhere) {
   const auto error = [](const std::string& text) {
     const auto matcher = ParseLabelExpression(text);
