@@ -62,9 +62,30 @@ std::vector<Output> OutputsOf(const ReportCommand& command) {
   return outputs;
 }
 
+// Prints a note for each failed case whose record is missing, cut or changed.
+void NoteUnreadableRecords(const RunResult& result, Console& console) {
+  constexpr size_t kMostRead = 100;
+  size_t read = 0;
+  for (const CaseResult& one : result.cases) {
+    if (one.verdict.kind != VerdictKind::kFail || one.directory.empty()) {
+      continue;
+    }
+    if (read++ == kMostRead) return;
+    const Status loaded =
+        LoadRecord(fs::path(one.directory) / kRecordFileName).status();
+    if (loaded.ok()) continue;
+    fmt::print(console.err,
+               "gauntlet report: note: {} ({}): {}: the page lacks its "
+               "picture and timeline\n",
+               EscapeBytes(one.name), EscapeBytes(one.world),
+               EscapeBytes(loaded.message()));
+  }
+}
+
 Status WriteOutputs(const ReportCommand& command, const RunResult& result,
                     Console& console) {
   const bool text = command.output == OutputFormat::kText;
+  if (!command.html_file.empty()) NoteUnreadableRecords(result, console);
   for (const Output& output : OutputsOf(command)) {
     const std::string rendered = output.render(result);
     RETURN_IF_ERROR(Annotate(CheckFolderOf(output.file), output.option));
@@ -106,29 +127,8 @@ std::string TextOf(const ReportCommand& command, const StoredRun& run,
   return out + (has_outputs ? "" : "\n") + RenderSummary(result, colour);
 }
 
-// Prints a note for each failed case whose record is missing, cut or changed.
-void NoteUnreadableRecords(const RunResult& result, Console& console) {
-  constexpr size_t kMostRead = 100;
-  size_t read = 0;
-  for (const CaseResult& one : result.cases) {
-    if (one.verdict.kind != VerdictKind::kFail || one.directory.empty()) {
-      continue;
-    }
-    if (read++ == kMostRead) return;
-    const Status loaded =
-        LoadRecord(fs::path(one.directory) / kRecordFileName).status();
-    if (loaded.ok()) continue;
-    fmt::print(console.err,
-               "gauntlet report: note: {} ({}): {}: the report lacks its "
-               "picture and timeline\n",
-               EscapeBytes(one.name), EscapeBytes(one.world),
-               EscapeBytes(loaded.message()));
-  }
-}
-
 Result<int> Render(const ReportCommand& command, const StoredRun& run,
                    Console& console) {
-  NoteUnreadableRecords(run.result, console);
   console.out << (command.output == OutputFormat::kJson
                       ? ResultToJson(run.result)
                       : TextOf(command, run, console));
