@@ -69,6 +69,7 @@ std::optional<WatchedFile> FileCalls::FileOfDescriptor(Caller caller,
     return std::nullopt;
   }
   auto file = files_.Find(*status, ReadLinkText(path));
+  if (!file) CopyNameless(status);
   if (file && file->is_new) {
     FileOperation like = OwnOperation(caller, OperationKind::kEnter);
     like.file = file->number;

@@ -112,6 +112,20 @@ void FileCalls::EnterFile(const FileOperation& like, const std::string& path,
   recorder_.AddWithBytes(entered, BytesOfDescriptor(reader.get()));
 }
 
+void FileCalls::ForgetNameless(const struct stat& status) {
+  const FileIdentity identity = IdentityOf(status);
+  const auto number = files_.Forget(identity);
+  if (number && recorder_.HasPending(*number)) nameless_[identity] = *number;
+}
+
+void FileCalls::CopyNameless(const std::optional<struct stat>& status) {
+  if (!status || nameless_.empty()) return;
+  const auto found = nameless_.find(IdentityOf(*status));
+  if (found == nameless_.end()) return;
+  recorder_.BeforeChange(found->second, kWholeFile);
+  nameless_.erase(found);
+}
+
 void FileCalls::ForgetTree(const std::string& path) {
   const auto status = StatusOfName(path);
   if (!status) return;
@@ -119,8 +133,9 @@ void FileCalls::ForgetTree(const std::string& path) {
     for (const std::string& child : NamesIn(path))
       ForgetTree(path + "/" + child);
   }
-  if (S_ISDIR(status->st_mode) || status->st_nlink <= 1)
-    files_.Forget(IdentityOf(*status));
+  if (!S_ISDIR(status->st_mode) && status->st_nlink > 1) return;
+  const auto number = files_.Forget(IdentityOf(*status));
+  if (number) recorder_.BeforeChange(*number, kWholeFile);
 }
 
 }  // namespace gauntlet

@@ -156,12 +156,21 @@ class FileCalls {
                  const FileName& name);
   void EnterFile(const FileOperation& like, const std::string& path,
                  const FileName& name, const struct stat& status);
+  // Forgets a file, or a directory with all in it, that has left.
   void ForgetTree(const std::string& path);
+  // Forgets a file that has lost its last name.
+  void ForgetNameless(const struct stat& status);
+  // Called before a call that may change a file without a name, or close it:
+  // copies the bytes of its deferred writes.
+  void CopyNameless(const std::optional<struct stat>& status);
 
   WatchedFiles& files_;
   Recorder& recorder_;
   const bool records_reads_;
   std::map<uint64_t, Mapping> mappings_;
+  // Numbers of files without a name that had deferred writes. The recorder has
+  // them open, so no other file gets their inodes.
+  std::map<FileIdentity, uint64_t> nameless_;
 };
 
 }  // namespace gauntlet

@@ -130,6 +130,8 @@ std::optional<FileCall> FileCalls::BeginOpen(Caller caller,
                    : (open->flags & O_CREAT) != 0;
   if (makes_or_empties && !place.name) NoteOutside(place);
   if (!place.status) {
+    // /proc/PID/fd/N leads to a file that has no place.
+    if ((open->flags & O_TRUNC) != 0) CopyNameless(StatusOf(path));
     if ((open->flags & O_CREAT) == 0) return std::nullopt;
     return Making(caller, call, OperationKind::kCreate, std::move(place));
   }
@@ -158,7 +160,10 @@ std::optional<FileCall> FileCalls::Making(Caller caller, const SystemCall& call,
 }
 
 void FileCalls::AddNewFile(FileCall& call, const struct stat& status) {
-  if (call.is_elsewhere) return files_.Forget(IdentityOf(status));
+  if (call.is_elsewhere) {
+    files_.Forget(IdentityOf(status));
+    return;
+  }
   call.operation.file = files_.Add(IdentityOf(status), call.operation.name);
   call.operation.mode = PermissionsOf(status);
   recorder_.Add(call.operation);
@@ -220,7 +225,7 @@ std::optional<FileCall> FileCalls::BeginUnlink(Caller caller,
   Place place = files_.Locate(PathOf(caller, path.directory, path.text));
   if (!place.status) return std::nullopt;
   if (!place.name) {
-    if (IsLastName(*place.status)) files_.Forget(IdentityOf(*place.status));
+    if (IsLastName(*place.status)) ForgetNameless(*place.status);
     return std::nullopt;
   }
   const auto file = FileAt(caller, place);
@@ -235,8 +240,7 @@ std::optional<FileCall> FileCalls::BeginUnlink(Caller caller,
 }
 
 void FileCalls::EndUnlink(FileCall& call) {
-  if (IsLastName(*call.from.status))
-    files_.Forget(IdentityOf(*call.from.status));
+  if (IsLastName(*call.from.status)) ForgetNameless(*call.from.status);
   recorder_.Add(call.operation);
 }
 
@@ -288,7 +292,7 @@ void FileCalls::EndRename(FileCall& call) {
     // The kernel changes nothing if both are names of one file.
     if (!S_ISDIR(call.from.status->st_mode)) return;
   } else if (call.to.status && IsLastName(*call.to.status)) {
-    files_.Forget(IdentityOf(*call.to.status));
+    ForgetNameless(*call.to.status);
   }
   if (op.kind == OperationKind::kEnter) {
     // A file replaces another atomically; for other kinds the old entry is
@@ -388,7 +392,10 @@ std::optional<FileCall> FileCalls::BeginMetadata(Caller caller,
   }
   if (!object.valid()) return std::nullopt;
   const auto file = files_.FindOpen(object.get());
-  if (!file) return std::nullopt;
+  if (!file) {
+    CopyNameless(StatusOf(object.get()));
+    return std::nullopt;
+  }
   FileCall change = OnFile(caller, call, kind, *file);
   if (kind == OperationKind::kTruncate)
     change.operation.length = call.arguments[1];

@@ -231,11 +231,13 @@ void WatchedFiles::SetName(const FileIdentity& identity, const FileName& name) {
   if (known != known_.end()) known->second.name = name;
 }
 
-void WatchedFiles::Forget(const FileIdentity& identity) {
+std::optional<uint64_t> WatchedFiles::Forget(const FileIdentity& identity) {
   const auto known = known_.find(identity);
-  if (known == known_.end()) return;
-  readers_.erase(known->second.number);
+  if (known == known_.end()) return std::nullopt;
+  const uint64_t number = known->second.number;
+  readers_.erase(number);
   known_.erase(known);
+  return number;
 }
 
 int WatchedFiles::Reader(uint64_t number, const std::string& path) {
