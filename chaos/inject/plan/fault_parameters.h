@@ -76,6 +76,9 @@ template <typename... Lambdas>
 struct OnPlace : Lambdas... {
   using Lambdas::operator()...;
 };
+// clang 14 does not deduce it by itself.
+template <typename... Lambdas>
+OnPlace(Lambdas...) -> OnPlace<Lambdas...>;
 
 }  // namespace gauntlet
 
