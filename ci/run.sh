@@ -50,7 +50,9 @@ usage: ci/run.sh COMMAND
   gpu-bundle [FILE]  all of that in an archive for a machine that has a GPU and
           no package registry (build/gauntlet-gpu.tar.gz); unpacks it once and
           checks that the program in it loads the plugin
-  lint    check the format of all sources, and for what clang does not take
+  lint [BASE]  check the format of all sources, and for what clang does not take;
+          run clang-tidy on the program's sources that differ from the commit
+          BASE (HEAD~1)
   sanitize [SECONDS]  build the program with ASan and UBSan, then with TSan, and
           explore with each for so long (60), from a seed that it prints
   mutants [OPTION...]  build the program with the bug bank (tests/mutants) and
@@ -449,7 +451,27 @@ gpu_bundle() {  # [FILE]
   [ "$size" -le 60 ]
 }
 
-lint() {
+# clang-tidy takes about 20 seconds for a source.
+tidy() {  # BASE
+  local changed headers
+  git rev-parse --quiet --verify "$1^{commit}" >/dev/null ||
+    { echo "lint: expected a commit, found '$1'" >&2; return 2; }
+  changed=$(git diff --name-only --diff-filter=d "$1" -- \
+              {engine,chaos,harness,reports}'/*.cc')
+  [ -n "$changed" ] || return 0
+  setup clang-tidy
+  { [ -f build/release/build.ninja ] || cmake --preset release; } >&2
+  headers=$(ninja -C build/release -t targets all |
+              sed -n 's/^\(generated.*\.pb\.h\):.*/\1/p')
+  # shellcheck disable=SC2086  # several words
+  ninja -C build/release --quiet $headers >&2
+  echo "lint: clang-tidy checks $(wc -l <<<"$changed") sources" >&2
+  xargs -I FILE -P 2 clang-tidy --quiet FILE -- -std=c++20 -I. \
+    -isystem build/release/generated -DFMT_SHARED <<<"$changed" \
+    2> >(grep -v ' warnings generated' >&2)
+}
+
+lint() {  # [BASE]
   # clang 14 does not compile the return value of these, a libstdc++ 12
   # subrange.
   local returns='std::ranges::(unique|(stable_)?partition|remove(_if)?|rotate'
@@ -469,7 +491,8 @@ lint() {
     echo "lint: expected comments that name their subject or begin with a verb" >&2
     return 1
   fi
-  echo "lint: format is clean"
+  tidy "${1:-HEAD~1}"
+  echo "lint: clean"
 }
 
 # A sanitizer's report sets the exit code.

@@ -51,7 +51,7 @@ std::optional<WatchedFile> FileCalls::FileAt(Caller caller,
     if (!files_.Knows(IdentityOf(*place.status))) return std::nullopt;
     return files_.Find(*place.status, "");
   }
-  const auto file = files_.FindAt(place);
+  auto file = files_.FindAt(place);
   if (file && file->is_new) {
     FileOperation like = OwnOperation(caller, OperationKind::kEnter);
     like.file = file->number;

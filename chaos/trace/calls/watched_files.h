@@ -77,8 +77,8 @@ class WatchedFiles {
   bool Knows(const FileIdentity& identity) const;
   // Sets the name of a known file that had none.
   void SetName(const FileIdentity& identity, const FileName& name);
-  // Removes a file that has lost its last name: its inode may be reused. Returns
-  // its number; nullopt: it was not known.
+  // Removes a file that has lost its last name: its inode may be reused.
+  // Returns its number; nullopt: it was not known.
   std::optional<uint64_t> Forget(const FileIdentity& identity);
 
   // Returns a descriptor for reading the file, opened by `path` at the first

@@ -64,9 +64,9 @@ RC_GTEST_FIXTURE_PROP(RandomProgramsTest, KillBeforeOperationLeavesPrefix, ()) {
 
 // In each script, slot 0 has file "a" open.
 TEST_F(RandomProgramsTest, KillLeavesPrefix_IfOpenFileLosesItsNameAndChanges) {
-  for (const std::string loss : {"unlink a", "rename b a", "rename a ../aside/x",
-                                 "rename a ../aside/b", "exchange a ../aside/y",
-                                 "rename d ../aside/d"}) {
+  for (const std::string loss :
+       {"unlink a", "rename b a", "rename a ../aside/x", "rename a ../aside/b",
+        "exchange a ../aside/y", "rename d ../aside/d"}) {
     for (const std::string change :
          {"pwrite - - 0 20", "punch - - 0 50", "append ../aside/x - 2 9"}) {
       EXPECT_EQ(DifferenceAfterKill({"open ../aside/y - 1 0", "open b - 1 0",
