@@ -1,13 +1,12 @@
-// How workers exchange what lies on their devices: a table of plain functions
-// beside a device's (device_api.h), so that the library behind it is opened at
-// run time, and only where it is wanted.
+// Exchange of arrays between the devices of workers: a table of plain functions
+// in addition to a device's (device_api.h). So its library (NCCL) can be opened
+// at run time, and only if it is used.
 //
-// It moves arrays and adds nothing up: what is added is added by the device's
-// own operations (engine/cluster/ring/device_ring.h). No function waits for
-// another worker. What is asked for happens in one order with the operations of
-// the communicator's device. Before more is asked for, `poll` has to say
-// kReady; after kFailed nothing but `abort` makes sense. Not for two tasks at
-// once.
+// The functions move arrays but do not add them: the device's own operations do
+// (engine/cluster/ring/device_ring.h). No function waits for another worker.
+// Requests run in order with the operations of the communicator's device. A new
+// request is allowed once `poll` returns kReady; after kFailed, only `abort`.
+// Not for two tasks at once.
 #ifndef GAUNTLET_ENGINE_GPU_COLLECTIVE_API_H_
 #define GAUNTLET_ENGINE_GPU_COLLECTIVE_API_H_
 
@@ -50,29 +49,29 @@ struct ArrayExchange {
 
 enum class CollectiveProgress : uint32_t { kReady, kUnderWay, kFailed };
 
-// Which choices a table is for.
+// Choices of --collective that may use a table.
 enum class CollectiveUse : uint32_t { kAlways, kWhereAskedFor };
 
 struct CollectiveApi {
-  uint32_t abi;         // kCollectiveAbi, or the table is not to be read
+  uint32_t abi;         // if not kCollectiveAbi: do not use the table
   const char* name;     // "nccl", "emulated"
   size_t chunk_floats;  // best size of a transfer
   CollectiveUse use;
-  bool needs_links;  // it cannot reach the other workers by itself
+  bool needs_links;  // sends through CommunicatorPlace::links
 
   // Returns "2.28.9", or ""; on failure false and the reason.
   bool (*version)(DeviceText* version, DeviceText* why);
-  // Returns the identity of a device among all that workers may use, whatever
-  // name it has elsewhere; "": no other worker can use it. On failure returns
-  // false and the reason.
+  // Returns the identity of a device, equal for all workers that can use it
+  // even if they number it differently; "": no other worker can use it. On
+  // failure returns false and the reason.
   bool (*identify)(int index, DeviceText* identity, DeviceText* why);
   bool (*make_id)(CommunicatorId* id, DeviceText* why);
 
   // On failure returns null and the reason. The communicator is usable once
   // `poll` is ready. The device outlives it.
   Communicator* (*begin)(Device*, const CommunicatorPlace&, DeviceText* why);
-  // Ready if another request may follow the last one; else the reason why that
-  // one, or another rank, failed.
+  // kReady: the next request is allowed. kFailed, with the reason: the last
+  // request, or another rank, failed.
   CollectiveProgress (*poll)(Communicator*, DeviceText* why);
   // Like `poll`, but ready once all requests, and all operations of the device,
   // are done.
@@ -80,9 +79,9 @@ struct CollectiveApi {
   void (*exchange)(Communicator*, const ArrayExchange&);
   // Sends the root's values to all other ranks.
   void (*broadcast)(Communicator*, float* values, size_t count, int root);
-  // Ends the communicator, whatever is under way; there is no other way to end
-  // it. The device continues with later operations. Other ranks may or may not
-  // notice.
+  // Ends the communicator even if requests are unfinished; there is no other
+  // way to end it. The device continues with later operations. Other ranks may
+  // or may not detect it.
   void (*abort)(Communicator*);
 };
 

@@ -60,7 +60,7 @@ int MultiplyByCublas(const CublasApi& api, void* handle, const Product& p) {
   const auto extent = [](size_t value) { return static_cast<int>(value); };
   const float one = 1.0f;
   const float zero = 0.0f;
-  // By columns our c is its transpose, op(b)^T op(a)^T.
+  // In column-major order our c is c^T = op(b)^T op(a)^T.
   return api.sgemm(handle, b.operation, a.operation, extent(p.shape.n),
                    extent(p.shape.m), extent(p.shape.k), &one, p.b.data,
                    extent(b.leading), p.a.data, extent(a.leading), &zero, p.c,

@@ -1,7 +1,7 @@
-// Products by cuBLAS, outside the numerics contract: the yardstick of ours.
+// Products by cuBLAS, outside the numerics contract: a baseline for our own.
 //
-// It is opened at run time, by its C names, and only what is used of it is
-// declared here; the numbers are those of cublas_api.h.
+// The library is opened at run time. This file declares only the C functions
+// that are used, with the constants of cublas_api.h.
 #ifndef GAUNTLET_ENGINE_GPU_CUBLAS_PRODUCTS_H_
 #define GAUNTLET_ENGINE_GPU_CUBLAS_PRODUCTS_H_
 
@@ -22,18 +22,19 @@ struct CublasApi {
                int ldc) = nullptr;
 };
 
-// A mode of set_math_mode.
+// Returns the argument of set_math_mode.
 constexpr int CublasModeOf(LibraryProducts products) {
   constexpr int kDefault = 0;        // CUBLAS_DEFAULT_MATH
   constexpr int kTensorFloat32 = 3;  // CUBLAS_TF32_TENSOR_OP_MATH
   return products == LibraryProducts::kFloat32 ? kDefault : kTensorFloat32;
 }
 
-// False, and why: no library of a version known, or one without these names.
+// Returns false and the reason if no known version is found, or a name is
+// missing.
 bool OpenCublas(CublasApi* api, DeviceText* why);
 
-// The product without its bias. The library's error, or -1 for an extent that
-// it has no number for.
+// Computes the product without its bias. Returns the library's error, or -1 if
+// an extent exceeds its integers.
 int MultiplyByCublas(const CublasApi& api, void* handle, const Product& p);
 
 }  // namespace gauntlet::gpu

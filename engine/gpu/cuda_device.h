@@ -1,4 +1,4 @@
-// Functions that the files of libgauntlet_cuda.so use on each other's Device.
+// Functions on a Device for the other files of libgauntlet_cuda.so.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_DEVICE_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_DEVICE_H_
 
@@ -8,10 +8,10 @@
 
 namespace gauntlet::gpu {
 
-// Stream of all the device's operations so far, which run in this order.
+// Launches the queued kernels and returns the stream of all operations so far.
 cudaStream_t StreamOf(Device* device);
 
-// Makes it this thread's device.
+// Makes the device the current one of this thread.
 cudaError_t UseDevice(const Device* device);
 
 }  // namespace gauntlet::gpu

@@ -1,4 +1,4 @@
-// The functions that libgauntlet_cuda.so shows.
+// The functions that libgauntlet_cuda.so exports.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_ENTRY_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_ENTRY_H_
 
@@ -7,10 +7,10 @@
 #include "engine/gpu/collective_api.h"
 #include "engine/gpu/device_api.h"
 
-// The table, for who was built for this ABI; null for anybody else.
+// Returns the table; null if the caller was built for another ABI.
 extern "C" const gauntlet::gpu::DeviceApi* gauntlet_cuda_device(uint32_t abi);
 
-// Likewise. Not there where the library was built without NCCL's header.
+// As above. Missing if the library was built without NCCL's header.
 extern "C" const gauntlet::gpu::CollectiveApi* gauntlet_cuda_collective(
     uint32_t abi);
 

@@ -1,4 +1,4 @@
-// First failure of a CUDA device, among all that was requested of it.
+// First failure among the operations of a CUDA device.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_FAILURE_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_FAILURE_H_
 
@@ -19,7 +19,7 @@ struct CudaFailure {
   DeviceText text;
 
   bool none() const { return text.text[0] == '\0'; }
-  // Keeps the first. True: there was none.
+  // Keeps the first failure. Returns true iff there was none so far.
   bool Check(const char* what, cudaError_t error) {
     if (error == cudaSuccess) return none();
     if (none()) Say(what, error, &text);

@@ -1,5 +1,5 @@
-// Launches on a CUDA stream, one by one and as graphs: what a KernelQueue
-// launches by.
+// Launches kernels on a CUDA stream, one by one and as graphs: the backend of a
+// KernelQueue.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_
 
@@ -13,10 +13,10 @@
 
 namespace gauntlet::gpu {
 
-// A Backend of KernelQueue, on the device that is this thread's.
+// A Backend of KernelQueue for the current device of the thread.
 class CudaLauncher {
  public:
-  // A row of kernels, each behind the one before it.
+  // A sequence of kernels; each depends on the one before it.
   struct Graph {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t runnable = nullptr;
@@ -88,8 +88,8 @@ class CudaLauncher {
     failure_.Check(what, error);
   }
 
-  // `values` is where the kernel's only argument is: as long as the node's
-  // description is in use.
+  // `values` will point to the kernel's only argument. It must live as long as
+  // `node` is used.
   static void Describe(const KernelLaunch& launch, void** values,
                        cudaKernelNodeParams* node) {
     *values = const_cast<unsigned char*>(launch.values);

@@ -1,7 +1,7 @@
-// The library libgauntlet_cuda.so: a DeviceApi on CUDA, with NCCL beside it
-// (nccl_collective.cc). It has an entry for each, holds the CUDA runtime, and
-// needs nothing of the program that opens it. CUDA's
-// error codes become texts here and go no further.
+// The library libgauntlet_cuda.so: a DeviceApi on CUDA, and a CollectiveApi on
+// NCCL (nccl_collective.cc). It exports one function for each, contains the
+// CUDA runtime, and uses no symbol of the program that opens it. Errors of CUDA
+// are returned as texts.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,24 +20,24 @@ namespace gauntlet::gpu {
 
 namespace {
 
-// Smaller arrays move as fast through CUDA's own buffers.
+// Smaller arrays are copied as fast through CUDA's own buffers.
 constexpr size_t kLeastPinnedBytes = size_t{64} << 10;
 
-// A fetch is split into pieces: a small move of an operation in the same
-// direction can take its turn between two of them.
+// A fetch is split into pieces of this size, so that a small copy to the host
+// can run between two of them.
 constexpr size_t kFetchBytes = size_t{4} << 20;
 
 // AllocateIfRoom leaves this part of the device's memory free: 1 / kSpareShare.
 constexpr size_t kSpareShare = 16;
 
-// A piece of the host's memory that CUDA keeps in place.
+// Host memory that is pinned.
 struct PinnedPiece {
   char* begin;
   size_t bytes;
   PinnedPiece* next;
 };
 
-// More dynamic shared memory than this has to be asked for.
+// A kernel with more dynamic shared memory than this must request it.
 constexpr size_t kUsualSharedBytes = size_t{48} << 10;
 
 }  // namespace
@@ -50,13 +50,13 @@ struct Device {
   float* scratch = nullptr;
   size_t scratch_floats = 0;
   CublasApi cublas;
-  void* cublas_handle = nullptr;  // null: products are ours
+  void* cublas_handle = nullptr;  // null: uses our own products
   PinnedPiece* pinned = nullptr;
   cudaStream_t fetch_stream = nullptr;
   cudaEvent_t before_fetch = nullptr;
   cudaEvent_t fetched = nullptr;
   bool fetch_begun = false;
-  DeviceText fetch_failed;  // why not
+  DeviceText fetch_failed;  // the reason, if the fetch failed at its start
   CudaFailure failed;
   CudaLauncher launcher{failed};
   KernelQueue<CudaLauncher> queue{launcher};
@@ -70,9 +70,9 @@ struct Device {
     return failed.Check(what, error);
   }
 
-  // A task may have moved to another thread, which has a device of its own.
+  // Tasks may change threads, and each thread has its current device.
   bool Use() { return ready() && Check("device", cudaSetDevice(index)); }
-  // The same, with all that was launched before on the stream.
+  // As Use, and puts all queued kernels on the stream.
   bool UseStream() {
     if (!Use()) return false;
     queue.Flush();
@@ -90,7 +90,7 @@ struct Device {
     return nullptr;
   }
 
-  // Leaves some of it to the operations that come later.
+  // Leaves some memory to later operations.
   void* AllocateIfRoom(size_t bytes) {
     size_t left = 0;
     size_t all = 0;
@@ -101,7 +101,7 @@ struct Device {
     return Allocate(bytes);
   }
 
-  // Operations that use it are done one after another.
+  // One array for all operations, as they run one after another.
   float* Scratch(size_t floats) {
     if (floats > scratch_floats && UseStream()) {
       Check("device memory", cudaStreamSynchronize(stream));
@@ -160,7 +160,7 @@ struct Device {
     pinned = new (place) PinnedPiece{static_cast<char*>(memory), bytes, pinned};
   }
 
-  // Also on a device that has failed: the memory is about to be freed.
+  // Works on a failed device too: the caller is about to free the memory.
   void Unpin(void* memory) {
     for (PinnedPiece** at = &pinned; *at != nullptr; at = &(*at)->next) {
       PinnedPiece* const piece = *at;
@@ -177,7 +177,7 @@ struct Device {
     fetch_begun = BeginFetch(to, from, bytes);
     if (fetch_begun) return;
     fetch_failed = failed.text;
-    // Pieces under way must no longer write to the host's memory.
+    // No unfinished piece may write to the host's memory after this.
     cudaStreamSynchronize(fetch_stream);
   }
   bool BeginFetch(char* to, const char* from, size_t bytes) {
@@ -197,7 +197,7 @@ struct Device {
     return Check("fetch", cudaEventRecord(fetched, fetch_stream));
   }
 
-  // Beside the task that uses the device: `failed` is that one's.
+  // May run in another task than the device's, which alone may use `failed`.
   bool AwaitFetch(DeviceText* why) {
     if (!fetch_begun) {
       *why = fetch_failed;
@@ -280,7 +280,7 @@ Device* Open(int index, DeviceText* why) {
                                                       cudaStreamNonBlocking)) &&
       device->Check("CUDA", cudaEventCreateWithFlags(&device->before_fetch,
                                                      cudaEventDisableTiming)) &&
-      // A thread that waits for it sleeps: other threads need the processor.
+      // A waiting thread sleeps, since other threads need the processor.
       device->Check("CUDA", cudaEventCreateWithFlags(
                                 &device->fetched, cudaEventDisableTiming |
                                                       cudaEventBlockingSync));

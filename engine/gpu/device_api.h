@@ -33,8 +33,8 @@ struct DeviceInfo {
   uint32_t capability = 0;  // 90: 9.0
 };
 
-// Products of another library, with bits of its own. kTensorFloat32 cuts the
-// factors to 10 bits after the point.
+// Products by another library, whose results may differ from ours in any bit.
+// kTensorFloat32 uses 10 mantissa bits of each factor.
 enum class LibraryProducts : uint8_t { kFloat32, kTensorFloat32 };
 
 struct ConvolutionArrays {
@@ -70,11 +70,11 @@ struct MovingMeansArrays {
   float momentum = 0.0f;
   uint64_t rows = 0;
   const float* means = nullptr;
-  float* next = nullptr;  // sums first, means then
+  float* next = nullptr;  // sums, replaced by means
 };
 
 struct DeviceApi {
-  uint32_t abi;       // kDeviceAbi, or the table is not to be read
+  uint32_t abi;       // if not kDeviceAbi: do not use the table
   uint32_t numerics;  // numerics::kVersion
   const char* name;   // "cuda", "emulated"
 
@@ -89,20 +89,20 @@ struct DeviceApi {
   // Waits for all operations. Returns the first failure; empty: none.
   const char* (*failure)(Device*);
 
-  // Aligned to 256 bytes; null without memory.
+  // Aligned to 256 bytes; null if memory is short.
   void* (*allocate)(Device*, size_t bytes);
-  // Like `allocate`, for memory that the caller can do without: returns null,
-  // which is no failure, rather than take the last of the memory.
+  // Like `allocate`, for optional memory: returns null, which is no failure, if
+  // too little memory would remain for operations.
   void* (*allocate_if_room)(Device*, size_t bytes);
   void (*release)(Device*, void*);
-  // Keeps the host's memory in place, so that moves run at full speed, until
-  // `unpin`, which must come before the memory is freed. Moves are slower if
-  // this fails.
+  // Pins the host's memory, so that copies run at full speed, until `unpin`,
+  // which must come before the memory is freed. If this fails, copies are
+  // slower.
   void (*pin)(Device*, void* memory, size_t bytes);
   void (*unpin)(Device*, void* memory);
   void (*upload)(Device*, void* to, const void* from, size_t bytes);
   void (*download)(Device*, void* to, const void* from, size_t bytes);
-  // Moves the values that earlier operations leave in `from` to the host, while
+  // Copies the values that earlier operations leave in `from` to the host while
   // later operations run. These must not change `from` until the values have
   // arrived. One fetch at a time.
   void (*fetch)(Device*, void* to, const void* from, size_t bytes);

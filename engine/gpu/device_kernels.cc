@@ -257,7 +257,7 @@ class DeviceKernels final : public Kernels {
   const DeviceApi& api_;
   const OpenedDevice opened_;
   Device* const device_;
-  // Mutable: an operation changes nothing that a caller sees in them.
+  // Mutable: const operations use them as buffers, which no caller sees.
   mutable DeviceMemory memory_;
   mutable MemoryArray<float> result_;
   mutable MemoryArray<uint8_t> right_;

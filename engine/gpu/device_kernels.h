@@ -1,4 +1,4 @@
-// Kernels on a device: the arrays lie there, the operations are its own.
+// Kernels on a device: arrays in its memory, operations of its table.
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_
 
@@ -13,21 +13,21 @@
 
 namespace gauntlet::gpu {
 
-// Which device a worker computes on, and its way to other workers' devices.
+// Device that a worker computes on, and its collective with other devices.
 struct DevicePlace {
   const DeviceApi* api = nullptr;  // null: none
-  std::string no_device = {};      // why, where there should be one
+  std::string no_device = {};      // the reason, if `api` is null
   int index = 0;
   const CollectiveApi* collective = nullptr;  // null: none
-  std::string no_collective = {};             // why
-  // In place of the table's own, where somebody stands between.
+  std::string no_collective = {};             // the reason
+  // Replaces api->open, for a decorator of the table; null: api->open.
   std::function<Device*(int index, DeviceText* why)> open = nullptr;
 };
 Device* Open(const DevicePlace& place, DeviceText* why);
 
-// kUnavailable: the device does not open, and why. kInvalidArgument: it has no
-// such products. Labels are not looked at: who brings them here knows that they
-// are below the number of classes. The table outlives the kernels.
+// kUnavailable: the device cannot be opened. kInvalidArgument: it does not
+// support `math`. Labels are not checked: the caller ensures that they are
+// below the number of classes. The table outlives the kernels.
 Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
                                             Math math = Math::kCanonical);
 

@@ -1,10 +1,9 @@
-// The digests of a tensor's blocks (engine/ckpt/state/state_digest.h), where
-// the tensor lies: XXH3-128, seed 0, of blocks of more than 240 bytes.
+// Digests of a tensor's blocks (engine/ckpt/state/state_digest.h), computed on
+// the device: XXH3-128, seed 0, of blocks of more than 240 bytes.
 //
 // XXH3: Y. Collet, github.com/Cyan4973/xxHash, doc/xxhash_spec.md, "XXH3
-// Algorithm Details (for larger inputs)". Within 1024 bytes the sums of its 16
-// stripes may be taken in any order, being of integers: a thread for each lane
-// of each stripe.
+// Algorithm Details (for larger inputs)". The 16 stripes of 1024 bytes are
+// summed as integers, so in any order: each thread has one lane of one stripe.
 #ifndef GAUNTLET_ENGINE_GPU_DIGEST_KERNEL_H_
 #define GAUNTLET_ENGINE_GPU_DIGEST_KERNEL_H_
 
@@ -42,7 +41,7 @@ struct DigestKernel {
   static constexpr unsigned kBlocksAtOnce = 4;
   static constexpr unsigned kLanes = 8;
   static constexpr unsigned kStripes = kThreads / kLanes;
-  static constexpr size_t kRoundBytes = 1024;  // between two scrambles
+  static constexpr size_t kRoundBytes = 1024;  // from one Scramble to the next
   static constexpr size_t kStripeBytes = 64;
   static constexpr size_t kSharedBytes =
       2 * kThreads * sizeof(uint64_t) + kLanes * sizeof(uint64_t);
@@ -129,7 +128,7 @@ struct DigestKernel {
     }
   }
 
-  // Eight bytes of the secret from any byte on.
+  // Returns eight bytes of the secret from `byte` on.
   GAUNTLET_KERNEL uint64_t SecretAt(size_t byte) const {
     const uint64_t low = secret.words[byte / 8];
     const unsigned shift = static_cast<unsigned>(byte % 8) * 8;
@@ -143,7 +142,8 @@ struct DigestKernel {
     return blocks.canonical_nans && nan ? 0x7fc00000u : word;
   }
 
-  // Computes the share of eight bytes in their own lane and in its neighbour.
+  // Computes what eight bytes add to the sums of their lane and the
+  // neighbour's.
   GAUNTLET_KERNEL void Take(size_t byte, uint64_t key, uint64_t& own,
                             uint64_t& other) const {
     const uint64_t value = WordAt(byte) | WordAt(byte + 4) << 32;

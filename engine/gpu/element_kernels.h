@@ -1,5 +1,5 @@
-// Kernels that work on one element after another: an element is a function of
-// engine/numerics/numerics_updates.h, a thread has a few of them.
+// Kernels on single elements. Each element is computed by a function of
+// engine/numerics/numerics_updates.h; each thread has a few elements.
 //
 // Each operation is a struct of plain values with a function of an index. Its
 // arrays are the same or disjoint, so no element depends on another.
@@ -39,7 +39,7 @@ struct ForElements {
   }
 };
 
-// Functions: an activation's (numerics_updates.h).
+// `Functions` are those of an activation (numerics_updates.h).
 template <typename Functions>
 struct ActivationOperation {
   const float* x;
@@ -79,7 +79,7 @@ struct ClipOperation {
   }
 };
 
-// Slots and parameter in one pass.
+// Updates slots and parameter in one pass.
 struct AdamOperation {
   numerics::AdamRates rates;
   AdamArrays arrays;
@@ -127,7 +127,7 @@ struct SubtractMeansOperation {
   }
 };
 
-// `next` holds the sums of so many rows' values.
+// On entry `next` has the sums over `rows` values; on return, the moving means.
 struct MovingMeansOperation {
   float momentum;
   uint64_t rows;
@@ -138,10 +138,10 @@ struct MovingMeansOperation {
   }
 };
 
-// An index stands for four elements of a row, whose words are of one block.
+// An index stands for four elements of a row, which use one Philox block.
 struct DropoutOperation {
   DropoutRows rows;
-  size_t blocks;  // of a row
+  size_t blocks;  // per row
   const float* x;
   float* y;
   GAUNTLET_KERNEL void operator()(size_t i) const {
@@ -161,7 +161,7 @@ struct DropoutOperation {
   }
 };
 
-// An index stands for a row, whose classes are few.
+// An index stands for a row: rows have few classes.
 struct CrossEntropyOperation {
   CrossEntropyRows rows;
   float* losses;
@@ -198,9 +198,9 @@ struct RightRowsOperation {
   }
 };
 
-// The input's gradient of a convolution, an element an index, the channel
-// running fastest; `swapped` is the kernel with channels behind filters, so
-// that neighbours read neighbours.
+// The input gradient of a convolution. An index stands for an element; the
+// channel varies fastest. `swapped` is the kernel with channels after filters,
+// so adjacent threads read adjacent values.
 struct InputGradientOperation {
   numerics::ConvolutionShape shape;
   const float* dy;
@@ -215,10 +215,11 @@ struct InputGradientOperation {
                                            pixel % s.width, i % s.channels};
     float total = 0.0f;
     float acc = 0.0f;
-    size_t k = 0;  // counts the taps that are skipped, too
+    size_t k = 0;  // also counts skipped taps
     for (size_t ky = 0; ky < s.size; ++ky) {
       for (size_t kx = 0; kx < s.size; ++kx) {
-        // Unsigned: what lies before the first row or column is far beyond.
+        // Unsigned: a place before the first row or column becomes a huge
+        // number.
         const size_t y = at.y - ky;
         const size_t x = at.x - kx;
         const bool inside = y < s.OutHeight() && x < s.OutWidth();

@@ -1,5 +1,5 @@
-// Compiled for FMA3, as engine/math/scalar.cc is, and like it without the
-// standard library's inline functions.
+// Compiled for FMA3, and so without inline functions of the standard library,
+// as engine/math/scalar.cc.
 #include "engine/gpu/emulated_device.h"
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ void RunKernelOf(const void* values, const Grid& grid, void* shared,
   RunKernel(*static_cast<const Kernel*>(values), grid, shared, order);
 }
 
-// A Backend of KernelQueue. Its graphs are the launches they were made of.
+// A Backend of KernelQueue. Its graphs are copies of their launches.
 class Launcher {
  public:
   struct Graph {
@@ -42,7 +42,7 @@ class Launcher {
       if (shared_ == nullptr) std::abort();
       shared_bytes_ = bytes;
     }
-    // A block finds what another one left: not zeros.
+    // As on a device, shared memory is not zero at the start of a block.
     if (bytes > 0) std::memset(shared_, 0xff, bytes);
     memory_.open(memory_.context);
     reinterpret_cast<RunValues>(const_cast<void*>(launch.kernel))(
@@ -93,7 +93,7 @@ struct Device {
   KernelQueue<Launcher> queue{launcher};
   float* scratch = nullptr;
   size_t scratch_floats = 0;
-  // The fetch under way; it arrives as late as it may.
+  // The unfinished fetch; it copies as late as the interface allows.
   struct {
     void* to = nullptr;
     const void* from = nullptr;
@@ -179,7 +179,7 @@ void Fetch(Device* device, void* to, const void* from, size_t bytes) {
       .to = to, .from = from, .bytes = bytes, .begun = device->ready()};
 }
 
-// Another task may be using the device. What has failed stays as it was.
+// Another task may be using the device, so this does not record a failure.
 bool AwaitFetch(Device* device, DeviceText* why) {
   auto& fetched = device->fetched;
   if (!fetched.begun) {
@@ -222,7 +222,7 @@ DeviceApi Table() {
     device->queue.Flush();
     device->memory.release(device->memory.context, memory);
   };
-  // It is all one memory.
+  // Device and host have the same memory.
   api.pin = [](Device*, void*, size_t) {};
   api.unpin = [](Device*, void*) {};
   api.upload = [](Device* device, void* to, const void* from, size_t bytes) {

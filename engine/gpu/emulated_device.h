@@ -1,6 +1,6 @@
-// A device that is none: the kernels' own source, run on the host block by
-// block and thread by thread. Its bits are a device's, its speed is not: it
-// shows what can be shown of the device's side where there is no device.
+// An emulated device: runs the source of the kernels on the host, block by
+// block and thread by thread. Its results have the same bits as a device's, but
+// it is slow. It serves to test device code on machines without a device.
 #ifndef GAUNTLET_ENGINE_GPU_EMULATED_DEVICE_H_
 #define GAUNTLET_ENGINE_GPU_EMULATED_DEVICE_H_
 
@@ -9,11 +9,11 @@
 
 namespace gauntlet::gpu {
 
-// One device of this kind, always there.
+// Table with one emulated device, which is always available.
 const DeviceApi& EmulatedDevice();
 
-// Memory for the device's arrays. Tests pass their own to see that nothing else
-// follows its pointers: between two operations the memory is closed.
+// Memory for the device's arrays. Tests pass memory that is inaccessible
+// between two operations, to detect any other access to it.
 struct EmulatedMemory {
   void* context = nullptr;
   void* (*allocate)(void* context, size_t bytes) = nullptr;  // null: none left
@@ -25,7 +25,7 @@ EmulatedMemory HostMemoryOfDevice();
 
 struct EmulatedOptions {
   EmulatedMemory memory = HostMemoryOfDevice();
-  // Products are split by this number: as many as an H100 has.
+  // Determines how products are split; 132 is that of an H100.
   unsigned multiprocessors = 132;
   RunOrder order = RunOrder::kForward;
 };

@@ -1,14 +1,14 @@
-// Launches that wait for each other's company: a row of them that comes again
-// and again, as that of each step does, is launched as one graph.
+// Queue of kernel launches. A sequence of launches that repeats, as in each
+// training step, is launched as one graph.
 //
-// A row ends where something else has to see what it did: a copy, a wait, an
-// operation of another library. The second time that a row of some length
-// comes, kernel for kernel over the same blocks, the backend makes a graph of
-// it; from then on the graph is launched, with those values changed that are
-// others than last time. Order and results are those of one launch after the
-// other.
+// A sequence (Row) ends before a copy, a wait, or an operation of another
+// library, which depend on its effects. When a sequence occurs for the second
+// time, with the same kernels and grids, the backend builds a graph of it. From
+// then on that graph is launched, after the values that have changed since its
+// last launch were replaced in it. Order and results are those of single
+// launches.
 //
-// Nothing of the standard library here (see launch.h).
+// This file uses no inline function of the standard library (see launch.h).
 #ifndef GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_
 #define GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_
 
@@ -21,12 +21,12 @@
 
 namespace gauntlet::gpu {
 
-// A kernel over a grid of blocks, with its values.
+// Launch of a kernel over a grid of blocks. The values are the kernel's fields.
 struct KernelLaunch {
   static constexpr size_t kMostValueBytes = 512;
   static constexpr size_t kValueAlignment = 16;
 
-  const void* kernel = nullptr;  // the backend knows how to call it
+  const void* kernel = nullptr;  // the function, as its backend calls it
   Grid grid;
   unsigned threads = 0;
   size_t shared_bytes = 0;
@@ -49,7 +49,7 @@ struct KernelLaunch {
     return launch;
   }
 
-  // All but the values.
+  // Compares all but the values.
   bool IsLike(const KernelLaunch& other) const {
     return kernel == other.kernel && grid.x == other.grid.x &&
            grid.z == other.grid.z && threads == other.threads &&
@@ -62,11 +62,9 @@ struct KernelLaunch {
 };
 
 // Backend has
-//   using Graph = …;
-//   void Launch(const KernelLaunch&);
-//   Graph* Build(const KernelLaunch*, size_t count);     // null: it cannot
-//   bool Change(Graph*, size_t index, const KernelLaunch&);  // new values
-//   void LaunchGraph(Graph*);
+//   using Graph = …; void Launch(const KernelLaunch&); Graph* Build(const
+//   KernelLaunch*, size_t count); // null: impossible bool Change(Graph*,
+//   size_t index, const KernelLaunch&); // new values void LaunchGraph(Graph*);
 //   void Destroy(Graph*);
 // The backend records its failures; it outlives the queue.
 template <typename Backend>
@@ -84,7 +82,7 @@ class KernelQueue {
     waiting_[count_++] = launch;
   }
 
-  // Launches what waits.
+  // Launches all queued kernels.
   void Flush() {
     if (count_ == 0) return;
     const size_t count = count_;
@@ -93,30 +91,30 @@ class KernelQueue {
     for (size_t i = 0; i < count; ++i) backend_.Launch(waiting_[i]);
   }
 
-  // The same without a graph: where what is before it on the device may wait
-  // for another worker, a graph under way cannot be relied on to take values.
+  // As Flush, but never as a graph: while earlier work on the device may wait
+  // for another worker, the values of a graph cannot be changed safely.
   void FlushOneByOne() {
     for (size_t i = 0; i < count_; ++i) backend_.Launch(waiting_[i]);
     count_ = 0;
   }
 
-  // Lets go of what waits.
+  // Discards all queued kernels.
   void Drop() { count_ = 0; }
 
  private:
-  static constexpr size_t kMost = 64;  // launches in a row
-  static constexpr size_t kLeast = 4;  // in a graph: fewer gain nothing
-  static constexpr size_t kRows = 64;  // remembered
+  static constexpr size_t kMost = 64;  // queued launches
+  static constexpr size_t kLeast = 4;  // launches that are worth a graph
+  static constexpr size_t kRows = 64;  // number of sequences to remember
 
   struct Row {
-    KernelLaunch* launches = nullptr;  // with the graph's values
+    KernelLaunch* launches = nullptr;  // with the values in the graph
     size_t count = 0;
     typename Backend::Graph* graph = nullptr;
-    bool without_graph = false;  // the backend cannot
+    bool without_graph = false;  // the backend cannot build or change it
     uint64_t used = 0;
   };
 
-  // False: not this time.
+  // Returns false if there is no graph of the queued launches.
   bool LaunchAsGraph(size_t count) {
     Row* const known = Find(count);
     if (known == nullptr) {
@@ -157,7 +155,7 @@ class KernelQueue {
     return nullptr;
   }
 
-  // In the place of the row that has not been used for longest.
+  // Replaces the least recently used row.
   void Remember(size_t count) {
     Row* oldest = rows_;
     for (Row& row : rows_) {

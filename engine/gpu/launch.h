@@ -1,17 +1,17 @@
-// How a kernel is written once and runs in two places: as blocks of threads on
-// a device, and as loops over blocks and threads on the host.
+// Runs one source of a kernel in two places: as blocks of threads on a device,
+// and as loops over blocks and threads on the host.
 //
 // A kernel is a struct of plain values with
 //   static constexpr unsigned kThreads;   // of a block
 //   void operator()(const Block& block) const;
-// whose body is a row of phases, block.Phase([&](unsigned thread) {...}). All
-// threads have ended a phase before one begins the next: there is a barrier at
-// its end on the device, and the host runs one phase after the other. What a
-// thread keeps from phase to phase is a PerThread; what threads share lies in
-// block.shared. What stands outside of phases is the same for all threads.
+// whose body is a sequence of phases, block.Phase([&](unsigned thread) {...}).
+// All threads end a phase before any begins the next: a phase ends in a barrier
+// on the device, and the host runs one phase after the other. A thread keeps
+// values between phases in a PerThread; threads share values in block.shared.
+// Code outside of phases computes the same for all threads.
 //
-// Nothing of the standard library here and in the kernels: the host's copy is
-// compiled for instructions that not every machine has (see isa_kernels.h).
+// This file and kernels use no inline function of the standard library: the
+// host's copy would need instructions that some machines lack (isa_kernels.h).
 #ifndef GAUNTLET_ENGINE_GPU_LAUNCH_H_
 #define GAUNTLET_ENGINE_GPU_LAUNCH_H_
 
@@ -33,7 +33,7 @@ struct Grid {
   size_t z = 1;  // below 2^16
 };
 
-// In which order the host runs blocks, and the threads of a phase: no result
+// Order in which the host runs blocks, and the threads of a phase. No result
 // may depend on it.
 enum class RunOrder : uint8_t { kForward, kBackward };
 
@@ -79,12 +79,12 @@ struct alignas(16) Vector {
   float lane[4];
 };
 
-// A thread's copies into shared memory that are under way: what they bring may
-// be read after Wait, and by other threads in the phase after that. The host
-// does them as late as that, so that a wait that is missing shows.
+// A thread's unfinished copies into shared memory. The thread may read the
+// values after Wait, and other threads in the phase after that. The host copies
+// only in Wait, so that tests detect a missing Wait.
 class LateCopies {
  public:
-  // Brings `floats`, at most 1, and +0 in the place of those that are missing.
+  // Copies one float if `floats` is 1; stores +0 if `floats` is 0.
   GAUNTLET_KERNEL void Bring(float* to, const float* from, unsigned floats) {
 #ifdef __CUDACC__
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
@@ -94,7 +94,7 @@ class LateCopies {
     Later(to, from, floats, 1);
 #endif
   }
-  // The same for 4 floats; `from` is aligned to 16 bytes.
+  // Copies up to 4 floats, then +0 up to 4. `from` is aligned to 16 bytes.
   GAUNTLET_KERNEL void Bring(Vector* to, const float* from, unsigned floats) {
 #ifdef __CUDACC__
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(

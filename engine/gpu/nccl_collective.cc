@@ -1,9 +1,8 @@
-// A CollectiveApi on NCCL, in libgauntlet_cuda.so: NCCL's library is opened
-// when it is first asked for, and its types go no further than here.
+// A CollectiveApi on NCCL, in libgauntlet_cuda.so. Opens NCCL's library on
+// first use. No other file uses NCCL's types.
 //
-// Communicators do not block: what a call begins is under way until
-// ncclCommGetAsyncError says otherwise. NCCL adds nothing here: arrays are
-// sent, received and broadcast.
+// Communicators do not block: ncclCommGetAsyncError shows when a call has
+// finished. NCCL sends, receives and broadcasts arrays, but never adds any.
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -20,7 +19,7 @@ namespace gauntlet::gpu {
 namespace {
 
 constexpr const char* kLibrary = "libnccl.so.2";
-// Communicators that do not block, by this header's configuration.
+// First version whose communicators can be configured not to block.
 constexpr int kOldest = NCCL_VERSION(2, 18, 0);
 static_assert(sizeof(CommunicatorId::bytes) == NCCL_UNIQUE_ID_BYTES);
 
@@ -47,7 +46,7 @@ struct Library {
   decltype(&ncclGetErrorString) error_string;
   decltype(&ncclGetLastError) last_error;
   DeviceText version;
-  DeviceText why;  // not empty: it is not to be used
+  DeviceText why;  // if not empty, the library is unusable
 };
 
 template <typename Function>
@@ -74,7 +73,7 @@ void FindAll(void* handle, Library& library) {
   Find(handle, "ncclGetLastError", library.last_error, why);
 }
 
-// NCCL has threads of its own: it is never closed.
+// Opens NCCL's library, and never closes it: NCCL's own threads run its code.
 Library Open() {
   Library library = {};
   void* const handle = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
@@ -124,7 +123,7 @@ struct Communicator {
   int next() const { return (rank + 1) % size; }
   int previous() const { return (rank + size - 1) % size; }
 
-  // Keeps the first failure. True: there was none.
+  // Keeps the first failure. Returns true iff there was none so far.
   bool Check(const char* what, ncclResult_t result) {
     if (IsNoFailure(result) || !is_whole()) return is_whole();
     const char* const last = Nccl().last_error(comm);
@@ -138,7 +137,7 @@ struct Communicator {
     Write(&failed, "%s: %s", what, cudaGetErrorString(error));
     return false;
   }
-  // A task may have moved to another thread.
+  // Tasks may change threads, and each thread has its current device.
   bool Use() { return is_whole() && Check("device", UseDevice(device)); }
 };
 
@@ -149,8 +148,8 @@ bool Version(DeviceText* version, DeviceText* why) {
   return IsUsable(why);
 }
 
-// A device is named as NCCL names it, which refuses two ranks on one device: by
-// the machine, whatever a container calls it, and the place on its bus.
+// Devices are identified as in NCCL, which refuses two ranks on one device: by
+// machine, whatever its host name in a container, and position on the bus.
 void NameMachine(char* name, size_t size) {
   std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r");
   const bool read = file != nullptr &&
@@ -187,7 +186,7 @@ bool MakeId(CommunicatorId* id, DeviceText* why) {
 
 void Abort(Communicator* communicator) {
   if (communicator->comm != nullptr) {
-    // Its own failure is nobody's any more.
+    // Ignores errors: the communicator ends in any case.
     static_cast<void>(UseDevice(communicator->device));
     static_cast<void>(Nccl().abort(communicator->comm));
   }

@@ -1,10 +1,11 @@
-// Operand of a product, as its kernel reads it: a matrix, or the patches of a
-// convolution, which are never written out.
+// Operands of a product: a matrix, or the patches of a convolution, which a
+// kernel reads from the input and never stores.
 //
-// An operand has `extent` rows (of a: m; of b: n, its columns) of `k` terms. It
-// brings a slice of a tile of them into shared memory: element (i, k) of the
-// slice goes to slice[k * stride + i]. Rows that are missing come as +0, and
-// their sums are not stored; terms that are missing are never added.
+// An operand has `extent` rows of `k` terms. Its rows are the m rows of a, or
+// the n columns of b. Bring copies a slice of a tile into shared memory:
+// element (i, k) of the slice goes to slice[k * stride + i]. Rows beyond the
+// last are +0, and their sums are not stored. Terms beyond the last are not
+// added.
 #ifndef GAUNTLET_ENGINE_GPU_OPERANDS_H_
 #define GAUNTLET_ENGINE_GPU_OPERANDS_H_
 
@@ -21,8 +22,8 @@ struct SlicePlace {
   unsigned thread = 0;  // number of the thread that copies its share
 };
 
-// The operand's rows lie side by side: element (i, k) is data[k * stride + i].
-// kWide: data and stride allow to move four at a time.
+// Operand with adjacent rows: element (i, k) is data[k * stride + i]. kWide:
+// data and stride are aligned for copies of four elements.
 template <bool kWide>
 struct RowsSideBySide {
   const float* data;
@@ -57,8 +58,8 @@ struct RowsSideBySide {
   }
 };
 
-// Element (i, k) is data[places.OfRow(i) + places.OfTerm(k)]; terms lie side by
-// side, or near each other.
+// Operand with adjacent or close terms: element (i, k) is data[places.OfRow(i)
+// + places.OfTerm(k)].
 template <typename Places>
 struct TermsSideBySide {
   const float* data;
@@ -91,8 +92,8 @@ struct MatrixPlaces {
   GAUNTLET_KERNEL size_t OfTerm(size_t k) const { return k; }
 };
 
-// Offset of the float of x that a tap covers, from the first one under the
-// kernel.
+// Returns the offset in x of the value that a tap covers, relative to the value
+// that the first tap covers.
 GAUNTLET_KERNEL size_t OffsetOfTap(const numerics::ConvolutionShape& s,
                                    size_t tap) {
   const auto channels = static_cast<uint32_t>(s.channels);
@@ -103,7 +104,7 @@ GAUNTLET_KERNEL size_t OffsetOfTap(const numerics::ConvolutionShape& s,
          number % channels;
 }
 
-// Rows are places of the kernel, terms its taps: the outputs.
+// For the outputs: rows are places of the kernel, terms are its taps.
 struct PatchPlaces {
   numerics::ConvolutionShape shape;
   GAUNTLET_KERNEL size_t OfRow(size_t place) const {
@@ -114,7 +115,7 @@ struct PatchPlaces {
   }
 };
 
-// The other way round: the kernel's gradient.
+// For the kernel's gradient: rows are taps, terms are places.
 struct TapPlaces {
   numerics::ConvolutionShape shape;
   GAUNTLET_KERNEL size_t OfRow(size_t tap) const {

@@ -1,7 +1,7 @@
-// The operations of a device as launches of kernels: which kernel, how many
-// blocks, what lies where in between. One source for the device and the host.
+// The operations of a device as launches of kernels: the choice of the kernel,
+// number of blocks and scratch memory. One source for the device and the host.
 //
-// Runtime is what launches:
+// Runtime is the class that launches kernels:
 //   bool ready()                  // nothing has failed
 //   unsigned multiprocessors()
 //   float* Scratch(size_t floats) // until the next operation; null without
@@ -19,7 +19,7 @@
 
 namespace gauntlet::gpu {
 
-// 128 x 128 elements of c a block, 64 x 64, 32 x 32; 256 threads each.
+// A block has 256 threads and computes 128 x 128, 64 x 64 or 32 x 32 elements.
 using LargeTile = TileShape<8, 8, 4, 2, 16>;
 using MiddleTile = TileShape<4, 4, 4, 2, 16>;
 using SmallTile = TileShape<2, 2, 4, 2, 16>;
@@ -39,7 +39,7 @@ class Operations {
   void MatMul(const Product& p) {
     const bool wide_b = Wide(p.b.data, p.b.row_stride);
     if (p.b.column_stride != 1) {
-      // Terms side by side; of a product with one column, either.
+      // Terms are adjacent. (With one column, rows are adjacent too.)
       WithA(p, TermsSideBySide<MatrixPlaces>{
                    p.b.data, {p.b.column_stride}, p.shape.n});
     } else if (wide_b) {
@@ -122,7 +122,7 @@ class Operations {
     const float* bias;
   };
 
-  // Floats that the chunks' sums of one product may take.
+  // Most floats for the chunk sums of one product.
   static constexpr size_t kScratchFloats = size_t{1} << 25;
   static constexpr size_t kMostChunks = 65535;  // blocks along z
 
@@ -158,8 +158,8 @@ class Operations {
     }
   }
 
-  // The largest tiles that still give each multiprocessor a block; no choice
-  // changes a bit.
+  // Uses the largest tiles that give each multiprocessor a block. The choice
+  // changes no bits.
   template <typename A, typename B>
   void Compute(const A& a, const B& b, const Shape& shape) {
     const size_t m = shape.product.m;

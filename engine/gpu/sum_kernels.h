@@ -1,5 +1,5 @@
-// Kernels of plain sums, in the form of numerics_sums.h: a thread for each
-// chunk, then the chunks' sums in their order.
+// Kernels of plain sums in the order of numerics_sums.h: a thread sums each
+// chunk, then the chunk sums are added in ascending order.
 #ifndef GAUNTLET_ENGINE_GPU_SUM_KERNELS_H_
 #define GAUNTLET_ENGINE_GPU_SUM_KERNELS_H_
 
@@ -31,8 +31,8 @@ struct ColumnChunksOperation {
   }
 };
 
-// An index stands for an element of a product, rows of `columns`, whose chunks'
-// sums lie `stride` apart.
+// An index stands for an element of a product with rows of `columns` elements.
+// Its chunk sums are `stride` apart.
 struct AddChunksOperation {
   const float* sums;
   size_t chunks;
@@ -40,7 +40,7 @@ struct AddChunksOperation {
   size_t columns;
   float* c;
   size_t ldc;
-  const float* bias;  // of a column; or null
+  const float* bias;  // one per column; or null
   GAUNTLET_KERNEL void operator()(size_t i) const {
     float total = sums[i];
     for (size_t chunk = 1; chunk < chunks; ++chunk) {
@@ -52,9 +52,9 @@ struct AddChunksOperation {
   }
 };
 
-// An index stands for an element of c, rows of `columns`.
+// An index stands for an element of c, with rows of `columns` elements.
 struct AddBiasOperation {
-  const float* bias;  // of a column
+  const float* bias;  // one per column
   size_t columns;
   float* c;
   size_t ldc;
@@ -67,8 +67,8 @@ struct AddBiasOperation {
 
 enum class Terms : uint8_t { kValues, kSquares };
 
-// sums[chunk] = the chunk of x; a thread a chunk. What is read goes through
-// shared memory, so that neighbours read neighbours.
+// sums[chunk] = sum of the chunk of x, by one thread. Reads go through shared
+// memory, so that adjacent threads read adjacent values.
 struct ChunkSums {
   static constexpr unsigned kThreads = 32;
   static constexpr unsigned kBlocksAtOnce = 16;
@@ -111,8 +111,8 @@ struct ChunkSums {
   }
 };
 
-// The sum of the chunks' sums in their order, by one thread; the others read
-// ahead for it. No chunks: +0.
+// Sum of the chunk sums in ascending order, by one thread; the other threads
+// read them into shared memory. Without chunks: +0.
 struct FoldChunks {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kBlocksAtOnce = 1;

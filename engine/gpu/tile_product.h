@@ -1,10 +1,10 @@
 // Products on a device, in the order of numerics_sums.h.
 //
-// A block of threads has a tile of c. It goes through k in slices: while one is
-// multiplied out of shared memory, the next one is on its way there. A thread
-// has a small tile of c in registers, the accumulators of the chunk under way.
-// The totals of the chunks before it are touched only every 256 k: they lie in
-// shared memory, each thread's own, so that two blocks fit on a multiprocessor.
+// A block of threads has a tile of c. It processes k in slices: while it
+// multiplies one slice in shared memory, the next one is copied there. A thread
+// has a small tile of c in registers, as accumulators of the current chunk.
+// Totals of earlier chunks are used only at the end of a chunk. So each thread
+// has them in shared memory, and two blocks fit on a multiprocessor.
 //
 // The lanes of a warp form a grid of 4 x 8 over its part of the tile. Lanes
 // that differ in the last bit of their number share their columns, and those
@@ -19,14 +19,14 @@
 
 namespace gauntlet::gpu {
 
-// kEachM x kEachN elements of c a thread, kWarpsM x kWarpsN warps.
+// A block has kWarpsM x kWarpsN warps, a thread kEachM x kEachN elements of c.
 template <unsigned kEachM_, unsigned kEachN_, unsigned kWarpsM_,
           unsigned kWarpsN_, unsigned kDepth_>
 struct TileShape {
   static constexpr unsigned kEachM = kEachM_;
   static constexpr unsigned kEachN = kEachN_;
   static constexpr unsigned kWarpsN = kWarpsN_;
-  static constexpr unsigned kDepth = kDepth_;  // terms of a slice
+  static constexpr unsigned kDepth = kDepth_;  // values of k in a slice
   static constexpr unsigned kWarpM = 4 * kEachM;
   static constexpr unsigned kWarpN = 8 * kEachN;
   static constexpr unsigned kM = kWarpM * kWarpsM_;
@@ -34,8 +34,8 @@ struct TileShape {
   static constexpr unsigned kThreads = 32 * kWarpsM_ * kWarpsN_;
   static_assert(numerics::kChunk % kDepth == 0, "a slice is of one chunk");
 
-  // Floats from a term of a slice to the next. The four more spread what is
-  // written term by term over the banks, and keep vectors aligned.
+  // Floats from one term of a slice to the next. The additional four spread
+  // writes of adjacent terms over the banks, and keep vectors aligned.
   template <unsigned kRows>
   static constexpr unsigned kStride = kRows + 4;
   static constexpr unsigned kSliceA = kStride<kM> * kDepth;
@@ -48,9 +48,9 @@ struct TileOutput {
   float* c;
   size_t ldc;
   const float* bias;  // or null
-  bool wide;          // four at a time may be stored
-  // Each block along z has one chunk, and their sums are this far apart. 0: one
-  // block has all chunks.
+  bool wide;          // c and ldc are aligned for stores of four elements
+  // If each block along z has one chunk: distance of their sums, in floats. 0:
+  // one block has all chunks.
   size_t chunk_stride;
 };
 
@@ -132,8 +132,8 @@ struct TileProduct {
     unsigned column;
   };
 
-  // Tiles that run at the same time lie near each other, eight high, so that
-  // they read the same rows and columns.
+  // Orders tiles in bands of eight rows, so that tiles that run at the same
+  // time read the same rows and columns.
   GAUNTLET_KERNEL Corner CornerOf(size_t x) const {
     constexpr uint32_t kHigh = 8;
     const auto tiles_m =
@@ -173,7 +173,8 @@ struct TileProduct {
     b.template Bring<Tile, Tile::kN>(at, slice + Tile::kSliceA, copies);
   }
 
-  // Floats side by side out of shared memory, in as few reads as can be.
+  // Reads groups of kEach adjacent floats from shared memory, each with one
+  // instruction if kEach is 4.
   template <unsigned kCount, unsigned kEach, typename Place>
   GAUNTLET_KERNEL static void Read(const float* from, const Place& place,
                                    float (&to)[kCount]) {
@@ -210,7 +211,8 @@ struct TileProduct {
     }
   }
 
-  // The chunk's sums go into the totals; after the last one they are the sums.
+  // Adds the chunk's sums to the totals. After the last chunk, moves the totals
+  // to `sums`.
   GAUNTLET_KERNEL static void EndChunk(bool first, bool last, unsigned thread,
                                        Sums& sums, float* totals) {
     if (first && last) return;
