@@ -78,7 +78,7 @@ bool UnsyncedChanges::HasNode(const ResolvedOperation& resolved,
   }
   const TreeNode* const node = now.Find(resolved.node);
   if (!resolved.to || node == nullptr) return false;
-  // The file returns by a name that was outside.
+  // The file enters again, by a name outside of the watched directories.
   durable_.CopyNode(resolved.node, *node);
   return true;
 }

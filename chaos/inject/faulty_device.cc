@@ -82,8 +82,8 @@ struct FaultyDevice::Calls {
     if (!self.fetch_begun_) return;
     Base(self).fetch(self.device_, to, from, bytes);
   }
-  // Runs beside the task that uses the device, so no fault begins here. A copy
-  // under way when the device fails does not arrive.
+  // Runs in another task than the device's other calls, so no fault begins
+  // here. If the device fails during a copy, the copy does not arrive.
   static bool AwaitFetch(Device* device, gpu::DeviceText* why) {
     FaultyDevice& self = Of(device);
     const bool came = std::exchange(self.fetch_begun_, false) &&
@@ -98,7 +98,7 @@ struct FaultyDevice::Calls {
     FaultyDevice& self = Of(device);
     return Base(self).use_library(self.device_, products, why);
   }
-  // Meets no fault: a release is no work of the device's.
+  // Performs no fault: a release is not an operation of the device.
   static void Release(Device* device, void* memory) {
     FaultyDevice& self = Of(device);
     Base(self).release(self.device_, memory);

@@ -1,8 +1,8 @@
 // A device between the engine and the real one: performs the device faults of a
 // plan and otherwise passes every call on.
 //
-// chaos/inject/plan/plan.h defines each fault. Safe for as many tasks at once
-// as the device behind it; a process has one, beside its Injector.
+// chaos/inject/plan/plan.h defines each fault. As safe for several tasks as the
+// device behind it. A process has one FaultyDevice and one Injector.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_DEVICE_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_DEVICE_H_
 

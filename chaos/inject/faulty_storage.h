@@ -2,7 +2,8 @@
 // plan and otherwise passes every call on.
 //
 // chaos/inject/plan/plan.h defines what each fault leaves behind. Safe from any
-// task, as the storage behind it is; a process has one, beside its Injector.
+// task, as the storage behind it is. A process has one FaultyStorage and one
+// Injector.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
 
@@ -58,7 +59,7 @@ class FaultyStorage final : public Storage {
   Storage& base_;
   Injector& injector_;
   std::mutex mutex_;
-  // Files that no sync makes durable any more, after a failed one.
+  // Files that no sync makes durable any more, because one failed.
   std::set<std::string> undurable_;
 };
 

@@ -12,8 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// The hit that this thread asks libfiu about. libfiu's callbacks get no pointer
-// of ours; between Ask and the callback this is the only way.
+// The hit about which this thread asks libfiu. libfiu passes no argument of
+// ours to its callback, so Ask stores it here for AskInjector.
 struct Question {
   Injector& injector;
   Point point;
@@ -23,9 +23,10 @@ struct Question {
 };
 thread_local Question* question = nullptr;
 
-// Runs under libfiu's lock, so it only decides: what is due happens afterwards.
+// Runs under libfiu's lock, so it only decides which faults are due; they are
+// performed after the lock is released.
 int AskInjector(const char*, int*, void**, unsigned int*) {
-  if (question == nullptr) return 0;  // Somebody else's fiu_fail.
+  if (question == nullptr) return 0;  // Called from other code.
   question->asked = true;
   question->due = question->injector.Match(question->point, question->context);
   return question->due.empty() ? 0 : 1;

@@ -2,11 +2,10 @@
 // the point of failure of Point p is named "gauntlet/" + PointName(p).
 //
 // The plan's points are enabled with fiu_enable_external, whose callback asks
-// the Injector. Where external control is on, a person can besides enable
-// points from outside ("fiu-ctrl -c 'enable
-// name=gauntlet/ckpt.rename,failinfo=5' PID"), and the operation there reports
-// that errno (EIO without a failinfo). What is enabled from outside takes the
-// place of the plan at that point.
+// the Injector. With external control, a person can also enable points from
+// outside ("fiu-ctrl -c 'enable name=gauntlet/ckpt.rename,failinfo=5' PID"),
+// and the operation there reports that errno (EIO without a failinfo). At such
+// a point, the plan's faults do not happen.
 #ifndef GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 #define GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 
@@ -23,17 +22,18 @@ namespace gauntlet {
 
 enum class ExternalControl : uint8_t { kOff, kOn };
 
-// On where fiu-run started this process (FIU_CTRL_FIFO or FIU_ENABLE is set).
+// Returns kOn if fiu-run started this process: FIU_CTRL_FIFO or FIU_ENABLE is
+// set.
 ExternalControl ExternalControlFromEnvironment();
 
-// libfiu's table of points is the process's, so there is one of these in it at
-// a time; it takes its points out again. Safe from any task.
+// libfiu has one table of points per process, so only one FiuPoints may exist
+// at a time. The destructor removes its points. Safe from any task.
 //
-// Costs a relaxed load (about 2 ns) at a point that the plan does not name, 60
-// to 100 ns at one that it names, or at all of them with external control on.
+// A point costs a relaxed load (about 2 ns) if the plan does not name it; 60 to
+// 100 ns if it does, or with external control.
 class FiuPoints final : public FaultPoints {
  public:
-  // The plan is the injector's; all must outlive this.
+  // `plan` is the injector's. All arguments must outlive this.
   FiuPoints(Injector& injector, const FaultPlan& plan,
             ExternalControl external);
   ~FiuPoints() override;

@@ -25,7 +25,7 @@ class FrameTrouble {
   FrameTrouble(const Fault& fault, RandomStream chance,
                OnLate on_late = nullptr);
 
-  // How much later the next frame arrives.
+  // Returns how much later the next frame arrives.
   Duration Draw();
   // Returns true if each frame arrives twice.
   bool doubles() const { return doubles_; }
@@ -39,7 +39,7 @@ class FrameTrouble {
   RandomStream chance_;
 };
 
-// The name of the random stream for one direction of the connections at
+// Returns the name of the random stream for one direction of the connections at
 // `place`.
 std::string TroubleStream(const Fault& fault, LinkWay way,
                           std::string_view place);

@@ -7,8 +7,8 @@
 namespace gauntlet {
 namespace {
 
-// The operation that a fault at a point waits for; kNone if it happens at the
-// hit itself.
+// Returns the operation that a fault at a point waits for; kNone if the fault
+// happens at the hit itself.
 StorageOperation WaitsFor(FaultKind kind, Point point) {
   const StorageOperation next = InfoOf(point).next;
   switch (kind) {

@@ -99,8 +99,8 @@ class Injector final : public FaultPoints {
   Status Hit(Point point, const PointContext& context) override;
   bool Planted(PlantedBug bug) const override;
 
-  // The three parts of Hit, for a world that puts something between them.
-  // Records step, epoch and save at the points that set them.
+  // The three parts of Hit, for a world that acts between them. Records step,
+  // epoch and save at the points that set them.
   void NotePosition(Point point, const PointContext& context);
   // Counts the hit; returns the faults that are due at it, in the plan's order.
   using Due = std::vector<State*>;
@@ -150,7 +150,7 @@ class Injector final : public FaultPoints {
  private:
   struct State {
     const Fault* fault = nullptr;
-    std::atomic<bool> may_come = false;  // its `after` has fired, or is none
+    std::atomic<bool> may_come = false;  // its `after` has fired, or is ""
     uint64_t occurrences = 0;
     uint64_t fired = 0;  // number of times
     bool spent = false;

@@ -28,8 +28,8 @@ class LinkTroubles {
   // REQUIRES: IsNetworkFault(fault.kind), it lasts, and it names no groups.
   void Begin(const Fault& fault, Time now);
 
-  // Time at which the last cut in that direction ends; in the past if it is
-  // open.
+  // Returns the time at which the last cut in that direction ends; a past time
+  // if none lasts.
   Time CutUntil(LinkWay way) const;
   // Draws the lateness of a frame that is sent, or arrives, now.
   Duration DrawLateness(LinkWay way, Time now);

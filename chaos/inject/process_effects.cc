@@ -35,8 +35,8 @@ void SleepFor(Duration duration) {
   }
 }
 
-// A thread of the process itself: it goes with the process, so that it can
-// never hit another one that got the same id.
+// Uses a thread of the process itself. The thread ends with the process, so it
+// can never kill a later process with the same id.
 void KillSelfAfter(Duration delay) {
   std::thread([delay] {
     SleepFor(delay);
@@ -54,10 +54,10 @@ void CloseAllBut(unsigned one, unsigned other) {
 }
 
 // A grandchild stops the process and wakes it; nobody has to reap it. It keeps
-// none of the process's files open, as an open descriptor would hold a lock. It
-// does both, so that it cannot wake the process before the stop; the process
-// waits until it is done. Makes only calls that are safe after fork in a
-// process with threads.
+// none of the process's files open, as an open descriptor would hold a lock.
+// One process does both, so that the wake-up cannot come before the stop; the
+// stopped process waits until it is done. Makes only calls that are safe after
+// fork in a process with threads.
 void StopSelfFor(Duration duration) {
   const auto self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
   CHECK(self >= 0, fmt::format("pidfd_open: {}", std::strerror(errno)));
@@ -111,7 +111,7 @@ void ProcessEffects::KillNow() {
 
 void ProcessEffects::KillSoon(Duration latency) { KillSelfAfter(latency); }
 
-// A process whose launcher is gone has another parent.
+// If the launcher has ended, this process has another parent.
 void ProcessEffects::KillLauncher() {
   if (getppid() == launcher_) kill(launcher_, SIGKILL);
 }

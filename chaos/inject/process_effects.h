@@ -1,4 +1,4 @@
-// Faults of a real worker process, done to itself.
+// Faults that a real worker process performs on itself.
 #ifndef GAUNTLET_CHAOS_INJECT_PROCESS_EFFECTS_H_
 #define GAUNTLET_CHAOS_INJECT_PROCESS_EFFECTS_H_
 

@@ -27,7 +27,8 @@ enum class InjectionKind : uint8_t {
 enum class KillScope : uint8_t {
   kAll,
   // Only the rank of the operation: its processes are frozen there, and get
-  // SIGKILL once every other rank waits. So every run has the same death.
+  // SIGKILL once every other rank waits. So it dies in the same state in every
+  // run.
   kRank,
 };
 

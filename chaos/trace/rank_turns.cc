@@ -14,7 +14,8 @@ constexpr int64_t kAsleepFor = 20'000'000;
 // polling.
 constexpr int64_t kAwakeLimit = 1'000'000'000;
 constexpr int64_t kKnownPollerLimit = 100'000'000;
-// CPU time between two looks that still counts as sleep: heartbeats.
+// CPU time between two looks that still counts as sleep, as heartbeats need
+// some.
 constexpr int64_t kHeartbeat = 500'000;
 
 bool IsAsleep(char state) {

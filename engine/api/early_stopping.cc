@@ -14,8 +14,8 @@ constexpr size_t kHasBest = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
 // Weights of the best epoch, then the state that its replicas kept. Once the
-// run has stopped, these are in the model, and here are those of the last
-// epoch.
+// run has stopped, they are in the model instead, and this part has those of
+// the last epoch.
 constexpr size_t kBestModel = 4;
 
 constexpr uint32_t kMaxPatience = 1 << 24;

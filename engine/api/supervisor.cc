@@ -94,7 +94,7 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
   RETURN_IF_ERROR(StartServices());
-  // Last, as nothing would stop the watch if the preparation failed.
+  // The watch starts last: if an earlier step failed, nothing would stop it.
   watch_.Start();
   return OkStatus();
 }
@@ -200,7 +200,7 @@ uint64_t ManagedSession::step() const { return training_->step(); }
 
 // Returns this worker's requests to all workers.
 uint32_t ManagedSession::Requests() {
-  // Each epoch is closed with its last step.
+  // Step closes the epoch after its last step, which includes an evaluation.
   std::vector<Operation> ahead;
   uint64_t left = training_->steps_left();
   for (int i = 0; i < 2; ++i) {

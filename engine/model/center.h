@@ -1,9 +1,10 @@
 // y = x - m, where m is a moving mean of each channel, kept by each replica for
 // itself: a layer whose state is not trained.
 //
-// In training a replica subtracts what its m was before the step, and takes the
-// mean of its rows into m: momentum * m + (1 - momentum) * mean. Gradients pass
-// through: m counts as a constant. In evaluation m is the mean over replicas.
+// In training a replica subtracts m as it was before the step, and then sets m
+// to momentum * m + (1 - momentum) * mean, with the mean of its rows. Gradients
+// pass through: m counts as a constant. In evaluation m is the mean over
+// replicas.
 #ifndef GAUNTLET_ENGINE_MODEL_CENTER_H_
 #define GAUNTLET_ENGINE_MODEL_CENTER_H_
 

@@ -27,8 +27,8 @@ struct PassContext {
   std::span<float> next_state;
 };
 
-// x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs or empty
-// where nobody needs it. `gradients` is written, not added to.
+// x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs, or
+// empty if it is not needed. `gradients` is written, not added to.
 struct BackwardArgs {
   std::span<const float> parameters;
   std::span<const float> x;

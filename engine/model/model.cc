@@ -21,13 +21,14 @@ namespace {
 // Initial values are keyed by a 32-bit index of the element
 // (numerics::StreamWord).
 constexpr size_t kMaxParameters = (size_t{1} << 32) - 1;
-// Evaluation takes this many rows at a time. It changes no bit: rows do not
-// meet before the sum of their losses, and that is taken over all at once.
+// Evaluation takes this many rows at a time. The number changes no bits: rows
+// are independent until their losses are summed, and that sum is taken over all
+// rows at once.
 constexpr size_t kEvaluationRows = 256;
 
-// A layer, where its parameters lie, and what it gave in the last pass.
+// A layer, the place of its parameters, and its output in the last pass.
 struct Stage {
-  std::string name;  // "dense0", "relu2": a dense layer's parameters have it
+  std::string name;  // "dense0", "relu2": prefix of its parameters' names
   std::unique_ptr<Layer> layer;
   size_t offset = 0;
   size_t parameter_count = 0;
@@ -36,7 +37,7 @@ struct Stage {
   MemoryArray<float> output;  // capacity x outputs
 };
 
-// Layers whose parameters lie in one flat array, and the names of the
+// Layers with their parameters in one flat array, and the names of the
 // parameters.
 struct Stages {
   std::vector<Stage> stages;
@@ -68,8 +69,8 @@ void Append(std::string name, std::unique_ptr<Layer> layer, Memory& memory,
   all.stages.push_back(std::move(stage));
 }
 
-// Turns the layers of a spec into stages, one after the other. Its shape is
-// what goes from layer to layer.
+// Turns the layers of a spec into stages, one after the other. `shape_` is the
+// shape of the rows between the last stage and the next one.
 class StagesBuilder {
  public:
   StagesBuilder(const RowShape& shape, const Kernels& kernels)
@@ -164,7 +165,7 @@ Status StagesBuilder::AddActivation(numerics::Activation activation,
 Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
   switch (layer.kind) {
     case LayerKind::kFlatten:
-      // Rows lie flat already, in NHWC order.
+      // Rows are stored flat already, in NHWC order.
       shape_ = {.height = 1, .width = 1, .channels = shape_.floats()};
       break;
     case LayerKind::kDense:
@@ -212,7 +213,7 @@ struct BroughtBatch {
   MemoryArray<float> next_state;
 };
 
-// The batch with its rows' features and labels, wherever they come from.
+// Returns the batch with features and labels: gathers them if it has `rows`.
 ReplicaBatch Gathered(ReplicaBatch batch) {
   if (batch.rows == nullptr) return batch;
   CHECK(batch.features.empty() && batch.labels.empty(), "rows come one way");
@@ -221,7 +222,7 @@ ReplicaBatch Gathered(ReplicaBatch batch) {
   return batch;
 }
 
-// Shows the probe values that lie in `memory`, and leaves there what it leaves.
+// Passes values in `memory` to the probe, and stores the probe's changes there.
 void Show(StepProbe& probe, const OperationOutput& output, Memory& memory,
           std::span<float> values) {
   if (memory.kind() == MemoryKind::kHost) {
@@ -286,24 +287,25 @@ class FeedForward final : public Model {
                       count));
   }
   void CheckBatch(const ReplicaBatch& batch) const;
-  // Memory for that many rows. Grows only.
+  // Allocates memory for that many rows; never shrinks.
   void Reserve(size_t rows);
-  // The last layer's outputs, rows x classes.
+  // Returns the last layer's outputs, rows x classes.
   std::span<const float> Forward(const PassContext& pass,
                                  std::span<const float> parameters,
                                  std::span<const float> features);
-  // Losses times scale into `scaled_losses`, loss gradients into deltas_[0].
+  // Writes losses times scale to `scaled_losses`, loss gradients to deltas_[0].
   void Score(std::span<const float> outputs, std::span<const uint8_t> labels,
              float scale, std::span<float> scaled_losses);
-  // Values of the pass's rows, for the probe if there is one.
+  // Passes values of the pass's rows to the probe, if there is one.
   void ShowRows(const PassContext& context, std::string_view what,
                 std::string_view of, std::span<float> values) const;
   std::span<const uint8_t> BroughtLabels(std::span<const uint8_t> labels);
   size_t classes() const { return stages_.stages.back().layer->outputs(); }
-  // A stage's gradients, for the probe if there is one.
+  // Passes a stage's gradients to the probe, if there is one.
   void ShowGradients(const PassContext& context, const Stage& stage,
                      std::span<float> gradients) const;
-  // From deltas_[0], which it overwrites, to the gradients of all parameters.
+  // Computes the gradients of all parameters from deltas_[0], which it
+  // overwrites.
   void Backward(const PassContext& context, std::span<const float> parameters,
                 std::span<const float> features, std::span<float> gradients);
 
@@ -373,7 +375,8 @@ void FeedForward::Score(std::span<const float> outputs,
   kernels_.Scale(scale, scaled_losses);
 }
 
-// Checks the labels here if they go to a device, whose kernels do not.
+// Checks the labels before they go to a device, whose kernels do not check
+// them.
 std::span<const uint8_t> FeedForward::BroughtLabels(
     std::span<const uint8_t> labels) {
   if (memory_.kind() == MemoryKind::kDevice) {
@@ -413,7 +416,7 @@ void FeedForward::Backward(const PassContext& context,
                            std::span<const float> parameters,
                            std::span<const float> features,
                            std::span<float> gradients) {
-  size_t from = 0;  // which of the deltas holds dy
+  size_t from = 0;  // index of the delta that holds dy
   for (size_t i = stages_.stages.size(); i-- > first_trained_;) {
     const Stage& stage = stages_.stages[i];
     const size_t inputs =
@@ -471,8 +474,8 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   const std::span<const float> features =
       CopyIn(memory_, batch.features, brought_.features);
   const std::span<const uint8_t> labels = BroughtLabels(batch.labels);
-  // From here to the gradients nothing is brought over or back: on a device all
-  // of it is one row of kernels.
+  // From here to the gradients nothing is copied between host and device: on a
+  // device, this is one sequence of kernels.
   const auto outputs = Forward(context, parameters, features);
   Score(outputs, labels, batch.loss_scale, losses_.span());
   ShowRows(context, "loss", "", losses_.span());

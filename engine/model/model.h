@@ -1,5 +1,5 @@
 // A feed-forward model: its parameters in one flat array, its gradients in
-// another, and the pass over a replica's rows that fills the latter.
+// another, and the pass over a replica's rows that computes them.
 #ifndef GAUNTLET_ENGINE_MODEL_MODEL_H_
 #define GAUNTLET_ENGINE_MODEL_MODEL_H_
 
@@ -29,11 +29,11 @@ struct ParameterInfo {
   size_t size = 0;    // in floats
 };
 
-// `values` as the infos name and place them; as long as those live.
+// Returns views of `values`, as the infos name and place them.
 std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
                                 std::span<const float> values);
 
-// Result of a pass, in memory of the host that its keeper owns: the gradients,
+// Result of a pass, in host memory that its holders share: the gradients,
 // followed by the loss.
 using KeptGradients = std::shared_ptr<const std::vector<float>>;
 
@@ -42,7 +42,7 @@ using KeptGradients = std::shared_ptr<const std::vector<float>>;
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
-  // Replaces both: training rows, gathered only where the pass is computed.
+  // Replaces both: training rows, gathered only if the pass is computed.
   GatheredRows* rows = nullptr;
   // 1 / (rows of all replicas in this step): factor on the losses before the
   // backward pass.
@@ -61,8 +61,8 @@ struct ReplicaBatch {
   // If set, a model that keeps this pass may return it here instead of filling
   // `gradients`.
   KeptGradients* kept = nullptr;
-  StepProbe* probe = nullptr;  // sees the outputs of each operation
-  int replica = 0;             // number that the probe gets
+  StepProbe* probe = nullptr;  // receives each operation's output
+  int replica = 0;             // the replica's number, for the probe
 };
 
 struct ReplicaResult {
@@ -74,8 +74,8 @@ struct ReplicaResult {
 // Not safe for two tasks at once: it owns the activations' memory.
 class Model {
  public:
-  // For rows of that shape and labels below `classes`; kInvalidArgument if the
-  // last layer does not give `classes` outputs.
+  // Builds a model for such rows and labels below `classes`; kInvalidArgument
+  // if the last layer does not have `classes` outputs.
   static Result<std::unique_ptr<Model>> Build(const ModelSpec& spec,
                                               const RowShape& row,
                                               uint32_t classes,
@@ -86,8 +86,8 @@ class Model {
   virtual std::span<const ParameterInfo> parameters() const = 0;
   virtual size_t parameter_count() const = 0;
 
-  // The state that a replica keeps for itself, as parameters() has theirs. None
-  // as a rule.
+  // Describes the state that a replica keeps for itself, as parameters() does.
+  // Usually empty.
   virtual std::span<const ParameterInfo> replica_state() const = 0;
   size_t replica_state_size() const;
 
@@ -95,22 +95,22 @@ class Model {
   virtual void Initialize(uint64_t rng_key,
                           std::span<float> parameters) const = 0;
 
-  // Parameters and gradients lie in the kernels' memory, here and below.
-  // Forward with dropout, loss, backward. Overwrites `gradients`; with no rows
-  // they become +0. May leave them alone where it fills batch.kept.
+  // Runs forward with dropout, loss and backward. Parameters and gradients are
+  // in the kernels' memory, here and below. Overwrites `gradients`; +0 if there
+  // are no rows. May leave them unchanged if it fills batch.kept.
   virtual ReplicaResult Gradients(std::span<const float> parameters,
                                   const ReplicaBatch& batch,
                                   std::span<float> gradients) = 0;
 
-  // Forward without dropout; the sum of losses is scaled by loss_scale.
+  // Runs forward without dropout; the sum of losses is scaled by loss_scale.
   virtual ReplicaResult Evaluate(std::span<const float> parameters,
                                  const ReplicaBatch& batch) = 0;
 };
 
-// All that a model is once it is trained, in one flat array: its parameters,
-// and behind them its replica_state(), one for all replicas.
+// Describes the values of a trained model in one flat array: its parameters,
+// then its replica_state(), one for all replicas.
 std::vector<ParameterInfo> TrainedValues(const Model& model);
-// Their number, and what they are before any training: +0 for the replicas.
+// Return their number, and the initial ones: +0 for the replicas' state.
 size_t ValueCount(const Model& model);
 std::vector<float> InitialValues(const Model& model, uint64_t rng_key);
 

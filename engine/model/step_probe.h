@@ -1,5 +1,5 @@
 // Observes the operations of a training step, to find where two runs diverge. A
-// run without a probe pays a test for null at each operation.
+// run without a probe only tests for null at each operation.
 #ifndef GAUNTLET_ENGINE_MODEL_STEP_PROBE_H_
 #define GAUNTLET_ENGINE_MODEL_STEP_PROBE_H_
 
@@ -13,7 +13,7 @@
 
 namespace gauntlet {
 
-// An operation whose output a probe sees.
+// An operation whose output a probe receives.
 struct OperationOutput {
   std::string name;  // "forward of dense0", "gradient of dense0/kernel"
   int replica = -1;  // number in the job; -1: all replicas together

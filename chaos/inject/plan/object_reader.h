@@ -19,7 +19,7 @@ namespace gauntlet {
 // kInvalidArgument "plan: <where>: expected <this>, found <that>".
 Status BadJson(std::string_view where, std::string_view expected,
                std::string_view found);
-// The value as text, short enough for one line.
+// Returns the value as text, short enough for one line.
 std::string FoundJson(const nlohmann::ordered_json& json);
 
 // Reads the keys of one object by name; End reports the keys not read. A method

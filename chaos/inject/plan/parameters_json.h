@@ -1,4 +1,4 @@
-// A fault's parameters in the plan file: the inside of plan_json.cc.
+// JSON of a fault's parameters in the plan file. Internal to plan_json.cc.
 #ifndef GAUNTLET_CHAOS_INJECT_PLAN_PARAMETERS_JSON_H_
 #define GAUNTLET_CHAOS_INJECT_PLAN_PARAMETERS_JSON_H_
 
@@ -11,12 +11,12 @@
 
 namespace gauntlet {
 
-// 4096, or "50%".
+// Returns 4096, or "50%".
 ObjectReader::Json OffsetToJson(const FileOffset& offset);
-// Leaves `out` where the key is not there.
+// Leaves `out` unchanged if the key is absent.
 Status ReadOffset(ObjectReader& reader, std::string_view key, FileOffset& out);
 
-// The parameters of the kind that are not at their defaults.
+// Returns the parameters of the kind that differ from their defaults.
 ObjectReader::Json ParametersToJson(FaultKind kind,
                                     const FaultParameters& with);
 // A parameter that the kind does not take is an unknown key, even with its

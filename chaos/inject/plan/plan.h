@@ -15,8 +15,8 @@
 //                 outside: its progress until then is not controlled, and
 //                 differs between the two worlds.
 //   kill_launcher The worker's launcher is killed (SIGKILL) at this
-//                 instruction, and nobody else. Its workers end soon after it
-//                 (PR_SET_PDEATHSIG); whoever started the launcher starts it
+//                 instruction, but no other process. Its workers end soon after
+//                 it (PR_SET_PDEATHSIG); whoever started the launcher starts it
 //                 again at once.
 //   terminate_launcher  The worker's launcher gets SIGTERM, as from a scheduler
 //                 that notifies only the launcher. It passes the notice on.
@@ -72,7 +72,7 @@
 //   packet_loss   Each frame from or to the worker is lost with a chance of
 //                 `percent`, for `duration` or for ever, and sent again after
 //                 200 ms, 400 ms, … until it passes; those behind it wait, as
-//                 with TCP: a loss shows as time.
+//                 with TCP: a loss causes only delay.
 //   delay         Each frame from or to the worker takes `latency` longer, and
 //                 a random part of `jitter`, for `duration` or for ever. Order
 //                 holds.
@@ -82,7 +82,7 @@
 //                 the copy.
 //   connection_reset
 //                 All connections that the worker has break at once, at both
-//                 ends; what is under way is lost. New ones can be made.
+//                 ends; frames in flight are lost. New ones can be made.
 //   gpu_error     The worker's device fails at its next call, with `error`, and
 //                 stays failed until the process ends: it does no more work,
 //                 and downloads return +0 (engine/gpu/device_api.h). A save's
@@ -192,8 +192,8 @@ struct FaultKindInfo {
   FaultTarget target;
   std::string_view name;  // "torn_write"
   std::string_view description;
-  // Why real processes cannot do it; empty: they can. The simulated world can
-  // do every kind.
+  // Reason why real processes cannot do it; empty: they can. The simulated
+  // world can do every kind.
   std::string_view why_not_real = "";
   // True if an incarnation may end because of it.
   bool may_end_incarnation = true;
@@ -236,7 +236,7 @@ std::span<const DeviceErrorInfo> AllDeviceErrors();
 std::string DeviceErrorText(DeviceError error);
 
 // FaultSite::worker: a worker's identity (>= 0), or one of these.
-inline constexpr int kAnyWorker = -1;   // the first to get there
+inline constexpr int kAnyWorker = -1;   // the first to reach the point
 inline constexpr int kAllWorkers = -2;  // each of them
 inline constexpr int kChief = -3;       // the worker of rank 0 at that moment
 // "any", "all", "chief", or the number: as plans, scenarios and records write
@@ -270,8 +270,8 @@ inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 // incarnation, step, epoch and save match, once the fault that this one comes
 // after has fired. Where the engine reaches the point before each block of a
 // file (HasBlocks), an occurrence is one file: its block `block`, or the write
-// that reaches `offset`. A file without that block or offset is none. With
-// kAnyBlock each block is an occurrence of its own.
+// that reaches `offset`. A file without that block or offset is not counted.
+// With kAnyBlock each block is an occurrence of its own.
 struct FaultSite {
   int worker = kAnyWorker;
   int life = 1;
@@ -374,7 +374,7 @@ bool CutsPower(const Fault& fault);
 // field, the expected and the found value.
 Status Validate(const FaultPlan& plan);
 
-// Why real processes cannot do this fault; empty: they can.
+// Returns why real processes cannot do this fault; empty: they can.
 std::string_view SimOnlyReason(const Fault& fault);
 
 // The plan file of the process contract: one JSON text, the fields in a fixed

@@ -15,8 +15,9 @@ namespace {
 using Json = ObjectReader::Json;
 
 constexpr std::string_view kFormat = "gauntlet-plan-v3";
-// It says `hit` for an occurrence. At points with blocks a hit is a block,
-// unless there is an offset. A kill without a latency is asynchronous.
+// The format before this one calls an occurrence `hit`. At points with blocks a
+// hit is a block, unless there is an offset. A kill without a latency is
+// asynchronous.
 constexpr std::string_view kFormatBefore = "gauntlet-plan-v2";
 enum class PlanFormat : uint8_t { kNow, kBefore };
 constexpr size_t kMaxBytes = size_t{16} << 20;
@@ -264,7 +265,8 @@ Result<FaultPlan> PlanFromJson(std::string_view text) {
     if (!watch.problem().empty()) {
       return InvalidArgument("plan: " + watch.problem());
     }
-    // Its number and name are the library's; what it quotes may be long.
+    // Drops the library's number and name of the error; quoted text may be
+    // long.
     const std::string_view what = error.what();
     const size_t name_end = what.find("] ");
     return InvalidArgument(

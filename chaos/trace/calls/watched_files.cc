@@ -168,7 +168,8 @@ std::optional<WatchedFile> WatchedFiles::Find(const struct stat& status,
     Known& file = known->second;
     if (file.text != text) {
       const auto name = NameOfText(identity, text);
-      // Otherwise the file was opened by a name outside, or has lost this name.
+      // If there is no name, the file was opened by a name outside of the
+      // watched directories, or has lost this name: it keeps its last one.
       if (name) {
         file.name = *name;
         file.text = text;

@@ -56,7 +56,7 @@ class PendingBytes {
   struct File {
     Descriptor reader;
     std::vector<Write> writes;  // in order, without overlap
-    uint64_t end = 0;           // of the last byte that any of them wrote
+    uint64_t end = 0;           // end of the last byte that any of them wrote
   };
 
   Status Copy(const File& file, const Write& write, OperationLog& log);

@@ -288,7 +288,7 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json) {
   const std::string& directory = options.directory;
-  std::set<std::string> listed;  // names of checkpoints, since the claim
+  std::set<std::string> listed;  // checkpoints in any listing since the claim
   for (int round = 0; round < kMaxRounds; ++round) {
     RecordedClaim claim;
     if (round > 0) {

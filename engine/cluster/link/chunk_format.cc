@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-// One byte of a field's number and wire type, as protobuf writes them.
+// Returns the tag byte of a field: its number and wire type, as in protobuf.
 constexpr char TagOf(int field, int wire_type) {
   return static_cast<char>(field << 3 | wire_type);
 }
@@ -59,7 +59,7 @@ class HeaderWriter {
     std::memcpy(to_, &value, sizeof value);
     to_ += sizeof value;
   }
-  // In all of its bytes, whatever the length.
+  // Writes kLengthBytes bytes, even if the length needs fewer.
   void PutLength(int field, uint64_t length) {
     PutTag(field, kBytes);
     for (size_t i = 0; i < kLengthBytes; ++i) {
@@ -81,8 +81,8 @@ class HeaderWriter {
   char* to_;
 };
 
-// Reads the fields at the places where HeaderWriter puts them, and does not
-// look at tags.
+// Reads the fields at the offsets where HeaderWriter writes them, and ignores
+// tags.
 class HeaderReader {
  public:
   explicit HeaderReader(const char* from) : from_(from) {}
@@ -176,8 +176,8 @@ void SetHeader(const ChunkHeader& header, Frame& frame) {
 std::span<float> FloatsOfChunk(Frame& frame) {
   const size_t bytes = frame.size() - kChunkHeaderBytes;
   CHECK(bytes % sizeof(float) == 0, "a payload of whole floats");
-  // Aligned: the header is of 80 bytes, and what is longer than a few bytes
-  // lies on the heap.
+  // Aligned: the header has 80 bytes, and the heap has the bytes of a string
+  // that is longer than a few bytes.
   return {reinterpret_cast<float*>(frame.data() + kChunkHeaderBytes),
           bytes / sizeof(float)};
 }

@@ -53,19 +53,19 @@ inline std::string_view ChunkPayload(const Frame& frame) {
 // Replaces the frame's header and keeps its payload in place. REQUIRES: a
 // chunk, decoded or encoded.
 void SetHeader(const ChunkHeader& header, Frame& frame);
-// The payload as floats, which may be changed in place. REQUIRES: a chunk,
-// decoded or encoded, of whole floats.
+// Returns the payload as floats, which may be changed in place. REQUIRES: a
+// chunk, decoded or encoded, of whole floats.
 std::span<float> FloatsOfChunk(Frame& frame);
 
-// A list of byte strings, each with its length in front.
+// Encodes a list of byte strings, each preceded by its length.
 std::string EncodeList(std::span<const std::string> items);
 std::string EncodeList(std::initializer_list<std::string_view> items);
 Result<std::vector<std::string>> DecodeList(std::string_view bytes);
-// The same items, as they lie in `bytes`. Errors as of DecodeList.
+// As DecodeList, but the items are views into `bytes`.
 Result<std::vector<std::string_view>> ViewList(std::string_view bytes);
-// The same list with one item more.
+// Appends an item to an encoded list.
 void AppendToList(std::string_view item, std::string& list);
-// How many items it has. Errors as of DecodeList.
+// Returns the number of items in an encoded list. Errors as of DecodeList.
 Result<size_t> SizeOfList(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -1,8 +1,8 @@
 // The control messages of link.proto as plain structs, and their bytes.
 //
 // Encode and Decode are total: Decode takes any bytes and returns kDataLoss
-// with one line for those that are no message of this protocol. What a field
-// means stands in link.proto.
+// with one line for those that are no message of this protocol. link.proto
+// describes each field.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_CONTROL_MESSAGES_H_
 
@@ -19,7 +19,7 @@ namespace gauntlet {
 
 inline constexpr uint32_t kProtocolVersion = 4;
 
-// Which connection a hello opens.
+// Kind of connection that a hello opens.
 enum class ChannelRole : uint8_t { kControl = 1, kRing = 2, kDevice = 3 };
 
 struct Challenge {
@@ -79,11 +79,11 @@ using ControlMessage = std::variant<Challenge, Hello, Accepted, Welcome,
 Frame EncodeControl(const ControlMessage& message);
 Result<ControlMessage> DecodeControl(const Frame& frame);
 
-// A text of a peer as it is shown to people: cut if it is very long, at the end
-// of a character.
+// Returns a peer's text for display: cut if it is very long, at the end of a
+// character.
 std::string Shortened(std::string_view text);
 
-// The frame, if it is a T; kDataLoss names what it is instead.
+// Returns the frame's message if it is a T; kDataLoss names its actual kind.
 template <typename T>
 Result<T> DecodeControlAs(const Frame& frame);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// -1: not a hexadecimal digit.
+// Returns -1 for a character that is not a hexadecimal digit.
 int ValueOf(char digit) {
   if (digit >= 'A' && digit <= 'F') digit = static_cast<char>(digit + 32);
   const size_t value = kDigits.find(digit);
@@ -104,7 +104,7 @@ TokenMac::~TokenMac() = default;
 
 std::string TokenMac::Sign(Parts parts) const {
   const std::lock_guard lock(context_->mutex);
-  // Without a key: the one that it has, from the beginning.
+  // A null key starts a new computation with the key that it already has.
   bool good = EVP_MAC_init(context_->keyed, nullptr, 0, nullptr) == 1;
   for (const std::string_view part : parts) {
     const uint64_t size = part.size();

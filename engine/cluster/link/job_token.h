@@ -52,8 +52,8 @@ class TokenMac {
   TokenMac(const TokenMac&) = delete;
   TokenMac& operator=(const TokenMac&) = delete;
 
-  // A proof of the parts, each with its length in front: two different lists
-  // never give the same input.
+  // Returns a proof of the parts. Each is preceded by its length, so two
+  // different lists never give the same input.
   std::string Sign(Parts parts) const;
   // True iff `proof` is Sign(parts). Takes the same time for every wrong proof.
   bool Accepts(Parts parts, std::string_view proof) const;

@@ -1,7 +1,7 @@
 // Proofs that both ends of a connection know the job's token (link.proto).
 //
 // A proof covers its purpose, the connection (each end's nonce), the ranks of
-// both ends, and all else that its message says. So it cannot be replayed on
+// both ends, and all other fields of its message. So it cannot be replayed on
 // another connection, reflected to its author, or spliced into another message.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_LINK_PROOFS_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_LINK_PROOFS_H_

@@ -1,9 +1,9 @@
 // A connection that hands out each frame once, whatever the network repeats.
 //
 // Each frame carries its number in its direction of the connection, from 0
-// (`number` of link.proto's Frame, behind the message). A copy of a frame that
-// has come is dropped. A frame that does not follow the one before, or has no
-// number, ends the connection: kUnavailable.
+// (`number` of link.proto's Frame, behind the message). A copy of an earlier
+// frame is dropped. A frame whose number is missing, or is not the next one,
+// ends the connection: kUnavailable.
 #ifndef GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
 #define GAUNTLET_ENGINE_CLUSTER_LINK_NUMBERED_CHANNEL_H_
 

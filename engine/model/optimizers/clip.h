@@ -1,6 +1,6 @@
-// Gradients held within bounds, after the sum over replicas and before the
-// update (R. Pascanu, T. Mikolov, Y. Bengio, "On the difficulty of training
-// recurrent neural networks", ICML 2013, algorithm 1, for the norms).
+// Clips gradients, after the sum over replicas and before the update (R.
+// Pascanu, T. Mikolov, Y. Bengio, "On the difficulty of training recurrent
+// neural networks", ICML 2013, algorithm 1, for the norms).
 #ifndef GAUNTLET_ENGINE_MODEL_OPTIMIZERS_CLIP_H_
 #define GAUNTLET_ENGINE_MODEL_OPTIMIZERS_CLIP_H_
 
@@ -12,10 +12,11 @@
 
 namespace gauntlet {
 
-// In place. The sum of squares of the global norm runs over the flat array, in
-// the order of the parameters. A norm that is NaN leaves its gradients as they
-// are. An infinite one, of finite gradients too if their sum of squares
-// overflows, scales by 0: finite gradients become 0, infinite ones NaN.
+// Clips in place. The sum of squares of the global norm runs over the flat
+// array, in the order of the parameters. A norm that is NaN leaves its
+// gradients unchanged. An infinite norm (even of finite gradients, if their sum
+// of squares overflows) scales by 0: finite gradients become 0, infinite ones
+// NaN.
 void ClipGradients(const ClipSpec& spec, const Kernels& kernels,
                    std::span<const ParameterInfo> parameters,
                    std::span<float> gradients);

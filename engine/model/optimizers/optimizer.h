@@ -21,10 +21,10 @@ struct OptimizerState {
   std::vector<float> scalars;  // Adam: the powers of beta1 and beta2 so far
 };
 
-// The same, where it lies.
+// Views of such a state, with slots in the kernels' memory.
 struct OptimizerArrays {
   std::span<const UpdatedArray> slots;
-  std::span<float> scalars;  // the host's
+  std::span<float> scalars;  // in host memory
 };
 
 // Stateless itself: everything that a restart needs is in OptimizerState.
@@ -38,14 +38,14 @@ class Optimizer {
   // "adam/beta1_power", …
   virtual std::vector<std::string> scalar_names() const = 0;
   virtual OptimizerState InitialState(size_t parameter_count) const = 0;
-  // One update, the one of number `update` from 0: it decides the learning
-  // rate. Gradients, parameters and slots lie in the kernels' memory.
-  // Adam: Kingma & Ba 2015, algorithm 1, in the form of its section 2 (the step
-  // size corrected, not the moments), as Keras has it.
+  // Makes update number `update`, from 0, which determines the learning rate.
+  // Gradients, parameters and slots are in the kernels' memory. Adam: Kingma &
+  // Ba 2015, algorithm 1, in the form of its section 2 (the step size
+  // corrected, not the moments), as in Keras.
   virtual void Apply(uint64_t update, std::span<const float> gradients,
                      UpdatedArray parameters,
                      const OptimizerArrays& state) const = 0;
-  // In place, of a state that lies there as it is.
+  // As above, in place; the kernels' memory must be the host's.
   void Apply(uint64_t update, std::span<const float> gradients,
              std::span<float> parameters, OptimizerState& state) const;
 };

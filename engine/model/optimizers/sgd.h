@@ -1,5 +1,5 @@
 // Stochastic gradient descent, with classical momentum (Polyak 1964, in the
-// form of Sutskever et al. 2013, equations 1 and 2) where it is not 0.
+// form of Sutskever et al. 2013, equations 1 and 2) if `momentum` is not 0.
 #ifndef GAUNTLET_ENGINE_MODEL_OPTIMIZERS_SGD_H_
 #define GAUNTLET_ENGINE_MODEL_OPTIMIZERS_SGD_H_
 

@@ -40,7 +40,7 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // As of Channel.
+  // See Channel.
   Status Send(Frame frame, Time deadline);
   Result<Frame> Receive(Time deadline);
   void Close();

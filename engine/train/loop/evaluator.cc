@@ -36,8 +36,8 @@ void Evaluator::Warn(const std::string& line) {
   if (said_.insert(line).second) warnings_.push_back(line);
 }
 
-// Detects the deletion of the store, which removes the claims last, except for
-// the newest checkpoint.
+// Detects the deletion of the store. It removes the other checkpoints first,
+// then the claims, and the newest checkpoint last.
 void Evaluator::NoteWhatIsThere(const StoreScan& scan) {
   const bool there = scan.highest_claim > 0 || !scan.checkpoints.empty();
   deleted_ = seen_ && !there;

@@ -374,7 +374,7 @@ bool TrainingLoop::SaveDue(Boundary boundary) const {
     case SaveUnit::kEpochs:
       return boundary == Boundary::kEpoch &&
              state_->position.epoch % trigger.every == 0;
-    case SaveUnit::kSeconds:  // see Requests
+    case SaveUnit::kSeconds:  // the chief requests it (Requests)
     case SaveUnit::kNone:
       return false;
   }

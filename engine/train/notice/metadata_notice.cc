@@ -37,7 +37,8 @@ Result<bool> NoticeInJson(std::string_view body) {
   return Unexpected(body);
 }
 
-// Lifetime of a token: longer than most clouds' time from a notice to the end.
+// Lifetime of a token, in seconds: longer than the time that most clouds leave
+// from a notice to the end of the machine.
 constexpr std::string_view kTokenSeconds = "21600";
 constexpr size_t kMaxTokenBytes = 1024;
 

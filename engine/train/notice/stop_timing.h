@@ -19,7 +19,8 @@
 
 namespace gauntlet {
 
-// Work between two boundaries. A request is exchanged with the first two kinds.
+// Work between two boundaries. Workers exchange requests in the first two
+// kinds.
 enum class Operation : uint8_t { kStep, kEvaluation, kEpochEnd };
 
 // Advice after a notice, at a boundary between two operations.

@@ -333,7 +333,7 @@ int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
 int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  // Otherwise each process of the cluster would start as many workers.
+  // Refuses: each process of the cluster would start --workers workers.
   if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
                "gauntlet train: --workers {} starts workers here, and {} make "

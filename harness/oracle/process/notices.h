@@ -28,8 +28,8 @@ class Notices {
   struct Worker {
     uint64_t generation = 0;
     uint64_t step = 0;  // last finished step
-    // Last finished step when the worker received a notice, and when it was
-    // sent a signal that it has not reported yet.
+    // Last finished step when the worker reported a notice, and when a signal
+    // was sent to it that it has not reported yet.
     std::optional<uint64_t> noticed_at;
     std::optional<uint64_t> told_at;
     bool stops = false;      // has agreed to stop
