@@ -1,4 +1,4 @@
-// How coverage grew with the cases of an exploration.
+// Growth of coverage with the cases of an exploration.
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_COVERAGE_CURVE_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_COVERAGE_CURVE_H_
 

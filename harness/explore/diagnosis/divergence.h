@@ -32,7 +32,7 @@ std::optional<Departure> FirstDeparture(const Record& record);
 
 struct Divergence {
   Departure departure;
-  // nullopt: the repeated runs show no difference there.
+  // nullopt: the repeated runs do not differ at the departure.
   std::optional<StateDifference> first;
   // If `first` is about a loaded state: the first difference in the next
   // operation.

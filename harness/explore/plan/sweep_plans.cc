@@ -29,8 +29,8 @@ std::vector<Fault> InEachWay(Fault fault) {
   return forms;
 }
 
-// Returns the variants of a kind: one for each choice of parameters that makes
-// another fault of it.
+// Returns the variants of a kind: one for each choice of parameters that has a
+// different effect.
 std::vector<Fault> FormsOf(FaultKind kind, Point point) {
   Fault fault = Plain(kind, point);
   switch (kind) {
@@ -257,7 +257,7 @@ void SweepPlans::Learn(const CaseReport& report) {
   }
   const Prefix& prefix = prefixes_[prefix_];
   series.alive = report.fired.size() == prefix.faults.size() + 1;
-  // After the recovery it is a fault like any other.
+  // A fault that fires only after the recovery tests no more than a single one.
   if (prefix.follows == Follows::kInRecovery) {
     series.alive = series.alive && !report.recovered_before_last;
   }
