@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Most walks to save.
+// Maximum number of saved walks (LogWalk).
 constexpr uint64_t kWalks = 64;
 
 // A directory in which the builder creates names.

@@ -122,7 +122,7 @@ class Operations {
     const float* bias;
   };
 
-  // Most floats for the chunk sums of one product.
+  // Maximum number of floats for the chunk sums of one product.
   static constexpr size_t kScratchFloats = size_t{1} << 25;
   static constexpr size_t kMostChunks = 65535;  // blocks along z
 

@@ -128,7 +128,7 @@ struct StartSpec {
   uint64_t epoch = 0;  // number of the first epoch
 };
 
-// Most replicas of a job, and so most workers of a cluster.
+// Maximum number of replicas of a job, and so of workers of a cluster.
 inline constexpr int kMaxReplicas = 4096;
 
 struct JobSpec {

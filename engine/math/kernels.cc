@@ -27,7 +27,7 @@ constexpr size_t kElementWork = 16;
 // Places of a convolution whose patches together fit into the L1 and L2 caches;
 // also the chunk of a sum over places.
 constexpr size_t kPlacesAtOnce = numerics::kChunk;
-// Most floats that the chunk sums of a kernel gradient may occupy.
+// Maximum number of floats for the chunk sums of a kernel gradient.
 constexpr size_t kChunkSums = size_t{1} << 16;
 
 struct IsaEntry {

@@ -38,7 +38,7 @@ struct GroupsPlace {
   std::vector<std::vector<int>> FaultParameters::*groups;
 };
 
-// Member that holds a parameter's value. The alternative is the value's type.
+// Member with a parameter's value. The variant's alternative is its type.
 using ParameterPlace =
     std::variant<Duration FaultParameters::*,
                  std::optional<Duration> FaultParameters::*,

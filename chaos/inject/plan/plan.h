@@ -288,8 +288,8 @@ struct FaultSite {
   bool operator==(const FaultSite&) const = default;
 };
 
-// Once: in the whole run (for kAllWorkers: in each worker), whatever restarts.
-// Always: at the occurrence of the site and at every later one.
+// kOnce: once in the whole run (kAllWorkers: once in each worker), despite
+// restarts. kAlways: at the occurrence of the site and at every later one.
 enum class FaultTimes : uint8_t { kOnce, kAlways };
 
 // The event that follows a torn write.

@@ -34,8 +34,8 @@ struct NetworkLatency {
   LatencyRange one_way{std::chrono::microseconds(50),
                        std::chrono::microseconds(500)};
   uint64_t bytes_per_second = 1'000'000'000;
-  // Most bytes in flight in one direction of a connection; a single frame may
-  // be larger.
+  // Maximum number of bytes in flight in one direction of a connection; a
+  // single frame may be larger.
   uint64_t window_bytes = uint64_t{64} << 20;
   bool operator==(const NetworkLatency&) const = default;
 };

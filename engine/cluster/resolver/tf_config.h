@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// Most workers of one cluster.
+// Maximum number of workers of one cluster.
 inline constexpr int kMaxClusterSize = 4096;
 // Rank of an evaluator, which does not take part in training.
 inline constexpr int kNoRank = -1;

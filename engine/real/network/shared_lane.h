@@ -29,7 +29,7 @@ namespace gauntlet {
 // One thread may write, or read, at a time; Break is safe from any thread.
 class SharedLane {
  public:
-  // Most bytes that wait for the reader: two of the largest frames.
+  // Maximum number of unread bytes: two of the largest frames.
   static constexpr uint32_t kCapacity = uint32_t{8} << 20;
 
   // Creates the reader's end. `nonce` is the connection's.

@@ -25,8 +25,9 @@ namespace {
 constexpr size_t kMaxLineBytes = 65536;
 constexpr size_t kChunkBytes = 4096;  // on the stack, which may be small
 constexpr size_t kMaxQuotedBytes = 200;
-// Most bytes read from a running worker at a time: a worker that writes without
-// end delays neither the others nor signals to this process.
+// Maximum number of bytes to read from a running worker at a time: a worker
+// that writes without end delays neither the others nor signals to this
+// process.
 constexpr size_t kMaxBytesAtOnce = size_t{16} * kChunkBytes;
 
 std::string LifeFile(const std::string& directory, const WorkerSpec& spec,

@@ -14,8 +14,8 @@ int64_t After(int64_t t_ns, int64_t duration_ns) {
   return duration_ns == 0 ? kForEver : t_ns + duration_ns;
 }
 
-// Most frames of one exchange that can be late one after another: the exchange
-// goes round the ring twice, with a few frames for each rank.
+// Maximum number of frames of one exchange that can be late one after another:
+// the exchange goes round the ring twice, with a few frames for each rank.
 constexpr int64_t kFramesInARow = 64;
 
 }  // namespace

@@ -33,7 +33,7 @@ struct DifferingTensor {
   bool operator==(const DifferingTensor&) const = default;
 };
 
-// Most tensors, and most elements of all tensors, that a StateDifference lists.
+// Maximum numbers of tensors, and of elements in total, in a StateDifference.
 inline constexpr size_t kListedTensors = 20;
 inline constexpr size_t kListedElements = 20;
 

@@ -47,7 +47,7 @@ class FileReadWatch {
   Descriptor stop_;                 // an eventfd
   std::map<int, FileRead> places_;  // of directories, by watch descriptor
   FileReads reads_;
-  std::set<std::pair<bool, FileRead>> known_;  // (is a read, file)
+  std::set<std::pair<bool, FileRead>> known_;  // pairs of "is a read" and file
   std::thread collector_;
 };
 
