@@ -23,7 +23,7 @@ TracedThread& TracedThreads::AddProgram(pid_t process) {
 TracedThread& TracedThreads::AddChild(const TracedThread& parent, pid_t thread,
                                       NewThreadKind kind) {
   const std::shared_ptr<TracedProcess> old_process = parent.process;
-  // A child process has its own number, unless the new one is a thread.
+  // A clone may be a thread of a process; any other child is a process itself.
   const pid_t process =
       kind == NewThreadKind::kClone ? ProcessOfThread(thread) : thread;
   TracedThread& child = threads_[thread];

@@ -183,7 +183,7 @@ class Tracer {
     const auto former = static_cast<pid_t>(EventMessage(process));
     TracedThread& thread = threads_.Exec(process, former);
     if (process == program_.pid()) has_started_ = true;
-    // The new program has no mappings yet: these are the old one's.
+    // Ends the mappings of the old program; the new one has none yet.
     calls_.EndMappings(thread.caller());
     const std::string exe = fmt::format("/proc/{}/exe", process);
     if (IsSetUserId(exe)) {

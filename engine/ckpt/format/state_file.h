@@ -20,8 +20,8 @@ struct StateFileEdit {
   bool may_be_cut = false;
 };
 
-// At most one of `edit`, `refusal` and `damage` is set; an edit that may be a
-// truncation also has `damage`.
+// At most one of `edit`, `refusal` and `damage` is set, with one exception: an
+// edit that may be a truncation also has `damage`.
 struct StateFile {
   std::vector<std::string> all;  // untrusted if `damage` is set
   std::optional<StateFileEdit> edit;

@@ -53,8 +53,8 @@ Result<RunTarget> PickRunTarget(const std::string& target,
 
 // Returns the folders of a run's cases that have a record. `text` selects one:
 // a folder, a case, or a unique prefix of a case's name; "" selects all. If a
-// case was recorded in both worlds, the simulated one comes first, and a name
-// selects it alone.
+// case was recorded in both worlds, its simulated run comes first, and its name
+// selects only that run.
 Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
