@@ -16,7 +16,8 @@ struct ExplanationLine {
   std::string text;
 };
 
-// Returns the known ones of: faults, cause, recovery, training, planted bugs.
+// Returns lines about faults, cause, recovery, training and planted bugs, as
+// far as known.
 std::vector<ExplanationLine> ExplanationOf(const CaseResult& result);
 
 }  // namespace gauntlet

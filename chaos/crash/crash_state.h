@@ -14,8 +14,8 @@
 namespace gauntlet {
 
 enum class CrashStateKind : uint8_t {
-  kKill,       // the program died; all its operations took effect
-  kTornWrite,  // it died in a write; only its first bytes exist
+  kKill,       // the program died; all operations took effect
+  kTornWrite,  // it died in a write, which took effect in part
   kPowerLoss,  // the machine died; unsynced changes may be lost
 };
 
@@ -50,7 +50,7 @@ struct CrashState {
   CrashStateKind kind = CrashStateKind::kKill;
   // Number of operations of the log that happened, from the first on.
   uint64_t operations = 0;
-  // kTornWrite: number of bytes of the next operation, a write, in the file.
+  // kTornWrite: number of bytes of the next operation (a write) that happened.
   uint64_t torn_bytes = 0;
 
   // kPowerLoss: kExt4 or kWeak.

@@ -8,10 +8,10 @@
 // are ordered by level, and within a level by point:
 // 1. kills; writes torn in half; under ext4, all names survive but all unsynced
 //    data is lost, or that of one of the newest files.
-// 2. other torn writes; under ext4, one of the newest files short, or the only
-//    one whose data survives, and the newest changes of names lost; under weak,
-//    the same, a change of names lost that later ones survive, a length without
-//    its bytes.
+// 2. other torn writes; under ext4, one of the newest files is short or is the
+//    only one that keeps its data, or the newest changes of names are lost;
+//    under weak the same, or one change of names is lost but later ones are
+//    not, or a file has its length but not its bytes.
 // 3. combinations of these, and overwritten blocks one by one, old and torn.
 // Level 3 of both rounds comes last.
 //
@@ -68,7 +68,7 @@ struct CrashListOptions {
   uint64_t first_point = 0;
   uint64_t last_point = UINT64_MAX;
   CrashBounds bounds;
-  uint64_t seed = 0;  // for random torn places
+  uint64_t seed = 0;  // for random places at which writes are torn
 };
 
 struct CrashListCounts {

@@ -24,8 +24,8 @@ struct NoticeFiles {
 // The launcher sees each effect as follows. Crash: the exit code. Abort:
 // SIGABRT. Kill and the end of a grace period: SIGKILL. Stop: SIGSTOP. A
 // notice: SIGTERM, which the Host catches. Uses the system's own clocks and
-// threads, as faults are no part of the engine. Network and wall clock are
-// those that the engine gets.
+// threads, as faults are no part of the engine. Faults of the network and the
+// wall clock act on those of the engine.
 class ProcessEffects final : public InjectorEffects {
  public:
   // For plans without a fault of the network or the wall clock.

@@ -28,8 +28,8 @@ class PreemptionCheckpointHandler {
  public:
   // The arguments outlive the handler. With a grace period, training continues
   // while enough of it is left for a save, whose duration is measured; without
-  // one it stops at the next step. From now on, watches for notices by file and
-  // URL; `say` receives lines about this for people.
+  // one it stops at the next step. From now on the handler watches for notices
+  // by file and URL; `say` receives lines for people about them.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,

@@ -398,8 +398,8 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   save_.reset();
   // kCancelled: as in a crash, nothing more is changed.
   if (why.code() == Code::kCancelled) return why;
-  // If the directory is lost, that is the reason to report, and its contents
-  // are left to its owner.
+  // If this generation no longer owns the directory, that is the reason to
+  // report, and nothing is removed from the directory.
   Status reason = why;
   if (why.code() != Code::kFenced) {
     const Status owns = CheckOwner(*world_, options_.directory, *record_);

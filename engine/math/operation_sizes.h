@@ -19,7 +19,7 @@ ColumnBlock ColumnsOf(std::span<const float> x, size_t rows, size_t columns,
 void CheckConvolution(const numerics::ConvolutionShape& shape, size_t x,
                       size_t kernel, size_t y);
 void CheckBias(const numerics::ConvolutionShape& shape, size_t bias);
-// Zero columns only if there are no elements.
+// REQUIRES: args.columns > 0 if there are elements.
 DropoutRows DropoutRowsOf(const Kernels::DropoutArgs& args, size_t x, size_t y);
 CrossEntropyRows LossRowsOf(const LossArgs& args, size_t losses,
                             size_t gradients);

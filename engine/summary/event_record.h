@@ -1,9 +1,9 @@
 // The bytes of TensorBoard's event files.
 //
 // A file is TFRecords (tensorflow/core/lib/io/record_writer.h), all integers
-// little-endian:
+// little-endian, each checksum a masked crc32c:
 //
-//   u64 length | u32 masked crc32c of the length | data | u32 of the data
+//   u64 length | u32 checksum of the length | data | u32 checksum of the data
 //
 // each of which holds an Event in protobuf's wire format, of these fields
 // (tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto):
@@ -15,7 +15,7 @@
 //   SessionLog  1 enum status (1 = START)
 //
 // The first event of a file has the file version. A SessionLog START makes
-// readers discard what earlier files have of its step and later ones.
+// readers discard the events of its step and of later steps in earlier files.
 #ifndef GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_
 #define GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_
 

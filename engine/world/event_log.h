@@ -72,7 +72,7 @@ enum class EventKind : uint8_t {
   kDeleteBegin,  // path: all checkpoints of a finished run
   kLoadFailed,   // path: verified when it was chosen; reason
   kLeaving,      // generation: its connections will be closed next
-  kFaultAgain,   // as kFaultFired, of a fault that fired before here
+  kFaultAgain,   // as kFaultFired, if it has fired in this process before
 
   // Events of a launcher. about: a worker; incarnation: its newest.
   kLauncherBegin,
@@ -141,7 +141,7 @@ enum class Reason : uint8_t {
   kResult,         // the result has arrived
   kChiefSilent,    // the chief sent nothing for the time it announced
   kNotStarted,     // a worker could not be started
-  kTooManyLosses,  // no restart left, or another membership
+  kTooManyLosses,  // no restart is left, or the membership must change
   kInterrupted,    // a second interrupt
   kGraceOver,      // a worker did not end within its grace period
   kAttemptOver,    // the worker still runs at the attempt's end

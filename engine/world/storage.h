@@ -5,7 +5,7 @@
 // lost earlier writes, and a later Sync of the same file proves nothing.
 //
 // Paths are plain strings with '/' between parts. Messages name path and
-// operation. Codes, by the caller's options:
+// operation. Codes, by what a caller can do:
 //   kNotFound           ENOENT
 //   kAlreadyExists      EEXIST, ENOTEMPTY
 //   kResourceExhausted  ENOSPC, EDQUOT: disk full. Removing files helps.

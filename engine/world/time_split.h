@@ -65,7 +65,7 @@ class TimeSplit {
 
   // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
-  // Assigns the time since then to no part: something else ran.
+  // Assigns that time to no part: something else ran.
   void Skip() { static_cast<void>(SinceMark()); }
   // Discards the measured times and starts again now.
   void Restart() {

@@ -70,8 +70,8 @@ uint64_t StepsBetween(const std::vector<LifeEvents>& lives, int64_t begin_ns,
   return steps;
 }
 
-// Returns the bytes of the saves in the window, by all workers' first
-// processes.
+// Returns the number of bytes that the first processes of all workers saved in
+// the window.
 double BytesOfSaves(const std::vector<LifeEvents>& lives,
                     const StepWindow& window) {
   double bytes = 0;

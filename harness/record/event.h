@@ -64,7 +64,7 @@ enum class RecordKind : uint8_t {
   kDeleteBegin,  // path
   kLoadFailed,   // path: checkpoint that was verified when chosen; reason
   kLeaving,      // generation: the worker is about to close its connections
-  kFaultAgain,   // as kFaultFired, if the fault has fired in this process
+  kFaultAgain,   // as kFaultFired, if it has fired in this process before
   // Events of a launcher. about: a worker; incarnation: the worker's newest.
   kLauncherBegin,
   kStarted,  // about, incarnation; count: rank
@@ -126,7 +126,7 @@ enum class RecordReason : uint8_t {
   kResult,         // the result arrived
   kChiefSilent,    // the chief hangs: no report within its limit
   kNotStarted,     // a worker could not be started
-  kTooManyLosses,  // the restart budget or the membership is used up
+  kTooManyLosses,  // no restart is left, or the membership must change
   kInterrupted,    // a second interrupt
   kGraceOver,      // the worker did not end within its grace period
   kAttemptOver,    // the worker outlived its attempt

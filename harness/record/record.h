@@ -76,11 +76,11 @@ struct RecordFault {
   int64_t duration_ns = 0;  // of a pause, hang or network fault; 0: no end
   bool for_ever = false;    // packet_loss, delay: lasts until its process ends
   bool parts_others = false;  // partition: separates groups
-  std::vector<int> groups;    // … the workers in these groups
+  std::vector<int> groups;    // partition: the workers in these groups
   uint64_t byte = 0;          // bit_flip: offset in the file, if one is named
   int64_t grace_ns = 0;       // preempt: from notice to kill; 0: no notice
   std::string disk;           // power loss: profile of the disk
-  bool of_one_host = false;   // … of a host without the disk
+  bool of_one_host = false;   // power loss: of a host without the disk
 
   bool operator==(const RecordFault&) const = default;
 };

@@ -31,9 +31,9 @@ void Put(std::string_view text) {
   static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
-// Calls only functions that are safe in a signal handler. The handler is
-// already reset: the signal is raised again and takes its own effect once this
-// returns, wherever the first signal came from.
+// Calls only functions that are safe in a signal handler. The kernel has
+// already reset the handler, so the signal raised at the end takes its usual
+// effect once this returns.
 void SayWhatCrashed(int number) {
   if (at_work != nullptr) {
     Put("gauntlet: crashed (");

@@ -25,7 +25,7 @@ struct SuiteOptions {
   std::string directory;  // absolute; each case gets a folder in it
   std::string cache_directory;
   std::string build;
-  // Returns the command that repeats an item that has ended; null: by its file.
+  // Returns the command that repeats an ended item; null: `gauntlet run FILE`.
   std::function<std::string(const SuiteItem&)> replay;
   // Called when an item begins, on the thread that runs it.
   std::function<void(const SuiteItem&)> begins = [](const SuiteItem&) {};

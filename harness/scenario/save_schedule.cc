@@ -132,9 +132,9 @@ uint64_t SaveIntervalSteps(const Case& one) {
   switch (trigger.unit) {
     case SaveUnit::kSteps: {
       if (trigger.every % length == 0) return trigger.every;
-      // If epochs cut no execution short, all saves are at multiples of its
-      // length. Otherwise one save may be at its own step, and the next may
-      // wait for the end of an execution.
+      // If an epoch consists of whole executions, all saves are at multiples
+      // of their length. Otherwise one save may be at the step at which it is
+      // due, and the next may wait for the end of an execution.
       const bool whole = an_epoch != 0 && an_epoch % length == 0;
       return whole ? (trigger.every / length + 1) * length
                    : trigger.every + length - 1;

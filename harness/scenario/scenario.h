@@ -110,7 +110,7 @@ struct LaunchSetup {
   std::optional<uint64_t> epochs;
   std::optional<uint64_t> max_steps;
   std::optional<uint64_t> stop_at_step;
-  // These two turn it into another job, which the engine must refuse.
+  // Either of these two changes the job, and the engine must refuse the launch.
   std::optional<float> learning_rate;
   std::optional<int> batch;
 

@@ -37,10 +37,10 @@
 //   short_write   The first `bytes` of the next write land, then the write
 //                 fails with kIoError.
 //   errno         At a point that announces a storage operation
-//                 (PointInfo::next) that operation fails with `error`
-//                 and does nothing; at any other point the engine's own
-//                 operation does. It fails at `consecutive` occurrences in a
-//                 row, so that a full disk may have room again.
+//                 (PointInfo::next) that operation fails with `error` and does
+//                 nothing; at any other point the operation of the engine at
+//                 that point fails. It fails at `consecutive` occurrences, so
+//                 that a full disk may have room again.
 //   fsync_fails   The next sync fails with kIoError once. The bytes written to
 //                 that file are not durable, and no later sync of the file
 //                 makes them so, though each returns Ok (the kernel dropped the
@@ -275,7 +275,7 @@ inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
 struct FaultSite {
   int worker = kAnyWorker;
   int life = 1;
-  std::optional<uint64_t> step;   // at the latest point of the training
+  std::optional<uint64_t> step;   // at the last point of RunPart::kTraining
   std::optional<uint64_t> epoch;  // likewise
   // Number of the save: the first that the incarnation begins is 1. A retry
   // counts as another save. Only at points of a save (IsOfSave).

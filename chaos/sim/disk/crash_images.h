@@ -9,9 +9,10 @@
 //
 // Bound. If there are few outcomes, all are enumerated:
 // - names: all subsets (under kExt4 all prefixes) up to `names_up_to`; beyond
-//   that, the prefixes, prefixes with one change missing (ALICE's omit; of more
-//   than 24 changes, one of a prefix's newest 8), and the subsets in which at
-//   most two changes are missing or at most two survive (one, of more than 24);
+//   that, the prefixes, prefixes with one change missing (ALICE's omit), and
+//   the subsets in which at most two changes are missing or at most two
+//   survive. If there are more than 24 changes, the one missing from a prefix
+//   is among its newest 8, and "at most two" becomes "at most one";
 // - the contents of one file: all sizes with all outcomes of its blocks up to
 //   `contents_up_to`; beyond that, each size with all blocks new, with all old,
 //   and with one block differing from these, torn or whole;

@@ -29,8 +29,8 @@ struct StorageUser {
 
 class SimStorage final : public Storage {
  public:
-  // `latency` and `random` belong to all users of the disk or to this process;
-  // all references outlive the storage and its files.
+  // `latency` and `random` are the disk's, or this process's own; all
+  // references outlive the storage and its files.
   SimStorage(Scheduler& scheduler, SimDisk& disk, const StorageLatency& latency,
              RandomStream random, StorageUser user);
 

@@ -19,7 +19,7 @@ class SimClock final : public Clock {
   Time Now() const override { return scheduler_.now(); }
   int64_t UnixSeconds() const override;
   void SleepUntil(Time deadline) override;
-  // Moves the wall clock of this process by so many seconds.
+  // Moves the wall clock of this process by `seconds`.
   void Jump(int64_t seconds) { unix_offset_seconds_ += seconds; }
 
  private:

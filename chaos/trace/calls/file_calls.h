@@ -4,8 +4,8 @@
 // returns what the call is about to do; End, after the call, adds what it did
 // to the log. The offset of a write is the descriptor's position after the call
 // minus its result, so it is right for descriptors that share a position and
-// for O_APPEND. Its bytes are those of the file after the call, which the
-// buffer may no longer have (man 2 of each call).
+// for O_APPEND. Its bytes are read from the file after the call, as the buffer
+// may have changed by then (man 2 of each call).
 #ifndef GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 #define GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 
@@ -81,9 +81,9 @@ class FileCalls {
   // a watched file.
   bool IsElsewhere(Caller caller, const SystemCall& call) const;
   // Returns nullopt if the call does not concern a watched file. Not called
-  // while an ordered call is between its Begin and End. Adds only files that
-  // came from elsewhere to the log, so it may be called again for the same
-  // call.
+  // while an ordered call is between its Begin and End. The only thing that it
+  // adds to the log is a file that came from elsewhere, so it may be called
+  // again for the same call.
   std::optional<FileCall> Begin(Caller caller, const SystemCall& call);
   // Called when the thread is stopped after its call, which returned `result`.
   void End(Caller caller, FileCall& call, int64_t result);

@@ -87,7 +87,7 @@ enum class EntryKind : uint8_t {
 // A parsed entry name; the entry itself may be of any kind.
 struct EntryName {
   EntryKind kind = EntryKind::kOther;
-  CheckpointName checkpoint;  // that the entry is, was or becomes
+  CheckpointName checkpoint;  // name as a checkpoint: past, present or future
   uint64_t generation = 0;    // of the claim, else the checkpoint's suffix
   // kDeleting: generation that removes the entry; 0: an earlier version.
   uint64_t removed_by = 0;

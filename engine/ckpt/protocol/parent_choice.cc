@@ -19,8 +19,8 @@ bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
 }
 
 // Returns the newest generation that resumed from the checkpoint of that name;
-// 0 if none did. An earlier version then renamed it to that generation's
-// suffix.
+// 0 if none did. In an earlier version of the engine that generation then
+// renamed the checkpoint to its own suffix.
 uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   const auto taken = std::find_if(
       scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
@@ -29,9 +29,9 @@ uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   return taken == scan.parents.rend() ? 0 : taken->first;
 }
 
-// Returns true iff a generation of an earlier version has applied the edit,
-// which renamed the checkpoint, but has not rewritten the state file yet: no
-// name in the file is of that generation.
+// Returns true iff a generation of an earlier version has applied the edit
+// (that is, has renamed the checkpoint), but has not rewritten the state file
+// yet: no name in the file is of that generation or a later one.
 bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
   const uint64_t taken_by = TakenBy(scan, latest);
   const auto later = [&](const std::string& name) {

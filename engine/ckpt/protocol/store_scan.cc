@@ -65,7 +65,8 @@ Status WrongKind(const std::string& path, std::string_view expected,
 }
 
 // Returns an error if the entry is an obstacle (StoreScan). A directory with a
-// claim's name is none: it takes the number, and is left alone.
+// claim's name is none: it uses up the generation's number, and is never
+// changed.
 Status CheckKind(const std::string& path, const DirectoryEntry& entry,
                  EntryKind kind) {
   const bool dangles = entry.kind == FileKind::kDanglingLink;

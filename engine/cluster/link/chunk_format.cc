@@ -102,7 +102,7 @@ class HeaderReader {
   const char* from_;
 };
 
-// Writes the header of a frame of so many bytes.
+// Writes the header of a frame of `frame_bytes` bytes.
 void WriteHeader(const ChunkHeader& header, size_t frame_bytes, char* to) {
   HeaderWriter writer(to);
   writer.PutLength(kChunkField, frame_bytes - kBodyAt);

@@ -65,7 +65,7 @@ Result<std::vector<std::string>> DecodeList(std::string_view bytes);
 Result<std::vector<std::string_view>> ViewList(std::string_view bytes);
 // Appends an item to an encoded list.
 void AppendToList(std::string_view item, std::string& list);
-// Returns the number of items in an encoded list. Errors as of DecodeList.
+// Returns the number of items in an encoded list. Errors: as DecodeList's.
 Result<size_t> SizeOfList(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -26,8 +26,8 @@ std::optional<uint64_t> TakeFrameNumber(Frame& frame);
 // The server of a connection has received the first frame with Accept.
 enum class LinkEnd : uint8_t { kClient, kServer };
 
-// Numbers all frames of a new connection. Unlike any Channel's, Send may be
-// called from several tasks at once. `tasks` must outlive the result.
+// Numbers all frames of a new connection. Unlike other channels, its result
+// allows Send from several tasks at once. `tasks` must outlive the result.
 std::unique_ptr<Channel> NumberFrames(Tasks& tasks, LinkEnd end,
                                       std::unique_ptr<Channel> base);
 

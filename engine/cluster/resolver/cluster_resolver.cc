@@ -193,8 +193,8 @@ Status Resolver::CheckOthers(const ClusterClaim& winner) const {
   return OkStatus();
 }
 
-// Returns the chief's port. With its own store, torchrun's agent occupies
-// MASTER_PORT, before and after a restart.
+// Returns the chief's port. If torchrun's agent serves the store itself, the
+// agent occupies MASTER_PORT, before and after a restart.
 Result<int> Resolver::MasterPort(const ClusterClaim& winner,
                                  ResolvedCluster& cluster) const {
   ASSIGN_OR_RETURN(const std::optional<SourcedNumber> told,

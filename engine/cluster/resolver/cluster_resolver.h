@@ -76,7 +76,7 @@ struct ClusterFlags {
   // If set, only this rule is used, without comparison to others; nullopt: all
   // rules.
   std::optional<ClusterRule> rule;
-  std::optional<int> rank;  // the rule is kFlags
+  std::optional<int> rank;  // if set, the rule is kFlags
   std::optional<int> size;
   std::string rendezvous;  // "host:port" of the chief
   std::string service;     // Kubernetes: the headless service of the pods

@@ -41,7 +41,7 @@ class DeviceRing {
 
   // Returns once all ranks of the ring have joined the communicator with that
   // id. `links`: channels for an `api` without a transport of its own, else
-  // null. Error codes as of Sum.
+  // null. Error codes: as Sum's.
   static Result<std::unique_ptr<DeviceRing>> Create(
       const Parts& parts, const gpu::CommunicatorId& id,
       std::unique_ptr<CollectiveLinks> links, Duration timeout);

@@ -97,7 +97,8 @@ Status Session::Accept(const Caller& caller) {
   return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
 }
 
-// A new channel has room for one frame. Its arrival is not required.
+// Sends the refusal without waiting: a new channel has room for one frame. The
+// refusal need not arrive.
 void Session::Refuse(const Caller& caller, const Status& why) {
   static_cast<void>(caller.channel->Send(
       RefusalTo(ContextOf(caller.hello, *caller.channel), why),
@@ -126,8 +127,8 @@ void Session::AnswerLateConnection(Incoming incoming) {
   const Status status = CheckHello(caller.hello, ChannelRole::kControl);
   if (!status.ok()) return Refuse(caller, status);
   const uint32_t rank = caller.hello.rank;
-  // A launcher starts a later incarnation only after the earlier one has ended,
-  // and a worker that knows a generation has left it.
+  // A launcher starts a later incarnation only after the earlier one has ended.
+  // A worker whose hello has a generation has left that generation.
   const bool may_replace = caller.hello.generation > 0 ||
                            caller.hello.incarnation > joined_[rank].incarnation;
   late_[rank] = {.caller = std::move(caller),

@@ -24,8 +24,8 @@ Status FindCudaDriver();
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
 
 // Returns NCCL's function table from the same library. kNotFound: the library
-// was built without NCCL, or NCCL's own library cannot be loaded or is too old;
-// other codes as OpenDeviceLibrary.
+// was built without NCCL, or NCCL's own library cannot be loaded or is too old.
+// Other codes: as OpenDeviceLibrary's.
 Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
     const std::string& file);
 
@@ -38,7 +38,7 @@ struct CudaDevices {
 };
 
 // Opens the device library in the program's directory. kNotFound: the machine
-// has no driver or no device; other codes as OpenDeviceLibrary.
+// has no driver or no device. Other codes: as OpenDeviceLibrary's.
 Result<CudaDevices> OpenCuda();
 
 }  // namespace gauntlet

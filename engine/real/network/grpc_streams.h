@@ -27,7 +27,7 @@ std::string NormalizePeer(std::string peer);
 // destructor breaks them.
 class StreamServer {
  public:
-  // `pending` outlives it. `tls` as of StartConnecting.
+  // `pending` outlives it. `tls` is as in StartConnecting.
   StreamServer(LinkRegistry& registry, const std::string& address,
                PendingConnections& pending, const TlsCredentials* tls);
   ~StreamServer();

@@ -21,8 +21,8 @@ class RestartBudget {
 
   // Counts a restart after a loss at `now`, of the whole job or of workers that
   // rejoin. Returns "" if the restart is allowed, else the reason why not. The
-  // pause doubles with each loss that brings no new step and follows the last
-  // restart within that pause; otherwise it is options.backoff.
+  // pause is twice the previous one if no new step was reached and the last
+  // restart is no longer ago than that; otherwise it is options.backoff.
   std::string Spend(Time now);
 
   // Takes back the last counted restart, as it did not take place.

@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-// Returns the predicted class of each row, as an evaluation counts it.
+// Returns the class of each row that an evaluation counts as correct.
 std::vector<uint8_t> PredictClasses(Model& model, const TrainState& state,
                                     const Dataset& data);
 

@@ -331,8 +331,8 @@ bool TrainingLoop::ExecutionEndsEpoch() const {
   return trainer_->schedule().StepsLeft(position.sample) <= in_execution;
 }
 
-// Returns the step before the first one of the execution that the state is
-// within or at the end of. REQUIRES: the state is at the end of a step.
+// Returns the last step before the execution that contains the state's step.
+// REQUIRES: the state is at the end of a step.
 uint64_t TrainingLoop::StepBeforeExecution() const {
   const Position& position = state_->position;
   const RowSchedule& schedule = trainer_->schedule();

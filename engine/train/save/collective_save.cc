@@ -214,7 +214,7 @@ Status CollectiveSave::TrySave(Tried& tried) {
   tried.bytes = BytesOf(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
-  // All ranks refuse alike.
+  // All ranks decide the same, as they have the same reports.
   const Status refusal = Refusal(attempt);
   if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
   Status outcome;

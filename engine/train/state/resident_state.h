@@ -37,8 +37,8 @@ class ResidentState final : public TrainState::DeviceMirror {
 
   // The functions below return arrays in the kernels' memory.
   std::span<float> parameters() { return Newest().front(); }
-  // Return the arrays for an update: TrainState::NextOf. Arrays returned
-  // earlier then have the previous values.
+  // Return where an update reads and writes, as TrainState::NextOf does. Arrays
+  // returned earlier then have the previous values.
   UpdatedArray NextParameters() { return Next(0); }
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }

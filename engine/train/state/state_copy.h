@@ -6,8 +6,8 @@
 // allocates device memory. If the device has no free memory, training waits
 // until the whole state has been fetched.
 //
-// Tensors in arrays with spare ones (TrainState::spare) are not copied, as
-// updates do not overwrite them.
+// Tensors in arrays that have spare arrays (TrainState::spare) are not copied,
+// as updates do not overwrite them.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_STATE_COPY_H_
 
@@ -35,8 +35,8 @@ class StateCopy {
   StateCopy& operator=(const StateCopy&) = delete;
 
   // Replaces the previous copy, including its views, by a copy of these
-  // tensors. Once this returns, the state may change; large arrays with spare
-  // ones only by TrainState::NextOf. An error comes from the device mirror,
+  // tensors. Once this returns, the state may change; arrays that have spare
+  // arrays only by TrainState::NextOf. An error comes from the device mirror,
   // whose newer values are lost. REQUIRES: the previous copy has arrived; the
   // memory of the device mirror outlives this.
   Status Take(const TrainState& state, std::span<const TensorView> tensors);

@@ -56,7 +56,7 @@ struct WorkerParts {
 // Builds all parts except state and session.
 Status Build(WorkerParts& parts);
 
-// Opens the store, or opens it again without what it remembered.
+// Opens the store; if it was open, discards what it kept in memory.
 Status OpenStore(WorkerParts& parts);
 
 }  // namespace gauntlet

@@ -9,8 +9,8 @@ namespace gauntlet {
 struct FailureModel {
   double between_failures = 0;  // mean time between failures
   double save_cost = 0;         // time that a save costs training; may be 0
-  // Time from a snapshot until its save is durable, without the stall. If a
-  // failure comes before that, the steps computed meanwhile are lost too. 0 or
+  // Time from a snapshot until its save is durable, less the time for which
+  // training waits. A failure meanwhile loses the steps of that time too. 0 or
   // more.
   double durable_after = 0;
   double downtime = 0;  // from a failure until training resumes; 0 or more

@@ -84,8 +84,9 @@ Result<fs::path> MakeOutput(const std::string& out) {
                          "; choose another folder with --out DIR");
 }
 
-// A folder of .gauntlet/bench is never reused, so the trials go next to it;
-// then the next benchmark finds and deletes those of a killed one.
+// A folder of .gauntlet/bench is never reused. So the trials go next to it,
+// where the next benchmark finds and deletes the trials of a benchmark that was
+// killed.
 fs::path TrialsParent(const BenchCheckpointCommand& command,
                       const fs::path& out) {
   if (!command.trial_directory.empty()) return command.trial_directory;

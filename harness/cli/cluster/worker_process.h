@@ -44,8 +44,8 @@ Status CheckIsWorker(const ClusterPlace& place);
 // Ends the process; returns only the error that kept the worker from starting.
 Status RunRealWorker(RealWorld& real, const WorkerRun& run);
 
-// Returns the exit of a process whose worker could not start because of such an
-// error.
+// Returns the exit of a process whose worker could not start because of an
+// error with this code.
 WorkerExit ExitForStart(Code code);
 
 }  // namespace gauntlet

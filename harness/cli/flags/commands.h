@@ -53,8 +53,8 @@ struct TrainCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-// Training started by the harness. The file has its options; `train.options` is
-// set when the command runs.
+// Training started by the harness. `options_file` has its options, from which
+// `train.options` is set when the command runs.
 struct LaunchCommand {
   TrainCommand train;
   std::string options_file;  // TrainOptions as JSON

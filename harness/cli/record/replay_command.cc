@@ -69,8 +69,8 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
              : verdict.kind == VerdictKind::kFail;
 }
 
-// Returns the finding as the labels of its scenario name it; "what was found"
-// if there are no such labels.
+// Returns the name that the labels of its scenario give to the finding; "what
+// was found" if there are no such labels.
 std::string FoundName(const Case& one) {
   const std::optional<Violation> violation = FoundViolation(one.labels);
   return violation ? fmt::format("what was found, {} ({}),",

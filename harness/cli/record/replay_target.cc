@@ -89,7 +89,7 @@ std::string BuildOf(const fs::path& run) {
   return result.ok() ? result.value->build : "";
 }
 
-// `build` made the record; "" if it is not known.
+// `build`: the build of the program that made the record; "" if not known.
 Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world,
                                     const std::string& build,
                                     std::string& errors) {

@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-// Limits on memory: training may have no more to spare.
+// Limits on the memory of a trace, as training may need the rest.
 constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // in event files
 constexpr size_t kMostEvents = 200'000;                   // in memory
 

@@ -48,7 +48,8 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
                                  const Violation& violation) {
   for (const InvariantReport& report : verdict.invariants) {
     if (report.invariant != violation.invariant) continue;
-    // An exploration has a name of its own for a run without a launcher.
+    // Explorations use this name, and not the oracle's, if no launcher came to
+    // an end.
     if (violation.name == kNoLauncher && !report.findings.empty()) {
       return report.findings.front();
     }

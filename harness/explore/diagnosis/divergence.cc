@@ -79,7 +79,7 @@ DifferingElement ToDifferingElement(const ElementDifference& element,
           .ulps = element.ulps};
 }
 
-// Lists at most so many elements that differ.
+// Lists at most `most` elements that differ.
 std::optional<DifferingTensor> CompareValues(const Tensor& found,
                                              const Tensor& expected,
                                              size_t most) {

@@ -130,7 +130,7 @@ class Shrinker {
   ShrunkPlan result_;
 };
 
-// Tries each of so many chunks alone, then all chunks but one.
+// Tries each of `chunks` chunks alone, then all chunks but one.
 bool Shrinker::TryChunks(size_t chunks) {
   const size_t count = result_.plan.faults.size();
   for (const bool alone : {true, false}) {

@@ -59,7 +59,7 @@ struct ShrinkOptions {
 struct ShrunkPlan {
   FaultPlan plan;
   int tries = 0;
-  bool finished = true;  // no limit was reached: nothing simpler breaks it
+  bool finished = true;  // false: a limit ended the search early
 };
 
 // Returns the smallest plan for which `still_breaks` is true. It is called with

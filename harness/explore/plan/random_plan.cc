@@ -145,8 +145,8 @@ class FaultDraw {
     return InfoOf(point).reached_by == ReachedBy::kChief;
   }
 
-  // Moves faults that come after others to a load or a rejection. Few
-  // incarnations load, and fewer reject a checkpoint: no points are rarer.
+  // Moves faults that come after others to a load or a rejection. These points
+  // are the rarest: few incarnations load a checkpoint, and fewer reject one.
   void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
     Point point = fault.site.point;
     if (std::ranges::any_of(before, Damages) && choice_.OneIn(3)) {

@@ -264,7 +264,8 @@ void SweepPlans::Learn(const CaseReport& report) {
 }
 
 void SweepPlans::LearnSingle(const HitSweep& series, const CaseReport& report) {
-  // A fault at every occurrence leaves no recovery for a second one.
+  // Without a restart, or after a fault at every occurrence, there is no
+  // recovery for a second fault to hit.
   if (report.restarts == 0 || series.fault.with.times == FaultTimes::kAlways) {
     return;
   }

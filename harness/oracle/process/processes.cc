@@ -55,8 +55,8 @@ void Processes::CheckProgress(const HistoryEvent& said) {
       setup.restart_pause_ns;
   const bool is_known = setup.detection_bound_joining_ns > 0 && before_ns > 0;
   if (!is_known || now_ns - before_ns <= bound) return;
-  // Within the bound a blocked process is detected and replaced, so it excuses
-  // no longer silence.
+  // A blocked process is detected and replaced within the bound, so it does not
+  // excuse a longer silence.
   const int64_t idle = hindrances_.Undisturbed(
       before_ns, now_ns,
       [&](const Hindrance& one) {

@@ -187,7 +187,7 @@ Result<NpyDescription> ReadDescription(ByteSource& file) {
 std::optional<ElementType> TypeOf(const NpyDescription& array,
                                   uint64_t data_bytes) {
   if (!array.is_structured) return FindNumpyType(array.type);
-  // An object in it is an index into a pickle that follows.
+  // Objects in an element are indices into a pickle that follows.
   if (array.type.find("O'") != std::string::npos) return std::nullopt;
   const Result<uint64_t> elements = ByteCount(array.shape, 1);
   if (!elements.ok() || *elements == 0 || data_bytes % *elements != 0)

@@ -10,7 +10,8 @@ bool LaunchSequence::EndsLaunch(const LauncherRun& run) const {
   if (IsExit(run.exit_code, {WorkerExit::kStopped})) {
     return run.result && run.result->steps > 0;
   }
-  // The job itself must never be refused.
+  // A refusal ends only the launch of a changed job: the job itself must never
+  // be refused.
   return other_job() && IsExit(run.exit_code, {WorkerExit::kOtherJob});
 }
 

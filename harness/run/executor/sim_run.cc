@@ -332,8 +332,8 @@ void SimulatedRun::AddLauncher() {
   launcher_is_counted_ = true;
 }
 
-// Takes the options of the launch. The plan's memo does not apply to another
-// job.
+// Takes the options of this launch. If they are those of another job, the memo
+// (RunMemo) is not used.
 void SimulatedRun::TakeOptions() {
   if (plan_.launches.empty()) return;
   train_ = launches_.options();

@@ -24,8 +24,8 @@ bool IsFull(const std::filesystem::path& directory);
 bool TellsOfFullDisk(std::string_view text);
 
 // Watches the files of some folders for the system's message for a full disk. A
-// process that fails so may remove its file: the disk may have room again by
-// the time of a check.
+// process that fails for this reason may remove its file: the disk may have
+// room again by the time of a check.
 class FullDiskWatch {
  public:
   explicit FullDiskWatch(std::vector<std::filesystem::path> folders)

@@ -20,7 +20,7 @@ enum class CrashFault : uint8_t {
   kKill,       // SIGKILL between two operations
   kTornWrite,  // SIGKILL during a write
   kPowerLoss,  // data that were not synced may be lost
-  kDiskFull,   // ENOSPC from an operation on
+  kDiskFull,   // ENOSPC at an operation and all later ones
   kIoError,    // EIO at one operation
   kSigterm,    // SIGTERM, and SIGKILL after a grace period
   kPause,      // SIGSTOP for some time
@@ -80,8 +80,8 @@ struct CrashTrial {
   CrashFault fault = CrashFault::kKill;
   // Number of operations of the recording before the crash.
   uint64_t operation = 0;
-  // Operation at which the fault happened, which may be torn or failed itself;
-  // 0: the crash came before the first operation.
+  // Operation at which the fault happened; it may itself be torn, or have
+  // failed. 0: the crash came before the first operation.
   uint64_t fault_operation = 0;
   std::string point;              // "after rename of a.tmp to a", for people
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"

@@ -1,8 +1,8 @@
 // One run of a training program: its settings and its outcome.
 //
 // A trial runs in a process of its own, `gauntlet trial FOLDER`, because it
-// enters namespaces and traces. Both processes communicate by two files in the
-// folder: kTrialFile and kTrialEndFile.
+// enters namespaces and traces the program. Both processes communicate by two
+// files in the folder: kTrialFile and kTrialEndFile.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_H_
 
