@@ -15,7 +15,7 @@ namespace gauntlet {
 namespace {
 
 // Encodes a claim for the other ranks: its status, generation and parent.
-std::string EncodeClaim(const Result<Claim>& claim) {
+std::string EncodeClaimResult(const Result<Claim>& claim) {
   std::vector<std::string> fields = {EncodeStatus(claim.status())};
   if (claim.ok()) {
     fields.push_back(std::to_string(claim->generation));
@@ -125,7 +125,7 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
   CHECK(!save_, "restored once already");
   std::string said;
   if (training_->chief()) {
-    said = EncodeClaim(store_.ClaimGeneration(job_json_));
+    said = EncodeClaimResult(store_.ClaimGeneration(job_json_));
   }
   ASSIGN_OR_RETURN(const std::string claimed, FromChief(said));
   ASSIGN_OR_RETURN(const Claim claim, DecodeClaim(claimed));

@@ -9,8 +9,8 @@ namespace gauntlet {
 namespace {
 
 // Indices in the state. Counts are exact up to 2^24 epochs.
-constexpr size_t kBest = 0;
-constexpr size_t kHasBest = 1;
+constexpr size_t kBestValue = 0;
+constexpr size_t kHasBestValue = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
 // Weights of the best epoch, then the state that its replicas kept. Once the
@@ -58,7 +58,7 @@ bool EarlyStopping::IsOutOfPatience(std::span<const float> state) const {
 
 // Exchanges the model's weights with the saved ones: best epoch and last epoch.
 void EarlyStopping::SwapBestModel(const Boundary& at) const {
-  if (!options_.restore_best_weights || at.state[kHasBest] == 0.0f) return;
+  if (!options_.restore_best_weights || at.state[kHasBestValue] == 0.0f) return;
   const auto best_model = at.state.subspan(kBestModel);
   std::ranges::swap_ranges(best_model.first(at.weights.size()), at.weights);
   std::ranges::swap_ranges(best_model.subspan(at.weights.size()),
@@ -81,7 +81,7 @@ bool EarlyStopping::Better(float value, std::span<const float> state) const {
                                           : value + options_.min_delta < than;
   };
   if (!std::isfinite(value)) return false;
-  if (state[kHasBest] != 0.0f) return beats(state[kBest]);
+  if (state[kHasBestValue] != 0.0f) return beats(state[kBestValue]);
   return !options_.baseline || beats(*options_.baseline);
 }
 
@@ -91,8 +91,8 @@ Status EarlyStopping::OnEpochEnd(const Boundary& at,
   // Rounded to float, as the best value is stored: equal values compare equal.
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
   if (Better(value, at.state)) {
-    at.state[kBest] = value;
-    at.state[kHasBest] = 1.0f;
+    at.state[kBestValue] = value;
+    at.state[kHasBestValue] = 1.0f;
     at.state[kWaited] = 0.0f;
     if (options_.restore_best_weights) {
       const auto best_model = at.state.subspan(kBestModel);

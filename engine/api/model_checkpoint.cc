@@ -9,8 +9,8 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kBest = 0;
-constexpr size_t kHasBest = 1;
+constexpr size_t kBestSaved = 0;
+constexpr size_t kHasBestSaved = 1;
 
 Result<std::string> PathFor(const std::string& pattern, uint64_t epoch,
                             const EpochMetrics& metrics) {
@@ -56,12 +56,13 @@ Result<bool> ModelCheckpoint::IsBest(const EpochMetrics& metrics,
                                      std::span<float> state) const {
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
   if (!std::isfinite(value)) return false;
-  const bool best = state[kHasBest] == 0.0f ||
-                    (MoreIsBetter(options_.monitor) ? value > state[kBest]
-                                                    : value < state[kBest]);
+  const bool best =
+      state[kHasBestSaved] == 0.0f ||
+      (MoreIsBetter(options_.monitor) ? value > state[kBestSaved]
+                                      : value < state[kBestSaved]);
   if (best) {
-    state[kBest] = value;
-    state[kHasBest] = 1.0f;
+    state[kBestSaved] = value;
+    state[kHasBestSaved] = 1.0f;
   }
   return best;
 }

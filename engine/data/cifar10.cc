@@ -11,9 +11,9 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kSide = kCifar10Side;
+constexpr size_t kImageSide = kCifar10Side;
 constexpr size_t kChannels = kCifar10Channels;
-constexpr size_t kPlane = kSide * kSide;
+constexpr size_t kPlane = kImageSide * kImageSide;
 constexpr size_t kRowBytes = 1 + kChannels * kPlane;
 
 constexpr std::array<std::string_view, 5> kTrainFiles = {
@@ -67,7 +67,7 @@ Status AppendRows(const std::string& path, std::string_view bytes,
 
 Result<RawRows> ReadCifar10(Storage& storage, const std::string& directory,
                             DataPart part) {
-  RawRows raw{.height = kSide, .width = kSide, .channels = kChannels};
+  RawRows raw{.height = kImageSide, .width = kImageSide, .channels = kChannels};
   for (const std::string_view name : FilesOf(part)) {
     const std::string path = fmt::format("{}/{}", directory, name);
     const Result<std::string> bytes = ReadDataFile(storage, path);

@@ -13,13 +13,13 @@
 namespace gauntlet {
 namespace {
 
-constexpr int32_t kSide = 28;
+constexpr int32_t kDigitSide = 28;
 constexpr uint32_t kBlock = 4;  // side of a block that becomes 1 pixel
 constexpr uint64_t kDigitsKey = 0x6469676974730001;
 // Coordinates are in 1/16 of a pixel.
 constexpr int32_t kPixel = 16;
 
-using Canvas = std::array<uint8_t, size_t{kSide} * kSide>;
+using Canvas = std::array<uint8_t, size_t{kDigitSide} * kDigitSide>;
 
 // Random numbers of one row, consumed in the order of the calls.
 class RowRandom {
@@ -115,17 +115,17 @@ void DrawSegment(Point a, Point b, const Nib& nib, Canvas& canvas) {
   const Segment segment(a, b, nib);
   const int32_t reach = nib.radius + kPixel;
   const auto first = [reach](int32_t u, int32_t v) {
-    return std::clamp((std::min(u, v) - reach) / kPixel, 0, kSide);
+    return std::clamp((std::min(u, v) - reach) / kPixel, 0, kDigitSide);
   };
   const auto last = [reach](int32_t u, int32_t v) {
-    return std::clamp((std::max(u, v) + reach) / kPixel + 1, 0, kSide);
+    return std::clamp((std::max(u, v) + reach) / kPixel + 1, 0, kDigitSide);
   };
   const int32_t left = first(a.x, b.x);
   const int32_t right = last(a.x, b.x);
   const int32_t bottom = last(a.y, b.y);
   for (int32_t y = first(a.y, b.y); y < bottom; ++y) {
     for (int32_t x = left; x < right; ++x) {
-      uint8_t& pixel = canvas[static_cast<size_t>(y * kSide + x)];
+      uint8_t& pixel = canvas[static_cast<size_t>(y * kDigitSide + x)];
       pixel = std::max(pixel, segment.At({.x = x * kPixel + kPixel / 2,
                                           .y = y * kPixel + kPixel / 2}));
     }
@@ -153,7 +153,7 @@ Placement RandomPlacement(RowRandom& random) {
   place.yy = random.Between(640, 860);
   place.xy = random.Between(-240, 240);  // slant
   place.yx = random.Between(-120, 120);
-  const int32_t middle = kSide * kPixel / 2;
+  const int32_t middle = kDigitSide * kPixel / 2;
   const int32_t shift = 5 * kPixel / 2;
   place.center = {.x = middle + random.Between(-shift, shift),
                   .y = middle + random.Between(-shift, shift)};
@@ -179,7 +179,7 @@ void DrawShape(DigitShape shape, RowRandom& random, Canvas& canvas) {
 void DrawDistractors(RowRandom& random, Canvas& canvas) {
   const int32_t count = random.Between(0, 2);
   for (int32_t i = 0; i < count; ++i) {
-    const int32_t edge = kSide * kPixel;
+    const int32_t edge = kDigitSide * kPixel;
     const Point a{.x = random.Between(0, edge), .y = random.Between(0, edge)};
     const int32_t length = 5 * kPixel;
     const Point b{.x = a.x + random.Between(-length, length),
@@ -218,14 +218,14 @@ uint8_t DrawRow(RowRandom random, Canvas& canvas) {
 
 // Writes the rounded mean of each block.
 void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
-  constexpr uint32_t kSmall = uint32_t{kSide} / kBlock;
+  constexpr uint32_t kSmall = uint32_t{kDigitSide} / kBlock;
   for (uint32_t i = 0; i < small.size(); ++i) {
     uint32_t sum = kBlock * kBlock / 2;
     for (uint32_t y = 0; y < kBlock; ++y) {
       for (uint32_t x = 0; x < kBlock; ++x) {
         const uint32_t row = i / kSmall * kBlock + y;
         const uint32_t column = i % kSmall * kBlock + x;
-        sum += canvas[row * kSide + column];
+        sum += canvas[row * kDigitSide + column];
       }
     }
     small[i] = static_cast<uint8_t>(sum / (kBlock * kBlock));
@@ -235,7 +235,7 @@ void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
 }  // namespace
 
 RawRows DrawDigits(const DigitsSpec& spec) {
-  CHECK(spec.side == kSide || spec.side * kBlock == kSide,
+  CHECK(spec.side == kDigitSide || spec.side * kBlock == kDigitSide,
         fmt::format("side {}", spec.side));
   const size_t size = size_t{spec.side} * spec.side;
   RawRows raw{.rows = spec.rows, .height = spec.side, .width = spec.side};
@@ -248,7 +248,7 @@ RawRows DrawDigits(const DigitsSpec& spec) {
   for (uint32_t row = 0; row < spec.rows; ++row) {
     raw.labels[row] = DrawRow(RowRandom(stream, row), canvas);
     const auto out = std::span(raw.pixels).subspan(row * size, size);
-    if (spec.side == kSide) {
+    if (spec.side == kDigitSide) {
       std::copy(canvas.begin(), canvas.end(), out.begin());
     } else {
       Shrink(canvas, out);

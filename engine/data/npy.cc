@@ -52,7 +52,7 @@ Result<NpyFile> ReadNpyFile(Storage& storage, std::string path) {
 }
 
 // Reads rows, height, width and channels from the shape.
-Status TakeShape(const NpyFile& file, RawRows& raw) {
+Status TakeRowShape(const NpyFile& file, RawRows& raw) {
   std::vector<uint64_t> shape = file.array.shape;
   if (shape.size() == 2) shape = {shape[0], 1, shape[1], 1};
   if (shape.size() == 3) shape.push_back(1);
@@ -85,7 +85,7 @@ Status TakeFeatures(const NpyFile& file, RawRows& raw) {
     return file.Malformed(array.type_offset, "features of type |u1 or <f4",
                           NpyTypeName(array.type));
   }
-  RETURN_IF_ERROR(TakeShape(file, raw));
+  RETURN_IF_ERROR(TakeRowShape(file, raw));
   if (array.type == NpyType::kU1) {
     raw.pixels.resize(array.elements);
     std::memcpy(raw.pixels.data(), file.bytes.data() + array.data_offset,

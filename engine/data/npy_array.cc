@@ -133,7 +133,7 @@ Status TakeOrder(Cursor& cursor) {
       "one in Fortran order");
 }
 
-Result<std::vector<uint64_t>> TakeShape(Cursor& cursor) {
+Result<std::vector<uint64_t>> ParseShape(Cursor& cursor) {
   std::vector<uint64_t> shape;
   if (!cursor.Take("(")) return cursor.Expected("a shape as (2, 28, 28)");
   cursor.SkipSpaces();
@@ -183,7 +183,7 @@ Status TakeEntry(Cursor& cursor, NpyHeader& header) {
   if (key == "shape" && !header.shape_seen) {
     header.shape_seen = true;
     header.array.shape_offset = cursor.offset();
-    ASSIGN_OR_RETURN(header.array.shape, TakeShape(cursor));
+    ASSIGN_OR_RETURN(header.array.shape, ParseShape(cursor));
     return OkStatus();
   }
   return cursor.ExpectedAt(offset, kKeys, Shown(key));

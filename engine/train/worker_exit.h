@@ -15,6 +15,9 @@ enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);
 
+// Returns the code with which the process exits.
+constexpr int WorkerExitCode(WorkerExit exit) { return static_cast<int>(exit); }
+
 // Returns the exit code of the whole job for that of a worker: kStartLater,
 // which only the launcher understands, becomes kLostWorker.
 WorkerExit OutsideOfTheJob(WorkerExit exit);

@@ -80,9 +80,9 @@ bool IsNameCharacter(char c) {
 // Implements RFC 1035, section 2.3.4. Rejects names that end in a number:
 // resolvers take them for IPv4 addresses in older notations.
 bool IsName(std::string_view host) {
-  constexpr size_t kMaxNameBytes = 253;
+  constexpr size_t kMaxHostBytes = 253;
   constexpr size_t kMaxLabelBytes = 63;
-  if (host.empty() || host.size() > kMaxNameBytes) return false;
+  if (host.empty() || host.size() > kMaxHostBytes) return false;
   std::string_view label;
   while (true) {
     const size_t end = std::min(host.find('.'), host.size());

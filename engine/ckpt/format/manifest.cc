@@ -21,7 +21,7 @@ constexpr std::string_view kForGood = "for_good";
 constexpr size_t kDigestLineBytes =
     kDigestPrefix.size() + Digest::kDigits + kDigestSuffix.size();
 
-std::string DigestLineOf(std::string_view before) {
+std::string ManifestDigestLine(std::string_view before) {
   return std::string(kDigestPrefix) + DigestOf(before).ToString() +
          std::string(kDigestSuffix);
 }
@@ -140,7 +140,7 @@ Result<std::vector<ShardFile>> ParseFiles(const Json& json) {
   return files;
 }
 
-Result<std::optional<ParentRecord>> ParseParent(const Json& json) {
+Result<std::optional<ParentRecord>> ReadParent(const Json& json) {
   if (json.is_null()) return std::optional<ParentRecord>();
   JsonFields fields(json, "parent");
   ParentRecord parent;
@@ -195,7 +195,7 @@ Result<Manifest> ParseFields(const Json& json) {
   const Json& files = fields.Any("files");
   fields.String("xxh3_128");
   RETURN_IF_ERROR(fields.Finish());
-  ASSIGN_OR_RETURN(manifest.parent, ParseParent(parent));
+  ASSIGN_OR_RETURN(manifest.parent, ReadParent(parent));
   ASSIGN_OR_RETURN(manifest.files, ParseFiles(files));
   return manifest;
 }
@@ -364,7 +364,7 @@ std::string EncodeManifest(const Manifest& manifest) {
     before = ",\n";
   }
   json.Raw("],\n");
-  json.Raw(DigestLineOf(json.text()));
+  json.Raw(ManifestDigestLine(json.text()));
   return json.Take();
 }
 

@@ -155,13 +155,13 @@ std::vector<std::string> FencedCheckpoints(const RecordedClaim& claim) {
 }
 
 // Entries of which only the last `kept` are kept.
-struct Surplus {
+struct SurplusNames {
   std::span<const std::string> names;
   size_t kept = 0;
 };
 
 Status RemoveSurplus(World& world, const std::string& directory,
-                     const ClaimRecord& owner, const Surplus& surplus,
+                     const ClaimRecord& owner, const SurplusNames& surplus,
                      Cleanup& cleanup) {
   const auto& [names, kept] = surplus;
   if (names.size() <= kept) return OkStatus();

@@ -24,7 +24,7 @@ int ValueOf(char digit) {
   return value == kDigits.npos ? -1 : static_cast<int>(value);
 }
 
-const unsigned char* BytesOf(const void* data) {
+const unsigned char* UnsignedBytes(const void* data) {
   return static_cast<const unsigned char*>(data);
 }
 
@@ -95,7 +95,7 @@ TokenMac::TokenMac(const JobToken& token)
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(),
                                        digest.size()),
       OSSL_PARAM_construct_end()};
-  CHECK(EVP_MAC_init(context_->keyed, BytesOf(token.bytes_.data()),
+  CHECK(EVP_MAC_init(context_->keyed, UnsignedBytes(token.bytes_.data()),
                      token.bytes_.size(), parameters) == 1,
         "OpenSSL has SHA-256");
 }
@@ -108,8 +108,10 @@ std::string TokenMac::Sign(Parts parts) const {
   bool good = EVP_MAC_init(context_->keyed, nullptr, 0, nullptr) == 1;
   for (const std::string_view part : parts) {
     const uint64_t size = part.size();
-    good &= EVP_MAC_update(context_->keyed, BytesOf(&size), sizeof(size)) == 1;
-    good &= EVP_MAC_update(context_->keyed, BytesOf(part.data()), size) == 1;
+    good &= EVP_MAC_update(context_->keyed, UnsignedBytes(&size),
+                           sizeof(size)) == 1;
+    good &=
+        EVP_MAC_update(context_->keyed, UnsignedBytes(part.data()), size) == 1;
   }
   std::string proof(kBytes, '\0');
   size_t written = 0;

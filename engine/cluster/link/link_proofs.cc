@@ -14,7 +14,7 @@ constexpr std::string_view kWelcome = "gauntlet/2 welcome";
 constexpr std::string_view kRefusal = "gauntlet/2 refusal";
 
 template <typename T>
-std::string_view BytesOf(const T& value) {
+std::string_view BytesOfValue(const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
@@ -23,34 +23,34 @@ std::string_view BytesOf(const T& value) {
 template <typename Use>
 auto WithParts(const Nonce& nonce, uint32_t server, const Hello& hello,
                const Use& use) {
-  return use({kHello, BytesOf(nonce), BytesOf(server), BytesOf(hello.role),
-              BytesOf(hello.rank), BytesOf(hello.incarnation),
-              BytesOf(hello.generation), hello.host, hello.address,
-              hello.payload, hello.nonce});
+  return use({kHello, BytesOfValue(nonce), BytesOfValue(server),
+              BytesOfValue(hello.role), BytesOfValue(hello.rank),
+              BytesOfValue(hello.incarnation), BytesOfValue(hello.generation),
+              hello.host, hello.address, hello.payload, hello.nonce});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Accepted& /*accepted*/,
                const Use& use) {
-  return use({kAccepted, BytesOf(link.server_nonce), link.client_nonce,
-              BytesOf(link.client), BytesOf(link.server)});
+  return use({kAccepted, BytesOfValue(link.server_nonce), link.client_nonce,
+              BytesOfValue(link.client), BytesOfValue(link.server)});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Welcome& welcome,
                const Use& use) {
   const std::string addresses = EncodeList(welcome.addresses);
-  return use({kWelcome, BytesOf(link.server_nonce), link.client_nonce,
-              BytesOf(link.client), BytesOf(link.server),
-              BytesOf(welcome.generation), addresses, welcome.decision});
+  return use({kWelcome, BytesOfValue(link.server_nonce), link.client_nonce,
+              BytesOfValue(link.client), BytesOfValue(link.server),
+              BytesOfValue(welcome.generation), addresses, welcome.decision});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Refusal& refusal,
                const Use& use) {
-  return use({kRefusal, BytesOf(link.server_nonce), link.client_nonce,
-              BytesOf(link.client), BytesOf(link.server), BytesOf(refusal.code),
-              refusal.message});
+  return use({kRefusal, BytesOfValue(link.server_nonce), link.client_nonce,
+              BytesOfValue(link.client), BytesOfValue(link.server),
+              BytesOfValue(refusal.code), refusal.message});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using MaybeClaim = Result<std::optional<ClusterClaim>>;
 
-constexpr int kMaxNumber = std::numeric_limits<int>::max();
+constexpr int kMaxClaimedNumber = std::numeric_limits<int>::max();
 constexpr int64_t kMaxId = std::numeric_limits<uint32_t>::max();
 // Below the range from which Linux assigns ports.
 constexpr int kFirstPort = 20000;
@@ -48,7 +48,7 @@ class ClaimReader {
 
   Result<std::optional<SourcedNumber>> Number(std::string_view name, int low) {
     ASSIGN_OR_RETURN(std::optional<SourcedNumber> told,
-                     FindNumber(environment_, name, low, kMaxNumber));
+                     FindNumber(environment_, name, low, kMaxClaimedNumber));
     if (told) claim_.from.push_back(told->source);
     return told;
   }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMaxHosts = 10'000'000;
 constexpr size_t kMaxText = size_t{1} << 20;
-constexpr int64_t kMaxNumber = 999'999'999'999;
+constexpr int64_t kMaxHostNumber = 999'999'999'999;
 
 Status Malformed(std::string_view what, std::string_view found) {
   return InvalidArgument(
@@ -39,10 +39,10 @@ Result<Bracket> ReadBracket(std::string_view text) {
     const std::string_view range = TakeUntil(text, ',');
     std::string_view rest = range;
     const Result<int64_t> low =
-        ParseNumberText(TakeUntil(rest, '-'), 0, kMaxNumber);
+        ParseNumberText(TakeUntil(rest, '-'), 0, kMaxHostNumber);
     const bool single = range.find('-') == range.npos;
     const Result<int64_t> high =
-        single ? low : ParseNumberText(rest, 0, kMaxNumber);
+        single ? low : ParseNumberText(rest, 0, kMaxHostNumber);
     const bool digits = range.find_first_not_of("0123456789-") == range.npos;
     if (!low.ok() || !high.ok() || !digits || *low > *high) {
       return Malformed("expected a number or an ascending range", range);

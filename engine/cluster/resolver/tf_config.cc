@@ -81,14 +81,14 @@ Result<Cluster> ReadCluster(const Json& json) {
   return cluster;
 }
 
-struct Task {
+struct TfTask {
   std::string type;
   int index = 0;
 };
 
-Result<Task> ReadTask(const Json& json) {
+Result<TfTask> ReadTask(const Json& json) {
   JsonFields fields(json, "task");
-  Task task;
+  TfTask task;
   task.type = fields.String("type");
   task.index = static_cast<int>(fields.Integer("index", 0, kMaxTasks - 1));
   RETURN_IF_ERROR(fields.Finish());
@@ -100,7 +100,7 @@ Result<Task> ReadTask(const Json& json) {
 
 // Checks that the cluster has this task. TensorFlow does not list evaluators in
 // the cluster.
-Status CheckTask(const Task& task, const Cluster& cluster) {
+Status CheckTask(const TfTask& task, const Cluster& cluster) {
   const auto job = cluster.find(task.type);
   if (job == cluster.end()) {
     if (task.type == "evaluator") return OkStatus();
@@ -115,7 +115,7 @@ Status CheckTask(const Task& task, const Cluster& cluster) {
       tasks - 1, task.type, tasks, tasks == 1 ? "" : "es", task.index));
 }
 
-Result<ClusterPlace> PlaceOf(const Task& task, const Cluster& cluster) {
+Result<ClusterPlace> PlaceOf(const TfTask& task, const Cluster& cluster) {
   RETURN_IF_ERROR(CheckTask(task, cluster));
   ClusterPlace place{.addresses = {},
                      .rank = task.index,
@@ -149,7 +149,7 @@ Result<ClusterPlace> PlaceFromObject(const Json& json) {
   }
   RETURN_IF_ERROR(fields.Finish());
   ASSIGN_OR_RETURN(const Cluster cluster, ReadCluster(cluster_json));
-  ASSIGN_OR_RETURN(const Task task, ReadTask(task_json));
+  ASSIGN_OR_RETURN(const TfTask task, ReadTask(task_json));
   return PlaceOf(task, cluster);
 }
 

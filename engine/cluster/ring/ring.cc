@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-std::string_view BytesOf(std::span<const float> floats) {
+std::string_view BytesOfFloats(std::span<const float> floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
 }
 
@@ -181,7 +181,7 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   Tally& tally = reduction.tally;
   Result<Frame> frame =
       place_.rank == 0
-          ? EncodeChunk(header, BytesOf(reduction.LocalChunk(0, chunk)))
+          ? EncodeChunk(header, BytesOfFloats(reduction.LocalChunk(0, chunk)))
           : Receive(reduction.timeout);
   if (place_.rank > 0) {
     const Result<ChunkHeader> below =

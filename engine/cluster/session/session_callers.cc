@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint32_t kChief = 0;
+constexpr uint32_t kChiefRank = 0;
 
 // Bound on a worker's starts between two generations; a launcher gives up long
 // before.
@@ -40,7 +40,7 @@ LinkContext Session::ContextOfRank(size_t rank) const {
   return {.server_nonce = control_[rank]->nonce(),
           .client_nonce = hello_nonces_[rank],
           .client = static_cast<uint32_t>(rank),
-          .server = kChief};
+          .server = kChiefRank};
 }
 
 Frame Session::RefusalTo(const LinkContext& link, const Status& reason) const {
@@ -119,7 +119,7 @@ void Session::AnswerLateConnection(Incoming incoming) {
   Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
   if (!hello.ok()) return;  // the gate rejects such frames
   Caller caller = CallerOf(std::move(incoming), *std::move(hello));
-  if (options_.rank != kChief) {
+  if (options_.rank != kChiefRank) {
     return Refuse(caller, Unavailable(fmt::format(
                               "rank {} is not the chief (generation {})",
                               options_.rank, decision_.generation)));
@@ -171,7 +171,7 @@ Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
 // Rejects a hello with impossible numbers: a far too large one would exclude
 // the rank's own worker, or overflow when incremented.
 Status Session::CheckControlHello(const Hello& hello) const {
-  if (hello.rank == kChief) {
+  if (hello.rank == kChiefRank) {
     return InvalidArgument("rank 0 is this chief: expected another rank");
   }
   const uint64_t latest =

@@ -55,7 +55,7 @@ Status FindCudaDriver() {
 
 namespace {
 
-Result<Library> Open(const std::string& file) {
+Result<Library> OpenLibrary(const std::string& file) {
   RETURN_IF_ERROR(Annotate(CheckLibraryFile(file), "no CUDA library"));
   Library library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library != nullptr) return library;
@@ -69,7 +69,7 @@ std::string PluginFile() {
 }  // namespace
 
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
-  ASSIGN_OR_RETURN(Library library, Open(file));
+  ASSIGN_OR_RETURN(Library library, OpenLibrary(file));
   const auto entry =
       reinterpret_cast<gpu::CudaEntry*>(dlsym(library.get(), gpu::kCudaEntry));
   if (entry == nullptr) {
@@ -85,7 +85,7 @@ Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
 
 Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
     const std::string& file) {
-  ASSIGN_OR_RETURN(Library library, Open(file));
+  ASSIGN_OR_RETURN(Library library, OpenLibrary(file));
   const auto entry = reinterpret_cast<gpu::CollectiveEntry*>(
       dlsym(library.get(), gpu::kCollectiveEntry));
   if (entry == nullptr) {

@@ -31,7 +31,7 @@ uint32_t RecordBytes(size_t frame) {
   return kRecordHeaderBytes + whole;
 }
 
-std::string NameOf(const Nonce& nonce) {
+std::string LaneName(const Nonce& nonce) {
   std::string name = "gauntlet-lane-";
   for (const std::byte byte : nonce) {
     name += fmt::format("{:02x}", static_cast<unsigned>(byte));
@@ -44,7 +44,7 @@ bool IsLane(const std::string& path, const Nonce& nonce) {
   char target[256];
   const ssize_t size = readlink(path.c_str(), target, sizeof target);
   return size > 0 && std::string_view(target, static_cast<size_t>(size))
-                         .starts_with("/memfd:" + NameOf(nonce));
+                         .starts_with("/memfd:" + LaneName(nonce));
 }
 
 void WakeAll(std::atomic<uint32_t>& word) {
@@ -99,7 +99,7 @@ Result<std::unique_ptr<SharedLane>> SharedLane::Map(Descriptor file) {
 
 Result<std::unique_ptr<SharedLane>> SharedLane::Create(const Nonce& nonce) {
   Descriptor file(
-      memfd_create(NameOf(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+      memfd_create(LaneName(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // Sealed, so that neither process can truncate it under the other.
   if (!file.valid() || ftruncate(file.get(), sizeof(Memory)) != 0 ||
       fcntl(file.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0) {

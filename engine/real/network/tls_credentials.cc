@@ -36,7 +36,7 @@ using Check = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>;
 // Returns no passphrase, so that OpenSSL does not prompt for one.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
-Bio Open(std::string_view pem) {
+Bio OpenPem(std::string_view pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
@@ -52,7 +52,7 @@ Result<Certificates> ReadCertificates(std::string_view flag,
                                       const std::string& path,
                                       std::string_view pem) {
   Certificates read(sk_X509_new_null());
-  const Bio bio = Open(pem);
+  const Bio bio = OpenPem(pem);
   while (X509* const next =
              PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)) {
     sk_X509_push(read.get(), next);
@@ -68,7 +68,7 @@ Result<Certificates> ReadCertificates(std::string_view flag,
 }
 
 Status CheckKey(const TlsFiles& files, std::string_view pem, X509* own) {
-  const Bio bio = Open(pem);
+  const Bio bio = OpenPem(pem);
   const PrivateKey key(
       PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
   const bool fits =

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 8> kClusterPrefixes = {
     "MASTER_", "PET_", "TORCHELASTIC_", "SLURM_",
     "OMPI_",   "PMI_", "PMIX_",         "PRTE_"};
 
-std::string_view NameOf(std::string_view entry) {
+std::string_view VariableName(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
@@ -37,9 +37,10 @@ std::vector<std::string> WorkerEnvironment(
   for (const std::string& entry : inherited) {
     const bool replaced =
         std::ranges::any_of(added, [&](const std::string& other) {
-          return NameOf(other) == NameOf(entry);
+          return VariableName(other) == VariableName(entry);
         });
-    if (!replaced && !TellsPlace(NameOf(entry))) environment.push_back(entry);
+    if (!replaced && !TellsPlace(VariableName(entry)))
+      environment.push_back(entry);
   }
   environment.insert(environment.end(), added.begin(), added.end());
   return environment;

@@ -28,8 +28,8 @@ void AppendQuoted(std::string& line, std::string_view text) {
     line += '"';
     return;
   }
-  using Json = nlohmann::ordered_json;
-  line += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  line += nlohmann::ordered_json(text).dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void AppendNumber(std::string& line, std::string_view key, uint64_t value) {

@@ -23,8 +23,6 @@ constexpr Duration kPausedItself = std::chrono::seconds(1);
 
 constexpr int kNotStarted = 127;
 
-constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
-
 WorkerExit ExitForStatus(const std::string& status) {
   if (status == "done") return WorkerExit::kDone;
   return status == "stopped" ? WorkerExit::kStopped : WorkerExit::kNotFinite;
@@ -233,7 +231,7 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
                  : exited.signal != 0 ? Reason::kSignal
                                       : Reason::kExited;
   world_.events.Emit(std::move(event));
-  if (exited.code == ExitCode(WorkerExit::kDone)) {
+  if (exited.code == WorkerExitCode(WorkerExit::kDone)) {
     NoMoreStarts(Reason::kWorkerDone, worker);
     // The chief may still have to export the model or delete checkpoints.
     SetKillDeadline(std::max(options_.stop_grace, patience_));
@@ -251,9 +249,9 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   }
   NoMoreStarts(Died(exited) ? Reason::kWorkerDied : Reason::kWorkerLeft,
                worker);
-  const bool leaving =
-      exited.signal == 0 && (exited.code == ExitCode(WorkerExit::kStopped) ||
-                             exited.code == ExitCode(WorkerExit::kNotFinite));
+  const bool leaving = exited.signal == 0 &&
+                       (exited.code == WorkerExitCode(WorkerExit::kStopped) ||
+                        exited.code == WorkerExitCode(WorkerExit::kNotFinite));
   SetKillDeadline(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
@@ -390,12 +388,12 @@ std::string Attempt::ReasonOfLosses() {
 // the chief then dies, checkpoints that it should delete may be left; if it
 // cannot delete them, the job has failed.
 LaunchEnd Attempt::EndWithResult() const {
-  LaunchEnd end = {.exit_code = ExitCode(ExitForStatus(result_->status)),
+  LaunchEnd end = {.exit_code = WorkerExitCode(ExitForStatus(result_->status)),
                    .result = result_};
   for (const Loss& loss : std::span(losses_).subspan(losses_before_result_)) {
     if (loss.worker != chief() ||
-        loss.exited.code == ExitCode(WorkerExit::kStopped) ||
-        loss.exited.code == ExitCode(WorkerExit::kNotFinite)) {
+        loss.exited.code == WorkerExitCode(WorkerExit::kStopped) ||
+        loss.exited.code == WorkerExitCode(WorkerExit::kNotFinite)) {
       continue;
     }
     if (Died(loss.exited)) {
@@ -405,7 +403,7 @@ LaunchEnd Attempt::EndWithResult() const {
           result_->status, Describe(loss));
       continue;
     }
-    end.exit_code = ExitCode(WorkerExit::kFailed);
+    end.exit_code = WorkerExitCode(WorkerExit::kFailed);
     end.reason = fmt::format("{}, but its checkpoints could not be deleted: {}",
                              result_->status, loss.failure);
   }
@@ -421,13 +419,14 @@ std::optional<LaunchEnd> Attempt::FinalOutcome() const {
     // precedence.
     const Loss* said = nullptr;
     for (const Loss& loss : losses_) {
-      if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {
+      if (loss.exited.signal != 0 ||
+          loss.exited.code != WorkerExitCode(permanent)) {
         continue;
       }
       if (said == nullptr || loss.worker == chief()) said = &loss;
     }
     if (said != nullptr) {
-      return LaunchEnd{.exit_code = ExitCode(OutsideOfTheJob(permanent)),
+      return LaunchEnd{.exit_code = WorkerExitCode(OutsideOfTheJob(permanent)),
                        .reason = Describe(*said)};
     }
   }
@@ -436,7 +435,7 @@ std::optional<LaunchEnd> Attempt::FinalOutcome() const {
   }
   if (launch_.told_to_stop) {
     // The work since the last save is lost.
-    return LaunchEnd{.exit_code = ExitCode(WorkerExit::kLostWorker),
+    return LaunchEnd{.exit_code = WorkerExitCode(WorkerExit::kLostWorker),
                      .reason = "told to stop, and nothing was saved: " +
                                (losses_.empty() ? "no worker reported a result"
                                                 : Describe(losses_.front()))};

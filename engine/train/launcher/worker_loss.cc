@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
-}  // namespace
 
 bool Died(const WorkerExited& exited) {
   return exited.signal != 0 || !IsWorkerExit(exited.code);
@@ -19,13 +16,14 @@ bool FailedItself(const Loss& loss) {
 std::string Describe(const Loss& loss) {
   const bool killed = loss.exited.signal != 0;
   if (loss.own_device_failed ||
-      (!killed && loss.exited.code == ExitCode(WorkerExit::kLostWorker))) {
+      (!killed &&
+       loss.exited.code == WorkerExitCode(WorkerExit::kLostWorker))) {
     return fmt::format("worker {} exited: {}", loss.worker,
                        loss.failure.empty()
                            ? "another worker, the disk or memory failed"
                            : loss.failure);
   }
-  if (!killed && loss.exited.code == ExitCode(WorkerExit::kStartLater)) {
+  if (!killed && loss.exited.code == WorkerExitCode(WorkerExit::kStartLater)) {
     return loss.failure.empty()
                ? fmt::format(
                      "worker {}: no processes, threads or disk space left "

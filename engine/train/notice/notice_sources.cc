@@ -17,7 +17,7 @@ struct PathParts {
   std::string name;
 };
 
-PathParts PartsOf(const std::string& path) {
+PathParts SplitPath(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == path.npos) return {.directory = ".", .name = path};
   return {.directory = slash == 0 ? "/" : path.substr(0, slash),
@@ -69,7 +69,7 @@ bool NoticeSources::SaysSo(Source& source, Time deadline) {
 // Reads the directory and never opens the file: opening a pipe would block
 // until its other end is opened.
 Result<bool> NoticeSources::FileIsThere(Time) {
-  const PathParts parts = PartsOf(options_.file);
+  const PathParts parts = SplitPath(options_.file);
   const Result<std::vector<DirectoryEntry>> entries =
       world_.storage.List(parts.directory);
   if (!entries.ok()) return entries.status();

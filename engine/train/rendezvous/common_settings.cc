@@ -83,7 +83,7 @@ Result<Json> Decode(std::string_view encoded) {
   return all;
 }
 
-std::string TextOf(const Json& json) {
+std::string CompactJson(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -116,8 +116,8 @@ Status CompareSettings(std::string_view chief, std::string_view other,
   }
   const std::string where = fmt::format("at rank {}", rank);
   const std::string difference = DescribeJsonDifference(
-      {.json = TextOf(expected), .where = "at the chief"},
-      {.json = TextOf(*found), .where = where});
+      {.json = CompactJson(expected), .where = "at the chief"},
+      {.json = CompactJson(*found), .where = where});
   return InvalidArgument(
       fmt::format("rank {} was told something else than the chief: {}", rank,
                   Shortened(difference)));

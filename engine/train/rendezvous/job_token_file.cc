@@ -16,9 +16,9 @@ namespace {
 
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
-constexpr Duration kLookEvery = std::chrono::milliseconds(100);
-// Pauses between two changes of the directory by one rank (ListAnew): the first
-// one, and the maximum up to which they double. There may be thousands of
+constexpr Duration kTokenPollInterval = std::chrono::milliseconds(100);
+// Pauses between two changes of the directory by one rank (ListTokensAnew): the
+// first one, and the maximum up to which they double. There may be thousands of
 // ranks.
 constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
 constexpr Duration kMaxChangePause = std::chrono::seconds(5);
@@ -66,7 +66,7 @@ Status Publish(World& world, const std::string& directory,
 
 // Makes this host reread the listing: a host caches a listing until it changes
 // the directory itself. Best effort: this worker may have no write permission.
-void ListAnew(World& world, const std::string& directory) {
+void ListTokensAnew(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory) + std::string(kLookSuffix);
   if (world.storage.Open(path, OpenMode::kCreateTruncate).ok()) {
     static_cast<void>(world.storage.Remove(path, FileKind::kFile));
@@ -115,7 +115,7 @@ Result<JobToken> MakeTokenFile(World& world, const std::string& directory) {
       if (made.code() == Code::kAlreadyExists ||
           made.code() == Code::kNotFound) {
         // A stale listing may hide the existing file.
-        ListAnew(world, directory);
+        ListTokensAnew(world, directory);
         continue;
       }
       if (!made.ok()) return Annotate(made, TokenFile(directory));
@@ -148,14 +148,14 @@ Result<JobToken> AwaitTokenFile(
                       TokenFile(directory)));
     }
     if (now >= change_at) {
-      ListAnew(world, directory);
+      ListTokensAnew(world, directory);
       pause = std::min(2 * pause, kMaxChangePause);
       change_at = now + pause;
     } else {
       // Makes the host check with its file server whether the listing changed.
       static_cast<void>(world.storage.List(directory));
     }
-    world.clock.SleepUntil(std::min(deadline, now + kLookEvery));
+    world.clock.SleepUntil(std::min(deadline, now + kTokenPollInterval));
   }
   return DeadlineExceeded(
       fmt::format("{}: the chief has not made it in time: --ckpt has to be a "

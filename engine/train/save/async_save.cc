@@ -48,7 +48,7 @@ void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
   }
 }
 
-int64_t BytesOf(std::span<const TensorView> tensors) {
+int64_t TensorBytes(std::span<const TensorView> tensors) {
   size_t bytes = 0;
   for (const TensorView& tensor : tensors) bytes += tensor.bytes.size();
   return static_cast<int64_t>(bytes);
@@ -102,7 +102,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
                          .step = attempt_.head.step,
                          .phase = attempt_.head.phase,
-                         .count = BytesOf(*own),
+                         .count = TensorBytes(*own),
                          .detail = waited});
     StartWriting(*std::move(own));
   } else {

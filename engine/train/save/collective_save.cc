@@ -39,7 +39,7 @@ Status CheckAgreement(uint64_t step,
                   step, most->second, most->first, odd));
 }
 
-std::string TextOf(const std::optional<Digest>& digest) {
+std::string DigestText(const std::optional<Digest>& digest) {
   return digest ? digest->ToString() : "";
 }
 
@@ -100,8 +100,8 @@ constexpr size_t kDigestField = 2;
 
 // Returns the shards, one of each rank that writes one, by rank. The error is
 // that of the first rank whose part failed.
-Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports,
-                                       int shards) {
+Result<std::vector<ShardFile>> ShardsOfReports(
+    std::span<const std::string> reports, int shards) {
   std::vector<ShardFile> parts;
   parts.reserve(static_cast<size_t>(shards));
   for (size_t rank = 0; rank < reports.size(); ++rank) {
@@ -326,10 +326,10 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     began = MakeRoomAfter(name.status());
     times_.Lap(TimePart::kPrepare);
   }
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> all,
-      AllGather(attempt, EncodeList({TextOf(attempt.whole), EncodeStatus(began),
-                                     attempt.name, RoomFreed()})));
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   AllGather(attempt, EncodeList({DigestText(attempt.whole),
+                                                  EncodeStatus(began),
+                                                  attempt.name, RoomFreed()})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
@@ -367,7 +367,7 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
   std::vector<std::string> report = {
       EncodeStatus(own.status()), own.ok() && *own ? EncodeShard(**own) : ""};
   if (attempt.digest_time == DigestTime::kBeside) {
-    report.push_back(TextOf(attempt.whole));
+    report.push_back(DigestText(attempt.whole));
   }
   Result<std::vector<std::string>> reports =
       AllGather(attempt, EncodeList(report));
@@ -415,7 +415,7 @@ Result<SaveNeed> CollectiveSave::AnySaveNeed(const Position& position,
 
 Status CollectiveSave::CheckParts(const SaveAttempt& attempt,
                                   const std::vector<std::string>& reports) {
-  RETURN_IF_ERROR(PartsOf(reports, attempt.shards).status());
+  RETURN_IF_ERROR(ShardsOfReports(reports, attempt.shards).status());
   if (attempt.digest_time == DigestTime::kImmediately) return OkStatus();
   std::vector<std::string_view> digests;
   for (const std::string& report : reports) {
@@ -433,7 +433,7 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
                               const std::vector<std::string>& reports,
                               TimeSplit& times) {
   const Result<std::vector<ShardFile>> shards =
-      PartsOf(reports, attempt.shards);
+      ShardsOfReports(reports, attempt.shards);
   if (!shards.ok()) {
     const Status abandoned = store_->AbandonSave(attempt.name, shards.status());
     return MakeRoomAfter(abandoned.ok() ? shards.status() : abandoned);

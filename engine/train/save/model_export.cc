@@ -157,8 +157,8 @@ Status TryToMakeFolder(Storage& storage, const std::string& folder) {
   return IgnoreNotFound(opened);
 }
 
-Result<std::string> Describe(const TrainedModel& trained,
-                             const Digest& weights_digest) {
+Result<std::string> ModelDescription(const TrainedModel& trained,
+                                     const Digest& weights_digest) {
   ASSIGN_OR_RETURN(const Json job, ParseStrictJson(trained.job_json, "job"));
   // Checks that the text is a job, and so has the fields read below.
   RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
@@ -195,7 +195,7 @@ Status WriteExport(World& world, const std::string& directory,
   const std::vector<TensorView> views =
       ViewsOf(TrainedValues(trained.model), values);
   ASSIGN_OR_RETURN(const std::string description,
-                   Describe(trained, StateDigest(views)));
+                   ModelDescription(trained, StateDigest(views)));
   const SafetensorsLayout layout =
       LayOutSafetensors(views, trained.state.position.step);
   const WritePlan points = {.write_point = Point::kExportWrite,
@@ -217,8 +217,8 @@ Status WriteExport(World& world, const std::string& directory,
 
 Result<std::string> DescribeModel(const TrainedModel& trained) {
   const std::vector<float> values = ValuesOf(trained.model, trained.state);
-  return Describe(trained,
-                  StateDigest(ViewsOf(TrainedValues(trained.model), values)));
+  return ModelDescription(
+      trained, StateDigest(ViewsOf(TrainedValues(trained.model), values)));
 }
 
 Status CheckExportedWeights(std::string_view description,

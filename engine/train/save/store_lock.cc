@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::milliseconds(50);
+constexpr Duration kLockPollInterval = std::chrono::milliseconds(50);
 // Time before a wait is reported: a predecessor's workers usually exit sooner.
 constexpr Duration kSilentFor = std::chrono::milliseconds(500);
 
@@ -33,7 +33,7 @@ Result<std::unique_ptr<FileLock>> LockStore(World& world,
       on_wait(in_use);
       reported = true;
     }
-    world.clock.SleepUntil(world.clock.Now() + kLookEvery);
+    world.clock.SleepUntil(world.clock.Now() + kLockPollInterval);
   }
 }
 

@@ -235,7 +235,7 @@ WorkerEnd Worker::End(const Status& status) {
 }
 
 // Returns the exit code of a run that ended without an error.
-WorkerExit ExitFor(LoopEnd end) {
+WorkerExit ExitForEnd(LoopEnd end) {
   switch (end) {
     case LoopEnd::kFinished:
       return WorkerExit::kDone;
@@ -259,7 +259,7 @@ WorkerEnd Worker::EndAfter(LoopEnd end) {
             .code = unsaved_.code(),
             .unsaved_step = parts_.step()};
   }
-  return {.exit = ExitFor(end)};
+  return {.exit = ExitForEnd(end)};
 }
 
 WorkerEnd Worker::Live() {

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-const char* StatusOf(LoopEnd end) {
+const char* EndStatus(LoopEnd end) {
   switch (end) {
     case LoopEnd::kFinished:
       return "done";
@@ -27,7 +27,7 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
                      const Digest& digest) {
   const History& history = state.history;
   TrainResult result = {
-      .status = StatusOf(end),
+      .status = EndStatus(end),
       .epochs = state.position.epoch,
       .steps = state.position.step,
       .digest = digest.ToString(),
