@@ -25,6 +25,12 @@ timespec TimeOf(int64_t nanoseconds) {
 
 }  // namespace
 
+bool SetModeAndTimes(int file, const TreeNode& node) {
+  const timespec times[2] = {TimeOf(node.access_time),
+                             TimeOf(node.modification_time)};
+  return fchmod(file, node.mode) == 0 && futimens(file, times) == 0;
+}
+
 ContentStore::ContentStore(const OperationLog& log, std::string folder,
                            uint64_t limit)
     : log_(log), folder_(std::move(folder)), limit_(limit), digests_(log) {}
@@ -63,14 +69,8 @@ Result<bool> ContentStore::Keep(const FileContent& content,
   }));
   if (!file.valid()) return PosixError(errno, part, "create");
   Status status = Assemble(content, file.get());
-  if (status.ok() && like != nullptr) {
-    const timespec times[2] = {TimeOf(like->access_time),
-                               TimeOf(like->modification_time)};
-    if (fchmod(file.get(), like->mode) != 0 ||
-        futimens(file.get(), times) != 0) {
-      status = PosixError(errno, part, "set mode and times");
-    }
-  }
+  if (status.ok() && like != nullptr && !SetModeAndTimes(file.get(), *like))
+    status = PosixError(errno, part, "set mode and times");
   if (status.ok() && std::rename(part.c_str(), path.c_str()) != 0)
     status = PosixError(errno, path, "rename");
   if (!status.ok()) {

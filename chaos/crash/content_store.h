@@ -16,6 +16,10 @@
 
 namespace gauntlet {
 
+// Gives an open file or directory the mode and times of the node. Returns false
+// and sets errno if the system refuses.
+bool SetModeAndTimes(int file, const TreeNode& node);
+
 class ContentStore {
  public:
   // The folder must exist; several stores of one log may share it. This store

@@ -25,11 +25,6 @@ struct OpenDirectory {
   FileName name;  // path is empty for the target itself
 };
 
-timespec TimeOf(int64_t nanoseconds) {
-  return {.tv_sec = nanoseconds / 1'000'000'000,
-          .tv_nsec = nanoseconds % 1'000'000'000};
-}
-
 // Writes the directories of one state.
 class TreeWriter {
  public:
@@ -120,9 +115,7 @@ class TreeWriter {
 
   Status SetMetadata(int file, const FileName& here,
                      const TreeNode& node) const {
-    const timespec times[2] = {TimeOf(node.access_time),
-                               TimeOf(node.modification_time)};
-    if (fchmod(file, node.mode) != 0 || futimens(file, times) != 0)
+    if (!SetModeAndTimes(file, node))
       return PosixError(errno, PathOf(here), "set mode and times");
     return OkStatus();
   }

@@ -10,7 +10,6 @@ namespace gauntlet {
 namespace {
 
 constexpr int kFirstPort = 7000;
-constexpr int kSigKill = 9;
 constexpr int kKilledCode = 128 + kSigKill;
 // A killed process ends when it is next scheduled, or its system call ends.
 constexpr Duration kKernelKillsWithin = std::chrono::milliseconds(10);

@@ -10,7 +10,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kSigKill = 9;
 constexpr ExitStatus kKilled{.code = 128 + kSigKill, .signal = kSigKill};
 
 }  // namespace

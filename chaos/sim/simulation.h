@@ -79,6 +79,9 @@ struct SimulationOptions {
       nullptr;
 };
 
+// The number of SIGKILL.
+inline constexpr int kSigKill = 9;
+
 // The end of a process, as reported to its parent.
 struct ExitStatus {
   int code = 0;    // 128 + signal if a signal ended it

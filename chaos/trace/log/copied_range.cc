@@ -11,8 +11,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20U;
-
 // Copies some of the range. Returns the number of bytes; 0: the source has
 // ended; negative: errno.
 ssize_t CopySome(FilePosition from, FilePosition to, uint64_t length) {

@@ -2,12 +2,16 @@
 #ifndef GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_
 #define GAUNTLET_CHAOS_TRACE_LOG_COPIED_RANGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "engine/status.h"
 
 namespace gauntlet {
+
+// Most bytes that copying holds in memory at once.
+inline constexpr size_t kPieceBytes = size_t{1} << 20U;
 
 struct FilePosition {
   int file = -1;    // a descriptor

@@ -97,7 +97,7 @@ class Decoder {
 
 // Encodes or decodes field by field.
 template <typename Coder, typename Name>
-void CodeName(Coder& code, Name& name) {
+void CodeFileName(Coder& code, Name& name) {
   code(name.directory);
   code(name.path);
 }
@@ -115,8 +115,8 @@ void CodeOperation(Coder& code, Operation& op) {
   code(op.thread);
   code(op.rank);
   code(op.file);
-  CodeName(code, op.name);
-  CodeName(code, op.to);
+  CodeFileName(code, op.name);
+  CodeFileName(code, op.to);
   code(op.target);
   code(op.offset);
   code(op.length);

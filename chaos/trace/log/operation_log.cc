@@ -17,8 +17,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20U;
-
 std::string BytesPath(const std::string& folder) { return folder + "/bytes"; }
 std::string ListPath(const std::string& folder) {
   return folder + "/operations";
