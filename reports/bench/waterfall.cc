@@ -10,10 +10,6 @@
 namespace gauntlet {
 namespace {
 
-std::string SecondsText(double seconds) {
-  return MetricText(MetricUnit::kSeconds, seconds);
-}
-
 double TotalOf(const WaterfallRow& row) {
   return std::accumulate(row.seconds.begin(), row.seconds.end(), 0.0);
 }
@@ -26,12 +22,12 @@ std::string RenderRow(const Waterfall& waterfall, const WaterfallRow& row,
         "<span class=\"part-{}\" style=\"width: {:.2f}%\" title=\"{}: {}\">"
         "</span>",
         i, 100.0 * row.seconds[i] / longest, HtmlText(waterfall.parts.at(i)),
-        SecondsText(row.seconds[i]));
+        MetricText(MetricUnit::kSeconds, row.seconds[i]));
   }
   return fmt::format(
       "<div class=\"row\"><span class=\"name\">{}</span><span "
       "class=\"bars\">{}</span><span class=\"total\">{}</span></div>\n",
-      HtmlText(row.name), bars, SecondsText(TotalOf(row)));
+      HtmlText(row.name), bars, MetricText(MetricUnit::kSeconds, TotalOf(row)));
 }
 
 }  // namespace

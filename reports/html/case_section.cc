@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostFindings = 40;  // for one invariant
 constexpr size_t kOpenFindings = 5;   // the others are folded
-constexpr size_t kMostLines = 80;     // timeline rows, or planned faults
+constexpr size_t kMostRows = 80;      // timeline rows, or planned faults
 
 std::string DurationOf(const CaseResult& result) {
   return DurationText(std::llround(result.seconds * 1000) * 1'000'000);
@@ -248,7 +248,7 @@ std::string PlannedFaults(const Record& record, VerdictKind verdict) {
   if (record.faults.empty()) return "";
   const std::set<std::string> fired = FaultsThatFired(record);
   std::string out = "<h4>Planned faults</h4>\n<ul class=\"faults\">";
-  const size_t shown = std::min(record.faults.size(), kMostLines);
+  const size_t shown = std::min(record.faults.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
     const RecordFault& fault = record.faults[i];
     const bool has_fired = fired.contains(fault.id);
@@ -273,7 +273,7 @@ std::string Story(const Verdict& verdict) {
       "</summary><ol>",
       verdict.kind == VerdictKind::kFail ? " open" : "",
       Counted(verdict.story.size(), "line"));
-  const size_t shown = std::min(verdict.story.size(), kMostLines);
+  const size_t shown = std::min(verdict.story.size(), kMostRows);
   for (size_t i = 0; i < shown; ++i) {
     out += fmt::format("<li>{}</li>", HtmlText(verdict.story[i]));
   }

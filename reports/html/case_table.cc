@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kStaticRows = 50;
-constexpr size_t kLongestName = 160;
+constexpr size_t kLongestCaseName = 160;
 constexpr size_t kLongestReason = 240;
 
 // Words of CaseWord, in the order of the table.
@@ -79,8 +79,8 @@ std::string ReasonOf(const CaseResult& one) {
 json RowOf(const CaseResult& one, int64_t section, SharedTexts& texts) {
   const RunFacts& facts = one.verdict.facts;
   return json::array(
-      {CutText(one.name, kLongestName), RankOf(one),
-       texts.IndexOf(CutText(one.world, kLongestName)), facts.faults_fired,
+      {CutText(one.name, kLongestCaseName), RankOf(one),
+       texts.IndexOf(CutText(one.world, kLongestCaseName)), facts.faults_fired,
        facts.restarts, facts.recomputed_steps,
        static_cast<int64_t>(std::llround(one.seconds * 1000)),
        texts.IndexOf(CutText(ReasonOf(one), kLongestReason)), section});
@@ -93,7 +93,7 @@ std::string Cell(const Column& column, const std::string& html) {
 
 std::string StaticRow(const CaseResult& one, int64_t section) {
   const RunFacts& facts = one.verdict.facts;
-  std::string name = HtmlText(one.name, kLongestName);
+  std::string name = HtmlText(one.name, kLongestCaseName);
   if (section >= 0) {
     name = fmt::format("<a href=\"#{}\">{}</a>",
                        SectionId(static_cast<size_t>(section)), name);
@@ -101,7 +101,7 @@ std::string StaticRow(const CaseResult& one, int64_t section) {
   const std::array<std::string, 8> cells = {
       name,
       RenderBadge(one),
-      HtmlText(one.world, kLongestName),
+      HtmlText(one.world, kLongestCaseName),
       fmt::format("{}", facts.faults_fired),
       fmt::format("{}", facts.restarts),
       fmt::format("{}", facts.recomputed_steps),
@@ -178,7 +178,7 @@ CaseTable RenderCaseTable(const RunResult& result,
     const std::string row = Dump(RowOf(one, section, texts));
     if (rows.size() + row.size() + texts.bytes() > most_bytes) break;
     rows += (rows.empty() ? "" : ",\n") + row;
-    worlds.IndexOf(CutText(one.world, kLongestName));
+    worlds.IndexOf(CutText(one.world, kLongestCaseName));
     if (shown++ < kStaticRows) first_rows += StaticRow(one, section);
   }
   CaseTable table = {.left_out = order.size() - shown};

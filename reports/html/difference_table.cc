@@ -13,13 +13,15 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kLongestName = 200;
+constexpr size_t kLongestTensorName = 200;
 
-std::string Name(std::string_view name) { return HtmlText(name, kLongestName); }
+std::string Name(std::string_view name) {
+  return HtmlText(name, kLongestTensorName);
+}
 
 std::string Value(const std::string& decimal, const std::string& bits) {
   return fmt::format("<td><code>{}</code></td>",
-                     HtmlText(ValueText(decimal, bits), kLongestName));
+                     HtmlText(ValueText(decimal, bits), kLongestTensorName));
 }
 
 std::string Ulps(const std::optional<uint64_t>& ulps) {

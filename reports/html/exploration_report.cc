@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostLines = 80;  // changes that survived in a crash state
+constexpr size_t kMostSurvivors = 80;  // changes that survived in a crash state
 
 constexpr std::string_view kStyle = R"css(
 .origin { margin: 18px 0 -6px; }
@@ -31,7 +31,7 @@ std::string Lines(const std::vector<std::string>& lines) {
 std::string IdOf(size_t finding) { return fmt::format("finding-{}", finding); }
 
 // Returns the cause, or else the first finding, or else the verdict's reason.
-std::string CauseOf(const CaseResult& result) {
+std::string FindingCause(const CaseResult& result) {
   if (!result.cause.empty()) return result.cause;
   for (const InvariantReport& report : result.verdict.invariants) {
     if (!report.findings.empty()) return report.findings.front().message;
@@ -90,7 +90,7 @@ class FindingsPart {
                     ? fmt::format("<a href=\"#{}\">{}</a>", IdOf(i + 1), i + 1)
                     : fmt::format("{}", i + 1),
                 fmt::format("<code>{}</code>", HtmlText(finding.check)),
-                HtmlText(CauseOf(finding.result), 400),
+                HtmlText(FindingCause(finding.result), 400),
                 finding.faults.empty() ? "none" : Lines(finding.faults)});
     }
     std::string html = list.Render();
@@ -115,7 +115,7 @@ class FindingsPart {
 
   void AddCrashSection(const ReportedCrashState& state) {
     std::string survived;
-    const size_t lines = std::min(state.survived.size(), kMostLines);
+    const size_t lines = std::min(state.survived.size(), kMostSurvivors);
     for (const std::string& line : std::span(state.survived).first(lines)) {
       survived += fmt::format("<li>{}</li>", HtmlText(line));
     }

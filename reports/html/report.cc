@@ -18,9 +18,7 @@
 namespace gauntlet {
 namespace {
 
-using Count = VerdictCount;
-
-std::vector<Count> CountsOf(const RunResult& result) {
+std::vector<VerdictCount> CountsOf(const RunResult& result) {
   const CaseCounts counts = CountCases(result);
   return {{"failed", "failed", counts.failed},
           {"flaky", "flaky", counts.flaky},
@@ -33,7 +31,7 @@ std::vector<Count> CountsOf(const RunResult& result) {
 std::string TitleOf(const RunResult& result) {
   std::string title = GroupedCount(result.cases.size(), "case");
   char separator = ':';
-  for (const Count& count : CountsOf(result)) {
+  for (const VerdictCount& count : CountsOf(result)) {
     if (count.cases == 0) continue;
     title += fmt::format("{} {} {}", separator, GroupedDigits(count.cases),
                          count.name);

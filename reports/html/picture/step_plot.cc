@@ -9,7 +9,7 @@ namespace gauntlet {
 namespace {
 
 constexpr double kWidth = 360;
-constexpr double kHeight = 180;
+constexpr double kPlotHeight = 180;
 constexpr double kLeft = 46;  // space for the labels of the y axis
 constexpr double kRight = 14;
 constexpr double kTop = 14;
@@ -29,7 +29,7 @@ class Scale {
   }
   double Y(uint64_t y) const {
     const double part = static_cast<double>(y) / static_cast<double>(y_end_);
-    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
+    return kPlotHeight - kBottom - part * (kPlotHeight - kTop - kBottom);
   }
   uint64_t x_end() const { return x_end_; }
   uint64_t y_end() const { return y_end_; }
@@ -100,8 +100,9 @@ std::string RenderStepPlot(const StepPlot& plot) {
       "<figure class=\"plot\"><figcaption>{}</figcaption><svg viewBox=\"0 0 "
       "{:.0f} {:.0f}\" role=\"img\" aria-label=\"{}, against {}\">{}{}{}{}"
       "</svg></figure>\n",
-      words, kWidth, kHeight, words, HtmlText(plot.x_name) + "s", Axes(scale),
-      TotalLine(plot, scale), Curve(plot, scale), Labels(plot, scale));
+      words, kWidth, kPlotHeight, words, HtmlText(plot.x_name) + "s",
+      Axes(scale), TotalLine(plot, scale), Curve(plot, scale),
+      Labels(plot, scale));
 }
 
 const std::string_view kStepPlotStyle = R"css(
