@@ -28,7 +28,7 @@ struct Group {
   std::vector<TrialValues> downtimes;  // in the order of `figures`
 };
 
-uint64_t RoundedUp(uint64_t steps, uint64_t every) {
+uint64_t StepsRoundedUp(uint64_t steps, uint64_t every) {
   return (steps + every - 1) / every * every;
 }
 
@@ -47,7 +47,7 @@ std::vector<int> ShardsOf(const CheckpointBenchPlan& plan, int workers) {
 TrialSteps StepsOf(const CheckpointBenchPlan& plan, uint64_t every,
                    double fastest_step) {
   TrialSteps steps;
-  steps.window.begin = std::max(2 * every, RoundedUp(kLeastWarmUp, every));
+  steps.window.begin = std::max(2 * every, StepsRoundedUp(kLeastWarmUp, every));
   steps.window.end = steps.window.begin + plan.saves * every;
   const auto tail = static_cast<uint64_t>(kTailSeconds / fastest_step);
   steps.end = steps.window.end + std::max(3 * every, tail);

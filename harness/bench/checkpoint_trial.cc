@@ -59,7 +59,7 @@ CpuMark MarkCpu(BenchTraining& training) {
   return mark;
 }
 
-double PeakMemory(const BenchTraining& training) {
+double PeakMemoryOfWorkers(const BenchTraining& training) {
   uint64_t peak = 0;
   for (const WorkerPid& worker : training.Workers()) {
     peak = std::max(peak, PeakMemoryOf(worker.pid));
@@ -139,7 +139,7 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   RETURN_IF_ERROR(training.AwaitStep(steps.window.end, place.interrupted));
   const CpuMark end = MarkCpu(training);
   TrialOutcome outcome;
-  outcome.memory_bytes = PeakMemory(training);
+  outcome.memory_bytes = PeakMemoryOfWorkers(training);
   outcome.cpu_seconds =
       (end.seconds - begin.seconds) /
       static_cast<double>(std::max<uint64_t>(1, end.step - begin.step));

@@ -35,7 +35,7 @@ struct FreeMemory {
 };
 using AlignedBytes = std::unique_ptr<std::byte, FreeMemory>;
 
-uint64_t RoundedUp(uint64_t bytes) {
+uint64_t AlignedSize(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -43,8 +43,8 @@ uint64_t RoundedUp(uint64_t bytes) {
 // nullptr if there is not enough memory.
 AlignedBytes NewBytes(uint64_t bytes) {
   AlignedBytes buffer(static_cast<std::byte*>(
-      std::aligned_alloc(kAlignment, RoundedUp(bytes))));
-  if (buffer != nullptr) std::memset(buffer.get(), 0x5a, RoundedUp(bytes));
+      std::aligned_alloc(kAlignment, AlignedSize(bytes))));
+  if (buffer != nullptr) std::memset(buffer.get(), 0x5a, AlignedSize(bytes));
   return buffer;
 }
 
@@ -205,7 +205,7 @@ Result<MachineSample> MeasureMachine(const fs::path& directory,
   MachineSample sample;
   sample[at(MachineLimit::kMemcpy)] = CopyRate(from.get(), to.get(), bytes);
   const fs::path file = directory / "limits.bin";
-  const uint64_t whole_blocks = RoundedUp(bytes);
+  const uint64_t whole_blocks = AlignedSize(bytes);
   const auto measure = [&]() -> Status {
     ASSIGN_OR_RETURN(sample[at(MachineLimit::kWrite)],
                      WriteRate(file, from.get(), whole_blocks, 0));

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kChief = 0;
+constexpr int kChiefWorker = 0;
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -46,7 +46,7 @@ const RecordEvent* FirstAfter(const std::vector<LifeEvents>& lives, int worker,
 uint64_t LastStepBefore(const std::vector<LifeEvents>& lives, int64_t t_ns) {
   uint64_t last = 0;
   for (const LifeEvents& life : lives) {
-    if (life.worker != kChief) continue;
+    if (life.worker != kChiefWorker) continue;
     for (const RecordEvent& event : life.events) {
       if (event.kind == RecordKind::kStep && event.t_ns <= t_ns) {
         last = std::max(last, event.step);
@@ -60,7 +60,7 @@ uint64_t StepsBetween(const std::vector<LifeEvents>& lives, int64_t begin_ns,
                       int64_t end_ns) {
   uint64_t steps = 0;
   for (const LifeEvents& life : lives) {
-    if (life.worker != kChief) continue;
+    if (life.worker != kChiefWorker) continue;
     steps += static_cast<uint64_t>(
         std::ranges::count_if(life.events, [&](const RecordEvent& event) {
           return event.kind == RecordKind::kStep && event.t_ns > begin_ns &&
@@ -91,7 +91,7 @@ double BytesOfSaves(const std::vector<LifeEvents>& lives,
 
 Result<WindowFigures> ReadWindow(const std::vector<LifeEvents>& lives,
                                  const StepWindow& window) {
-  const LifeEvents* const chief = FindLife(lives, kChief, 1);
+  const LifeEvents* const chief = FindLife(lives, kChiefWorker, 1);
   if (chief == nullptr) return NotFound("the chief left no events");
   std::map<uint64_t, int64_t> step_ends;
   WindowFigures figures;
@@ -134,13 +134,13 @@ Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
         return event.kind == RecordKind::kExited && event.about == kill.worker;
       });
   const RecordEvent* const began = FirstAfter(
-      lives, kChief, kill.t_ns,
+      lives, kChiefWorker, kill.t_ns,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
   // A worker that was not killed may finish a step after the kill.
   const int64_t began_ns = began == nullptr ? kill.t_ns : began->t_ns;
   const uint64_t last_step = LastStepBefore(lives, began_ns);
   const RecordEvent* const new_step =
-      FirstAfter(lives, kChief, began_ns, [&](const auto& event) {
+      FirstAfter(lives, kChiefWorker, began_ns, [&](const auto& event) {
         return event.kind == RecordKind::kStep && event.step > last_step;
       });
   if (noticed == nullptr || began == nullptr || new_step == nullptr) {
@@ -166,7 +166,7 @@ Result<RecoveryFigures> ReadRecovery(const std::vector<LifeEvents>& lives,
 
 std::optional<int64_t> TrainingBegan(const std::vector<LifeEvents>& lives) {
   const RecordEvent* const began = FirstAfter(
-      lives, kChief, 0,
+      lives, kChiefWorker, 0,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
   if (began == nullptr) return std::nullopt;
   return began->t_ns;
@@ -176,7 +176,7 @@ std::optional<int64_t> StepFinished(const std::vector<LifeEvents>& lives,
                                     uint64_t step) {
   std::optional<int64_t> last;
   for (const LifeEvents& life : lives) {
-    if (life.worker != kChief) continue;
+    if (life.worker != kChiefWorker) continue;
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kStep || event.step != step) continue;
       last = std::max(last.value_or(event.t_ns), event.t_ns);

@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kSchema = "gauntlet.events/v2";
+constexpr std::string_view kEventSchema = "gauntlet.events/v2";
 
 struct Header {
   std::string schema;
@@ -27,10 +27,11 @@ std::string ReadHeader(const Json& object, LifeEvents& life) {
   JsonReader reader(object, "", error);
   Describe(reader, header);
   if (!error.empty()) return error;
-  if (object["kind"] != "header" || header.schema != kSchema) {
+  if (object["kind"] != "header" || header.schema != kEventSchema) {
     return fmt::format(
         "expected a header of schema {}, found kind {} and schema \"{}\"",
-        kSchema, DumpJson(object["kind"], -1), header.schema.substr(0, 40));
+        kEventSchema, DumpJson(object["kind"], -1),
+        header.schema.substr(0, 40));
   }
   if (header.worker < kLauncherWorker) {
     return "worker: expected 0 or more, or -1 for a launcher, in the header";
@@ -78,7 +79,7 @@ Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name) {
   if (line_number == 0) {
     return Refused<LifeEvents>(
         fmt::format("{}:1: expected a header of schema {}, found no whole line",
-                    name, kSchema));
+                    name, kEventSchema));
   }
   return {.value = std::move(life), .error = ""};
 }

@@ -108,7 +108,7 @@ inline constexpr int64_t kMaxNs = int64_t{1} << 60;
 inline constexpr double kMaxSeconds = 1e9;  // the same for times in seconds
 
 template <typename T>
-concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+concept JsonScalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
 // Returns JSON text. Bytes that are not UTF-8 (of a torn path, for example)
 // become U+FFFD.
@@ -128,7 +128,7 @@ class JsonWriter {
 
   template <typename T>
   void Field(const char* key, const T& value) {
-    if constexpr (std::is_enum_v<T> || Scalar<T>) {
+    if constexpr (std::is_enum_v<T> || JsonScalar<T>) {
       if (defaults_ == Defaults::kSkip && value == T{}) return;
     }
     object_[key] = Value(value);
@@ -163,7 +163,7 @@ class JsonWriter {
   Json Value(const T& value) const {
     if constexpr (std::is_enum_v<T>) {
       return Json(EnumNames<T>::kName(value));
-    } else if constexpr (Scalar<T>) {
+    } else if constexpr (JsonScalar<T>) {
       return Json(value);
     } else {
       Json object = Json::object();

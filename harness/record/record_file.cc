@@ -204,7 +204,7 @@ void Describe(Archive& a, typename Archive::template Ref<Record> record) {
 
 namespace {
 
-constexpr std::string_view kSchema = "gauntlet.record/v2";
+constexpr std::string_view kRecordSchema = "gauntlet.record/v2";
 
 // Returns the XXH3-128 digest, seed 0, as 32 hex digits, high half first.
 std::string DigestOf(std::string_view text) {
@@ -275,11 +275,11 @@ class RecordReader {
     std::string schema;
     JsonReader reader(object, "", error);
     reader.Field("schema", schema);
-    if (error.empty() && schema != kSchema) {
+    if (error.empty() && schema != kRecordSchema) {
       return fmt::format(
           "schema: expected {}, found \"{}\": read it with the build of "
           "gauntlet that wrote it, or run the case again",
-          kSchema, schema.substr(0, 40));
+          kRecordSchema, schema.substr(0, 40));
     }
     Describe(reader, record_);
     for (const std::string& name : record_.expect.invariants) {
@@ -345,7 +345,7 @@ std::string RecordToJsonLines(const Record& record) {
   LineWriter out;
   Json head = Json::object();
   head["kind"] = "record";
-  head["schema"] = kSchema;
+  head["schema"] = kRecordSchema;
   JsonWriter head_writer(head, JsonWriter::Defaults::kWrite);
   Describe(head_writer, record);
   out.Write(head);

@@ -22,7 +22,7 @@ struct NamedType {
   bool has_infinity = true;
 };
 
-constexpr std::array kTypes = {
+constexpr std::array kNamedTypes = {
     NamedType{"float32", ElementKind::kFloat, 4, 8, 23},
     NamedType{"float64", ElementKind::kFloat, 8, 11, 52},
     NamedType{"float16", ElementKind::kFloat, 2, 5, 10},
@@ -135,8 +135,8 @@ std::string HexOfBytes(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::optional<ElementType> FindElementType(std::string_view name) {
-  const auto found = std::ranges::find(kTypes, name, &NamedType::name);
-  if (found == kTypes.end()) return std::nullopt;
+  const auto found = std::ranges::find(kNamedTypes, name, &NamedType::name);
+  if (found == kNamedTypes.end()) return std::nullopt;
   return ElementType{.name = std::string(name),
                      .kind = found->kind,
                      .bytes = found->bytes,

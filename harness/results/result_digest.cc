@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{1} << 20;
+constexpr uint64_t kDigestedPiece = uint64_t{1} << 20;
 
 void UpdateNumber(DigestStream& digest, uint64_t number) {
   digest.Update(std::as_bytes(std::span(&number, 1)));
@@ -22,7 +22,7 @@ void UpdateText(DigestStream& digest, std::string_view text) {
 }
 
 Status UpdateBytes(DigestStream& digest, ByteSource& bytes) {
-  std::vector<std::byte> piece(std::min(kPiece, bytes.size()));
+  std::vector<std::byte> piece(std::min(kDigestedPiece, bytes.size()));
   UpdateNumber(digest, bytes.size());
   for (uint64_t at = 0; at < bytes.size();) {
     const auto part = std::span(piece).first(

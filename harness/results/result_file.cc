@@ -23,7 +23,7 @@ constexpr std::string_view kHdf5Mark("\x89HDF\r\n\x1a\n", 8);
 // 1.6.
 constexpr std::string_view kLegacyTorch(
     "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
-constexpr size_t kFrontBytes = 16;
+constexpr size_t kDetectionBytes = 16;
 
 bool MatchesAny(const std::vector<std::string>& patterns,
                 const std::string& path) {
@@ -109,7 +109,7 @@ Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
 Status ReadByContent(const std::string& name,
                      const std::shared_ptr<FileBytes>& file,
                      ResultFile& result) {
-  std::array<char, kFrontBytes> front{};
+  std::array<char, kDetectionBytes> front{};
   const size_t count = std::min<uint64_t>(front.size(), file->size());
   RETURN_IF_ERROR(
       file->Read(0, std::as_writable_bytes(std::span(front).first(count))));

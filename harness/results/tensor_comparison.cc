@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{1} << 20;
+constexpr uint64_t kComparedPiece = uint64_t{1} << 20;
 // Bytes of a differing text that are shown before the first difference, and
 // from it on.
 constexpr uint64_t kShownBefore = 20;
@@ -89,7 +89,7 @@ Result<uint64_t> CompareBytes(const ResultTensor& found,
   const uint64_t width = found.type.bytes;
   const uint64_t size = std::min(found.bytes->size(), expected.bytes->size());
   const uint64_t piece =
-      std::min(size, std::max<uint64_t>(kPiece / width * width, width));
+      std::min(size, std::max<uint64_t>(kComparedPiece / width * width, width));
   std::vector<std::byte> a(piece);
   std::vector<std::byte> b(piece);
   ElementComparison comparison(found.type, difference);

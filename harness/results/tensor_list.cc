@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxKey = 200;  // characters of a key in a name
+constexpr size_t kMaxShownKey = 200;  // characters of a key in a name
 constexpr int kMaxJsonDepth = 100;
 constexpr uint64_t kMaxInteger = std::numeric_limits<int64_t>::max();
 // Memory of a value in addition to its name and bytes.
@@ -141,8 +141,8 @@ std::vector<ResultTensor> TensorList::Take() {
 }
 
 std::string NameOfKey(const std::string& parent, std::string_view key) {
-  std::string shown = EscapeBytes(TruncateUtf8(key, kMaxKey));
-  if (key.size() > kMaxKey) shown += "…" + DigestOf(key).Short();
+  std::string shown = EscapeBytes(TruncateUtf8(key, kMaxShownKey));
+  if (key.size() > kMaxShownKey) shown += "…" + DigestOf(key).Short();
   return parent.empty() ? shown : parent + "." + shown;
 }
 

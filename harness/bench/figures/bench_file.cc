@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kExecutable = "gauntlet bench checkpoint";
 
-Json ContextToJson(const CheckpointResult& result) {
+Json CheckpointContextToJson(const CheckpointResult& result) {
   const BenchContext& context = result.context;
   Json json = {{"date", context.date},
                {"host_name", context.host},
@@ -187,7 +187,7 @@ std::string CheckpointResultToJson(const CheckpointResult& result) {
   for (const MachineFigures& machine : result.machine) {
     AddMachine(entries, machine);
   }
-  return BenchmarkFile(ContextToJson(result), std::move(entries));
+  return BenchmarkFile(CheckpointContextToJson(result), std::move(entries));
 }
 
 const TrialValues* BenchFigures::Find(const std::string& name,

@@ -7,7 +7,7 @@ namespace {
 
 using enum MetricUnit;
 
-constexpr std::array<MetricInfo, kMetrics> kInfos = {{
+constexpr std::array<MetricInfo, kMetrics> kMetricInfos = {{
     {Metric::kStep, "step", kSeconds, Better::kLower,
      "time of a step, its share of the saves included"},
     {Metric::kStall, "stall", kSeconds, Better::kLower,
@@ -48,10 +48,10 @@ constexpr std::array<MetricInfo, kMetrics> kInfos = {{
 
 }  // namespace
 
-std::span<const MetricInfo, kMetrics> AllMetrics() { return kInfos; }
+std::span<const MetricInfo, kMetrics> AllMetrics() { return kMetricInfos; }
 
 const MetricInfo& InfoOf(Metric metric) {
-  return kInfos[static_cast<size_t>(metric)];
+  return kMetricInfos[static_cast<size_t>(metric)];
 }
 
 bool IsDifference(Metric metric) {
@@ -60,8 +60,8 @@ bool IsDifference(Metric metric) {
 }
 
 std::optional<Metric> FindMetric(std::string_view name) {
-  const auto found = std::ranges::find(kInfos, name, &MetricInfo::name);
-  if (found == kInfos.end()) return std::nullopt;
+  const auto found = std::ranges::find(kMetricInfos, name, &MetricInfo::name);
+  if (found == kMetricInfos.end()) return std::nullopt;
   return found->metric;
 }
 

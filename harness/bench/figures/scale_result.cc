@@ -12,7 +12,7 @@ namespace {
 
 using enum MetricUnit;
 
-constexpr std::array<ScaleMetricInfo, kScaleMetrics> kInfos = {{
+constexpr std::array<ScaleMetricInfo, kScaleMetrics> kScaleMetricInfos = {{
     {ScaleMetric::kForm, "form", kSeconds,
      "from the launcher's start until training begins"},
     {ScaleMetric::kStep, "step", kSeconds,
@@ -58,7 +58,7 @@ double SecondsOf(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-Json ContextToJson(const ScaleResult& result) {
+Json ScaleContextToJson(const ScaleResult& result) {
   const ScaleSetup& setup = result.setup;
   return {{"date", result.context.date},
           {"host_name", result.context.host},
@@ -92,7 +92,7 @@ Json EntryOf(const ScaleFigures& figures) {
   const double step = figures.of(ScaleMetric::kStep);
   entry["iterations"] = 1;
   AddBenchmarkTimes(entry, step, step);
-  for (const ScaleMetricInfo& info : kInfos) {
+  for (const ScaleMetricInfo& info : kScaleMetricInfos) {
     entry[std::string(info.name)] = figures.of(info.metric);
   }
   if (figures.goodput) {
@@ -104,7 +104,7 @@ Json EntryOf(const ScaleFigures& figures) {
 }  // namespace
 
 std::span<const ScaleMetricInfo, kScaleMetrics> AllScaleMetrics() {
-  return kInfos;
+  return kScaleMetricInfos;
 }
 
 std::string ScaleMetricText(const ScaleMetricInfo& info, double value) {
@@ -131,7 +131,7 @@ std::string ScaleResultToJson(const ScaleResult& result) {
   for (const ScaleFigures& figures : result.figures) {
     entries.push_back(EntryOf(figures));
   }
-  return BenchmarkFile(ContextToJson(result), std::move(entries));
+  return BenchmarkFile(ScaleContextToJson(result), std::move(entries));
 }
 
 }  // namespace gauntlet

@@ -32,7 +32,7 @@ FaultPhase PhaseAfter(RecordPhase phase) {
   return FaultPhase::kInEpoch;
 }
 
-bool IsOfSave(RecordKind kind) {
+bool IsSaveEvent(RecordKind kind) {
   return kind == RecordKind::kSaveBegin ||
          kind == RecordKind::kSaveAcknowledged ||
          kind == RecordKind::kSaveFailed;
@@ -57,7 +57,7 @@ bool IsSaving(const Record& record, int life, int64_t t_ns) {
     if (one.life != life && !record.setup.rejoins) continue;
     if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {
-      if (!IsOfSave(event.kind) || event.t_ns > t_ns) continue;
+      if (!IsSaveEvent(event.kind) || event.t_ns > t_ns) continue;
       if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
     }
   }

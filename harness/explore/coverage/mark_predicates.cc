@@ -22,10 +22,6 @@ bool AnyOccurrence(const MarkScene& scene,
   return false;
 }
 
-bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
-  return std::ranges::any_of(scene.outline.record.lives, holds);
-}
-
 bool DiedOfAPowerCut(const FaultOccurrence& occurrence) {
   return occurrence.traits.cuts_power && DiedThere(occurrence);
 }
@@ -61,7 +57,7 @@ bool LeftASaveUnsaid(const LifeEvents& life) {
 // Returns true iff `predicate` is true for a generation, given the positions of
 // all saves acknowledged before it.
 template <typename Predicate>
-bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+bool AnyGenerationAfterSaves(const MarkScene& scene, Predicate predicate) {
   std::set<TrainingPosition> acknowledged;
   for (const Generation& generation : scene.outline.generations) {
     if (predicate(generation, acknowledged)) return true;
@@ -165,16 +161,16 @@ bool BeganAgainFromNothing(const MarkScene& scene) {
 }
 
 bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
-  return AnyGeneration(scene,
-                       [](const Generation& generation,
-                          const std::set<TrainingPosition>& acknowledged) {
-                         return generation.resumed &&
-                                !acknowledged.contains(*generation.resumed);
-                       });
+  return AnyGenerationAfterSaves(
+      scene, [](const Generation& generation,
+                const std::set<TrainingPosition>& acknowledged) {
+        return generation.resumed &&
+               !acknowledged.contains(*generation.resumed);
+      });
 }
 
 bool SavedAMomentAgain(const MarkScene& scene) {
-  return AnyGeneration(
+  return AnyGenerationAfterSaves(
       scene, [](const Generation& generation,
                 const std::set<TrainingPosition>& acknowledged) {
         return std::ranges::any_of(generation.saves,

@@ -6,6 +6,7 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
 #define GAUNTLET_HARNESS_EXPLORE_COVERAGE_MARKS_H_
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,12 @@ struct MarkScene {
   const Outline& outline;
   std::vector<FaultPhase> phases;  // in the order of outline.occurrences
 };
+
+// Returns true iff `predicate` is true for the events of an incarnation.
+template <typename Predicate>
+bool AnyLife(const MarkScene& scene, Predicate predicate) {
+  return std::ranges::any_of(scene.outline.record.lives, predicate);
+}
 
 struct MarkInfo {
   std::string_view name;         // "died-while-recovering"

@@ -16,11 +16,6 @@ bool IsOfKind(const LifeEvents& life, RecordKind kind) {
 }
 
 template <typename Predicate>
-bool AnyLife(const MarkScene& scene, Predicate predicate) {
-  return std::ranges::any_of(scene.outline.record.lives, predicate);
-}
-
-template <typename Predicate>
 bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
   return std::ranges::any_of(scene.outline.generations, predicate);
 }

@@ -26,7 +26,7 @@ std::optional<Finding> FirstFinding(const Verdict& verdict) {
   return verdict.broken_expectations.front();
 }
 
-std::string NameOf(const std::optional<Finding>& finding) {
+std::string FindingOrNone(const std::optional<Finding>& finding) {
   if (!finding) return "no finding";
   return fmt::format("{} {}", finding->invariant, finding->name);
 }
@@ -67,14 +67,14 @@ std::string VerdictLine(const Verdict& verdict) {
 std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
   // A mutation test passes because something is broken.
   const bool wanted = verdict.kind == VerdictKind::kPass;
-  const std::string first = NameOf(FirstFinding(verdict));
+  const std::string first = FindingOrNone(FirstFinding(verdict));
   // The message of a hang has further lines, which list what each task waits
   // for.
   return fmt::format(
       "{} {}: {}{}",
       wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),
-      NameOf(shown), shown.message.substr(0, shown.message.find('\n')),
-      first == NameOf(shown) ? "" : "; first of all " + first);
+      FindingOrNone(shown), shown.message.substr(0, shown.message.find('\n')),
+      first == FindingOrNone(shown) ? "" : "; first of all " + first);
 }
 
 std::string FirstReplayDifference(const Record& recorded, const Record& now) {
@@ -87,8 +87,8 @@ std::string FirstReplayDifference(const Record& recorded, const Record& now) {
   }
   const Verdict before = Judge(recorded);
   const Verdict after = Judge(now);
-  if (before.kind == after.kind &&
-      NameOf(FirstFinding(before)) == NameOf(FirstFinding(after))) {
+  if (before.kind == after.kind && FindingOrNone(FirstFinding(before)) ==
+                                       FindingOrNone(FirstFinding(after))) {
     return "";
   }
   return fmt::format("verdict: recorded {}; now {}", VerdictLine(before),

@@ -15,7 +15,7 @@ constexpr uint64_t kLongestMs = 14'000;
 constexpr Duration kHoldUp = std::chrono::seconds(8);
 
 template <typename T>
-bool Has(const std::vector<T>& all, const T& one) {
+bool IsAmong(const std::vector<T>& all, const T& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
@@ -27,7 +27,7 @@ uint64_t HitsOfChief(const PlanSpace& space, Point point) {
 std::vector<Point> PlacesIn(const PlanSpace& space) {
   std::vector<Point> places;
   for (const PointInfo& info : AllPoints()) {
-    if (info.is_critical_when_stale && Has(space.points, info.point) &&
+    if (info.is_critical_when_stale && IsAmong(space.points, info.point) &&
         HitsOfChief(space, info.point) > 0) {
       places.push_back(info.point);
     }
@@ -72,8 +72,9 @@ Fault DamageOfTheNewest() {
 std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
                                   RandomChoices draw) {
   const std::vector<Point> places = PlacesIn(space);
-  if (count < 2 || places.empty() || !Has(space.kinds, FaultKind::kPartition) ||
-      !Has(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
+  if (count < 2 || places.empty() ||
+      !IsAmong(space.kinds, FaultKind::kPartition) ||
+      !IsAmong(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
     return {};
   }
   FaultSite site = {
@@ -85,11 +86,11 @@ std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
   stall.with.duration = milliseconds(static_cast<int64_t>(ms));
   std::vector<Fault> faults = {cut, stall};
   const bool may_damage = IsInRetention(site.point) &&
-                          Has(space.kinds, FaultKind::kBitFlip) &&
-                          Has(space.points, Point::kLoadRead);
+                          IsAmong(space.kinds, FaultKind::kBitFlip) &&
+                          IsAmong(space.points, Point::kLoadRead);
   if (count > 2 && may_damage && draw.OneIn(2)) {
     faults.push_back(DamageOfTheNewest());
-  } else if (count > 2 && Has(space.points, Point::kStepBegin) &&
+  } else if (count > 2 && IsAmong(space.points, Point::kStepBegin) &&
              !draw.OneIn(4)) {
     faults.push_back(HoldUp(space, draw));
   }

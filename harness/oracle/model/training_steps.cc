@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-std::string NameOf(const GoldenEntry& entry) {
+std::string GoldenEntryName(const GoldenEntry& entry) {
   switch (entry.kind) {
     case RecordKind::kEvaluated:
       return fmt::format("the evaluation after step {}", entry.step);
@@ -67,10 +67,11 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   if (!before || *found != *before + 1) {
     checks_.history_consistent.Fail(
         "steps",
-        fmt::format("{}: came after {}, expected after {}", Where(by, event),
-                    before ? NameOf(reference_[*before])
-                           : "a state that the reference run does not have",
-                    *found > 0 ? NameOf(reference_[*found - 1]) : "no other"));
+        fmt::format(
+            "{}: came after {}, expected after {}", Where(by, event),
+            before ? GoldenEntryName(reference_[*before])
+                   : "a state that the reference run does not have",
+            *found > 0 ? GoldenEntryName(reference_[*found - 1]) : "no other"));
   }
   const GoldenEntry& entry = reference_[*found];
   if (!entry.digest.empty() && event.digest != entry.digest) {

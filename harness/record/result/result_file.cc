@@ -163,7 +163,7 @@ void Describe(Archive& a, typename Archive::template Ref<CaseCounts> counts) {
 }
 
 namespace {
-constexpr std::string_view kSchema = "gauntlet.result/v2";
+constexpr std::string_view kResultSchema = "gauntlet.result/v2";
 }  // namespace
 
 void Count(const CaseResult& one, CaseCounts& counts) {
@@ -198,7 +198,7 @@ CaseCounts CountCases(const RunResult& result) {
 
 std::string ResultToJson(const RunResult& result) {
   Json object = Json::object();
-  object["schema"] = kSchema;
+  object["schema"] = kResultSchema;
   JsonWriter writer(object, JsonWriter::Defaults::kWrite);
   writer.Field("counts", CountCases(result));
   Describe(writer, result);
@@ -226,8 +226,8 @@ Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
   RunResult result;
   JsonReader reader(object, "", error);
   reader.Field("schema", schema);
-  if (error.empty() && schema != kSchema) {
-    return wrong(fmt::format("schema: expected {}, found \"{}\"", kSchema,
+  if (error.empty() && schema != kResultSchema) {
+    return wrong(fmt::format("schema: expected {}, found \"{}\"", kResultSchema,
                              schema.substr(0, 40)));
   }
   Describe(reader, result);

@@ -17,11 +17,11 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr uint64_t kFrontBytes = 12;  // magic, version, and a length of 32 bits
-constexpr uint64_t kMaxHeader = uint64_t{1} << 20;
+// Magic, version, and a length of 32 bits.
+constexpr uint64_t kNpyFrontBytes = 12;
+constexpr uint64_t kMaxNpyHeader = uint64_t{1} << 20;
 constexpr size_t kMaxDimensions = 64;  // limit of NumPy
-constexpr int kMaxDepth = 32;          // nesting of a structured type
-constexpr uint32_t kMaxElement = uint32_t{64} << 10;
+constexpr int kMaxTypeDepth = 32;      // nesting of a structured type
 
 struct NpyDescription {
   std::string type;  // "<f4"; for a structured type the text of its list
@@ -82,7 +82,7 @@ class Literals {
       const char next = text_[at_++];
       if (next == '[' || next == '(') ++depth;
       if (next == ']' || next == ')') --depth;
-      if (depth > kMaxDepth) return std::nullopt;
+      if (depth > kMaxTypeDepth) return std::nullopt;
     } while (depth > 0);
     return text_.substr(begin, at_ - begin);
   }
@@ -158,8 +158,9 @@ bool TakeHeader(std::string_view text, NpyDescription& array) {
 }
 
 Result<NpyDescription> ReadDescription(ByteSource& file) {
-  std::array<std::byte, kFrontBytes> front{};
-  if (file.size() < kFrontBytes) return DataLoss("expected a header of .npy");
+  std::array<std::byte, kNpyFrontBytes> front{};
+  if (file.size() < kNpyFrontBytes)
+    return DataLoss("expected a header of .npy");
   RETURN_IF_ERROR(file.Read(0, front));
   const auto byte = [&](size_t i) {
     return std::to_integer<uint64_t>(front[i]);
@@ -169,8 +170,8 @@ Result<NpyDescription> ReadDescription(ByteSource& file) {
     return DataLoss(fmt::format("expected version 1 to 3, found {}", major));
   uint64_t length = byte(8) | byte(9) << 8;
   if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
-  const uint64_t begin = major == 1 ? kFrontBytes - 2 : kFrontBytes;
-  const uint64_t most = std::min(file.size() - begin, kMaxHeader);
+  const uint64_t begin = major == 1 ? kNpyFrontBytes - 2 : kNpyFrontBytes;
+  const uint64_t most = std::min(file.size() - begin, kMaxNpyHeader);
   if (length > most) {
     return DataLoss(fmt::format(
         "expected a header of at most {} bytes, found {}", most, length));
@@ -184,8 +185,8 @@ Result<NpyDescription> ReadDescription(ByteSource& file) {
 
 // Returns the element type. The size of a structured element follows from the
 // size of the data.
-std::optional<ElementType> TypeOf(const NpyDescription& array,
-                                  uint64_t data_bytes) {
+std::optional<ElementType> NumpyTypeOf(const NpyDescription& array,
+                                       uint64_t data_bytes) {
   if (!array.is_structured) return FindNumpyType(array.type);
   // Objects in an element are indices into a pickle that follows.
   if (array.type.find("O'") != std::string::npos) return std::nullopt;
@@ -193,7 +194,7 @@ std::optional<ElementType> TypeOf(const NpyDescription& array,
   if (!elements.ok() || *elements == 0 || data_bytes % *elements != 0)
     return std::nullopt;
   const uint64_t bytes = data_bytes / *elements;
-  if (bytes == 0 || bytes > kMaxElement) return std::nullopt;
+  if (bytes == 0 || bytes > kMaxNumpyElement) return std::nullopt;
   return OpaqueType(EscapeBytes(array.type), static_cast<uint32_t>(bytes));
 }
 
@@ -210,7 +211,7 @@ Status AddNpyFile(const std::string& name, const Bytes& file,
                   TensorList& list) {
   ASSIGN_OR_RETURN(NpyDescription array, ReadDescription(*file));
   const uint64_t left = file->size() - array.data_offset;
-  const std::optional<ElementType> type = TypeOf(array, left);
+  const std::optional<ElementType> type = NumpyTypeOf(array, left);
   if (!type) {
     return DataLoss(fmt::format("elements of type {} are not read",
                                 EscapeBytes(array.type.substr(0, 40))));

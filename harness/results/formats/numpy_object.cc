@@ -12,8 +12,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint32_t kMaxElement = uint32_t{64} << 10;
-
 // An array, as described by its pickle.
 struct PickledArray {
   ElementType type;
@@ -103,7 +101,7 @@ std::optional<ElementType> FindNumpyType(std::string_view text) {
   uint32_t bytes = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + 2, end, bytes);
-  if (error != std::errc() || bytes > kMaxElement) return std::nullopt;
+  if (error != std::errc() || bytes > kMaxNumpyElement) return std::nullopt;
   // For dates, the unit follows the size.
   const bool has_unit =
       stop != end && (letter == 'M' || letter == 'm') && *stop == '[';

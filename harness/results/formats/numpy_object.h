@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_RESULTS_FORMATS_NUMPY_OBJECT_H_
 #define GAUNTLET_HARNESS_RESULTS_FORMATS_NUMPY_OBJECT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "harness/results/tensor_list.h"
 
 namespace gauntlet {
+
+// Maximum bytes of an element.
+inline constexpr uint32_t kMaxNumpyElement = uint32_t{64} << 10;
 
 // Returns the element type of "<f4", "|u1", ">i8", "<U10" or "<M8[ns]"; nullopt
 // for objects, structured types and anything else.

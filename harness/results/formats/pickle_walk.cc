@@ -12,8 +12,8 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kMaxDepth = 200;
-constexpr size_t kMaxKey = 1000;
+constexpr int kMaxPickleDepth = 200;
+constexpr size_t kMaxKeyParts = 1000;
 
 // Protocol 2 has no opcode for sets: a set is a call with a list.
 bool IsSet(std::string_view callee) {
@@ -24,7 +24,7 @@ bool IsSet(std::string_view callee) {
 }  // namespace
 
 Status PickleWalk::AddValue(const std::string& name, PickleId id) {
-  if (visits_left_ == 0 || depth_ == kMaxDepth)
+  if (visits_left_ == 0 || depth_ == kMaxPickleDepth)
     return DataLoss("pickle: nested too deep or too often");
   --visits_left_;
   ++depth_;
@@ -130,7 +130,7 @@ std::string PickleWalk::NameOfPair(const std::string& name,
     if (!parts.empty()) parts += ",";
     parts += part.kind == PickleKind::kInteger ? std::to_string(part.integer)
                                                : part.text;
-    if (parts.size() > kMaxKey) break;
+    if (parts.size() > kMaxKeyParts) break;
   }
   return NameOfKey(name, fmt::format("({})", parts));
 }

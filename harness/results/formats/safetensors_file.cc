@@ -17,29 +17,29 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kLengthBytes = 8;
-constexpr uint64_t kMaxHeader = 100'000'000;  // limit of the format
-constexpr int kMaxDepth = 3;
+constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;  // limit of the format
+constexpr int kMaxHeaderDepth = 3;
 constexpr std::string_view kMetadata = "__metadata__";
 
 // Type names of the format, and our names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kTypes =
-    {{{"F64", "float64"},
-      {"F32", "float32"},
-      {"F16", "float16"},
-      {"BF16", "bfloat16"},
-      {"F8_E4M3", "float8_e4m3fn"},
-      {"F8_E5M2", "float8_e5m2"},
-      {"F8_E8M0", "float8_e8m0fnu"},
-      {"C64", "complex64"},
-      {"I64", "int64"},
-      {"I32", "int32"},
-      {"I16", "int16"},
-      {"I8", "int8"},
-      {"U64", "uint64"},
-      {"U32", "uint32"},
-      {"U16", "uint16"},
-      {"U8", "uint8"},
-      {"BOOL", "bool"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17>
+    kSafetensorsTypes = {{{"F64", "float64"},
+                          {"F32", "float32"},
+                          {"F16", "float16"},
+                          {"BF16", "bfloat16"},
+                          {"F8_E4M3", "float8_e4m3fn"},
+                          {"F8_E5M2", "float8_e5m2"},
+                          {"F8_E8M0", "float8_e8m0fnu"},
+                          {"C64", "complex64"},
+                          {"I64", "int64"},
+                          {"I32", "int32"},
+                          {"I16", "int16"},
+                          {"I8", "int8"},
+                          {"U64", "uint64"},
+                          {"U32", "uint32"},
+                          {"U16", "uint16"},
+                          {"U8", "uint8"},
+                          {"BOOL", "bool"}}};
 
 Result<std::string> ReadHeader(ByteSource& file) {
   if (file.size() < kLengthBytes)
@@ -49,7 +49,8 @@ Result<std::string> ReadHeader(ByteSource& file) {
   uint64_t length = 0;
   for (size_t i = kLengthBytes; i-- > 0;)
     length = length << 8 | std::to_integer<uint64_t>(bytes[i]);
-  const uint64_t most = std::min(file.size() - kLengthBytes, kMaxHeader);
+  const uint64_t most =
+      std::min(file.size() - kLengthBytes, kMaxSafetensorsHeader);
   if (length > most) {
     return DataLoss(
         fmt::format("expected a header of at most {} bytes, found "
@@ -69,8 +70,8 @@ Result<Json> ParseHeader(std::string_view text) {
   const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth == 1 && event == Json::parse_event_t::key)
       repeats = !names.insert(parsed.get<std::string>()).second || repeats;
-    too_deep = too_deep || depth > kMaxDepth;
-    return depth <= kMaxDepth;
+    too_deep = too_deep || depth > kMaxHeaderDepth;
+    return depth <= kMaxHeaderDepth;
   };
   Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
   if (!json.is_object()) return DataLoss("expected a header in JSON");
@@ -92,13 +93,13 @@ std::optional<std::vector<uint64_t>> Numbers(const Json& object,
 }
 
 // Returns nullopt for a sub-byte or unknown type: its values stay bytes.
-std::optional<ElementType> TypeOf(const Json& entry) {
+std::optional<ElementType> SafetensorsTypeOf(const Json& entry) {
   const auto found = entry.find("dtype");
   if (found == entry.end() || !found->is_string()) return std::nullopt;
   const auto name = found->get<std::string>();
   const auto* const known = std::ranges::find(
-      kTypes, name, [](const auto& type) { return type.first; });
-  if (known != kTypes.end()) return ElementTypeOf(known->second);
+      kSafetensorsTypes, name, [](const auto& type) { return type.first; });
+  if (known != kSafetensorsTypes.end()) return ElementTypeOf(known->second);
   return std::nullopt;
 }
 
@@ -115,7 +116,7 @@ Status AddEntry(const std::string& name, const Json& entry, const Bytes& data,
   }
   const uint64_t size = (*offsets)[1] - (*offsets)[0];
   Bytes bytes = PartOf(data, (*offsets)[0], size);
-  const std::optional<ElementType> type = TypeOf(entry);
+  const std::optional<ElementType> type = SafetensorsTypeOf(entry);
   if (!type) {
     RETURN_IF_ERROR(list.AddText(name + " (type)", entry.dump()));
     return list.AddBytes(name, std::move(bytes));

@@ -26,8 +26,8 @@ Status WriteAll(int file, std::span<const std::byte> bytes,
 }
 
 Status Copy(ByteSource& bytes, int file, const std::string& path) {
-  constexpr uint64_t kPiece = uint64_t{1} << 20;
-  std::vector<std::byte> piece(std::min(kPiece, bytes.size()));
+  constexpr uint64_t kCopiedPiece = uint64_t{1} << 20;
+  std::vector<std::byte> piece(std::min(kCopiedPiece, bytes.size()));
   for (uint64_t at = 0; at < bytes.size();) {
     const auto part = std::span(piece).first(
         std::min<uint64_t>(piece.size(), bytes.size() - at));

@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kPiece = size_t{256} << 10;
+constexpr size_t kSkippedPiece = size_t{256} << 10;
 // Upper bound of deflate's ratio: bytes out for one byte in.
 constexpr uint64_t kMaxInflateRatio = 1032;
 
@@ -74,7 +74,8 @@ class EntryBytes : public ByteSource {
       at_ = offset;
       return OkStatus();
     }
-    std::vector<std::byte> skipped(std::min<uint64_t>(kPiece, offset - at_));
+    std::vector<std::byte> skipped(
+        std::min<uint64_t>(kSkippedPiece, offset - at_));
     while (at_ < offset) {
       const uint64_t count = std::min<uint64_t>(skipped.size(), offset - at_);
       RETURN_IF_ERROR(Take(std::span(skipped).first(count)));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kListedLosses = 20;
 
-using Place = std::pair<RecordKind, uint64_t>;  // kind of the event, step
+using LossPlace = std::pair<RecordKind, uint64_t>;  // kind of the event, step
 
 struct Reported {
   const LifeEvents* life = nullptr;
@@ -51,7 +51,7 @@ std::vector<Reported> LossesByTime(const Record& record) {
 }  // namespace
 
 LossDifferences CompareLosses(const Record& record) {
-  std::map<Place, uint32_t> expected;
+  std::map<LossPlace, uint32_t> expected;
   for (const GoldenEntry& entry : record.golden.entries) {
     expected[{entry.kind, entry.step}] = entry.loss_bits;
   }

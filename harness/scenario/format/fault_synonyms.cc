@@ -114,7 +114,7 @@ std::string_view ErrorNamed(std::string_view normalized) {
   return "";
 }
 
-YamlNode Scalar(std::string_view text, Place place) {
+YamlNode ScalarNode(std::string_view text, Place place) {
   return {.kind = YamlKind::kScalar,
           .place = place,
           .scalar = std::string(text),
@@ -146,11 +146,11 @@ void AddParameter(const FaultSynonym& synonym, Place place, YamlNode& fault) {
       entry_of(*with, synonym.parameter) != nullptr) {
     return;
   }
-  with->entries.push_back(
-      {std::string(synonym.parameter), place, Scalar(synonym.value, place)});
+  with->entries.push_back({std::string(synonym.parameter), place,
+                           ScalarNode(synonym.value, place)});
 }
 
-void ReplaceIn(YamlNode& fault, Diagnostics& diagnostics) {
+void ReplaceSynonym(YamlNode& fault, Diagnostics& diagnostics) {
   for (YamlEntry& entry : fault.entries) {
     YamlNode& value = entry.value;
     if (entry.key != "do" || value.kind != YamlKind::kScalar) continue;
@@ -213,7 +213,8 @@ std::vector<std::string> SynonymsOf(FaultKind kind) {
 void ReplaceFaultSynonyms(YamlNode& document, Diagnostics& diagnostics) {
   for (YamlEntry& entry : document.entries) {
     if (entry.key != "faults") continue;
-    for (YamlNode& fault : entry.value.items) ReplaceIn(fault, diagnostics);
+    for (YamlNode& fault : entry.value.items)
+      ReplaceSynonym(fault, diagnostics);
   }
 }
 

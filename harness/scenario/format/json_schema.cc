@@ -21,7 +21,7 @@ Json Count(const KeySpec& key) {
 Json Either(Json a, Json b) { return Json{{"oneOf", {a, b}}}; }
 
 // Accepts 0 without a unit if the key has no lower bound.
-Json Duration(const KeySpec& key) {
+Json DurationSchema(const KeySpec& key) {
   const Json duration = Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$");
   return key.low > 0 ? duration : Either(duration, Json{{"const", 0}});
 }
@@ -96,7 +96,7 @@ Json SchemaOfType(const KeySpec& key) {
     case KeyType::kFlag:
       return Json{{"type", "boolean"}};
     case KeyType::kDuration:
-      return Duration(key);
+      return DurationSchema(key);
     case KeyType::kSize:
       return Either(Text("^[0-9]+(\\.[0-9]+)?(B|KiB|MiB|GiB)$"),
                     Json{{"type", "integer"}, {"minimum", 0}});

@@ -25,7 +25,7 @@ struct RenamedValue {
   std::string_view new_name;
 };
 
-constexpr RenamedKey kKeys[] = {
+constexpr RenamedKey kRenamedKeys[] = {
     {"use", "preset"},
     {"plant", "planted_bugs"},
     {"before", "warm_start"},
@@ -110,7 +110,7 @@ std::string_view NewKey(std::string_view old_path) {
   constexpr std::string_view kParameters = "faults.with.";
   constexpr std::string_view kOfAnyKind = "faults.with.*.";
   const size_t last = old_path.rfind('.') + 1;
-  for (const RenamedKey& one : kKeys) {
+  for (const RenamedKey& one : kRenamedKeys) {
     if (one.path == old_path) return one.new_name;
     if (old_path.starts_with(kParameters) && one.path.starts_with(kOfAnyKind) &&
         old_path.substr(last) == one.path.substr(kOfAnyKind.size())) {
@@ -300,7 +300,7 @@ class Upgrader {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Splits the text into lines that include their line ends.
-std::vector<std::string> LinesOf(std::string_view text) {
+std::vector<std::string> LinesWithEnds(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -312,7 +312,7 @@ std::vector<std::string> LinesOf(std::string_view text) {
 
 // Replaces the old name, quoted or not, at its place. Returns false if the text
 // there is something else.
-bool ReplaceIn(std::vector<std::string>& lines, const OldSpelling& one) {
+bool ReplaceOldName(std::vector<std::string>& lines, const OldSpelling& one) {
   if (one.place.line > lines.size()) return false;
   std::string& line = lines[one.place.line - 1];
   const size_t mark = one.place.line == 1 && line.starts_with(kByteOrderMark)
@@ -346,13 +346,13 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
-  std::vector<std::string> lines = LinesOf(text);
+  std::vector<std::string> lines = LinesWithEnds(text);
   for (YamlNode& document : documents) {
     if (!MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
     // Last first, as a replacement shifts the rest of its line.
     for (const OldSpelling& one : std::views::reverse(found)) {
-      if (ReplaceIn(lines, one)) continue;
+      if (ReplaceOldName(lines, one)) continue;
       diagnostics.Error(
           one.place,
           fmt::format("cannot rewrite this spelling of {}: expected a plain "

@@ -302,8 +302,8 @@ void CheckIds(const std::vector<PlacedFault>& faults,
   }
 }
 
-void CheckOrder(const std::vector<PlacedFault>& faults,
-                Diagnostics& diagnostics) {
+void CheckFaultOrder(const std::vector<PlacedFault>& faults,
+                     Diagnostics& diagnostics) {
   std::map<std::string, std::string> after;
   std::vector<std::string> ids;
   for (const PlacedFault& placed : faults) {
@@ -369,7 +369,7 @@ std::vector<PlacedFault> ReadFaults(const YamlNode* node,
   }
   if (faults.size() == node->items.size()) {
     CheckIds(faults, diagnostics);
-    CheckOrder(faults, diagnostics);
+    CheckFaultOrder(faults, diagnostics);
   }
   return faults;
 }

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMost = 16;
+constexpr size_t kMostLaunches = 16;
 
 // A launch and its place in the file.
 struct PlacedLaunch {
@@ -76,7 +76,7 @@ std::optional<uint64_t> StepsOf(const LaunchSetup& launch, const Case& one) {
 }
 
 // Reports an error if the launch trains for fewer steps than an earlier one.
-void CheckOrder(const PlacedLaunch& launch, const Case& one) {
+void CheckStepOrder(const PlacedLaunch& launch, const Case& one) {
   const std::optional<uint64_t> steps = StepsOf(launch.setup, one);
   for (const LaunchSetup& before : one.launches) {
     const std::optional<uint64_t> least = StepsOf(before, one);
@@ -96,7 +96,7 @@ void CheckOrder(const PlacedLaunch& launch, const Case& one) {
 
 void ReadLaunches(const MapReader& document, Case& one) {
   if (document.Find("launches") == nullptr) return;
-  const std::vector<MapReader> maps = document.Maps("launches", kMost);
+  const std::vector<MapReader> maps = document.Maps("launches", kMostLaunches);
   const YamlNode& list = *document.Find("launches");
   if (list.kind == YamlKind::kList && list.items.empty()) {
     document.Error(list.place, "expected at least one launch");
@@ -120,7 +120,7 @@ void ReadLaunches(const MapReader& document, Case& one) {
     if (setup.changes_job()) {
       CheckJob(launch, one);
     } else {
-      CheckOrder(launch, one);
+      CheckStepOrder(launch, one);
       ends = !setup.shortens();
     }
     one.launches.push_back(setup);

@@ -28,7 +28,7 @@ void ReadCommand(const MapReader& map, std::vector<std::string>& out) {
             "command: [python3, train.py, --out, '{out}']");
 }
 
-void ReadFault(const MapReader& map, TrainerFault& fault) {
+void ReadTrainerFault(const MapReader& map, TrainerFault& fault) {
   if (!map.Choice("do", fault.kind) && map.Find("do") == nullptr)
     map.Error(map.PlaceOf("do"), "expected a `do`", "do: kill");
   if (map.Choice("profile", fault.profile) && fault.kind != "power")
@@ -89,7 +89,7 @@ void ReadTrainer(const MapReader& document, const YamlNode& node, Case& one) {
   map.Time("pause", setup.pause);
   map.Time("trial_limit", setup.trial_limit);
   for (const MapReader& fault : map.Maps("faults", kMostFaults))
-    ReadFault(fault, setup.faults.emplace_back());
+    ReadTrainerFault(fault, setup.faults.emplace_back());
   if (setup.faults.empty()) {
     map.Error(map.PlaceOf("faults"),
               "expected `faults`: crashes to come back "

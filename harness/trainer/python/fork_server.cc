@@ -17,9 +17,8 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
-constexpr int kPollMs = 100;
+constexpr int kServerPollMs = 100;
 constexpr const char* kScriptName = "fork_server.py";
 constexpr const char* kModulesName = "modules.txt";
 constexpr const char* kLogName = "log.txt";
@@ -91,7 +90,7 @@ Result<std::string> ForkServer::ReadReport(
     if (interrupted && interrupted()) return Cancelled("interrupted");
     pollfd ready = {
         .fd = process_.socket.get(), .events = POLLIN, .revents = 0};
-    if (poll(&ready, 1, kPollMs) <= 0) continue;
+    if (poll(&ready, 1, kServerPollMs) <= 0) continue;
     const ssize_t count =
         recv(process_.socket.get(), piece.data(), piece.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
@@ -102,7 +101,8 @@ Result<std::string> ForkServer::ReadReport(
 }
 
 Status ForkServer::TakeReport(const std::string& report) {
-  const Json json = Json::parse(report, nullptr, /*allow_exceptions=*/false);
+  const auto json =
+      nlohmann::json::parse(report, nullptr, /*allow_exceptions=*/false);
   if (json.contains("off"))
     return FailedPrecondition(json.at("off").get<std::string>());
   if (!json.contains("modules")) {

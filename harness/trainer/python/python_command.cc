@@ -20,7 +20,7 @@ bool IsPython(std::string_view program) {
          });
 }
 
-Status NotServed(std::string_view flag) {
+Status UnsupportedFlag(std::string_view flag) {
   return FailedPrecondition(fmt::format("Python's {} is not supported", flag));
 }
 
@@ -56,7 +56,7 @@ class Parser {
       return OkStatus();
     }
     if (argument == "-" || argument.starts_with("--"))
-      return NotServed(argument);
+      return UnsupportedFlag(argument);
     return TakeFlags(argument);
   }
 
@@ -68,10 +68,10 @@ class Parser {
           kFlagsWithValue.find(flags[i]) != std::string_view::npos;
       const bool is_program = flags[i] == 'm' || flags[i] == 'c';
       if (!has_value && !is_program)
-        return NotServed(fmt::format("-{}", flags[i]));
+        return UnsupportedFlag(fmt::format("-{}", flags[i]));
       std::string value = flags.substr(i + 1);
       if (value.empty()) {
-        if (next_ == arguments_.size()) return NotServed(flags);
+        if (next_ == arguments_.size()) return UnsupportedFlag(flags);
         value = arguments_[next_++];
       }
       if (has_value) {

@@ -29,7 +29,6 @@
 namespace gauntlet {
 namespace {
 
-using Json = nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
 
 // In the order of entering them, which fork_server.py shares.
@@ -39,7 +38,7 @@ constexpr auto kKillInterval = std::chrono::milliseconds(500);
 constexpr int kMostKills = 60;
 constexpr auto kBackgroundPoll = std::chrono::milliseconds(5);
 
-Status NotServed(std::string_view step) {
+Status ForkServerFailed(std::string_view step) {
   return Unavailable(fmt::format("fork server: {}: {}", step,
                                  std::generic_category().message(errno)));
 }
@@ -56,7 +55,7 @@ Result<Descriptor> Connect(const std::string& folder) {
   if (!directory.valid() || !connection.valid() ||
       connect(connection.get(), reinterpret_cast<sockaddr*>(&address),
               sizeof address) != 0) {
-    return NotServed("connect");
+    return ForkServerFailed("connect");
   }
   return connection;
 }
@@ -87,24 +86,25 @@ Status Send(const Descriptor& connection, const std::string& text,
                   MSG_NOSIGNAL);
     });
   }
-  return sent > 0 ? OkStatus() : NotServed("send");
+  return sent > 0 ? OkStatus() : ForkServerFailed("send");
 }
 
 Status SendRequest(const Descriptor& connection, const TrainerTrial& trial,
                    int output) {
   ASSIGN_OR_RETURN(const PythonCommand command,
                    ParsePythonCommand(trial.arguments));
-  const Json request = {{"kind", command.kind},
-                        {"target", command.target},
-                        {"arguments", command.arguments},
-                        {"command", trial.arguments},
-                        {"working_directory", trial.working_directory}};
+  const nlohmann::json request = {
+      {"kind", command.kind},
+      {"target", command.target},
+      {"arguments", command.arguments},
+      {"command", trial.arguments},
+      {"working_directory", trial.working_directory}};
   std::array<Descriptor, kNamespaces.size()> namespaces;
   std::array<int, kDescriptors> descriptors = {output};
   for (size_t i = 0; i < kNamespaces.size(); ++i) {
     const std::string path = fmt::format("/proc/self/ns/{}", kNamespaces[i]);
     namespaces[i] = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!namespaces[i].valid()) return NotServed(path);
+    if (!namespaces[i].valid()) return ForkServerFailed(path);
     descriptors[i + 1] = namespaces[i].get();
   }
   return Send(connection, request.dump() + "\n", descriptors);
@@ -137,7 +137,8 @@ class Answer {
 
   // Returns the program's status in the format of wait(2).
   Result<int> WaitStatus() const {
-    const Json json = Json::parse(text_, nullptr, /*allow_exceptions=*/false);
+    const auto json =
+        nlohmann::json::parse(text_, nullptr, /*allow_exceptions=*/false);
     if (json.contains("status")) return json.at("status").get<int>();
     if (json.contains("error")) {
       return Unavailable("fork server: " + json.at("error").get<std::string>());

@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-std::string_view NameOf(std::string_view entry) {
+std::string_view VariableName(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
@@ -85,10 +85,10 @@ std::string ShellCommand(const std::vector<std::string>& arguments) {
 std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& changes) {
   std::set<std::string_view> changed;
-  for (const std::string& entry : changes) changed.insert(NameOf(entry));
+  for (const std::string& entry : changes) changed.insert(VariableName(entry));
   std::vector<std::string> environment = ProcessEnvironment();
   std::erase_if(environment, [&](const std::string& entry) {
-    return changed.contains(NameOf(entry));
+    return changed.contains(VariableName(entry));
   });
   environment.insert(environment.end(), changes.begin(), changes.end());
   return environment;

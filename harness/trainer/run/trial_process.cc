@@ -13,12 +13,12 @@
 namespace gauntlet {
 namespace {
 
-constexpr int kPollMs = 100;
+constexpr int kTrialPollMs = 100;
 
 // Returns true iff the process has ended.
 bool HasEnded(const ChildProcess& child) {
   pollfd ready = {.fd = child.pidfd.get(), .events = POLLIN, .revents = 0};
-  return poll(&ready, 1, kPollMs) == 1;
+  return poll(&ready, 1, kTrialPollMs) == 1;
 }
 
 }  // namespace

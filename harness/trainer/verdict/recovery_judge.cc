@@ -19,7 +19,7 @@ std::optional<int64_t> ProgressOf(const CrashTrial& trial) {
   return static_cast<int64_t>(trial.resumed_from->operation);
 }
 
-std::string NameOf(const CrashTrial& trial) {
+std::string ResumePointName(const CrashTrial& trial) {
   if (trial.resumed_step == 0) return "the beginning";
   if (trial.resumed_step) return fmt::format("step {}", *trial.resumed_step);
   if (!trial.resumed_from || trial.resumed_from->files.empty())
@@ -59,7 +59,7 @@ class CompleteVersions {
               .progress = *progress,
               .complete = trial.operation,
               .durable = operations,
-              .name = NameOf(trial),
+              .name = ResumePointName(trial),
               .file = trial.resumed_from ? trial.resumed_from->own_file : ""});
       if (!is_new) {
         known->second.complete =
@@ -151,13 +151,14 @@ CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
             "equal results; it is not known which checkpoint was read"};
   }
   if (newest == nullptr || *progress >= newest->progress) {
-    return {RecoveryVerdict::kRecovered,
-            fmt::format("equal results, resumed from {}", NameOf(trial))};
+    return {
+        RecoveryVerdict::kRecovered,
+        fmt::format("equal results, resumed from {}", ResumePointName(trial))};
   }
   return {RecoveryVerdict::kLostWork,
           fmt::format("resumed from {}, though {} was complete after operation "
                       "{}",
-                      NameOf(trial), newest->name, newest->complete)};
+                      ResumePointName(trial), newest->name, newest->complete)};
 }
 
 }  // namespace
