@@ -15,6 +15,7 @@
 #include "harness/cli/bench/bench_progress.h"
 #include "harness/cli/bench/bench_text.h"
 #include "harness/cli/bench/trials_folder.h"
+#include "harness/cli/program/build_id.h"
 #include "harness/cli/program/exit_code.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/run/files/text_file.h"
@@ -30,7 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr const char* kBenchFolder = ".gauntlet/bench";
 
 Status CheckDisk(const CheckpointBenchPlan& plan) {
@@ -71,7 +71,7 @@ Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
 }
 
 // Creates the folder for the results of a run and returns its path.
-Result<fs::path> MakeOutput(const std::string& out) {
+Result<fs::path> MakeBenchOutput(const std::string& out) {
   if (!out.empty()) {
     TrialsFolder::RemoveLeftBehind(out);
     // The lock ends here: the trials lock the same folder.
@@ -93,8 +93,8 @@ fs::path TrialsParent(const BenchCheckpointCommand& command,
   return command.out_directory.empty() ? out.parent_path() : out;
 }
 
-CheckpointBenchPlan PlanOf(const BenchCheckpointCommand& command,
-                           const fs::path& trials) {
+CheckpointBenchPlan BenchPlanOf(const BenchCheckpointCommand& command,
+                                const fs::path& trials) {
   return {.program = kThisProgram,
           .directory = trials,
           .modes = command.modes,
@@ -130,13 +130,13 @@ class CheckpointBenchRun {
 
 Result<ExitCode> CheckpointBenchRun::Run() {
   ASSIGN_OR_RETURN(baseline_, ReadBaseline(command_.baseline_file));
-  const CheckpointBenchPlan plan = PlanOf(command_, "");
+  const CheckpointBenchPlan plan = BenchPlanOf(command_, "");
   if (baseline_) {
     RETURN_IF_ERROR(
         CheckBaseline(*baseline_, command_.limits, ConfigsOf(plan)));
   }
   RETURN_IF_ERROR(CheckMemory(plan));
-  ASSIGN_OR_RETURN(const fs::path out, MakeOutput(command_.out_directory));
+  ASSIGN_OR_RETURN(const fs::path out, MakeBenchOutput(command_.out_directory));
   Result<ExitCode> code = Measure(out);
   // Removes the folder only if it is empty.
   std::error_code error;
@@ -148,7 +148,7 @@ Result<ExitCode> CheckpointBenchRun::Measure(const fs::path& out) {
   ASSIGN_OR_RETURN(const fs::path absolute,
                    AbsoluteFolder(TrialsParent(command_, out)));
   ASSIGN_OR_RETURN(const auto trials, TrialsFolder::Make(absolute));
-  const CheckpointBenchPlan plan = PlanOf(command_, trials->path());
+  const CheckpointBenchPlan plan = BenchPlanOf(command_, trials->path());
   RETURN_IF_ERROR(CheckDisk(plan));
   BenchContext context = DescribeMachine(trials->path());
   context.version = GAUNTLET_VERSION;

@@ -23,7 +23,7 @@ constexpr std::string_view kSummary =
     "Measure what checkpoints cost: stall, true cost, time to durable, "
     "bandwidth, memory and recovery, with the interval that follows from it.";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kBenchExamples =
     R"(Examples:
   gauntlet bench checkpoint
   gauntlet bench checkpoint --state 10MB,1GB --every 10,100 --modes async
@@ -44,7 +44,7 @@ wrong, the disk is too small, or the baseline is of another machine or version;
 5: a limit is exceeded; 130: interrupted, with the figures so far.)";
 
 constexpr uint64_t kMostEvery = 1'000'000;
-constexpr int kMostWorkers = 64;
+constexpr int kMostBenchWorkers = 64;
 constexpr int kMostTrials = 1000;
 constexpr uint64_t kMostSaves = 100'000;
 constexpr uint64_t kMostKills = 100'000;
@@ -73,15 +73,15 @@ Result<uint64_t> ReadEvery(const std::string& text) {
 // Returns 0 for "all".
 Result<int> ReadShards(const std::string& text) {
   if (text == "all") return 0;
-  const Result<int> shards = ParseWhole(text, 1, kMostWorkers);
+  const Result<int> shards = ParseWhole(text, 1, kMostBenchWorkers);
   if (shards.ok()) return shards;
   return ExpectedValue(
-      fmt::format("a number of shards from 1 to {}, or all", kMostWorkers),
+      fmt::format("a number of shards from 1 to {}, or all", kMostBenchWorkers),
       text);
 }
 
 // Returns nullopt for "none", which is measured in any case.
-Result<std::optional<SaveMode>> ReadMode(const std::string& text) {
+Result<std::optional<SaveMode>> ReadMeasuredMode(const std::string& text) {
   if (text == "none") return std::optional<SaveMode>();
   for (const SaveMode mode : AllSaveModes()) {
     if (SaveModeName(mode) == text) return std::optional(mode);
@@ -147,7 +147,7 @@ void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
   flags.Section("Configurations (lists: all combinations are measured)");
   flags.Value({"--modes", "NAME,…",
                "Modes of train --ckpt-mode to measure beside none (all)."},
-              ReadList(modes, ReadMode));
+              ReadList(modes, ReadMeasuredMode));
   flags.Value({"--state", "SIZE,…",
                "Size of the state: weights and moments of Adam (10MB)."},
               ReadList(told.state_bytes, ReadState));
@@ -156,7 +156,7 @@ void AddConfigurations(Flags& flags, BenchCheckpointCommand& told,
               ReadList(told.every, ReadEvery));
   flags.Value({"--workers", "N,…", "Worker processes on this host (1)."},
               ReadList(told.workers, [](const std::string& text) {
-                return ParseWhole(text, 1, kMostWorkers);
+                return ParseWhole(text, 1, kMostBenchWorkers);
               }));
   flags.Value({"--shards", "N,…",
                "Maximum number of workers that write a shard; 1: only the "
@@ -203,8 +203,8 @@ void AddFailures(Flags& flags, BenchCheckpointCommand& told, uint64_t& kills,
               ReadTime(kill_every));
 }
 
-void AddOutput(Flags& flags, BenchCheckpointCommand& told,
-               std::vector<std::string>& limits) {
+void AddBenchOutputFlags(Flags& flags, BenchCheckpointCommand& told,
+                         std::vector<std::string>& limits) {
   flags.Section("Result");
   flags.Values({"--limit", "[MODE.]METRIC<=VALUE",
                 "Exit with 5 if a median is above (or, with >=, below) the "
@@ -231,12 +231,12 @@ Result<Command> ParseBenchCheckpoint(const VerbArguments& verb) {
   std::vector<std::string> limits;
   Flags flags({.command = "bench checkpoint",
                .summary = std::string(kSummary),
-               .examples = std::string(kExamples)},
+               .examples = std::string(kBenchExamples)},
               verb);
   AddConfigurations(flags, told, modes);
   AddMeasurement(flags, told);
   AddFailures(flags, told, kills, kill_every);
-  AddOutput(flags, told, limits);
+  AddBenchOutputFlags(flags, told, limits);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted) {
     return Command(PrintTextCommand{flags.Help()});

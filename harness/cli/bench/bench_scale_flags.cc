@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kBenchScaleExamples =
     R"(Examples:
   gauntlet bench scale
   gauntlet bench scale --workers 4,64,1024,4096 --latency 20us
@@ -82,7 +82,7 @@ Result<Command> ParseBenchScale(const VerbArguments& verb) {
   setup.link.bytes_per_second = 25'000'000'000;
   Flags flags({.command = "bench scale",
                .summary = std::string(kBenchScaleSummary),
-               .examples = std::string(kExamples)},
+               .examples = std::string(kBenchScaleExamples)},
               verb);
   flags.Section("Cluster");
   flags.Value({"--workers", "N,…",

@@ -33,7 +33,7 @@ std::string GrowthCell(const std::vector<const ScaleFigures*>& measured,
   return fmt::format("N^{:.2f}", GrowthBetween(small, large, metric));
 }
 
-std::string GoodputText(const ScaleFigures& figures) {
+std::string ScaleGoodputText(const ScaleFigures& figures) {
   const MeasuredGoodput& goodput = *figures.goodput;
   return fmt::format(
       "goodput with {} workers and {} crashes in {} of virtual time, a save "
@@ -78,7 +78,7 @@ std::string ScaleResultToText(const ScaleResult& result) {
       "interval, goodput: at one interruption in {} with {} workers\n",
       DurationToText(result.setup.between_failures), result.setup.of_workers);
   for (const ScaleFigures* figures : measured) {
-    if (figures->goodput) text += GoodputText(*figures);
+    if (figures->goodput) text += ScaleGoodputText(*figures);
   }
   return text;
 }

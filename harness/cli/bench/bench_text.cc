@@ -72,7 +72,7 @@ std::string RecommendationsText(std::span<const CheckpointFigures> group,
                      LongTimeText(between_failures), text);
 }
 
-std::string GoodputText(const CheckpointFigures& figures) {
+std::string CheckpointGoodputText(const CheckpointFigures& figures) {
   const MeasuredGoodput& goodput = *figures.goodput;
   return fmt::format(
       "  {:<9}  measured {:.1f} %, Young-Daly {:.1f} %: {} in {}, one each {}, "
@@ -122,7 +122,7 @@ std::string GroupText(std::span<const CheckpointFigures> group,
       text +=
           fmt::format("VOID  {}: {}\n", NameOf(figures.config), figures.voided);
     } else if (figures.goodput) {
-      goodput += GoodputText(figures);
+      goodput += CheckpointGoodputText(figures);
     }
   }
   if (!goodput.empty()) text += "goodput under kills\n" + goodput;

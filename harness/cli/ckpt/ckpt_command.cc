@@ -21,11 +21,6 @@ std::string Dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-int Fail(Console& console, std::string_view verb, const Status& status) {
-  fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitForInspect(status));
-}
-
 std::string Size(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   const double kib = static_cast<double>(bytes) / 1024.0;
@@ -176,6 +171,12 @@ Json DifferenceJson(const TensorDifference& difference) {
 
 }  // namespace
 
+int FailCheckpointCommand(Console& console, std::string_view verb,
+                          const Status& status) {
+  fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
+  return static_cast<int>(ExitForInspect(status));
+}
+
 std::string RenderReports(const std::vector<CheckpointReport>& reports,
                           const TerminalStyle& style) {
   std::string text;
@@ -242,10 +243,10 @@ Status CheckIsThere(World& world, const std::string& path) {
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console) {
   const Status there = CheckIsThere(world, command.directory);
-  if (!there.ok()) return Fail(console, "ls", there);
+  if (!there.ok()) return FailCheckpointCommand(console, "ls", there);
   const auto store = Inspect(world, WithoutLastSlashes(command.directory),
                              InspectDepth::kManifests);
-  if (!store.ok()) return Fail(console, "ls", store.status());
+  if (!store.ok()) return FailCheckpointCommand(console, "ls", store.status());
   PrintStore(*store, Scope::kStore, command.output, console);
   return static_cast<int>(store->start.ok() ? ExitCode::kOk
                                             : ExitForInspect(store->start));
@@ -255,9 +256,10 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                         Console& console) {
   const StorePath path = SplitStorePath(command.path);
   const Status there = CheckIsThere(world, path.directory);
-  if (!there.ok()) return Fail(console, "verify", there);
+  if (!there.ok()) return FailCheckpointCommand(console, "verify", there);
   auto store = Inspect(world, path.directory, InspectDepth::kEveryByte);
-  if (!store.ok()) return Fail(console, "verify", store.status());
+  if (!store.ok())
+    return FailCheckpointCommand(console, "verify", store.status());
   std::vector<CheckpointReport>& reports = store->checkpoints;
   if (!path.name.empty()) {
     std::erase_if(reports, [&path](const CheckpointReport& report) {
@@ -265,10 +267,11 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
     });
     if (reports.empty()) {
       // A link with the name of a checkpoint is not a checkpoint.
-      return Fail(console, "verify",
-                  store->obstacle_name == path.name
-                      ? store->start
-                      : NotFound(command.path + ": no such checkpoint"));
+      return FailCheckpointCommand(
+          console, "verify",
+          store->obstacle_name == path.name
+              ? store->start
+              : NotFound(command.path + ": no such checkpoint"));
     }
   }
   const Scope scope = path.name.empty() ? Scope::kStore : Scope::kOneCheckpoint;
@@ -280,13 +283,14 @@ int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,
                       Console& console) {
   for (const std::string& path : {command.left, command.right}) {
     const Status there = CheckIsThere(world, path);
-    if (!there.ok()) return Fail(console, "diff", there);
+    if (!there.ok()) return FailCheckpointCommand(console, "diff", there);
     const Status single = CheckIsNoStore(world, path);
-    if (!single.ok()) return Fail(console, "diff", single);
+    if (!single.ok()) return FailCheckpointCommand(console, "diff", single);
   }
   const auto differences =
       CompareCheckpoints(world, command.left, command.right);
-  if (!differences.ok()) return Fail(console, "diff", differences.status());
+  if (!differences.ok())
+    return FailCheckpointCommand(console, "diff", differences.status());
   Json list = Json::array();
   std::string text;
   for (const TensorDifference& difference : *differences) {

@@ -4,6 +4,7 @@
 #define GAUNTLET_HARNESS_CLI_CKPT_CKPT_COMMAND_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/ckpt/inspect.h"
@@ -36,6 +37,10 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                         Console& console);
 int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,
                       Console& console);
+
+// Prints the error of `gauntlet ckpt VERB` and returns its exit code.
+int FailCheckpointCommand(Console& console, std::string_view verb,
+                          const Status& status);
 
 }  // namespace gauntlet
 

@@ -6,6 +6,7 @@
 #include "engine/train/loop/predict.h"
 #include "engine/train/output_overlap.h"
 #include "engine/train/save/model_export.h"
+#include "harness/cli/ckpt/ckpt_command.h"
 #include "harness/cli/ckpt/trained_checkpoint.h"
 #include "harness/cli/program/exit_code.h"
 #include <fmt/format.h>
@@ -14,11 +15,6 @@
 
 namespace gauntlet {
 namespace {
-
-int Fail(Console& console, std::string_view verb, const Status& status) {
-  fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitForInspect(status));
-}
 
 uint32_t RightOnes(const std::vector<uint8_t>& classes,
                    const std::vector<uint8_t>& labels) {
@@ -39,10 +35,11 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
       {.store = {.role = "the checkpoint directory", .path = store},
        .exported = {.role = "the export", .path = command.directory},
        .others = {}});
-  if (!places.ok()) return Fail(console, "export", places);
+  if (!places.ok()) return FailCheckpointCommand(console, "export", places);
   const auto trained =
       LoadTrainedCheckpoint(world, command.path, command.data, LoadFor::kModel);
-  if (!trained.ok()) return Fail(console, "export", trained.status());
+  if (!trained.ok())
+    return FailCheckpointCommand(console, "export", trained.status());
   const Status status =
       ExportModel(world, command.directory,
                   {.model = *trained->built.model,
@@ -50,7 +47,7 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                    .data = trained->data->train,
                    .job_json = trained->head.job_json,
                    .state_digest = trained->head.state_digest});
-  if (!status.ok()) return Fail(console, "export", status);
+  if (!status.ok()) return FailCheckpointCommand(console, "export", status);
   fmt::print(console.out, "exported {} to {}\n", trained->path,
              command.directory);
   return static_cast<int>(ExitCode::kOk);
@@ -60,7 +57,8 @@ int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
                          Console& console) {
   const auto trained = LoadTrainedCheckpoint(world, command.path, command.data,
                                              LoadFor::kPredictions);
-  if (!trained.ok()) return Fail(console, "predict", trained.status());
+  if (!trained.ok())
+    return FailCheckpointCommand(console, "predict", trained.status());
   const Dataset& rows = trained->data->validation;
   const std::vector<uint8_t> classes =
       PredictClasses(*trained->built.model, *trained->state, rows);

@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::milliseconds(200);
+constexpr Duration kPlacePollInterval = std::chrono::milliseconds(200);
 
 constexpr std::string_view kSayListen =
     "use --listen ADDRESS (0.0.0.0 for all interfaces)";
@@ -30,7 +30,7 @@ Result<std::string> Await(const std::function<Result<std::string>()>& ask,
       return DeadlineExceeded(
           fmt::format("{}: {}", what, found.status().message()));
     }
-    clock.SleepUntil(std::min(deadline, clock.Now() + kLookEvery));
+    clock.SleepUntil(std::min(deadline, clock.Now() + kPlacePollInterval));
   }
 }
 

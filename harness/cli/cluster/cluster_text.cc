@@ -7,6 +7,8 @@
 namespace gauntlet {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // Replaces control characters, as values from the environment may contain line
 // breaks.
 std::string OnOneLine(std::string text) {
@@ -58,7 +60,6 @@ std::string ClusterToText(const ResolvedCluster& cluster,
 
 std::string ClusterToJson(const ResolvedCluster& cluster,
                           const TrustText& trust) {
-  using Json = nlohmann::ordered_json;
   const ClusterPlace& place = cluster.place;
   Json addresses = Json::array();
   for (const std::string& address : place.addresses) {

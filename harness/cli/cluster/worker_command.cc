@@ -24,7 +24,7 @@ Result<std::optional<JobToken>> TokenOfEnvironment() {
   return std::optional(*token);
 }
 
-Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
+Result<WorkerSpec> WorkerSpecOf(const WorkerCommand& command) {
   const char* tf_config = std::getenv("TF_CONFIG");
   ASSIGN_OR_RETURN(ClusterPlace place,
                    ParseTfConfig(tf_config == nullptr ? "" : tf_config));
@@ -67,7 +67,7 @@ Status Work(const WorkerCommand& command, RealWorld& real,
     InstallNoticeSignal(options.preemption.signal);
   }
   ReleaseSignals();
-  ASSIGN_OR_RETURN(const WorkerSpec place, PlaceOf(command));
+  ASSIGN_OR_RETURN(const WorkerSpec place, WorkerSpecOf(command));
   const auto on_end = [&](const WorkerEnd& end) {
     if (end.reason.empty()) return;
     reporter.Progress({.failure = end.reason});

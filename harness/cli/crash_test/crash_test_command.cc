@@ -12,6 +12,7 @@
 #include "engine/real/posix/system_clock.h"
 #include "harness/cli/crash_test/crash_test_files.h"
 #include "harness/cli/crash_test/crash_test_text.h"
+#include "harness/cli/program/build_id.h"
 #include "harness/cli/program/exit_code.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/terminal/status_line.h"
@@ -26,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr const char* kCrashTestFolder = ".gauntlet/crash-tests";
 
 class Progress final : public CrashTestProgress {
@@ -54,7 +54,7 @@ class Progress final : public CrashTestProgress {
 };
 
 // The path is absolute.
-Result<OutputFolder> MakeOutput(const std::string& out) {
+Result<OutputFolder> MakeCrashTestOutput(const std::string& out) {
   if (!out.empty()) {
     ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
     ASSIGN_OR_RETURN(folder.path, AbsoluteFolder(folder.path));
@@ -77,7 +77,7 @@ fs::path ShownPath(const fs::path& folder) {
   return is_below ? relative : folder;
 }
 
-ExitCode ExitFor(const Status& status) {
+ExitCode CrashTestExit(const Status& status) {
   switch (status.code()) {
     case Code::kInvalidArgument:
     case Code::kForbidden:
@@ -89,7 +89,7 @@ ExitCode ExitFor(const Status& status) {
   }
 }
 
-ExitCode ExitFor(const CrashTestResult& result) {
+ExitCode CrashTestExit(const CrashTestResult& result) {
   if (!result.findings.empty()) return ExitCode::kViolated;
   if (result.is_interrupted) return ExitCode::kInterrupted;
   const bool is_known =
@@ -105,9 +105,10 @@ ExitCode ExitFor(const CrashTestResult& result) {
 int RunCrashTest(const CrashTestCommand& command, Console& console) {
   const auto refuse = [&](const Status& status) {
     fmt::print(console.err, "gauntlet crash-test: {}\n", status.message());
-    return static_cast<int>(ExitFor(status));
+    return static_cast<int>(CrashTestExit(status));
   };
-  const Result<OutputFolder> folder = MakeOutput(command.out_directory);
+  const Result<OutputFolder> folder =
+      MakeCrashTestOutput(command.out_directory);
   if (!folder.ok()) return refuse(folder.status());
   InstallSignalHandlers();
   ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
@@ -140,7 +141,7 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
                "gauntlet crash-test: interrupted; these are the crashes that "
                "were tried\n");
   }
-  return static_cast<int>(ExitFor(*result));
+  return static_cast<int>(CrashTestExit(*result));
 }
 
 }  // namespace gauntlet

@@ -20,7 +20,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kCrashTestExamples =
     R"(Examples:
   gauntlet crash-test -- python train.py --output-dir {out}
   gauntlet crash-test --result final.safetensors --checkpoint 'ckpt-*' \
@@ -99,7 +99,7 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
                .summary = "Crash any training program and check that it comes "
                           "back. Usage: gauntlet crash-test [OPTION…] -- "
                           "COMMAND",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kCrashTestExamples)},
               verb);
   flags.Section("Program");
   flags.Value({"--resume", "COMMAND",

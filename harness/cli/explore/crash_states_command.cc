@@ -32,8 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string RenderReport(const CrashStateReport& report,
-                         const CrashStatesEnd& end) {
+std::string RenderCrashStateSummary(const CrashStateReport& report,
+                                    const CrashStatesEnd& end) {
   const CrashStateTotals totals = TotalsOf(report);
   std::string text = fmt::format(
       "{}: {}, {} in {:.1f}s ({:.0f} a second): {} passed, {} failed (in {})\n",
@@ -271,7 +271,7 @@ int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
     }
     if (as_text) console.out << RenderCrashFinding(written.back());
   }
-  console.out << (as_text ? RenderReport(*report, end)
+  console.out << (as_text ? RenderCrashStateSummary(*report, end)
                           : ToJson(base, *report, written, end));
   const fs::path page = WritePage(task, *report, written, end, console);
   if (watch.interrupted()) {

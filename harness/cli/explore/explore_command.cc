@@ -106,7 +106,7 @@ ExploreLimits LimitsOf(const CampaignOptions& options) {
 }
 
 // An exploration: its base, its options, and the place of its files.
-struct Task {
+struct ExploreTask {
   const Case& base;
   const ExploreCommand& command;
   uint64_t seed = 0;
@@ -116,7 +116,7 @@ struct Task {
 
 class Explorer final : public CampaignObserver {
  public:
-  Explorer(const Task& task, References& references, Console& console)
+  Explorer(const ExploreTask& task, References& references, Console& console)
       : task_(task),
         command_(task.command),
         references_(references),
@@ -258,7 +258,7 @@ class Explorer final : public CampaignObserver {
     return static_cast<int>(ExitCode::kOk);
   }
 
-  const Task& task_;
+  const ExploreTask& task_;
   const ExploreCommand& command_;
   References& references_;
   Console& console_;
@@ -293,7 +293,7 @@ int Explore(const Case& base, const ExploreCommand& command,
                                  .directory = directory},
                                 references, console);
   }
-  const Task task = {
+  const ExploreTask task = {
       .base = base,
       .command = command,
       .seed = command.seed ? *command.seed : std::random_device()(),

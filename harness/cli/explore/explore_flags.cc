@@ -21,7 +21,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kExploreExamples =
     R"(Examples:
   gauntlet explore --time 60s
   gauntlet explore --mode sweep --points 'ckpt.*' --kinds crash,power_loss -j2
@@ -152,7 +152,8 @@ FlagReader ReadSeed(std::optional<uint64_t>& target) {
   };
 }
 
-FlagReader ReadMode(ExploreMode& target, std::vector<std::string>& notes) {
+FlagReader ReadExploreMode(ExploreMode& target,
+                           std::vector<std::string>& notes) {
   return [&notes, read = ReadChoice<ExploreMode>(
                       target, {{"mixed", ExploreMode::kMixed},
                                {"random", ExploreMode::kRandom},
@@ -174,11 +175,11 @@ void AddMode(Flags& flags, ExploreCommand& command,
                "fault at each point), crash-states (every on-disk state after "
                "a power loss) or mixed (random and crash-states in turns) "
                "(mixed)."},
-              ReadMode(command.mode, notes));
+              ReadExploreMode(command.mode, notes));
 }
 
-void AddSelection(Flags& flags, ExploreCommand& command,
-                  std::vector<std::string>& notes) {
+void AddExploreSelection(Flags& flags, ExploreCommand& command,
+                         std::vector<std::string>& notes) {
   flags.Section("Selection");
   flags.Value({"-k,--name", "TEXT",
                "Explore the case of BASE whose name contains TEXT, if BASE has "
@@ -250,7 +251,7 @@ void AddExecution(Flags& flags, ExploreCommand& command) {
 
 constexpr uint64_t kMostBound = 1'000'000;
 
-void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
+void AddCrashStateFlags(Flags& flags, CrashStateChoice& choice) {
   static constexpr std::array kProfiles = {
       NamedProfile{"ext4", DurabilityProfile::kExt4},
       NamedProfile{"weak", DurabilityProfile::kWeak},
@@ -361,7 +362,7 @@ Status CheckShard(const ExploreCommand& command) {
       "--shard: expected --seed N, the same for all shards, found random");
 }
 
-void AddOutput(Flags& flags, ExploreCommand& command) {
+void AddExploreOutputFlags(Flags& flags, ExploreCommand& command) {
   flags.Section("Output");
   flags.Value({"--out", "DIR",
                "Folder for findings and report.html, new or empty "
@@ -392,17 +393,17 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   Flags flags({.command = "explore",
                .summary = "Search for faults that break recovery, in the "
                           "simulated world.",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kExploreExamples)},
               verb);
   flags.Positionals({"base", "BASE",
                      "A scenario file. Its faults are ignored (a built-in "
                      "scenario)."},
                     {.most = 1}, bases);
-  AddSelection(flags, command, verb.notes);
+  AddExploreSelection(flags, command, verb.notes);
   AddLimits(flags, command);
   AddExecution(flags, command);
-  AddCrashStates(flags, command.crash_states);
-  AddOutput(flags, command);
+  AddCrashStateFlags(flags, command.crash_states);
+  AddExploreOutputFlags(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "harness/cli/explore/crash_states_text.h"
+#include "harness/cli/terminal/status_line.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -13,7 +14,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
 constexpr Duration kLineEvery = std::chrono::seconds(10);
 constexpr std::string_view kBetween = "  ";
 
@@ -53,8 +53,8 @@ std::string TimeLeft(const Pace& pace, const ExploreLimits& limits) {
   return left ? MinutesText(*left) + " left" : "";
 }
 
-void AddPace(const Pace& pace, const ExploreLimits& limits,
-             std::vector<std::string>& parts) {
+void AddTimeLeftAndRate(const Pace& pace, const ExploreLimits& limits,
+                        std::vector<std::string>& parts) {
   if (const std::string left = TimeLeft(pace, limits); !left.empty()) {
     parts.push_back(left);
   }
@@ -72,7 +72,7 @@ std::vector<std::string> StatusOf(const CampaignReport& report,
   if (report.nondeterministic > 0) {
     parts.push_back(fmt::format("{} differed", report.nondeterministic));
   }
-  AddPace(pace, limits, parts);
+  AddTimeLeftAndRate(pace, limits, parts);
   parts.push_back(fmt::format("points {}/{}",
                               report.coverage.PointsHit().size(),
                               report.space.points.size()));
@@ -98,7 +98,7 @@ std::vector<std::string> StatusOf(const CrashStateReport& report,
   std::vector<std::string> parts = {
       CountOf(pace, "crash state", limits),
       fmt::format("{} failed", GroupedDigits(report.images_failed))};
-  AddPace(pace, limits, parts);
+  AddTimeLeftAndRate(pace, limits, parts);
   parts.push_back(GroupedCount(totals.points, "crash point"));
   parts.push_back(MinutesText(seconds) + " so far");
   return parts;

@@ -58,7 +58,7 @@ VerdictStrip FactsOf(const Exploration& exploration) {
   return strip;
 }
 
-void AddPace(uint64_t cases, double seconds, VerdictStrip& strip) {
+void AddPaceFacts(uint64_t cases, double seconds, VerdictStrip& strip) {
   strip.facts.emplace_back("duration", SecondsText(seconds));
   if (seconds <= 0) return;
   strip.facts.emplace_back(
@@ -94,7 +94,7 @@ VerdictStrip StripOf(const Exploration& exploration,
     strip.counts.push_back({"passed", "crash states passed", states - failed});
   }
   strip.facts.emplace_back("end", std::string(CampaignEndName(report)));
-  AddPace(report.cases, report.seconds, strip);
+  AddPaceFacts(report.cases, report.seconds, strip);
   const bool resumes = exploration.command.mode != ExploreMode::kNth &&
                        (report.end == CampaignEnd::kInterrupted ||
                         report.end == CampaignEnd::kTime);
@@ -204,8 +204,8 @@ CaseResult ResultOf(const CampaignFinding& finding, const FindingFiles& files) {
   return result;
 }
 
-ReportedFinding FindingOf(const CampaignFinding& finding,
-                          const FindingFiles& files, const Case& base) {
+ReportedFinding ReportedFindingOf(const CampaignFinding& finding,
+                                  const FindingFiles& files, const Case& base) {
   ReportedFinding reported = {
       .result = ResultOf(finding, files),
       .record = &finding.record,
@@ -227,9 +227,9 @@ ReportedFinding FindingOf(const CampaignFinding& finding,
   return reported;
 }
 
-void AddCrashStates(const CrashStateReport& report,
-                    const std::vector<WrittenCrashFinding>& findings,
-                    ExplorationReport& page) {
+void AddCrashStateTables(const CrashStateReport& report,
+                         const std::vector<WrittenCrashFinding>& findings,
+                         ExplorationReport& page) {
   for (const CrashStateCounts& counts : report.counts) {
     const CrashStatePart part = {.profile = counts.profile,
                                  .window = counts.window};
@@ -271,11 +271,11 @@ ExplorationReport ReportOf(const Exploration& exploration,
                             .crash_windows = {},
                             .not_tried = NotTriedIn(exploration, report)};
   for (size_t i = 0; i < report.findings.size(); ++i) {
-    page.findings.push_back(
-        FindingOf(report.findings[i], files.plans.at(i), exploration.base));
+    page.findings.push_back(ReportedFindingOf(
+        report.findings[i], files.plans.at(i), exploration.base));
   }
   if (report.crash_states) {
-    AddCrashStates(*report.crash_states, files.crash_states, page);
+    AddCrashStateTables(*report.crash_states, files.crash_states, page);
   }
   return page;
 }
@@ -301,8 +301,8 @@ ExplorationReport ReportOf(const Exploration& exploration,
   page.strip.counts = {{"failed", "failed", report.images_failed},
                        {"passed", "passed", states - report.images_failed}};
   page.strip.facts.emplace_back("end", std::string(end.name));
-  AddPace(states, end.seconds, page.strip);
-  AddCrashStates(report, findings, page);
+  AddPaceFacts(states, end.seconds, page.strip);
+  AddCrashStateTables(report, findings, page);
   return page;
 }
 

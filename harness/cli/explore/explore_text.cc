@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kSweptWorkers = "the chief and the last worker";
 // Maximum number of names on a line of uncovered items.
-constexpr size_t kShownNames = 4;
+constexpr size_t kShownGaps = 4;
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
@@ -45,7 +45,7 @@ std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                     const ExploreCommand& command) {
   if (missed.empty()) return fmt::format("all {}", all);
   const size_t shown =
-      command.all_gaps ? missed.size() : std::min(missed.size(), kShownNames);
+      command.all_gaps ? missed.size() : std::min(missed.size(), kShownGaps);
   const auto end = missed.begin() + static_cast<std::ptrdiff_t>(shown);
   return fmt::format("{} of {}; never: {}{}", all - missed.size(), all,
                      fmt::join(missed.begin(), end, ", "),

@@ -14,7 +14,7 @@
 namespace gauntlet {
 namespace {
 
-class List {
+class UntriedList {
  public:
   // Adds a row such as "kind crash" or "kinds crash, hang"; no row without
   // names.
@@ -41,7 +41,7 @@ bool Contains(const std::vector<T>& all, T one) {
 }
 
 void AddKinds(const Exploration& exploration, const CampaignReport& report,
-              List& list) {
+              UntriedList& list) {
   std::vector<std::string_view> not_chosen;
   std::vector<std::string_view> apart;
   std::vector<std::string_view> of_device;
@@ -61,7 +61,7 @@ void AddKinds(const Exploration& exploration, const CampaignReport& report,
 }
 
 void AddPoints(const Exploration& exploration, const CampaignReport& report,
-               List& list) {
+               UntriedList& list) {
   std::vector<std::string_view> others;
   for (const PointInfo& info : AllPoints()) {
     if (!Contains(report.space.points, info.point)) others.push_back(info.name);
@@ -74,7 +74,7 @@ void AddPoints(const Exploration& exploration, const CampaignReport& report,
 }
 
 void AddCases(const Exploration& exploration, const CampaignReport& report,
-              List& list) {
+              UntriedList& list) {
   for (const auto& [why, count] : report.skipped) {
     list.Add(GroupedCount(count, "case") + " skipped", why);
   }
@@ -90,13 +90,13 @@ void AddCases(const Exploration& exploration, const CampaignReport& report,
   }
 }
 
-void AddShards(const ShardChoice& shard, List& list) {
+void AddShards(const ShardChoice& shard, UntriedList& list) {
   if (shard.count == 1) return;
   list.Add("cases of the other shards",
            fmt::format("this is shard {} of {}", shard.index, shard.count));
 }
 
-void AddLeftOut(const CrashStateReport& report, List& list) {
+void AddLeftOut(const CrashStateReport& report, UntriedList& list) {
   const CrashStateTotals totals = TotalsOf(report);
   if (totals.left_out > 0) {
     list.Add(fmt::format("{:.4g} outcomes of power losses", totals.left_out),
@@ -108,8 +108,8 @@ void AddLeftOut(const CrashStateReport& report, List& list) {
   }
 }
 
-void AddCrashStates(const Exploration& exploration,
-                    const CampaignReport& report, List& list) {
+void AddUntriedCrashStates(const Exploration& exploration,
+                           const CampaignReport& report, UntriedList& list) {
   if (!report.why_no_crash_states.empty()) {
     list.Add("crash states", report.why_no_crash_states);
   } else if (report.crash_states) {
@@ -122,7 +122,7 @@ void AddCrashStates(const Exploration& exploration,
   }
 }
 
-void AddRealWorld(List& list) {
+void AddRealWorld(UntriedList& list) {
   list.Add("runs in real processes",
            "explore searches in the simulated world; gauntlet run tries a "
            "finding's scenario in both");
@@ -132,19 +132,19 @@ void AddRealWorld(List& list) {
 
 std::vector<NotTried> NotTriedIn(const Exploration& exploration,
                                  const CampaignReport& report) {
-  List list;
+  UntriedList list;
   AddShards(exploration.command.shard, list);
   AddCases(exploration, report, list);
   AddKinds(exploration, report, list);
   AddPoints(exploration, report, list);
-  AddCrashStates(exploration, report, list);
+  AddUntriedCrashStates(exploration, report, list);
   AddRealWorld(list);
   return list.Take();
 }
 
 std::vector<NotTried> NotTriedIn(const Exploration& exploration,
                                  const CrashStateReport& report) {
-  List list;
+  UntriedList list;
   AddShards(exploration.command.shard, list);
   AddLeftOut(report, list);
   list.Add("fault plans", "--mode mixed, random and sweep try them");

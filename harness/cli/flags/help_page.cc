@@ -54,7 +54,7 @@ std::string WrapLines(std::string_view text) {
 }
 
 // Returns the group's name for --help=GROUP, such as "preemption-notices".
-std::string NameOf(const HelpGroup& group) {
+std::string GroupName(const HelpGroup& group) {
   std::string name = group.title;
   std::ranges::transform(name, name.begin(), [](char c) {
     return c == ' ' ? '-' : static_cast<char>(std::tolower(c));
@@ -82,7 +82,7 @@ std::string RenderOwnPages(const HelpPage& page) {
     for (const HelpEntry& entry : group.entries) {
       options.push_back(LongOption(entry));
     }
-    entries.push_back({.name = NameOf(group),
+    entries.push_back({.name = GroupName(group),
                        .text = fmt::format("{}", fmt::join(options, ", "))});
   }
   if (entries.empty()) return "";
@@ -139,7 +139,7 @@ Result<std::string> RenderHelpGroup(const HelpPage& page,
   std::vector<std::string> names = {"all"};
   bool found = false;
   for (const HelpGroup& group : page.groups) {
-    names.push_back(NameOf(group));
+    names.push_back(GroupName(group));
     if (name != "all" && name != names.back()) continue;
     text += RenderGroup(group);
     found = true;

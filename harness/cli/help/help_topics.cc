@@ -77,14 +77,14 @@ std::string PlantedBugsText() {
 }
 
 // Returns the values of the key if they fit into a line.
-std::string ValuesOf(const KeySpec& key) {
+std::string KeyValues(const KeySpec& key) {
   if (!key.listed.empty()) return fmt::format(": {}", key.listed);
   const bool bounded = key.type == KeyType::kCount && key.high < KeySpec().high;
   return bounded ? fmt::format("; {} to {}", key.low, key.high) : "";
 }
 
-std::string TextOf(const KeySpec& key) {
-  std::string text = fmt::format("{}{}", key.doc, ValuesOf(key));
+std::string KeyText(const KeySpec& key) {
+  std::string text = fmt::format("{}{}", key.doc, KeyValues(key));
   if (!key.fallback.empty()) text += fmt::format(" ({})", key.fallback);
   return text;
 }
@@ -106,7 +106,7 @@ std::string ScenariosText() {
       "  expect: {outcome: recovers, resumed_from: {step: 5}}\n\n"
       "Every key, with its default in parentheses:\n\n";
   for (const KeySpec& key : AllKeys()) {
-    text += fmt::format("  {:<34} {}\n", key.path, TextOf(key));
+    text += fmt::format("  {:<34} {}\n", key.path, KeyText(key));
   }
   return text +
          "\nmatrix: dotted paths of other keys, each with a list of values: "
@@ -216,7 +216,7 @@ constexpr std::array kTopics = {
 
 // Returns a fault of this kind as written in a scenario, with required
 // parameters.
-std::string ExampleOf(FaultKind kind) {
+std::string FaultExample(FaultKind kind) {
   std::string_view with;
   if (kind == FaultKind::kSlow || kind == FaultKind::kDelay) {
     with = "      with: {latency: 20ms}\n";
@@ -255,7 +255,7 @@ std::string FaultText(const FaultKindInfo& info) {
   const std::string map = fmt::format("with.{}", info.name);
   for (const std::string& name : KeysOf(map)) {
     parameters.push_back(
-        {name, WithCommas(TextOf(*FindKey(map + "." + name)))});
+        {name, WithCommas(KeyText(*FindKey(map + "." + name)))});
   }
   text += "\nParameters, in `with: {…}`, with defaults in parentheses:\n" +
           RenderHelpEntries(parameters);
@@ -263,7 +263,7 @@ std::string FaultText(const FaultKindInfo& info) {
   if (!synonyms.empty()) {
     text += fmt::format("\nAlso understood: {}.\n", fmt::join(synonyms, ", "));
   }
-  return text + "\nExample:\n" + ExampleOf(info.kind);
+  return text + "\nExample:\n" + FaultExample(info.kind);
 }
 
 std::optional<std::string> HelpOnFault(std::string_view name) {
@@ -289,7 +289,7 @@ std::optional<std::string> HelpOnKey(std::string_view name) {
   std::vector<HelpEntry> whole;
   std::vector<HelpEntry> ends;
   for (const KeySpec& key : AllKeys()) {
-    const HelpEntry entry = {std::string(key.path), WithCommas(TextOf(key))};
+    const HelpEntry entry = {std::string(key.path), WithCommas(KeyText(key))};
     if (key.path == name || key.path.starts_with(below)) whole.push_back(entry);
     if (key.path.ends_with(end)) ends.push_back(entry);
   }

@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// The file of the running program.
+// The running program, even if the file at its path was replaced since.
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 // Returns the digest of the program, 8 digits: "af16ec0a". Reads the whole

@@ -18,14 +18,14 @@ constexpr std::array kFailures = {static_cast<int>(ExitCode::kViolated),
                                   static_cast<int>(ExitCode::kNotFinite)};
 constexpr int kKilled = 137;  // 128 + SIGKILL: the code that shells report
 
-bool IsFailure(int code) {
+bool IsFailureCode(int code) {
   return std::find(kFailures.begin(), kFailures.end(), code) != kFailures.end();
 }
 
 }  // namespace
 
 Status CheckRequeueCodes(const RequeueCodes& codes) {
-  if (IsFailure(codes.preempted)) {
+  if (IsFailureCode(codes.preempted)) {
     return InvalidArgument(
         fmt::format("--preempted-code: expected none of {}, which are failures "
                     "for good, found {}",
@@ -51,8 +51,8 @@ int RequeueCode(const RequeueCodes& codes, int exit_code) {
     return static_cast<int>(OutsideOfTheJob(WorkerExit::kStartLater));
   }
   if (exit_code == static_cast<int>(ExitCode::kStopped)) return codes.preempted;
-  return IsFailure(exit_code) ? codes.no_requeue.value_or(exit_code)
-                              : exit_code;
+  return IsFailureCode(exit_code) ? codes.no_requeue.value_or(exit_code)
+                                  : exit_code;
 }
 
 void RequeueHost::Exit(int code) {

@@ -261,7 +261,7 @@ Result<bool> Replayer::ReplayCrashState(const std::string& file) {
   return same;
 }
 
-int Fail(Console& console, const Status& status, ExitCode code) {
+int FailReplay(Console& console, const Status& status, ExitCode code) {
   fmt::print(console.err, "gauntlet replay: {}\n",
              EscapeBytes(status.message()));
   return static_cast<int>(code);
@@ -274,20 +274,21 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   InstallCrashNotice();
   ReplayCommand command = told;
   Result<std::string> file = FindFindingFile(command);
-  if (!file.ok()) return Fail(console, file.status(), ExitCode::kUsage);
+  if (!file.ok()) return FailReplay(console, file.status(), ExitCode::kUsage);
   if (!file->empty()) command.target = *std::move(file);
   if (command.target.ends_with(kCrashFindingEnding)) {
     if (command.world == WorldChoice::kReal) {
-      return Fail(console,
-                  InvalidArgument(fmt::format(
-                      "--world: expected sim, found real: {} is a disk that a "
-                      "power cut left, and those are simulated",
-                      command.target)),
-                  ExitCode::kUsage);
+      return FailReplay(
+          console,
+          InvalidArgument(fmt::format(
+              "--world: expected sim, found real: {} is a disk that a "
+              "power cut left, and those are simulated",
+              command.target)),
+          ExitCode::kUsage);
     }
     const Result<bool> same = Replayer(command.runs_directory, console)
                                   .ReplayCrashState(command.target);
-    if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);
+    if (!same.ok()) return FailReplay(console, same.status(), ExitCode::kUsage);
     return static_cast<int>(*same ? ExitCode::kOk : ExitCode::kNoVerdict);
   }
   std::string errors;
@@ -297,10 +298,11 @@ int RunReplay(const ReplayCommand& told, Console& console) {
     console.err << errors;
     return static_cast<int>(ExitCode::kUsage);
   }
-  if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
+  if (!targets.ok())
+    return FailReplay(console, targets.status(), ExitCode::kUsage);
   Replayer replayer(command.runs_directory, console);
   if (const auto ready = replayer.Prepare(); !ready.ok()) {
-    return Fail(console, ready.status(), ExitCode::kUsage);
+    return FailReplay(console, ready.status(), ExitCode::kUsage);
   }
   ExitCode code = ExitCode::kOk;
   for (const ReplayTarget& target : *targets) {
@@ -309,7 +311,8 @@ int RunReplay(const ReplayCommand& told, Console& console) {
       fmt::print(console.err, "gauntlet replay: interrupted\n");
       return static_cast<int>(ExitCode::kInterrupted);
     }
-    if (!same.ok()) return Fail(console, same.status(), ExitCode::kNoVerdict);
+    if (!same.ok())
+      return FailReplay(console, same.status(), ExitCode::kNoVerdict);
     if (!*same) code = ExitCode::kNoVerdict;
   }
   return static_cast<int>(code);

@@ -5,7 +5,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kReplayExamples =
     R"(Examples:
   gauntlet replay latest
   gauntlet replay 20250901T120000-77/torn-manifest --world real
@@ -27,7 +27,7 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
   std::vector<std::string> words;
   Flags flags({.command = "replay",
                .summary = "Rerun a case: reproduced, or the first divergence.",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kReplayExamples)},
               verb);
   flags.Positionals({"what", "WHAT",
                      "A scenario file, a record.jsonl, RUN or RUN/CASE (RUN: "

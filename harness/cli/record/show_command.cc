@@ -38,7 +38,7 @@ Status CheckWorkers(const ShowCommand& command, const Record& record) {
   return OkStatus();
 }
 
-Status WriteTrace(const ShowCommand& command, const Record& record) {
+Status WriteShownTrace(const ShowCommand& command, const Record& record) {
   RETURN_IF_ERROR(Annotate(CheckFileName(command.trace_file), "--trace"));
   return Annotate(WriteTextFile(command.trace_file,
                                 TraceFileBytes(command.trace_file,
@@ -68,7 +68,7 @@ Status Show(const ShowCommand& command, Console& console) {
   const Result<Record> read = LoadRecord(file);
   if (!read.ok()) return InvalidArgument(read.status().message());
   const Record& record = *read;
-  if (!command.trace_file.empty()) return WriteTrace(command, record);
+  if (!command.trace_file.empty()) return WriteShownTrace(command, record);
   ASSIGN_OR_RETURN(const Timeline timeline,
                    ShownTimeline(command, file, record));
   if (command.output == OutputFormat::kJson) {

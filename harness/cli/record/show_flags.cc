@@ -11,7 +11,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kShowExamples =
     R"(Examples:
   gauntlet show latest/crash-in-a-shard
   gauntlet show .gauntlet/runs/latest/crash-in-a-shard.sim --from 5 --to 12
@@ -29,7 +29,7 @@ Lines are as wide as the terminal. Without UTF-8, or if NO_COLOR is set, the
 arrows are ASCII. Exit code 2: there is no such record, or it is damaged; 4: no
 event in the range.)";
 
-constexpr int kMostWorkers = 1'000'000;
+constexpr int kMostShownWorkers = 1'000'000;
 
 Status ReadWorkers(const std::vector<std::string>& words,
                    std::vector<int>& workers) {
@@ -38,7 +38,7 @@ Status ReadWorkers(const std::vector<std::string>& words,
       workers.push_back(kLauncherColumn);
       continue;
     }
-    const Result<int> worker = ParseWhole<int>(word, 0, kMostWorkers);
+    const Result<int> worker = ParseWhole<int>(word, 0, kMostShownWorkers);
     if (!worker.ok()) {
       return Annotate(ExpectedValue("a worker's number, or launcher", word),
                       "--worker");
@@ -84,7 +84,7 @@ Result<Command> ParseShow(const VerbArguments& verb) {
       {.command = "show",
        .summary = "Print the events of a case as a table: time, a column for "
                   "each worker, and what led to what.",
-       .examples = std::string(kExamples)},
+       .examples = std::string(kShowExamples)},
       verb);
   flags.Positionals(
       {"what", "WHAT",

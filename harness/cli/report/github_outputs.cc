@@ -28,7 +28,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-size_t BytesOf(const std::string& file) {
+size_t FileSize(const std::string& file) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
   return error ? 0 : static_cast<size_t>(size);
@@ -48,7 +48,7 @@ Status AppendTo(const std::string& path, const std::string& text) {
 // the step. Prints a note instead if there is no space left.
 Status AppendSummary(const RunResult& result, const std::string& file,
                      Console& console) {
-  const size_t used = BytesOf(file);
+  const size_t used = FileSize(file);
   if (used + kLeastSummaryBytes > kMaxStepSummaryBytes) {
     fmt::print(console.err,
                "gauntlet: note: the summary of this step has no room left: it "

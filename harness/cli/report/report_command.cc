@@ -37,6 +37,7 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 Colour ColourOf(const Console& console) {
   return console.out_style.colored() ? Colour::kOn : Colour::kOff;
@@ -101,8 +102,8 @@ Status WriteOutputs(const ReportCommand& command, const RunResult& result,
 
 // Returns the failures and the summary, and for a stored run the line of each
 // case. With other outputs, returns only the summary.
-std::string TextOf(const ReportCommand& command, const StoredRun& run,
-                   const Console& console) {
+std::string ReportText(const ReportCommand& command, const StoredRun& run,
+                       const Console& console) {
   const Colour colour = ColourOf(console);
   const RunResult& result = run.result;
   const bool has_outputs = !OutputsOf(command).empty() || command.github;
@@ -131,7 +132,7 @@ Result<int> Render(const ReportCommand& command, const StoredRun& run,
                    Console& console) {
   console.out << (command.output == OutputFormat::kJson
                       ? ResultToJson(run.result)
-                      : TextOf(command, run, console));
+                      : ReportText(command, run, console));
   RETURN_IF_ERROR(WriteOutputs(command, run.result, console));
   return ExitCodeOf(run.result);
 }
@@ -238,7 +239,6 @@ std::string ListToText(const std::vector<ListedRun>& runs) {
 }
 
 std::string ListToJson(const std::vector<ListedRun>& runs) {
-  using Json = nlohmann::ordered_json;
   Json list = Json::array();
   for (const ListedRun& run : runs) {
     if (!run.result) {
@@ -262,7 +262,7 @@ std::string ListToJson(const std::vector<ListedRun>& runs) {
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<int> List(const ReportCommand& command, Console& console) {
+Result<int> ListStoredRuns(const ReportCommand& command, Console& console) {
   ASSIGN_OR_RETURN(const std::vector<ListedRun> runs,
                    ListRuns(command.runs_directory));
   console.out << (command.output == OutputFormat::kJson ? ListToJson(runs)
@@ -273,7 +273,7 @@ Result<int> List(const ReportCommand& command, Console& console) {
 Result<int> Report(const ReportCommand& command, Console& console) {
   switch (command.task) {
     case ReportTask::kList:
-      return List(command, console);
+      return ListStoredRuns(command, console);
     case ReportTask::kMerge:
       return Merge(command, console);
     case ReportTask::kCompare:

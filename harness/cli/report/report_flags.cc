@@ -12,7 +12,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kReportExamples =
     R"(Examples:
   gauntlet report
   gauntlet report latest --html report.html --junit junit.xml
@@ -134,7 +134,7 @@ Result<Command> ParseReport(const VerbArguments& verb) {
   Flags flags({.command = "report",
                .summary = "Render, list, merge or compare results of runs. "
                           "Nothing is run.",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kReportExamples)},
               verb);
   flags.Positionals({"run", "RUN",
                      "latest, the start of a run's name, the folder of a run, "

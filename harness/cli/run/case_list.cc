@@ -33,8 +33,7 @@ std::string RenderCaseList(const std::vector<SuiteItem>& items) {
 }
 
 std::string CaseListToJson(const std::vector<SuiteItem>& items) {
-  using Json = nlohmann::json;
-  Json cases = Json::array();
+  nlohmann::json cases = nlohmann::json::array();
   for (const SuiteItem& item : items) {
     cases.push_back({{"name", item.one.name},
                      {"scenario", item.one.scenario},
@@ -43,8 +42,10 @@ std::string CaseListToJson(const std::vector<SuiteItem>& items) {
                      {"line", item.one.line},
                      {"labels", item.one.labels}});
   }
-  const Json list = {{"schema", "gauntlet.cases/v1"}, {"cases", cases}};
-  return list.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const nlohmann::json list = {{"schema", "gauntlet.cases/v1"},
+                               {"cases", cases}};
+  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace gauntlet

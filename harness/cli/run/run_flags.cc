@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kRunExamples =
     R"(Examples:
   gauntlet run --demo
   gauntlet run scenarios/smoke --world sim
@@ -35,7 +35,7 @@ FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {
   };
 }
 
-void AddSelection(Flags& flags, RunCommand& command) {
+void AddRunSelection(Flags& flags, RunCommand& command) {
   flags.Section("Selection");
   flags.Switch(
       {"--demo", "", "Run the built-in scenarios, which need no files."},
@@ -108,7 +108,7 @@ void AddTries(Flags& flags, RunCommand& command) {
                [&command] { command.strict = true; });
 }
 
-void AddOutput(Flags& flags, RunCommand& command) {
+void AddRunOutputFlags(Flags& flags, RunCommand& command) {
   flags.Section("Output");
   flags.Value({"--runs", "DIR", "Folder of the runs (.gauntlet/runs)."},
               ReadText(command.runs_directory));
@@ -136,14 +136,14 @@ Result<Command> ParseRun(const VerbArguments& verb) {
   Flags flags({.command = "run",
                .summary = "Run scenarios and compare each run with its "
                           "fault-free reference run.",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kRunExamples)},
               verb);
   flags.Positionals({"paths", "PATH", "Scenario files, or folders of them."},
                     {.most = 10'000}, command.paths);
-  AddSelection(flags, command);
+  AddRunSelection(flags, command);
   AddPlace(flags, command);
   AddTries(flags, command);
-  AddOutput(flags, command);
+  AddRunOutputFlags(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});

@@ -8,7 +8,7 @@ namespace gauntlet {
 namespace {
 
 // REQUIRES: `values` is not empty.
-double MedianOf(std::vector<double>& values) {
+double UpperMedian(std::vector<double>& values) {
   const auto middle =
       values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
@@ -32,7 +32,7 @@ RunTimeLeft::RunTimeLeft(const std::vector<SuiteItem>& items, int jobs,
     by_world[one.world].push_back(one.seconds);
   }
   for (auto& [world, seconds] : by_world) {
-    worlds_[world].median = MedianOf(seconds);
+    worlds_[world].median = UpperMedian(seconds);
   }
   for (const SuiteItem& item : items) {
     const auto known = earlier_.find(KeyOf(item));

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = size_t{1} << 30;
-constexpr size_t kShownNames = 5;
+constexpr size_t kShownFolders = 5;
 // Link to the last run of `gauntlet run`.
 constexpr std::string_view kLatest = "latest";
 
@@ -64,8 +64,8 @@ bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
 // Returns one of the folders as an example: of a case that needs explanation,
 // else of one that ran, else the first folder.
 // REQUIRES: there is a folder.
-std::string ExampleOf(const fs::path& run,
-                      const std::vector<std::string>& folders) {
+std::string ExampleFolder(const fs::path& run,
+                          const std::vector<std::string>& folders) {
   const fs::path file = run / kResultFileName;
   const Parsed<RunResult> result =
       ReadResult(ReadTextFile(file), file.string());
@@ -105,7 +105,7 @@ Status NoRecordAt(const fs::path& path) {
     return InvalidArgument(fmt::format(
         "{}: expected the folder of one case, found that of a run; "
         "name a case, such as {}",
-        Quoted(path.string()), (path / ExampleOf(path, folders)).string()));
+        Quoted(path.string()), (path / ExampleFolder(path, folders)).string()));
   }
   return NotFound(fmt::format(
       "{}: expected a {} in it, found none; the folder of a case has one",
@@ -125,10 +125,11 @@ Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(picked.folder, picked.case_name, world));
   if (folders.size() > 1) {
-    return InvalidArgument(fmt::format(
-        "run {}: expected RUN/CASE, as it has {} records; name "
-        "one, such as {}/{}",
-        Quoted(run), folders.size(), run, ExampleOf(picked.folder, folders)));
+    return InvalidArgument(
+        fmt::format("run {}: expected RUN/CASE, as it has {} records; name "
+                    "one, such as {}/{}",
+                    Quoted(run), folders.size(), run,
+                    ExampleFolder(picked.folder, folders)));
   }
   return picked.folder / folders.front() / kRecordFileName;
 }
@@ -172,7 +173,7 @@ Result<std::string> PickName(std::string_view what, const std::string& text,
       [&](const std::string& name) { return name.starts_with(text); });
   if (fitting.size() == 1) return fitting[0];
   if (fitting.size() > 1) {
-    const size_t shown = std::min(fitting.size(), kShownNames);
+    const size_t shown = std::min(fitting.size(), kShownFolders);
     const size_t more = fitting.size() - shown;
     fitting.resize(shown);
     return InvalidArgument(
@@ -182,7 +183,7 @@ Result<std::string> PickName(std::string_view what, const std::string& text,
   }
   std::string near = DidYouMean(text, names);
   if (near.empty() && !names.empty()) {
-    const size_t first = names.size() - std::min(names.size(), kShownNames);
+    const size_t first = names.size() - std::min(names.size(), kShownFolders);
     near = fmt::format(
         "; there {} {}{}", names.size() == 1 ? "is" : "are",
         fmt::join(names.begin() + static_cast<std::ptrdiff_t>(first),

@@ -71,7 +71,7 @@ fs::path FolderOfCase(const fs::path& run, const std::string& directory) {
 
 // Returns the folder in `run` that `directory` refers to. Keeps the path as it
 // was written if it still leads to that folder.
-fs::path PlaceOf(const fs::path& run, const std::string& directory) {
+fs::path StoredCaseFolder(const fs::path& run, const std::string& directory) {
   const fs::path folder = FolderOfCase(run, directory);
   std::error_code error;
   const bool is_there =
@@ -81,9 +81,9 @@ fs::path PlaceOf(const fs::path& run, const std::string& directory) {
 
 void TakePlaces(const fs::path& run, CaseResult& one) {
   for (CaseTry& each : one.tries) {
-    each.directory = PlaceOf(run, each.directory).string();
+    each.directory = StoredCaseFolder(run, each.directory).string();
   }
-  const std::string place = PlaceOf(run, one.directory).string();
+  const std::string place = StoredCaseFolder(run, one.directory).string();
   if (place != one.directory) return MoveCase(place, one);
   if (place.empty() || fs::path(one.timeline).parent_path() != place) {
     one.timeline.clear();

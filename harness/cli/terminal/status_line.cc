@@ -5,40 +5,19 @@
 #include <cmath>
 #include <cstdint>
 
+#include "reports/columns.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-
-constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
-constexpr std::string_view kEraseLine = "\r\x1b[K";
-
-bool BeginsCharacter(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
-}
-
-size_t ColumnsOf(std::string_view text) {
-  return static_cast<size_t>(std::ranges::count_if(text, BeginsCharacter));
-}
-
-// Returns the first `columns` characters.
-std::string_view FirstColumns(std::string_view text, size_t columns) {
-  size_t end = 0;
-  for (size_t column = 0; end < text.size(); ++end) {
-    if (BeginsCharacter(text[end]) && column++ == columns) break;
-  }
-  return text.substr(0, end);
-}
-
-}  // namespace
 
 std::string CutToColumns(std::string_view text, size_t columns,
                          const TerminalStyle& style) {
   if (ColumnsOf(text) <= columns) return std::string(text);
   const std::string_view mark = style.utf8() ? "…" : "...";
   const size_t mark_columns = ColumnsOf(mark);
-  if (columns <= mark_columns) return std::string(FirstColumns(text, columns));
-  return std::string(FirstColumns(text, columns - mark_columns)) +
+  if (columns <= mark_columns)
+    return std::string(text.substr(0, BytesOf(text, columns)));
+  return std::string(text.substr(0, BytesOf(text, columns - mark_columns))) +
          std::string(mark);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
 #define GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <ostream>
@@ -12,6 +13,11 @@
 #include "harness/cli/terminal/terminal_style.h"
 
 namespace gauntlet {
+
+// Minimum time between two drawings of a line.
+inline constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
+// Erases the line and returns to its beginning.
+inline constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 // Returns the text, or its beginning and "…" ("..." where the terminal does not
 // take UTF-8), in at most `columns`; each character counts as one column.

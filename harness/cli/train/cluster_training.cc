@@ -35,7 +35,7 @@ namespace {
 
 // A long time, as pods and cluster tasks do not start simultaneously.
 constexpr Duration kRendezvousTimeout = std::chrono::seconds(300);
-constexpr Duration kLookEvery = std::chrono::milliseconds(50);
+constexpr Duration kTrainingPollInterval = std::chrono::milliseconds(50);
 
 Environment EnvironmentOfThisProcess() {
   Environment environment;
@@ -114,7 +114,7 @@ class FormingWatch {
                            "told to stop before training began");
               world.host.Exit(static_cast<int>(WorkerExit::kStopped));
             }
-            world.clock.SleepUntil(world.clock.Now() + kLookEvery);
+            world.clock.SleepUntil(world.clock.Now() + kTrainingPollInterval);
           }
           // From here on the worker watches for notices.
           notices_.Stop();
@@ -352,7 +352,7 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   return TrainOnThisMachine(command, console);
 }
 
-int Train(const TrainCommand& command, Console& console) {
+int TrainByCluster(const TrainCommand& command, Console& console) {
   if (command.workers) return TrainWithOwnWorkers(command, console);
   const Result<ResolvedCluster> cluster =
       ResolveCluster(EnvironmentOfThisProcess(), command.cluster);
@@ -372,7 +372,7 @@ int Train(const TrainCommand& command, Console& console) {
 }  // namespace
 
 int TrainInCluster(const TrainCommand& command, Console& console) {
-  return RequeueCode(command.requeue, Train(command, console));
+  return RequeueCode(command.requeue, TrainByCluster(command, console));
 }
 
 }  // namespace gauntlet

@@ -1,14 +1,14 @@
 // The options of `gauntlet evaluate`.
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
+#include "harness/cli/train/job_flags.h"
 
 namespace gauntlet {
 namespace {
 
 constexpr uint64_t kMaxEpochs = 1'000'000;
-constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kEvaluateExamples =
     R"(Examples:
   gauntlet evaluate --ckpt ckpt --epochs 10   # in parallel to the training run
   gauntlet evaluate --ckpt ckpt --once        # the checkpoints that exist now
@@ -26,7 +26,7 @@ Result<Command> ParseEvaluate(const VerbArguments& verb) {
   std::optional<Duration> every;
   Flags flags({.command = "evaluate",
                .summary = "Evaluate the checkpoints of a run as they appear.",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kEvaluateExamples)},
               verb);
   flags.Section("Selection");
   flags.Value({"--ckpt", "DIR", "Checkpoint directory to read."},

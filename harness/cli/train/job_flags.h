@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_JOB_FLAGS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,9 @@
 #include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
+
+// Greatest number of a step that an option takes.
+inline constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 // Settings of the job by flags; nullopt: the job file or the preset decides.
 struct JobFlags {

@@ -17,6 +17,7 @@
 #include "engine/world/directories.h"
 #include "harness/cli/cluster/device_choice.h"
 #include "harness/cli/cluster/plan_file.h"
+#include "harness/cli/program/build_id.h"
 #include "harness/cli/program/exit_code.h"
 #include "harness/cli/train/output_places.h"
 #include "harness/cli/train/train_command.h"
@@ -32,8 +33,6 @@
 namespace gauntlet {
 namespace {
 
-// The running program, even if the file at its path was replaced since.
-constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
 
 // Text in memory that workers inherit as an open file, so that nothing is left
@@ -143,7 +142,7 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
   return std::unique_ptr<EventLog>(std::move(file));
 }
 
-Result<int> Train(const TrainCommand& told, Console& console) {
+Result<int> TrainLocally(const TrainCommand& told, Console& console) {
   TrainCommand command = told;
   command.launcher.notices = command.options.preemption;
   RealWorld real;
@@ -204,7 +203,7 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
     InstallNoticeSignal(signal);
   }
   ReleaseSignals();
-  const Result<int> exit_code = Train(command, console);
+  const Result<int> exit_code = TrainLocally(command, console);
   if (exit_code.ok()) return *exit_code;
   const Status& status = exit_code.status();
   fmt::print(console.err, "gauntlet train: {}\n", status.message());

@@ -32,7 +32,7 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
   };
 }
 
-FlagReader ReadMode(std::optional<SaveMode>& target) {
+FlagReader ReadSaveMode(std::optional<SaveMode>& target) {
   return [&target](const std::string& text) -> Status {
     const auto found = std::ranges::find(kSaveModeNames, text);
     if (found == kSaveModeNames.end()) {
@@ -61,7 +61,7 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
   flags.Value({"--ckpt-mode", "sync|async|zero-copy",
                "Training waits for each save, or continues while a copy of the "
                "state is written, or the state itself without a copy (sync)."},
-              ReadMode(told.mode));
+              ReadSaveMode(told.mode));
   flags.Value({"--shards", "N",
                "Number of workers that write a checkpoint, each a shard of it "
                "(all, as far as there are tensors)."},

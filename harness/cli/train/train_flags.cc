@@ -21,9 +21,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint64_t kMaxSteps = 1'000'000'000'000;
-
-constexpr std::string_view kExamples =
+constexpr std::string_view kTrainExamples =
     R"(Examples:
   gauntlet train                          # the preset tiny, to its end
   gauntlet train --preset cnn --workers 2 --ckpt one
@@ -402,7 +400,7 @@ Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
                                std::string& help) {
   Flags flags({.command = "train",
                .summary = "Train a model, with checkpoints and restarts.",
-               .examples = std::string(kExamples)},
+               .examples = std::string(kTrainExamples)},
               verb);
   AddGroups(flags, told, verb.notes);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
@@ -416,7 +414,7 @@ void TakeGrace(const TrainFlags& told, TrainCommand& command) {
   command.launcher.stop_grace = LauncherOptions().stop_grace + *told.grace;
 }
 
-Result<TrainCommand> CommandOf(TrainFlags told) {
+Result<TrainCommand> TrainCommandOf(TrainFlags told) {
   TrainCommand& command = told.command;
   RETURN_IF_ERROR(TakeCluster(command));
   RETURN_IF_ERROR(CheckRequeueCodes(command.requeue));
@@ -463,7 +461,7 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
     told = FlagsOf(file, told.job_file);
     RETURN_IF_ERROR(ReadFlags(verb, told, help).status());
   }
-  ASSIGN_OR_RETURN(TrainCommand command, CommandOf(std::move(told)));
+  ASSIGN_OR_RETURN(TrainCommand command, TrainCommandOf(std::move(told)));
   return Command(std::move(command));
 }
 

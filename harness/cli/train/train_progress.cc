@@ -7,17 +7,16 @@
 
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
+#include "harness/cli/terminal/status_line.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
 constexpr Duration kPlainLineEvery = std::chrono::seconds(10);
 // Seconds below which a rate is too inaccurate to show.
 constexpr double kMeasurable = 0.2;
 constexpr size_t kBarCells = 20;
-constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 double Share(const ProgressFacts& facts) {
   return std::min(

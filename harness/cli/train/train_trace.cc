@@ -35,8 +35,8 @@ Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   return record;
 }
 
-Status WriteTrace(const std::string& file, const Record& record,
-                  uint64_t lacking_events) {
+Status WriteRunTrace(const std::string& file, const Record& record,
+                     uint64_t lacking_events) {
   return Annotate(
       WriteTextFile(file,
                     TraceFileBytes(
@@ -63,9 +63,9 @@ Status LocalTrace::Write(const TrainCommand& command) const {
   Result<FolderEvents> events =
       ReadEventFolder(events_directory_, before_, kMostEventBytes);
   if (!events.ok()) return Annotate(events.status(), kFlag);
-  return WriteTrace(command.trace_file,
-                    RecordOf(command, std::move(events->lives)),
-                    events->left_out);
+  return WriteRunTrace(command.trace_file,
+                       RecordOf(command, std::move(events->lives)),
+                       events->left_out);
 }
 
 WorkerTrace::WorkerTrace(const Clock& clock) : events_(clock, kMostEvents) {}
@@ -76,7 +76,7 @@ void WorkerTrace::Write(const TrainCommand& command, const WorkerSpec& place,
   LifeEvents life = {.worker = place.worker,
                      .life = place.life,
                      .events = std::move(kept.events)};
-  const Status written = WriteTrace(
+  const Status written = WriteRunTrace(
       TraceFileOfWorker(command.trace_file, place.worker, place.life),
       RecordOf(command, {std::move(life)}), kept.left_out);
   if (written.ok()) return;
