@@ -295,8 +295,6 @@ Result<ShardFile> CheckpointStore::WriteShard(
   const uint64_t step = name.checkpoint.step;
   ShardFile shard{.name = ShardName(index, count), .digest = {}, .tensors = {}};
   const SafetensorsLayout layout = LayOutSafetensors(tensors, step);
-  // The header contains all names, so its size is enough.
-  shard.tensors.reserve(tensors.size(), layout.header.size());
   for (const size_t i : layout.order) shard.tensors.push_back(tensors[i].name);
   PointContext context{.step = step,
                        .size = layout.header.size() + TensorBytesOf(tensors)};

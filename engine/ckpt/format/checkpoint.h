@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/ckpt/format/name_list.h"
 #include "engine/ckpt/format/store_names.h"
 #include "engine/digest.h"
 #include "engine/tensor.h"
@@ -120,7 +119,7 @@ struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"
   uint64_t bytes = 0;
   Digest digest;
-  NameList tensors;
+  std::vector<std::string> tensors;
   // Names of its float32 tensors with values that are not finite.
   std::vector<std::string> not_finite = {};
 };

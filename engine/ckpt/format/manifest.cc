@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
-#include "engine/ckpt/format/canonical_json.h"
 #include "engine/ckpt/format/manifest_format.h"
-#include "engine/ckpt/format/repeated_name.h"
 #include "engine/ckpt/format/store_names.h"
 #include "engine/job/json_text.h"
 #include "engine/job/strict_json.h"
@@ -18,8 +17,6 @@ constexpr std::string_view kDigestPrefix = "\"xxh3_128\":\"";
 constexpr std::string_view kDigestSuffix = "\"}\n";
 constexpr std::string_view kWhileNew = "while_new";
 constexpr std::string_view kForGood = "for_good";
-constexpr size_t kDigestLineBytes =
-    kDigestPrefix.size() + Digest::kDigits + kDigestSuffix.size();
 
 std::string ManifestDigestLine(std::string_view before) {
   return std::string(kDigestPrefix) + DigestOf(before).ToString() +
@@ -32,7 +29,7 @@ void WriteFile(const ShardFile& file, JsonText& json) {
   json.Raw(",\"xxh3_128\":").PlainString(file.digest.ToString());
   json.Raw(",\"tensors\":[");
   std::string_view before;
-  for (const std::string_view tensor : file.tensors) {
+  for (const std::string& tensor : file.tensors) {
     json.Raw(before).String(tensor);
     before = ",";
   }
@@ -74,13 +71,19 @@ bool IsFileName(const std::string& name, size_t shards) {
   return place && static_cast<size_t>(place->count) == shards;
 }
 
+// Returns the duplicate name that is first in byte order; nullopt if all names
+// are unique.
+std::optional<std::string_view> FindRepeated(
+    std::vector<std::string_view> names) {
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end()) return std::nullopt;
+  return *twice;
+}
+
 Status CheckFiles(const std::vector<ShardFile>& files) {
-  size_t tensor_count = 0;
-  for (const ShardFile& file : files) tensor_count += file.tensors.size();
   std::vector<std::string_view> names;
   std::vector<std::string_view> tensors;
-  names.reserve(files.size());
-  tensors.reserve(tensor_count);
   for (const ShardFile& file : files) {
     if (!IsFileName(file.name, files.size() - 1)) {
       return DataLoss(fmt::format(
@@ -90,12 +93,12 @@ Status CheckFiles(const std::vector<ShardFile>& files) {
     names.push_back(file.name);
     tensors.insert(tensors.end(), file.tensors.begin(), file.tensors.end());
   }
-  if (const auto twice = FindRepeated(names)) {
+  if (const auto twice = FindRepeated(std::move(names))) {
     return DataLoss(fmt::format(
         "files: expected each shard and the index once, found \"{}\" twice",
         *twice));
   }
-  if (const auto twice = FindRepeated(tensors)) {
+  if (const auto twice = FindRepeated(std::move(tensors))) {
     return DataLoss(fmt::format("files: tensor \"{}\" appears twice",
                                 twice->substr(0, 80)));
   }
@@ -200,115 +203,6 @@ Result<Manifest> ParseFields(const Json& json) {
   return manifest;
 }
 
-// Reads a manifest, up to its digest line, in the exact layout that
-// EncodeManifest writes.
-class CanonicalManifest {
- public:
-  explicit CanonicalManifest(std::string_view text) : json_(text) {}
-
-  bool Read(Manifest& out) {
-    CheckpointHead& head = out.head;
-    return json_.Take("{\n\"schema\":\"") && json_.Take(kManifestSchema) &&
-           json_.Take("\",\n\"job_digest\":") && Take(out.job_digest) &&
-           json_.Take(",\n\"job\":") && json_.TakeString(head.job_json) &&
-           json_.Take(",\n\"numerics\":") &&
-           json_.TakeNumber(out.numerics_version) &&
-           json_.Take(",\n\"step\":") && json_.TakeNumber(head.step) &&
-           json_.Take(",\n\"epoch\":") && json_.TakeNumber(head.epoch) &&
-           json_.Take(",\n\"position\":") && json_.TakeNumber(head.position) &&
-           json_.Take(",\n\"phase\":") && Take(head.phase) &&
-           json_.Take(",\n\"generation\":") &&
-           json_.TakeNumber(out.generation) && json_.Take(",\n\"parent\":") &&
-           Take(out.parent) && json_.Take(",\n\"written_at\":") &&
-           json_.TakeNumber(out.written_at) && Take(out.mark) &&
-           TakeNotFinite(head.not_finite_since) &&
-           json_.Take(",\n\"state_digest\":") && Take(head.state_digest) &&
-           json_.Take(",\n\"files\":[\n") && Take(out.files) &&
-           json_.rest().starts_with(kDigestPrefix) &&
-           json_.rest().size() == kDigestLineBytes;
-  }
-
- private:
-  bool Take(Digest& out) {
-    if (!json_.Take('"')) return false;
-    const auto digest = Digest::Parse(json_.TakeCharacters(Digest::kDigits));
-    if (!digest) return false;
-    out = *digest;
-    return json_.Take('"');
-  }
-
-  bool Take(Phase& out) {
-    std::string_view text;
-    if (!json_.TakeString(text, unescaped_)) return false;
-    const auto phase = FindPhase(text);
-    if (phase) out = *phase;
-    return phase.has_value();
-  }
-
-  bool Take(std::optional<RetentionMark>& out) {
-    if (!json_.Take(",\n\"counted_from\":")) return true;
-    RetentionMark& mark = out.emplace();
-    std::string_view text;
-    if (!json_.TakeNumber(mark.counted_from) || !json_.Take(",\n\"keep\":") ||
-        !json_.TakeString(text, unescaped_)) {
-      return false;
-    }
-    mark.keep =
-        text == kForGood ? RetentionClass::kPermanent : RetentionClass::kRecent;
-    return text == kForGood || text == kWhileNew;
-  }
-
-  bool TakeNotFinite(std::optional<uint64_t>& since) {
-    return !json_.Take(",\n\"not_finite_since\":") ||
-           json_.TakeNumber(since.emplace());
-  }
-
-  bool Take(std::optional<ParentRecord>& out) {
-    if (json_.Take("null")) return true;
-    ParentRecord& parent = out.emplace();
-    return json_.Take("{\"name\":") && json_.TakeString(parent.name) &&
-           json_.Take(",\"step\":") && json_.TakeNumber(parent.step) &&
-           json_.Take(",\"phase\":") && Take(parent.phase) &&
-           json_.Take(",\"state_digest\":") && Take(parent.state_digest) &&
-           json_.Take(",\"written_by\":") &&
-           json_.TakeNumber(parent.written_by) && json_.Take('}');
-  }
-
-  bool Take(NameList& out) {
-    if (!json_.Take('[')) return false;
-    if (json_.Take(']')) return true;
-    constexpr size_t kInitialCapacity = 16;
-    constexpr size_t kUsualBytes = 256;
-    out.reserve(kInitialCapacity, kUsualBytes);
-    do {
-      std::string_view name;
-      if (!json_.TakeString(name, unescaped_)) return false;
-      out.push_back(name);
-    } while (json_.Take(','));
-    return json_.Take(']');
-  }
-
-  bool Take(ShardFile& out) {
-    return json_.Take("{\"name\":") && json_.TakeString(out.name) &&
-           json_.Take(",\"bytes\":") && json_.TakeNumber(out.bytes) &&
-           json_.Take(",\"xxh3_128\":") && Take(out.digest) &&
-           json_.Take(",\"tensors\":") && Take(out.tensors) && json_.Take('}');
-  }
-
-  bool Take(std::vector<ShardFile>& out) {
-    constexpr size_t kInitialCapacity = 8;
-    out.reserve(kInitialCapacity);
-    do {
-      if (!Take(out.emplace_back())) return false;
-    } while (json_.Take(",\n"));
-    return json_.Take("],\n") && out.size() >= 2 && out.size() <= kMaxFiles &&
-           CheckFiles(out).ok();
-  }
-
-  CanonicalJson json_;
-  std::string unescaped_;
-};
-
 Status CheckDigestLine(std::string_view text) {
   const size_t start = text.rfind(kDigestPrefix);
   if (start == std::string_view::npos || start == 0 ||
@@ -374,7 +268,6 @@ Result<Manifest> ParseManifest(std::string_view text) {
                                 kMaxManifestBytes, text.size()));
   }
   RETURN_IF_ERROR(CheckDigestLine(text));
-  if (Manifest read; CanonicalManifest(text).Read(read)) return read;
   const Result<Json> json = ParseStrictJson(text, "manifest");
   if (!json.ok()) return DataLoss(json.status().message());
   Result<Manifest> manifest = ParseFields(*json);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "engine/check.h"
-#include "engine/ckpt/format/canonical_json.h"
-#include "engine/ckpt/format/repeated_name.h"
 #include "engine/ckpt/format/safetensors_format.h"
 #include "engine/ckpt/state/shard_plan.h"
 #include "engine/job/json_text.h"
@@ -18,14 +19,11 @@
 namespace gauntlet {
 namespace {
 
-struct NamedDType {
-  DType type;
-  char name[4];
-};
-constexpr std::array<NamedDType, 4> kDTypes = {{{DType::kF32, "F32"},
-                                                {DType::kU32, "U32"},
-                                                {DType::kI64, "I64"},
-                                                {DType::kU64, "U64"}}};
+constexpr std::array<std::pair<std::string_view, DType>, 4> kDTypes = {
+    {{"F32", DType::kF32},
+     {"U32", DType::kU32},
+     {"I64", DType::kI64},
+     {"U64", DType::kU64}}};
 constexpr size_t kMaxDimensions = 16;
 
 // Returns the size of a tensor in bytes; nullopt if it exceeds 64 bits.
@@ -66,10 +64,7 @@ Result<Entry> ParseEntry(const std::string& name, const Json& json) {
   JsonFields fields(json, name);
   Entry entry;
   entry.view.name = name;
-  entry.view.dtype = fields.Choice<DType>("dtype", {{"F32", DType::kF32},
-                                                    {"U32", DType::kU32},
-                                                    {"I64", DType::kI64},
-                                                    {"U64", DType::kU64}});
+  entry.view.dtype = fields.ChoiceAmong("dtype", kDTypes);
   const Json& shape = fields.Any("shape");
   const Json& offsets = fields.Any("data_offsets");
   if (const Status status = fields.Finish(); !status.ok()) {
@@ -100,81 +95,6 @@ Status CheckMetadata(const Json& json) {
       std::ranges::all_of(json, [](const Json& v) { return v.is_string(); });
   if (strings) return OkStatus();
   return DataLoss("__metadata__: expected an object of strings");
-}
-
-// Takes the dimensions and the closing bracket.
-bool TakeShape(CanonicalJson& json, std::vector<uint64_t>& out) {
-  if (json.Take(']')) return true;
-  std::array<uint64_t, kMaxDimensions> dimensions;
-  size_t count = 0;
-  do {
-    if (count == dimensions.size()) return false;
-    if (!json.TakeNumber(dimensions[count++])) return false;
-  } while (json.Take(','));
-  out.assign(dimensions.begin(), dimensions.begin() + count);
-  return json.Take(']');
-}
-
-bool TakeDType(CanonicalJson& json, DType& out) {
-  for (const auto& [type, name] : kDTypes) {
-    if (!json.Take(name)) continue;
-    out = type;
-    return true;
-  }
-  return false;
-}
-
-// Takes a tensor whose data begins at `covered`, the end of the previous
-// tensor's. Sets `covered` to the end of its data.
-bool TakeTensor(CanonicalJson& json, std::span<const std::byte> data,
-                uint64_t& covered, TensorView& out) {
-  if (!json.TakeString(out.name) || !json.Take(":{\"dtype\":\"") ||
-      !TakeDType(json, out.dtype) || !json.Take("\",\"shape\":[") ||
-      !TakeShape(json, out.shape)) {
-    return false;
-  }
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  if (!json.Take(",\"data_offsets\":[") || !json.TakeNumber(begin) ||
-      !json.Take(',') || !json.TakeNumber(end) || !json.Take("]}")) {
-    return false;
-  }
-  if (begin != covered || end < begin || end > data.size() ||
-      TensorBytes(out.dtype, out.shape) != end - begin ||
-      out.name == kSafetensorsMetadata) {
-    return false;
-  }
-  out.bytes = data.subspan(begin, end - begin);
-  covered = end;
-  return true;
-}
-
-bool NamesDiffer(std::span<const TensorView> views) {
-  std::vector<std::string_view> names;
-  names.reserve(views.size());
-  for (const TensorView& view : views) names.push_back(view.name);
-  return !FindRepeated(names);
-}
-
-// Parses a header in the exact layout of LayOutSafetensors, with the data after
-// it. Returns false for any other header; the tensors appended to `out` are
-// then unusable.
-bool AddCanonical(std::string_view header, std::span<const std::byte> data,
-                  std::vector<TensorView>& out) {
-  CanonicalJson json(header);
-  std::string step;
-  if (!json.Take("{\"__metadata__\":{\"producer\":\"gauntlet\",\"step\":") ||
-      !json.TakeString(step) || !json.Take('}')) {
-    return false;
-  }
-  const size_t before = out.size();
-  uint64_t covered = 0;
-  while (json.Take(',')) {
-    if (!TakeTensor(json, data, covered, out.emplace_back())) return false;
-  }
-  return json.Take('}') &&
-         json.rest().find_first_not_of(' ') == std::string_view::npos &&
-         covered == data.size() && NamesDiffer(std::span(out).subspan(before));
 }
 
 Result<std::vector<Entry>> ParseHeader(std::string_view text) {
@@ -227,7 +147,7 @@ Status AddPlaced(std::vector<Entry> entries, std::span<const std::byte> data,
 }  // namespace
 
 std::string_view DTypeName(DType dtype) {
-  for (const auto& [type, name] : kDTypes) {
+  for (const auto& [name, type] : kDTypes) {
     if (type == dtype) return name;
   }
   CHECK(false, "an unknown dtype");
@@ -304,18 +224,13 @@ Status AddSafetensors(std::span<const std::byte> file,
       reinterpret_cast<const char*>(file.data()) + kSafetensorsLengthBytes,
       length);
   const auto data = file.subspan(kSafetensorsLengthBytes + length);
-  const size_t before = views.size();
-  if (AddCanonical(text, data, views)) return OkStatus();
-  views.resize(before);
   ASSIGN_OR_RETURN(std::vector<Entry> entries, ParseHeader(text));
   return AddPlaced(std::move(entries), data, views);
 }
 
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file) {
-  constexpr size_t kInitialCapacity = 16;
   std::vector<TensorView> views;
-  views.reserve(kInitialCapacity);
   RETURN_IF_ERROR(AddSafetensors(file, views));
   return views;
 }

@@ -20,7 +20,7 @@ std::string EncodeShardIndex(std::span<const ShardFile> shards) {
   std::vector<std::string> files;  // as JSON
   for (const ShardFile& shard : shards) {
     total_bytes += shard.bytes;
-    for (const std::string_view tensor : shard.tensors) {
+    for (const std::string& tensor : shard.tensors) {
       weight_map.push_back({.tensor = tensor, .shard = files.size()});
     }
     files.push_back(JsonText().String(shard.name).Take());

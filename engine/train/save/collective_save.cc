@@ -67,7 +67,7 @@ std::string EncodeShard(const ShardFile& shard) {
   AppendToList(shard.digest.ToString(), fields);
   const auto learned = std::ranges::find_if(shard.not_finite, IsLearned);
   AppendToList(learned == shard.not_finite.end() ? "" : *learned, fields);
-  for (const std::string_view name : shard.tensors) AppendToList(name, fields);
+  for (const std::string& name : shard.tensors) AppendToList(name, fields);
   return fields;
 }
 
@@ -86,10 +86,7 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   if (!fields[kNotFiniteField].empty()) {
     shard.not_finite.emplace_back(fields[kNotFiniteField]);
   }
-  shard.tensors.reserve(fields.size() - kFirstTensor, bytes.size());
-  for (size_t i = kFirstTensor; i < fields.size(); ++i) {
-    shard.tensors.push_back(fields[i]);
-  }
+  shard.tensors.assign(fields.begin() + kFirstTensor, fields.end());
   return shard;
 }
 

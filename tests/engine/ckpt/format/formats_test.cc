@@ -195,7 +195,16 @@ TEST(ManifestTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(*manifest->parent, FullClaim().parent);
 }
 
-// With both readers of manifests; without a mark if retention counts no hours.
+TEST(ManifestTest, NamesThatNeedEscapesComeBack) {
+  Manifest manifest = SmallManifest();
+  manifest.files[0].tensors = {"a \"quoted\"", "back\\slash", "line\n", "",
+                               "caf\xc3\xa9"};
+  const auto read = ParseManifest(EncodeManifest(manifest));
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->files[0].tensors, manifest.files[0].tensors);
+}
+
+// In two layouts of the JSON; without a mark if retention counts no hours.
 TEST(ManifestTest, TheMarkOfRetentionComesBack) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("counted_from"), std::string::npos);
@@ -216,7 +225,7 @@ TEST(ManifestTest, TheMarkOfRetentionComesBack) {
   }
 }
 
-// With both readers of manifests. Older stores have no such key.
+// In two layouts of the JSON. Older stores have no such key.
 TEST(ManifestTest, TellsSinceWhichStepARunIsNotFinite) {
   const std::string without = EncodeManifest(SmallManifest());
   EXPECT_EQ(without.find("finite"), std::string::npos);
@@ -252,6 +261,11 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
       {Replaced(body, "\"bytes\":100", "\"bytes\":99999999999999999999"),
        "bytes: expected"},
       {Replaced(body, "[\"a\",\"b\"]", "[\"a\",\"a\"]"), "appears twice"},
+      {Replaced(body, "[\"a\",\"b\"]", "[\"c\",\"b\",\"c\",\"b\",\"a\"]"),
+       "tensor \"b\" appears twice"},
+      {Replaced(body, "\"tensors\":[]", "\"tensors\":[\"b\"]"),
+       "tensor \"b\" appears twice"},
+      {Replaced(body, "[\"a\",\"b\"]", "[\"a\",1]"), "expected strings"},
       {Replaced(body, "[\"a\",\"b\"]", "{}"), "expected an array"},
       {Replaced(body, "\"step\":150", "\"step\":\"150\""), "step: expected"},
       {Replaced(body, "\"step\":150", "\"steps\":150"), "missing"},

@@ -113,6 +113,18 @@ TEST(SafetensorsTest, TakesScalarsEmptyTensorsAndEmptyFiles) {
   EXPECT_EQ(Parse(FileOf({}))->size(), 0u);
 }
 
+TEST(SafetensorsTest, NamesThatNeedEscapesComeBack) {
+  const std::vector<TensorView> tensors = {
+      {.name = "a \"quoted\" back\\slash", .shape = {0}},
+      {.name = "caf\xc3\xa9\n", .shape = {0}}};
+  const std::string file = FileOf(tensors);
+  const auto views = Parse(file);
+  ASSERT_TRUE(views.ok()) << views.status().ToString();
+  ASSERT_EQ(views->size(), 2u);
+  EXPECT_EQ((*views)[0].name, tensors[0].name);
+  EXPECT_EQ((*views)[1].name, tensors[1].name);
+}
+
 struct HostileCase {
   std::string file;
   std::string message;
