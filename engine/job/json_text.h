@@ -1,12 +1,9 @@
 // Writes JSON piece by piece, the bytes as given: for formats in which every
-// byte except the values is fixed (canonical_json.h reads them).
+// byte except the values is fixed.
 #ifndef GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
 #define GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
 
-#include <array>
-#include <charconv>
 #include <concepts>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +12,6 @@ namespace gauntlet {
 
 class JsonText {
  public:
-  JsonText() { text_.reserve(kInitialCapacity); }
   JsonText& Raw(std::string_view text) {
     text_ += text;
     return *this;
@@ -30,18 +26,13 @@ class JsonText {
     return *this;
   }
   JsonText& Number(std::integral auto number) {
-    std::array<char, 24> digits;
-    const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    return Raw({digits.data(), end});
+    return Raw(std::to_string(number));
   }
 
   const std::string& text() const { return text_; }
   std::string Take() { return std::move(text_); }
 
  private:
-  static constexpr size_t kInitialCapacity = 1024;  // bytes
-
   std::string text_;
 };
 
