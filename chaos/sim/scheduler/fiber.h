@@ -1,17 +1,16 @@
 // Stacks to run on: the machine-level part of a simulated task.
 //
 // A FiberContext is a stack with a body running on it. Resume switches to it,
-// SuspendFor to another context, and Suspend back. Contexts are pooled: when a
-// body has returned, its stack is reused. Address and thread sanitizers are
-// notified of every switch, and C++ exception state is kept per context, so
-// that a body may suspend inside a catch block.
+// and Suspend back. Contexts are pooled: when a body has ended, its stack is
+// reused. Address and thread sanitizers are notified of every switch.
 //
-// A body can be ended where it is suspended. Its stack is unwound by the forced
-// unwinding of the Itanium C++ ABI, which runs every destructor on the way and,
-// unlike an exception, does not search for a handler first. It also runs each
-// catch (...), which must end with `throw;`; it must not start inside a handler
-// of another exception. A noexcept frame on the way, such as a destructor that
-// waits, terminates the program.
+// A body can be ended where it is suspended. An exception then leaves it, and
+// destroys everything on its stack. So each catch (...) on the way must end
+// with `throw;`. A noexcept frame on the way, such as a destructor that waits,
+// terminates the program.
+//
+// C++ keeps the exceptions in flight per thread, not per stack. So a body must
+// not suspend while it handles an exception.
 //
 // All contexts of a pool belong to the thread that created the pool.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_FIBER_H_
@@ -22,7 +21,7 @@
 #include <memory>
 #include <vector>
 
-#include <unwind.h>
+#include <boost/context/fiber.hpp>
 
 namespace gauntlet {
 
@@ -35,58 +34,43 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  // Sets the body, which the next switch to this context calls and which must
-  // not throw. When it has returned, its captures are destroyed on this context
-  // too. REQUIRES: no body is running on it.
+  // Sets the body, which the next Resume calls and which must not throw. When
+  // it has ended, its captures are destroyed on this context too. REQUIRES: no
+  // body is running on it.
   void Begin(std::function<void()> body);
-  // Runs this context, and those that SuspendFor switches to, until the running
-  // one suspends (returns true) or ends (returns false). The caller must keep
-  // track of which one is running.
+  // Runs the body until it suspends (returns true) or ends (returns false).
   bool Resume();
-  // Switches back to the caller of Resume. REQUIRES: running on this context.
+  // Switches back to the caller of Resume. REQUIRES: running on this context;
+  // no exception is handled or in flight.
   void Suspend();
-  // Switches to `next`, as if Resume's caller had resumed it. REQUIRES: running
-  // on this context; the body of `next` has not begun or is suspended.
-  void SuspendFor(FiberContext& next);
   // Ends the body: destroys everything on the stack and the body's captures,
   // then switches back to the caller of Resume. REQUIRES: running on this
   // context.
   [[noreturn]] void Abandon();
 
  private:
-  // Layout of the Itanium C++ ABI's __cxa_eh_globals.
-  struct ExceptionState {
-    void* caught = nullptr;
-    unsigned int uncaught = 0;
-  };
+  struct Abandoned {};  // thrown by Abandon
 
-  static void SwapExceptionState(void* of_thread, ExceptionState& state);
-  // Function at the bottom of each stack.
-  struct Bottom;
-  // Resets the context to the bottom of its stack, as if nothing had run there.
-  void StartOver();
-  // Returns the context that switched back.
-  FiberContext* Switch();
-  void Arrived(void* from);
-  [[noreturn]] void SwitchForGood();
+  // Switches to this context, until it switches back.
+  void Switch();
+  // Function at the bottom of the stack; returns when there is no body.
+  boost::context::fiber RunBodies(boost::context::fiber caller);
+  void SwitchBack();
+  // Notify the address sanitizer on this stack: after a switch to it, and
+  // before a switch back to the caller.
+  void Arrived();
+  void Leaves();
 
-  size_t stack_bytes_;
-  void* mapping_ = nullptr;
-  void* stack_bottom_ = nullptr;
-  void* self_ = nullptr;            // point at which this context continues
-  void* caller_ = nullptr;          // point to which Suspend switches
-  FiberContext* before_ = nullptr;  // just suspended to run this one
-  std::function<void()> body_;      // empty: ends the context
+  boost::context::stack_context stack_;
+  boost::context::fiber fiber_;   // this context; empty while it runs
+  boost::context::fiber caller_;  // of Resume; empty while this is suspended
+  std::function<void()> body_;    // empty: ends the context
   bool done_ = true;
-  bool abandoned_ = false;
-  _Unwind_Exception unwinding_{};
-  ExceptionState exceptions_;
   // Sanitizer state of this stack and the caller's.
   [[maybe_unused]] void* fake_stack_ = nullptr;
   [[maybe_unused]] const void* caller_bottom_ = nullptr;
   [[maybe_unused]] size_t caller_bytes_ = 0;
   [[maybe_unused]] void* thread_fiber_ = nullptr;
-  [[maybe_unused]] void* thread_caller_ = nullptr;
 };
 
 class FiberPool {

@@ -93,18 +93,8 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     fiber.deadline = deadline;
     if (deadline != kNever) TimerAdd(fiber);
   }
-  // Chooses the next fiber here; no switch is needed if it is the caller.
-  current_ = nullptr;
-  Fiber* const chosen = Choose();
-  if (chosen == nullptr) {
-    fiber.context->Suspend();
-  } else {
-    SwitchTo(*chosen);
-    if (chosen == &fiber) return fiber.result;
-    fiber.context->SuspendFor(*chosen->context);
-  }
-  if (fiber.unwinding) [[unlikely]]
-    fiber.context->Abandon();
+  fiber.context->Suspend();
+  if (fiber.unwinding) fiber.context->Abandon();
   return fiber.result;
 }
 
@@ -263,22 +253,17 @@ void Scheduler::FireDue() {
   }
 }
 
-// Runs fibers until a wait finds no next one (current_ is null then), or until
-// a fiber leaves or ends.
+// Runs the fiber until it waits, leaves or ends.
 void Scheduler::Resume(Fiber& fiber) {
-  SwitchTo(fiber);
-  const bool more = fiber.context->Resume();
-  Fiber* const last = std::exchange(current_, nullptr);
-  if (!more) Retire(*last);
-}
-
-void Scheduler::SwitchTo(Fiber& fiber) {
   if (fiber.context == nullptr) {
     fiber.context = pool_.Take();
     fiber.context->Begin(std::move(fiber.body));
   }
   fiber.state = Fiber::State::kRunning;
   current_ = &fiber;
+  const bool more = fiber.context->Resume();
+  current_ = nullptr;
+  if (!more) Retire(fiber);
 }
 
 // Recycles a fiber whose body has returned or never began.

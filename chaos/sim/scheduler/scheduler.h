@@ -174,7 +174,6 @@ class Scheduler {
   void FireDue();
   Time NextTime() const;
   void Resume(Fiber& fiber);
-  void SwitchTo(Fiber& fiber);
   void Retire(Fiber& fiber);
   void MakeRunnable(Fiber& fiber);
   void RemoveRunnable(Fiber& fiber);

@@ -50,113 +50,21 @@ TEST(FiberTest, AStackServesManyBodies) {
   EXPECT_EQ(runs, 100);
 }
 
-void SuspendInCatch(Script& s) {
-  try {
-    throw std::runtime_error(s.log.back());
-  } catch (const std::runtime_error&) {
-    s.context->Suspend();
-    try {
-      throw;
-    } catch (const std::runtime_error& again) {
-      s.log.push_back(std::string("caught ") + again.what());
-    }
-  }
-}
-
-TEST(FiberTest, ExceptionsInFlightBelongToTheirFiber) {
-  FiberPool pool;
-  Script one{.context = nullptr, .log = {"one"}};
-  Script two{.context = nullptr, .log = {"two"}};
-  auto first = pool.Take();
-  auto second = pool.Take();
-  one.context = first.get();
-  two.context = second.get();
-  first->Begin([&one] { SuspendInCatch(one); });
-  second->Begin([&two] { SuspendInCatch(two); });
-  EXPECT_TRUE(first->Resume());
-  EXPECT_TRUE(second->Resume());
-  EXPECT_FALSE(first->Resume());
-  EXPECT_FALSE(second->Resume());
-  EXPECT_EQ(one.log.back(), "caught one");
-  EXPECT_EQ(two.log.back(), "caught two");
-}
-
-TEST(FiberTest, AnotherOneGoesOnInItsPlace) {
-  FiberPool pool;
-  auto first = pool.Take();
-  auto second = pool.Take();
-  std::vector<std::string> log;
-  first->Begin([&] {
-    log.push_back("first begins");
-    first->SuspendFor(*second);
-    log.push_back("first ends");
-  });
-  second->Begin([&] {
-    log.push_back("second begins");
-    second->Suspend();
-    second->SuspendFor(*first);
-    log.push_back("second ends");
-  });
-  EXPECT_TRUE(first->Resume());
-  log.push_back("caller");
-  EXPECT_FALSE(second->Resume());
-  EXPECT_FALSE(second->Resume());
-  EXPECT_EQ(log,
-            (std::vector<std::string>{"first begins", "second begins", "caller",
-                                      "first ends", "second ends"}));
-}
-
-TEST(FiberTest, ExceptionsInFlightStayWhereAnotherOneGoesOn) {
-  FiberPool pool;
-  auto first = pool.Take();
-  auto second = pool.Take();
-  std::vector<std::string> log;
-  const auto note = [&log](const std::exception_ptr& in_flight) {
-    log.push_back(in_flight == nullptr ? "none" : "one");
+// C++ would take the exceptions in flight for those of the next fiber.
+TEST(FiberTest, SuspendingInAHandlerIsAnError) {
+  const auto suspend_in_handler = [] {
+    FiberPool pool;
+    auto context = pool.Take();
+    context->Begin([&context] {
+      try {
+        throw std::runtime_error("one");
+      } catch (const std::runtime_error&) {
+        context->Suspend();
+      }
+    });
+    context->Resume();
   };
-  first->Begin([&] {
-    try {
-      throw std::runtime_error("of the first");
-    } catch (const std::runtime_error& error) {
-      first->SuspendFor(*second);
-      note(std::current_exception());
-      log.push_back(error.what());
-    }
-  });
-  second->Begin([&] {
-    note(std::current_exception());
-    try {
-      throw std::runtime_error("of the second");
-    } catch (const std::runtime_error&) {
-      second->Suspend();
-      second->Abandon();
-    }
-  });
-  EXPECT_TRUE(first->Resume());
-  note(std::current_exception());
-  EXPECT_FALSE(second->Resume());
-  note(std::current_exception());
-  EXPECT_FALSE(first->Resume());
-  EXPECT_EQ(log, (std::vector<std::string>{"none", "none", "none", "one",
-                                           "of the first"}));
-}
-
-// The second context is abandoned, although the first one was resumed.
-TEST(FiberTest, OneMayBeAbandonedInAnothersTurn) {
-  FiberPool pool;
-  auto first = pool.Take();
-  auto second = pool.Take();
-  std::vector<std::string> log;
-  first->Begin([&] {
-    first->SuspendFor(*second);
-    log.push_back("first goes on");
-  });
-  second->Begin([&] { second->Abandon(); });
-  EXPECT_FALSE(first->Resume());
-  second->Begin([&] { log.push_back("second again"); });
-  EXPECT_FALSE(second->Resume());
-  EXPECT_FALSE(first->Resume());
-  EXPECT_EQ(log, (std::vector<std::string>{"second again", "first goes on"}));
+  EXPECT_DEATH(suspend_in_handler(), "suspends while it handles an exception");
 }
 
 // Logs its name when it is destroyed.
@@ -220,7 +128,6 @@ void AbandonInCatch(Script& s) {
       throw std::runtime_error("one");
     } catch (const std::runtime_error&) {
       const Witness inner{s, "inner"};
-      s.context->Suspend();
       s.context->Abandon();
     }
   } catch (const std::runtime_error&) {
@@ -231,29 +138,48 @@ void AbandonInCatch(Script& s) {
   }
 }
 
-TEST(FiberTest, AnAbandonedBodyMayHaveAnExceptionInFlight) {
+TEST(FiberTest, ABodyMayBeAbandonedInAHandler) {
   FiberPool pool;
   Script script{.context = nullptr, .log = {}};
   auto context = pool.Take();
   script.context = context.get();
   context->Begin([&script] { AbandonInCatch(script); });
-  EXPECT_TRUE(context->Resume());
   EXPECT_FALSE(context->Resume());
   EXPECT_EQ(script.log,
             (std::vector<std::string>{"inner", "outer", "passed through"}));
   EXPECT_EQ(std::current_exception(), nullptr);
   EXPECT_EQ(std::uncaught_exceptions(), 0);
-  // The next body on this context finds no exception state.
+  // The context can be used again, and its next body may suspend.
   context->Begin([&script] {
-    script.log.push_back(std::to_string(std::uncaught_exceptions()));
+    script.context->Suspend();
+    script.log.push_back("again");
   });
-  EXPECT_FALSE(context->Resume());
-  EXPECT_EQ(script.log.back(), "0");
-  script.log = {"again"};
-  context->Begin([&script] { SuspendInCatch(script); });
   EXPECT_TRUE(context->Resume());
   EXPECT_FALSE(context->Resume());
-  EXPECT_EQ(script.log.back(), "caught again");
+  EXPECT_EQ(script.log.back(), "again");
+}
+
+// One may be abandoned while others are suspended, and its stack be used again.
+TEST(FiberTest, OthersStaySuspendedWhenOneIsAbandoned) {
+  FiberPool pool;
+  auto first = pool.Take();
+  auto second = pool.Take();
+  Script script{.context = second.get(), .log = {}};
+  first->Begin([&] {
+    const Witness witness{script, "first ends"};
+    first->Suspend();
+    script.log.push_back("first goes on");
+  });
+  second->Begin([&script] { Descend(script, 3); });
+  EXPECT_TRUE(first->Resume());
+  EXPECT_TRUE(second->Resume());
+  EXPECT_FALSE(second->Resume());
+  second->Begin([&script] { script.log.push_back("second again"); });
+  EXPECT_FALSE(second->Resume());
+  EXPECT_FALSE(first->Resume());
+  EXPECT_EQ(script.log,
+            (std::vector<std::string>{"3", "second again", "first goes on",
+                                      "first ends"}));
 }
 
 }  // namespace

@@ -200,8 +200,7 @@ TEST_F(SchedulerTest, TasksThatWaitMeetTheLimits) {
   }
 }
 
-// Each task resumes from within the wait of the other, not from the scheduler.
-TEST_F(SchedulerTest, WhoEndsIsWhoWentOnLast) {
+TEST_F(SchedulerTest, ATaskIsDoneWhenItsBodyHasEndedAndNoOtherTaskIs) {
   const std::array tasks = {std::make_shared<TaskState>(),
                             std::make_shared<TaskState>()};
   std::optional<size_t> first;
