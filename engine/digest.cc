@@ -5,7 +5,7 @@
 
 #include <xxhash.h>
 #if defined(__x86_64__)
-#include "engine/digest_avx2.h"
+// Uses the widest vectors of the CPU; the result is the same.
 #include <xxh_x86dispatch.h>
 #endif
 
@@ -53,15 +53,6 @@ void PutHalf(uint64_t value, char* to) {
   }
 }
 
-// The result does not depend on the vector instructions used. The library would
-// choose AVX-512, which is no faster than AVX2 compiled by g++, and slower than
-// AVX2 compiled by clang.
-#if defined(__x86_64__)
-const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
-#else
-constexpr bool kHasAvx2 = false;
-#endif
-
 }  // namespace
 
 std::string Digest::ToString() const {
@@ -82,17 +73,11 @@ std::optional<Digest> Digest::Parse(std::string_view hex) {
 }
 
 Digest DigestOf(std::span<const std::byte> bytes) {
-  if (kHasAvx2) {
-    Digest digest;
-    Avx2Digest(bytes.data(), bytes.size(), digest.high, digest.low);
-    return digest;
-  }
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return {.high = hash.high64, .low = hash.low64};
 }
 
 uint64_t ShortDigestOf(std::span<const std::byte> bytes) {
-  if (kHasAvx2) return Avx2ShortDigest(bytes.data(), bytes.size());
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
