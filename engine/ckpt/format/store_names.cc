@@ -1,6 +1,5 @@
 #include "engine/ckpt/format/store_names.h"
 
-#include <array>
 #include <charconv>
 #include <limits>
 
@@ -29,7 +28,7 @@ bool Consume(std::string_view prefix, std::string_view& text) {
   return true;
 }
 
-// Takes a decimal number from the front, as AppendNumber writes it: at least
+// Takes a decimal number from the front, as fmt's "{:0{}}" writes it: at least
 // `width` digits, with leading zeros only up to that width.
 std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   uint64_t value = 0;
@@ -42,16 +41,6 @@ std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   }
   text.remove_prefix(digits);
   return value;
-}
-
-// Appends the number with at least `width` digits.
-void AppendNumber(uint64_t number, size_t width, std::string& text) {
-  std::array<char, 20> digits;
-  const char* const end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  const auto size = static_cast<size_t>(end - digits.data());
-  if (size < width) text.append(width - size, '0');
-  text.append(digits.data(), size);
 }
 
 bool IsTokenTmp(std::string_view name) {
@@ -86,16 +75,13 @@ EntryKind TokenKindOf(std::string_view name) {
 }  // namespace
 
 std::string CheckpointName::ToString() const {
-  std::string name(kStepPrefix);
-  AppendNumber(step, kStepDigits, name);
+  std::string name = fmt::format("{}{:0{}}", kStepPrefix, step, kStepDigits);
   if (phase == Phase::kInEpoch && !says_in_epoch) {
     name.append("-").append(kFinished);
   } else if (phase) {
     name.append("-").append(PhaseName(*phase));
   }
-  name += "-g";
-  AppendNumber(generation, 1, name);
-  return name;
+  return name + fmt::format("-g{}", generation);
 }
 
 std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
@@ -169,10 +155,7 @@ EntryName ParseEntryName(std::string_view name) {
 }
 
 std::string DeletingName(uint64_t generation, std::string_view name) {
-  std::string deleting(kDeletingPrefix);
-  deleting += "g";
-  AppendNumber(generation, 1, deleting);
-  return deleting.append("-").append(name);
+  return fmt::format("{}g{}-{}", kDeletingPrefix, generation, name);
 }
 
 std::string NameBeforeDeletion(const EntryName& entry) {
@@ -182,9 +165,7 @@ std::string NameBeforeDeletion(const EntryName& entry) {
 }
 
 std::string ClaimName(uint64_t generation) {
-  std::string name(kClaimPrefix);
-  AppendNumber(generation, kClaimDigits, name);
-  return name;
+  return fmt::format("{}{:0{}}", kClaimPrefix, generation, kClaimDigits);
 }
 
 std::optional<uint64_t> ParseClaimName(std::string_view name) {
@@ -202,11 +183,8 @@ std::string TokenTmpName(std::string_view digits) {
 std::string ShardName(int index, int count) {
   CHECK(0 <= index && index < count,
         fmt::format("shard {} of {}", index, count));
-  std::string name(kShardPrefix);
-  AppendNumber(static_cast<uint64_t>(index) + 1, kShardDigits, name);
-  name += kShardOf;
-  AppendNumber(static_cast<uint64_t>(count), kShardDigits, name);
-  return name.append(kShardSuffix);
+  return fmt::format("{}{:0{}}{}{:0{}}{}", kShardPrefix, int64_t{index} + 1,
+                     kShardDigits, kShardOf, count, kShardDigits, kShardSuffix);
 }
 
 std::optional<ShardPlace> ParseShardName(std::string_view name) {
