@@ -1,53 +1,15 @@
 #include "engine/ckpt/state/shard_plan.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <numeric>
+#include <string>
 #include <string_view>
 
 #include "engine/check.h"
 
 namespace gauntlet {
-namespace {
-
-// Returns the first eight bytes of a name as a number. If two such numbers
-// differ, they have the order of the names.
-uint64_t BeginningOf(std::string_view name) {
-  static_assert(std::endian::native == std::endian::little,
-                "the first character is the lowest byte");
-  uint64_t beginning = 0;
-  std::memcpy(&beginning, name.data(), std::min(name.size(), sizeof beginning));
-  return __builtin_bswap64(beginning);
-}
-
-// REQUIRES: the names are unique.
-std::vector<size_t> SortByName(std::span<const TensorView> tensors) {
-  // Most names differ in their first eight bytes.
-  struct Key {
-    uint64_t beginning = 0;
-    size_t index = 0;
-  };
-  std::vector<Key> keys(tensors.size());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = {.beginning = BeginningOf(tensors[i].name), .index = i};
-  }
-  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
-    if (a.beginning != b.beginning) return a.beginning < b.beginning;
-    return tensors[a.index].name < tensors[b.index].name;
-  });
-  std::vector<size_t> order(keys.size());
-  std::ranges::transform(keys, order.begin(), &Key::index);
-  for (size_t i = 1; i < order.size(); ++i) {
-    CHECK(tensors[order[i - 1]].name != tensors[order[i]].name,
-          "two tensors are named " + tensors[order[i]].name);
-  }
-  return order;
-}
-
-}  // namespace
-
 bool InNameOrder(std::span<const TensorView> tensors) {
   return std::ranges::adjacent_find(tensors, std::ranges::greater_equal(),
                                     &TensorView::name) == tensors.end();
@@ -61,9 +23,14 @@ const TensorView* FindTensor(std::span<const TensorView> tensors,
 }
 
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors) {
-  if (!InNameOrder(tensors)) return SortByName(tensors);
+  const auto name_of = [&](size_t i) -> const std::string& {
+    return tensors[i].name;
+  };
   std::vector<size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, name_of);
+  const auto twice = std::ranges::adjacent_find(order, {}, name_of);
+  CHECK(twice == order.end(), "two tensors are named " + name_of(*twice));
   return order;
 }
 

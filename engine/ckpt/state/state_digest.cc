@@ -82,11 +82,7 @@ Digest StateDigest(std::span<const TensorView> tensors) {
   for (const TensorView& tensor : tensors) size += EntryBytes(tensor);
   std::string list(size, '\0');
   char* to = list.data();
-  if (InNameOrder(tensors)) {
-    for (const TensorView& tensor : tensors) to = PutEntry(tensor, to);
-  } else {
-    for (const size_t i : NameOrder(tensors)) to = PutEntry(tensors[i], to);
-  }
+  for (const size_t i : NameOrder(tensors)) to = PutEntry(tensors[i], to);
   return DigestOf(list);
 }
 
