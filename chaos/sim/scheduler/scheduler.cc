@@ -29,15 +29,11 @@ struct Fiber {
 
   size_t runnable_index = kNowhere;
   WaitList* list = nullptr;
-  Fiber* previous = nullptr;
-  Fiber* next = nullptr;
-  Time deadline = kNever;
-  uint64_t timer_sequence = 0;
-  size_t timer_index = kNowhere;
+  std::optional<std::multimap<Time, Fiber*>::iterator> timer;
 };
 
 WaitList::~WaitList() {
-  CHECK(first_ == nullptr, "something is destroyed while a task waits for it");
+  CHECK(fibers_.empty(), "something is destroyed while a task waits for it");
 }
 
 Scheduler::Scheduler(FiberPool& pool, uint64_t seed,
@@ -59,22 +55,13 @@ void Scheduler::Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
                       std::function<void()> body) {
   CHECK(!group.doomed, "a task is spawned in a dead process");
   if (group.fibers.empty()) groups_.push_back(&group);
-  std::unique_ptr<Fiber> owned;
-  if (idle_.empty()) {
-    owned = std::make_unique<Fiber>();
-  } else {
-    owned = std::move(idle_.back());
-    idle_.pop_back();
-  }
-  Fiber* fiber = owned.release();  // owned by group.fibers until Retire
+  auto fiber = std::make_unique<Fiber>();
   fiber->id = next_fiber_id_++;
   fiber->group = &group;
   fiber->task = std::move(task);
   fiber->body = std::move(body);
-  fiber->unwinding = false;
-  fiber->deadline = kNever;
-  group.fibers.push_back(fiber);
-  MakeRunnable(*fiber);
+  group.fibers.push_back(fiber.release());  // owned by it until Retire
+  MakeRunnable(*group.fibers.back());
 }
 
 WaitResult Scheduler::Wait(WaitList* list, Time deadline,
@@ -89,9 +76,9 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     MakeRunnable(fiber);
   } else {
     fiber.state = Fiber::State::kWaiting;
-    if (list != nullptr) ListAppend(*list, fiber);
-    fiber.deadline = deadline;
-    if (deadline != kNever) TimerAdd(fiber);
+    fiber.list = list;
+    if (list != nullptr) list->fibers_.push_back(&fiber);
+    if (deadline != kNever) fiber.timer = timers_.emplace(deadline, &fiber);
   }
   fiber.context->Suspend();
   if (fiber.unwinding) fiber.context->Abandon();
@@ -99,8 +86,8 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
 }
 
 void Scheduler::WakeAll(WaitList& list) {
-  while (list.first_ != nullptr) {
-    Fiber& fiber = *list.first_;
+  while (!list.fibers_.empty()) {
+    Fiber& fiber = *list.fibers_.front();
     Detach(fiber);
     fiber.result = WaitResult::kWoken;
     MakeRunnable(fiber);
@@ -108,11 +95,7 @@ void Scheduler::WakeAll(WaitList& list) {
 }
 
 void Scheduler::At(Time time, Action& action, uint64_t argument) {
-  actions_.push_back({.time = std::max(time, now_),
-                      .sequence = sequence_++,
-                      .action = &action,
-                      .argument = argument});
-  std::push_heap(actions_.begin(), actions_.end(), Later);
+  actions_.emplace(std::max(time, now_), DueAction{&action, argument});
 }
 
 void Scheduler::Kill(FiberGroup& group) {
@@ -233,22 +216,21 @@ Fiber* Scheduler::Draw() {
 
 Time Scheduler::NextTime() const {
   Time next = kNever;
-  if (!timers_.empty()) next = timers_.front()->deadline;
-  if (!actions_.empty()) next = std::min(next, actions_.front().time);
+  if (!timers_.empty()) next = timers_.begin()->first;
+  if (!actions_.empty()) next = std::min(next, actions_.begin()->first);
   return next;
 }
 
 void Scheduler::FireDue() {
-  while (!timers_.empty() && timers_.front()->deadline <= now_) {
-    Fiber& fiber = *timers_.front();
+  while (!timers_.empty() && timers_.begin()->first <= now_) {
+    Fiber& fiber = *timers_.begin()->second;
     Detach(fiber);
     fiber.result = WaitResult::kDeadline;
     MakeRunnable(fiber);
   }
-  while (!actions_.empty() && actions_.front().time <= now_) {
-    std::pop_heap(actions_.begin(), actions_.end(), Later);
-    const ScheduledAction due = actions_.back();
-    actions_.pop_back();
+  while (!actions_.empty() && actions_.begin()->first <= now_) {
+    const DueAction due = actions_.begin()->second;
+    actions_.erase(actions_.begin());
     due.action->Act(due.argument);
   }
 }
@@ -266,8 +248,9 @@ void Scheduler::Resume(Fiber& fiber) {
   if (!more) Retire(fiber);
 }
 
-// Recycles a fiber whose body has returned or never began.
+// Destroys a fiber whose body has returned or never began.
 void Scheduler::Retire(Fiber& fiber) {
+  const std::unique_ptr<Fiber> owned(&fiber);
   FiberGroup& group = *fiber.group;
   if (fiber.context != nullptr) pool_.Put(std::move(fiber.context));
   fiber.body = nullptr;
@@ -275,7 +258,6 @@ void Scheduler::Retire(Fiber& fiber) {
   WakeAll(fiber.task->joiners);
   fiber.task.reset();
   std::erase(group.fibers, &fiber);
-  idle_.push_back(std::unique_ptr<Fiber>(&fiber));
   if (!group.fibers.empty() || group.doomed) return;
   std::erase(groups_, &group);
   if (group.on_gone) group.on_gone();
@@ -302,8 +284,10 @@ void Scheduler::RemoveRunnable(Fiber& fiber) {
 
 // Ends a wait without making the fiber runnable.
 void Scheduler::Detach(Fiber& fiber) {
-  if (fiber.list != nullptr) ListRemove(fiber);
-  if (fiber.timer_index != kNowhere) TimerRemove(fiber);
+  if (fiber.list != nullptr) std::erase(fiber.list->fibers_, &fiber);
+  fiber.list = nullptr;
+  if (fiber.timer) timers_.erase(*fiber.timer);
+  fiber.timer.reset();
 }
 
 void Scheduler::ReapDoomed() {
@@ -326,8 +310,9 @@ void Scheduler::Unwind(FiberGroup& group) {
       Retire(youngest);
       continue;
     }
+    const size_t before = group.fibers.size();
     Resume(youngest);
-    CHECK(group.fibers.empty() || group.fibers.back() != &youngest,
+    CHECK(group.fibers.size() < before,
           "a killed task suspended itself while it was unwound");
   }
   std::erase(groups_, &group);
@@ -348,76 +333,6 @@ std::string Scheduler::Report() const {
     }
   }
   return report;
-}
-
-void Scheduler::ListAppend(WaitList& list, Fiber& fiber) {
-  fiber.list = &list;
-  fiber.previous = list.last_;
-  fiber.next = nullptr;
-  (list.last_ == nullptr ? list.first_ : list.last_->next) = &fiber;
-  list.last_ = &fiber;
-}
-
-void Scheduler::ListRemove(Fiber& fiber) {
-  WaitList& list = *fiber.list;
-  (fiber.previous == nullptr ? list.first_ : fiber.previous->next) = fiber.next;
-  (fiber.next == nullptr ? list.last_ : fiber.next->previous) = fiber.previous;
-  fiber.list = nullptr;
-}
-
-bool Scheduler::Before(const Fiber& a, const Fiber& b) {
-  return a.deadline != b.deadline ? a.deadline < b.deadline
-                                  : a.timer_sequence < b.timer_sequence;
-}
-
-void Scheduler::TimerAdd(Fiber& fiber) {
-  fiber.timer_sequence = sequence_++;
-  timers_.push_back(&fiber);
-  TimerUp(timers_.size() - 1, &fiber);
-}
-
-void Scheduler::TimerRemove(Fiber& fiber) {
-  const size_t hole = fiber.timer_index;
-  fiber.timer_index = kNowhere;
-  Fiber* last = timers_.back();
-  timers_.pop_back();
-  if (last == &fiber) return;
-  if (hole > 0 && Before(*last, *timers_[(hole - 1) / 2])) {
-    TimerUp(hole, last);
-  } else {
-    TimerDown(hole, last);
-  }
-}
-
-void Scheduler::TimerPlace(size_t index, Fiber* fiber) {
-  timers_[index] = fiber;
-  fiber->timer_index = index;
-}
-
-// Inserts the fiber at the index, or higher in the heap where it belongs.
-void Scheduler::TimerUp(size_t index, Fiber* fiber) {
-  while (index > 0) {
-    const size_t parent = (index - 1) / 2;
-    if (!Before(*fiber, *timers_[parent])) break;
-    TimerPlace(index, timers_[parent]);
-    index = parent;
-  }
-  TimerPlace(index, fiber);
-}
-
-void Scheduler::TimerDown(size_t index, Fiber* fiber) {
-  while (true) {
-    size_t child = 2 * index + 1;
-    if (child >= timers_.size()) break;
-    if (child + 1 < timers_.size() &&
-        Before(*timers_[child + 1], *timers_[child])) {
-      ++child;
-    }
-    if (!Before(*timers_[child], *fiber)) break;
-    TimerPlace(index, timers_[child]);
-    index = child;
-  }
-  TimerPlace(index, fiber);
 }
 
 }  // namespace gauntlet

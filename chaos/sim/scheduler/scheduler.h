@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,12 +36,11 @@ class WaitList {
   ~WaitList();
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
-  bool empty() const { return first_ == nullptr; }
+  bool empty() const { return fibers_.empty(); }
 
  private:
   friend class Scheduler;
-  Fiber* first_ = nullptr;
-  Fiber* last_ = nullptr;
+  std::vector<Fiber*> fibers_;  // in the order in which they are woken
 };
 
 // Description of a wait for a deadlock report: "receives from" "w0:70 (#3)".
@@ -155,15 +155,10 @@ class Scheduler {
   bool ending() const { return ending_; }
 
  private:
-  struct ScheduledAction {
-    Time time;
-    uint64_t sequence;
+  struct DueAction {
     Action* action;
     uint64_t argument;
   };
-  static bool Later(const ScheduledAction& a, const ScheduledAction& b) {
-    return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
-  }
 
   RunEnd Drive();
   // Returns the next fiber; null if a process must be unwound first or the run
@@ -182,16 +177,6 @@ class Scheduler {
   void Unwind(FiberGroup& group);
   std::string Report() const;
 
-  void ListAppend(WaitList& list, Fiber& fiber);
-  void ListRemove(Fiber& fiber);
-
-  void TimerAdd(Fiber& fiber);
-  void TimerRemove(Fiber& fiber);
-  void TimerPlace(size_t index, Fiber* fiber);
-  void TimerUp(size_t index, Fiber* fiber);
-  void TimerDown(size_t index, Fiber* fiber);
-  static bool Before(const Fiber& a, const Fiber& b);
-
   bool IsInterrupted() const {
     return options_.interrupted && options_.interrupted();
   }
@@ -204,7 +189,6 @@ class Scheduler {
   uint64_t step_limit_ = 0;
   bool left_interrupted_ = false;  // a fiber left because of an interruption
   uint64_t steps_ = 0;
-  uint64_t sequence_ = 0;
   uint64_t digest_ = 0;
   uint32_t next_fiber_id_ = 0;
   bool running_ = false;
@@ -212,11 +196,11 @@ class Scheduler {
   Fiber* current_ = nullptr;
   std::optional<RunEnd> end_;  // end of the current run, once decided
   std::vector<Fiber*> runnable_;
-  std::vector<Fiber*> timers_;  // a heap, earliest first
-  std::vector<ScheduledAction> actions_;
+  // Those of one time come in the order in which they were added.
+  std::multimap<Time, Fiber*> timers_;
+  std::multimap<Time, DueAction> actions_;
   std::vector<FiberGroup*> groups_;  // with fibers, in order of appearance
   std::vector<FiberGroup*> doomed_;
-  std::vector<std::unique_ptr<Fiber>> idle_;
 };
 
 }  // namespace gauntlet
