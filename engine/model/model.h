@@ -6,13 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/data/gathered_rows.h"
-#include "engine/digest.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/step_probe.h"
@@ -56,8 +54,6 @@ struct ReplicaBatch {
   // room for those after it. An evaluation gets one state for all replicas.
   std::span<const float> state;
   std::span<float> next_state;
-  // DigestOf the bytes of the parameters in use; none: not known.
-  std::optional<Digest> parameters_digest;
   // If set, a model that keeps this pass may return it here instead of filling
   // `gradients`.
   KeptGradients* kept = nullptr;

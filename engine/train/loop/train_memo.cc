@@ -25,9 +25,7 @@ std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
 
 Digest KeyOf(const Digest& identity, PassKind kind,
              std::span<const float> parameters, const ReplicaBatch& batch) {
-  const Digest of_parameters = batch.parameters_digest
-                                   ? *batch.parameters_digest
-                                   : DigestOf(std::as_bytes(parameters));
+  const Digest of_parameters = DigestOf(std::as_bytes(parameters));
   const auto [of_features, of_labels] = DigestsOfRows(batch);
   const uint64_t words[] = {identity.high,
                             identity.low,

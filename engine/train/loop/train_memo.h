@@ -1,11 +1,10 @@
 // Memo of pure functions: results of a replica's passes, keyed by a digest of
 // all their input (for training rows their numbers: the job determines the
-// contents), orders of the rows of an epoch, and digests of states.
+// contents), and orders of the rows of an epoch.
 //
 // When the same job is trained repeatedly, only the first training computes
-// them. A run whose state differs in a single bit has another digest, and
-// computes anew: code that writes to a state's arrays must call
-// TrainState::ArraysChanged.
+// them. A run whose parameters differ in a single bit has other keys, and
+// computes anew.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAIN_MEMO_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAIN_MEMO_H_
 
@@ -17,7 +16,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/ckpt/state/known_states.h"
 #include "engine/data/sample_order.h"
 #include "engine/digest.h"
 #include "engine/math/kernels.h"
@@ -31,7 +29,7 @@ class TrainMemo {
   // Drops all passes and orders when they would exceed the capacity. A caller
   // that holds one may keep it for longer.
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
-      : capacity_bytes_(capacity_bytes), states_(kStates) {}
+      : capacity_bytes_(capacity_bytes) {}
 
   struct Pass {
     ReplicaResult result;
@@ -45,16 +43,12 @@ class TrainMemo {
 
   SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
 
-  KnownStates& states() { return states_; }
-
   // Statistics: passes found, passes computed, and bytes of passes and orders.
   uint64_t found() const { return found_; }
   uint64_t computed() const { return computed_; }
   size_t bytes() const { return bytes_; }
 
  private:
-  static constexpr size_t kStates = size_t{1} << 16;
-
   // Counts the bytes, and drops all passes and orders if the capacity would be
   // exceeded.
   void MakeRoom(size_t bytes);
@@ -68,7 +62,6 @@ class TrainMemo {
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>
       orders_;
-  KnownStates states_;
 };
 
 // Returns the model, with a lookup in the memo before each pass. `identity` is

@@ -40,8 +40,7 @@ EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
          .labels =
              std::span(validation.labels).subspan(range.first, range.count),
          .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated),
-         .state = evaluated_model.replica_state,
-         .parameters_digest = evaluated_model.parameters_digest});
+         .state = evaluated_model.replica_state});
     part.losses.push_back(result.loss);
     part.correct += result.correct;
     part.rows += static_cast<int64_t>(range.count);
@@ -175,7 +174,6 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                              StepProbe* probe, StepOutcome& outcome) {
   ResidentState& resident = Resident(state);
   const std::span<const float> parameters = resident.parameters();
-  const std::optional<Digest> digest = resident.parameters_digest();
   const auto batch = static_cast<uint64_t>(job_->batch);
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
   for (int i = 0; i < block_.count; ++i) {
@@ -204,7 +202,6 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                            .first_global_row = replica * batch,
                            .state = state_before_,
                            .next_state = state_after_,
-                           .parameters_digest = digest,
                            .kept = exchange_.TakesKept() ? &kept : nullptr,
                            .probe = probe,
                            .replica = static_cast<int>(replica)},
@@ -315,8 +312,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state,
       EvaluateReplicas(block_, *job_, data_->validation,
                        {.model = *model_,
                         .parameters = resident.parameters(),
-                        .replica_state = CombinedReplicaState(*model_, state),
-                        .parameters_digest = resident.parameters_digest()});
+                        .replica_state = CombinedReplicaState(*model_, state)});
   RETURN_IF_ERROR(DeviceStatus());
   outcome.tally.correct = part.correct;
   outcome.tally.rows = part.rows;

@@ -14,7 +14,6 @@
 #include "engine/data/gathered_rows.h"
 #include "engine/data/row_schedule.h"
 #include "engine/data/sample_order.h"
-#include "engine/digest.h"
 #include "engine/job/job.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizers/optimizer.h"
@@ -59,7 +58,6 @@ struct EvaluatedModel {
   Model& model;
   std::span<const float> parameters;
   const std::vector<float> replica_state;  // CombinedReplicaState
-  std::optional<Digest> parameters_digest = {};
 };
 EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
                                const Dataset& validation,

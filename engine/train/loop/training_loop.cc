@@ -111,7 +111,7 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
 
 Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(AfterHook(hooks_->TrainBegin(ForHook())));
+    RETURN_IF_ERROR(hooks_->TrainBegin(ForHook()));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
   while (!AtHorizon() && !finish_) {
@@ -202,7 +202,7 @@ Status TrainingLoop::RunStep() {
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
   if (hooks_ != nullptr && state_->position.sample == 0) {
-    RETURN_IF_ERROR(AfterHook(hooks_->EpochBegin(ForHook())));
+    RETURN_IF_ERROR(hooks_->EpochBegin(ForHook()));
   }
   const std::array ahead = {Operation::kStep, ExecutionEndsEpoch()
                                                   ? Operation::kEvaluation
@@ -214,7 +214,7 @@ Status TrainingLoop::RunStep() {
   OnRequestsAgreed(outcome.tally.requests);
   if (world_->faults.Planted(PlantedBug::kDieInAStep)) InjectPlantedCrash();
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(AfterHook(hooks_->StepEnd(ForHook(), outcome)));
+    RETURN_IF_ERROR(hooks_->StepEnd(ForHook(), outcome));
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
@@ -263,7 +263,7 @@ Status TrainingLoop::EndEpoch() {
   const uint64_t epoch = state_->position.epoch;
   RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(AfterHook(hooks_->EpochEnd(ForHook())));
+    RETURN_IF_ERROR(hooks_->EpochEnd(ForHook()));
   }
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
@@ -284,12 +284,6 @@ Status TrainingLoop::EndEpoch() {
 TrainState& TrainingLoop::ForHook() {
   state_->OwnLargeArrays();
   return *state_;
-}
-
-// Called after a hook that may have changed the state.
-Status TrainingLoop::AfterHook(Status told) {
-  state_->ArraysChanged();
-  return told;
 }
 
 // The hooks of all workers see the same state, and should make the same
@@ -446,8 +440,7 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                                uint64_t epoch) {
   std::optional<Digest> digest;
   if (DigestDue()) {
-    ASSIGN_OR_RETURN(digest,
-                     state_->NewestDigest(TrainState::ArrayDigests::kReuse));
+    ASSIGN_OR_RETURN(digest, state_->NewestDigest());
   }
   std::vector<PartTime> parts;
   if (kind == EventKind::kStep) {

@@ -99,7 +99,6 @@ class TrainingLoop {
   Result<LoopEnd> RunFromHere();
   Boundary BoundaryAtPosition() const;
   TrainState& ForHook();
-  Status AfterHook(Status told);
   Status AgreeOnFinish();
   bool AtHorizon() const;
   bool LastStepDone() const;

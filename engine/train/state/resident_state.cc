@@ -79,7 +79,6 @@ std::span<const UpdatedArray> ResidentState::NextSlots() {
 
 Status ResidentState::BringBack() {
   if (on_host() || !newest_there_) return OkStatus();
-  state_.ArraysChanged();
   for (size_t i = 0; i < host_.size(); ++i) {
     memory_.Download(host_[i].data(), device_[i].data(), host_[i].size_bytes());
   }

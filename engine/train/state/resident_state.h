@@ -10,11 +10,9 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "engine/digest.h"
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
 #include "engine/train/state/train_state.h"
@@ -44,14 +42,7 @@ class ResidentState final : public TrainState::DeviceMirror {
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
   // Call when values in the kernels' memory were changed, or before they will
   // be.
-  void Changed() {
-    newest_there_ = true;
-    state_.ArraysChanged();
-  }
-  // Returns the digest of the parameters' bytes, if known.
-  std::optional<Digest> parameters_digest() const {
-    return on_host() ? state_.ParametersDigest() : std::nullopt;
-  }
+  void Changed() { newest_there_ = true; }
 
   Status BringBack() override;
   Status StateChanges() override;

@@ -1,7 +1,6 @@
 #include "engine/train/state/train_state.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -38,10 +37,6 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
   if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
 }
-
-uint64_t BitsOf(float value) { return std::bit_cast<uint32_t>(value); }
-uint64_t BitsOf(int64_t value) { return std::bit_cast<uint64_t>(value); }
-uint64_t BitsOf(uint64_t value) { return value; }
 
 bool IsOfCallback(std::string_view tensor) {
   return tensor.starts_with(kCallbackPrefix);
@@ -232,24 +227,10 @@ void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
                                  std::span<const Place> places) {
   tensors_.reserve(tensors.size());
   places_.reserve(tensors.size());
-  constexpr size_t kUsualBytes = 96;  // per tensor
-  std::string layout;
-  layout.reserve(tensors.size() * kUsualBytes);
-  const auto describe = [&layout](std::span<const uint64_t> words) {
-    const auto bytes = std::as_bytes(words);
-    layout.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
   for (const size_t i : NameOrder(tensors)) {
-    TensorView& tensor = tensors[i];
-    const Place& place = places[i];
-    describe({{tensor.name.size(), tensor.shape.size(), place.array,
-               place.offset, place.bytes}});
-    layout += tensor.name;
-    describe(tensor.shape);
-    tensors_.push_back(std::move(tensor));
-    places_.push_back(place);
+    tensors_.push_back(std::move(tensors[i]));
+    places_.push_back(places[i]);
   }
-  layout_ = DigestOf(layout);
 }
 
 Status TrainState::CheckNotLost() const {
@@ -301,60 +282,14 @@ std::vector<TensorView> TrainState::TensorsOf(
   return tensors;
 }
 
-// Returns a digest of the values in the state, array by array. It needs neither
-// types, which are fixed per array, nor shapes, which change only with the size
-// of their array.
-Digest TrainState::Fingerprint(ArrayDigests arrays) const {
-  constexpr size_t kFewValues = 8;
-  // The parameters and the slots come first in ForArrays.
-  const size_t digested = 1 + optimizer.slots.size();
-  if (arrays == ArrayDigests::kRecompute) array_digests_.clear();
-  const bool known = !array_digests_.empty();
-  array_digests_.reserve(digested);
-  size_t array = 0;
-  std::array<uint64_t, 2 + (1 + kFewValues) * kMaxArrays> words;
-  size_t count = 0;
-  words[count++] = layout_.high;
-  words[count++] = layout_.low;
-  ForArrays(*this, [&](auto values) {
-    const size_t bytes = values.size_bytes();
-    const size_t index = array++;
-    words[count++] = bytes;
-    if (index < digested) {
-      if (!known) array_digests_.push_back(DigestOf(std::as_bytes(values)));
-      words[count++] = array_digests_[index].high;
-      words[count++] = array_digests_[index].low;
-      return;
-    }
-    if (values.size() <= kFewValues) {
-      for (const auto value : values) words[count++] = BitsOf(value);
-      return;
-    }
-    const Digest digest = DigestOf(std::as_bytes(values));
-    words[count++] = digest.high;
-    words[count++] = digest.low;
-  });
-  return DigestOf(std::as_bytes(std::span(words).first(count)));
-}
-
-// Returns the digest of the values in the state, without a device mirror's.
-Digest TrainState::DigestHere(ArrayDigests arrays) const {
-  if (known_ == nullptr) return digester_.Compute(View());
-  const Digest fingerprint = Fingerprint(arrays);
-  if (const auto digest = known_->Find(fingerprint)) return *digest;
-  const Digest digest = digester_.Compute(View());
-  known_->Put(fingerprint, digest);
-  return digest;
-}
-
 Digest TrainState::ComputeDigest() const {
   MustSettle(*this);
-  return DigestHere(ArrayDigests::kRecompute);
+  return digester_.Compute(View());
 }
 
-Result<Digest> TrainState::NewestDigest(ArrayDigests arrays) const {
+Result<Digest> TrainState::NewestDigest() const {
   RETURN_IF_ERROR(CheckNotLost());
-  if (device_mirror_ == nullptr) return DigestHere(arrays);
+  if (device_mirror_ == nullptr) return digester_.Compute(View());
   const std::vector<TensorView>& tensors = View();
   ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
                    device_mirror_->DigestsOf(tensors));
@@ -430,7 +365,6 @@ Status TrainState::Superfluous(
 Status TrainState::Restore(std::span<const TensorView> tensors,
                            const FaultPoints& faults,
                            std::span<const std::string> of_parameters) {
-  ArraysChanged();
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
   if (device_mirror_ != nullptr)
@@ -484,7 +418,6 @@ void StartFromValues(const Model& model, std::span<const float> values,
   const auto parameters = values.first(model.parameter_count());
   const auto kept = values.subspan(parameters.size());
   std::ranges::copy(parameters, state.parameters.begin());
-  state.ArraysChanged();
   if (kept.empty()) return;
   const size_t replicas = state.replica_state.size() / kept.size();
   for (const ParameterInfo& info : model.replica_state()) {

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/ckpt/state/known_states.h"
 #include "engine/ckpt/state/state_digest.h"
 #include "engine/digest.h"
 #include "engine/math/kernels.h"
@@ -119,9 +118,6 @@ class TrainState {
     device_mirror_ = device_mirror;
   }
   DeviceMirror* device_mirror() const { return device_mirror_; }
-  // Looks up digests in `known` before computing them, and adds the computed
-  // ones. Null: computes all. `known` outlives the state.
-  void set_known_states(KnownStates* known) { known_ = known; }
   // The large arrays, by index: parameters, each slot, accumulated gradients.
   size_t large_arrays() const { return optimizer.slots.size() + 2; }
   std::vector<float>& LargeArray(size_t index);
@@ -157,21 +153,9 @@ class TrainState {
   // are not copied.
   const std::vector<TensorView>& View() const;
   Digest ComputeDigest() const;
-  // kReuse: array digests that were computed before are used again.
-  enum class ArrayDigests : uint8_t { kRecompute, kReuse };
   // As ComputeDigest, but a device mirror's values are not copied. Errors are
   // those of SyncToHost.
-  Result<Digest> NewestDigest(
-      ArrayDigests arrays = ArrayDigests::kRecompute) const;
-  // Call after writing to parameters or slots from outside: the digests of the
-  // arrays are then outdated.
-  void ArraysChanged() { array_digests_.clear(); }
-  // Returns the digest of the parameters' bytes, if it was computed with a
-  // state digest since they changed.
-  std::optional<Digest> ParametersDigest() const {
-    if (array_digests_.empty()) return std::nullopt;
-    return array_digests_.front();
-  }
+  Result<Digest> NewestDigest() const;
   // Returns the tensors of these parameters, with their slots and pending
   // gradients, and the tensors that belong to no parameter. Empty: all. A
   // device mirror's values are not copied.
@@ -236,8 +220,6 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  Digest DigestHere(ArrayDigests arrays) const;
-  Digest Fingerprint(ArrayDigests arrays) const;
   // Returns true if the tensor belongs to one of these parameters, or to no
   // parameter.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
@@ -253,13 +235,8 @@ class TrainState {
 
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each tensor
-  Digest layout_;  // of the tensors' names, first shapes and places
   mutable StateDigester digester_;
-  // Digests of the parameters and of each slot, from the last fingerprint;
-  // empty if the arrays have changed since.
-  mutable std::vector<Digest> array_digests_;
   DeviceMirror* device_mirror_ = nullptr;
-  KnownStates* known_ = nullptr;
   SpareArrays* spare_ = nullptr;
   bool lost_ = false;
 };

@@ -250,8 +250,6 @@ void GenerationJoin::MakeState(StartFrom start) {
   const std::vector<HookState> hook_states =
       hooks == nullptr ? std::vector<HookState>() : hooks->states(extent);
   parts_.state.emplace(*built.model, *built.optimizer, job, start, hook_states);
-  TrainMemo* const memo = parts_.inputs.memo;
-  if (memo != nullptr) parts_.state->set_known_states(&memo->states());
 }
 
 void GenerationJoin::Initialize() {

@@ -97,20 +97,6 @@ TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
-// Parameters whose digest the caller provides are not digested again.
-TEST_F(TrainMemoTest, APassIsKnownByTheDigestOfItsParameters) {
-  const Pass first = PassOf(*remembered_);
-  batch_.parameters_digest = DigestOf(std::as_bytes(std::span(parameters_)));
-  EXPECT_EQ(PassOf(*remembered_), first);
-  EXPECT_EQ(memo_.found(), 1u);
-  parameters_[5] = 0.5f;
-  EXPECT_EQ(PassOf(*remembered_), first);
-  EXPECT_EQ(memo_.found(), 2u);
-  batch_.parameters_digest = DigestOf(std::as_bytes(std::span(parameters_)));
-  EXPECT_EQ(PassOf(*remembered_), PassOf(*plain_));
-  EXPECT_EQ(memo_.found(), 2u);
-}
-
 // The rows of a known pass are not read.
 TEST_F(TrainMemoTest, APassIsKnownByTheNumbersOfItsRows) {
   Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
