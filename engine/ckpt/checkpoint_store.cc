@@ -582,9 +582,7 @@ std::string CheckpointStore::PathOf(const CheckpointRef& ref) const {
 }
 
 std::string CheckpointStore::PathOf(std::string_view name) const {
-  std::string path;
-  path.reserve(options_.directory.size() + 1 + name.size());
-  return path.append(options_.directory).append(1, '/').append(name);
+  return fmt::format("{}/{}", options_.directory, name);
 }
 
 }  // namespace gauntlet

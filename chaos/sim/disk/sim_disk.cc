@@ -10,12 +10,6 @@
 namespace gauntlet {
 namespace {
 
-// Returns true iff the path is a single component, one step down.
-bool IsName(std::string_view path) {
-  return !path.empty() && path != "." && path != ".." &&
-         path.find('/') == std::string_view::npos;
-}
-
 bool LiesWithin(const Inode* directory, const Inode& wanted) {
   while (directory != nullptr && directory != &wanted) {
     directory = directory->parent;
@@ -56,10 +50,6 @@ SimDisk::Place SimDisk::PlaceIn(Inode& directory, std::string_view name) {
 
 Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
                                      std::string_view path) {
-  if (known_.directory != nullptr && path.starts_with(known_.path)) {
-    const std::string_view name = path.substr(known_.path.size());
-    if (IsName(name)) return PlaceIn(*known_.directory, name);
-  }
   Place here{.inode = root_.get()};
   std::string_view rest = path;
   std::string_view part;
@@ -77,11 +67,6 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
       continue;
     }
     here = PlaceIn(*here.inode, part);
-  }
-  if (here.directory != nullptr) {
-    const auto length = static_cast<size_t>(here.name.data() - path.data());
-    known_.path.assign(path.substr(0, length));
-    known_.directory = here.directory;
   }
   return here;
 }
@@ -112,7 +97,6 @@ uint64_t SimDisk::Log(MicroOpKind kind, const Inode& inode,
 
 // On a file server changes of names are durable immediately.
 void SimDisk::Change(NameChange change) {
-  if (change.from != nullptr) known_.directory = nullptr;
   if (options_.profile == DurabilityProfile::kShared) {
     MakeDurable(std::move(change));
   } else {

@@ -167,13 +167,6 @@ class SimDisk {
     std::set<const Inode*> flushed;  // data flushed before a rename
   };
 
-  // A prefix of paths, including its last '/', and the directory that it leads
-  // to; null once unknown.
-  struct KnownPath {
-    std::string path;
-    Inode* directory = nullptr;
-  };
-
   static Place PlaceIn(Inode& directory, std::string_view name);
   Result<Place> Find(std::string_view operation, std::string_view path);
   Result<Inode*> FindDirectory(std::string_view operation,
@@ -231,9 +224,6 @@ class SimDisk {
 
   DiskOptions options_;
   std::shared_ptr<Inode> root_;
-  // Directory of the last lookup, as the next one is usually in it too. Cleared
-  // when a name is removed.
-  KnownPath known_;
   std::vector<NameChange> pending_;  // oldest first
   std::deque<std::shared_ptr<Inode>> late_;
   uint64_t used_bytes_ = 0;

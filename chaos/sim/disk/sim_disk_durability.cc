@@ -193,7 +193,6 @@ void SimDisk::KeepNames(const ChoiceSource& choose) {
 void SimDisk::PowerLoss(const ChoiceSource& choose) {
   options_.log = nullptr;
   late_.clear();
-  known_.directory = nullptr;
   KeepNames(choose);
   used_bytes_ = 0;
   Restore(*root_, choose);

@@ -41,8 +41,6 @@ std::optional<std::string_view> TextRecord::Find(std::string_view key) const {
 }
 
 TextRecordWriter::TextRecordWriter(std::string_view comment) {
-  constexpr size_t kInitialCapacity = 512;
-  text_.reserve(kInitialCapacity);
   if (!comment.empty()) text_.append("# ").append(comment).append("\n");
 }
 
@@ -58,8 +56,6 @@ std::string TextRecordWriter::Finish() && {
 TextRecord ParseTextRecord(std::string_view text) {
   TextRecord record;
   record.torn = !text.empty() && text.back() != '\n';
-  constexpr size_t kInitialCapacity = 8;
-  record.fields.reserve(kInitialCapacity);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, end - at);

@@ -62,9 +62,7 @@ class DirectoryReader {
 
  private:
   Result<std::unique_ptr<File>> OpenToRead(std::string_view name) {
-    std::string path;
-    path.reserve(path_.size() + 1 + name.size());
-    path.append(path_).append("/").append(name);
+    const std::string path = fmt::format("{}/{}", path_, name);
     return Retrying(world_,
                     [&] { return world_.storage.Open(path, OpenMode::kRead); });
   }

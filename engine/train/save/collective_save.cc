@@ -60,8 +60,6 @@ Status CheckSaveName(std::string_view name, uint64_t step) {
 
 std::string EncodeShard(const ShardFile& shard) {
   std::string fields;
-  constexpr size_t kInitialCapacity = 512;
-  fields.reserve(kInitialCapacity);
   AppendToList(shard.name, fields);
   AppendToList(std::to_string(shard.bytes), fields);
   AppendToList(shard.digest.ToString(), fields);
