@@ -10,6 +10,7 @@
 #endif
 
 namespace gauntlet {
+
 std::string Digest::ToString() const {
   return fmt::format("{:016x}{:016x}", high, low);
 }

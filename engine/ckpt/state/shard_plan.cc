@@ -10,6 +10,7 @@
 #include "engine/check.h"
 
 namespace gauntlet {
+
 bool InNameOrder(std::span<const TensorView> tensors) {
   return std::ranges::adjacent_find(tensors, std::ranges::greater_equal(),
                                     &TensorView::name) == tensors.end();
