@@ -224,8 +224,8 @@ void ReadTrigger(const MapReader& map, SaveTrigger& out) {
   }
   const bool one = node->kind == YamlKind::kMap && node->entries.size() == 1;
   const std::string unit = one ? node->entries[0].key : "";
-  const std::optional<uint64_t> every =
-      one ? ParseWholeNumber(node->entries[0].value.scalar) : std::nullopt;
+  const uint64_t every =
+      one ? ParseWholeNumber(node->entries[0].value.scalar).value_or(0) : 0;
   if (unit == "steps") {
     out.unit = SaveUnit::kSteps;
   } else if (unit == "epochs") {
@@ -240,13 +240,13 @@ void ReadTrigger(const MapReader& map, SaveTrigger& out) {
                                                        : DescribeYaml(*node)));
     return;
   }
-  if (!every || *every == 0 || *every > (uint64_t{1} << 53)) {
+  if (every == 0 || every > (uint64_t{1} << 53)) {
     map.Error(node->entries[0].value.place,
               fmt::format("expected a whole number above 0, found {}",
                           DescribeYaml(node->entries[0].value)));
     return;
   }
-  out.every = *every;
+  out.every = every;
 }
 
 void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
