@@ -37,7 +37,7 @@ class LoopHooks {
   virtual Status StepEnd(TrainState& /*state*/, const StepOutcome&) {
     return OkStatus();
   }
-  // Called after the save at the end of the step, if one was due.
+  // Called after the save at the end of the step or epoch, if one was due.
   virtual Status StepSettled(const TrainState& /*state*/) { return OkStatus(); }
   // Called when the metrics of the epoch were added to the history.
   virtual Status EpochEnd(TrainState& /*state*/) { return OkStatus(); }

@@ -390,11 +390,11 @@ bool TrainingLoop::SavesBeforeLeaving() const {
 
 Status TrainingLoop::RunDueActions() {
   trainer_->times().Lap(TimePart::kOther);
-  const Status settled = RunDueRequests();
+  const Status status = RunDueRequests();
   trainer_->times().Lap(saves_.took_time() ? TimePart::kSave
                                            : TimePart::kOther);
   watch_.LookAtSaves();
-  return settled;
+  return status;
 }
 
 Status TrainingLoop::RunDueRequests() {

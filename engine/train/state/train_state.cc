@@ -65,9 +65,9 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
 }
 
 // SyncToHost for functions that cannot return an error.
-void MustSettle(const TrainState& state) {
-  const Status settled = state.SyncToHost();
-  CHECK(settled.ok(), settled.message());
+void MustSyncToHost(const TrainState& state) {
+  const Status synced = state.SyncToHost();
+  CHECK(synced.ok(), synced.message());
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ Status TrainState::SyncToHost() const {
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
-  MustSettle(*this);
+  MustSyncToHost(*this);
   return View();
 }
 
@@ -283,7 +283,7 @@ std::vector<TensorView> TrainState::TensorsOf(
 }
 
 Digest TrainState::ComputeDigest() const {
-  MustSettle(*this);
+  MustSyncToHost(*this);
   return digester_.Compute(View());
 }
 
@@ -450,7 +450,7 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
-  MustSettle(state);
+  MustSyncToHost(state);
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));
