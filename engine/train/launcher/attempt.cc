@@ -304,6 +304,7 @@ void Attempt::StartTheDead() {
   for (size_t rank = 0; rank < members_.size(); ++rank) {
     if (!rejoin_.dead().contains(members_[rank])) continue;
     if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);
+    if (ending_) return;
     rejoin_.Started(members_[rank]);
   }
 }

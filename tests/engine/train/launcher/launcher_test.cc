@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +63,10 @@ class LauncherTest : public testing::Test {
       return base_.ReserveAddresses(count);
     }
     Status Start(const WorkerSpec& spec) override {
-      if (spec.worker == test_.fails_to_start_) return IoError("no more");
+      if (spec.worker == test_.fails_to_start_ &&
+          spec.life == test_.fails_in_life_.value_or(spec.life)) {
+        return IoError("no more");
+      }
       test_.lives_.push_back(spec.life);
       test_.started_.push_back({spec.worker, spec.life});
       return base_.Start(spec);
@@ -177,6 +181,7 @@ class LauncherTest : public testing::Test {
   ProcessId launcher_ = 0;
   LauncherOptions options_{.workers = 3};
   int fails_to_start_ = -1;
+  std::optional<int> fails_in_life_;  // nullopt: in each
   int ended_by_sigterm_ = -1;
   std::vector<int> lives_;                    // in the order of starts
   std::vector<std::pair<int, int>> started_;  // worker and incarnation
@@ -990,6 +995,30 @@ TEST_F(RejoinTest, WhereAllDieTheWholeJobStartsAgain) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 1);
   EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2));
+}
+
+// Workers 1 and 2 die together. Worker 1 cannot be restarted, which ends the
+// attempt.
+TEST_F(RejoinTest, RestartsNoOtherWorker_OnceOneCannotBeStarted) {
+  options_.min_workers = 2;
+  fails_to_start_ = 1;
+  fails_in_life_ = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life > 1) return Done(spec);
+    Script script = Trains(spec);
+    if (spec.worker == 0) {
+      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+    } else {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 2);
+  EXPECT_THAT(started_,
+              ElementsAre(std::pair(0, 1), std::pair(1, 1), std::pair(2, 1),
+                          std::pair(0, 3), std::pair(1, 3), std::pair(2, 3)));
 }
 
 TEST_F(RejoinTest, OnANoticeALostWorkerIsStillReplacedSoThatAllCanSave) {
