@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/check.h"
 #include "engine/train/notice/wait_or_notice.h"
 #include "engine/train/worker_exit.h"
 #include <fmt/format.h>
@@ -41,10 +42,18 @@ Attempt::Attempt(LaunchState& launch)
       rejoin_({.step = launch.options.regroup_grace,
                .silent = launch.options.survivors_grace}) {}
 
+void Attempt::Enter(AttemptState state) {
+  CHECK(MayFollow(state_, state), "not a transition of attempt_state.h");
+  state_ = state;
+}
+
 Status Attempt::Run() {
+  CHECK(state_ == AttemptState::kStarting, "an attempt runs only once");
   const Status started = StartAll();
   if (!started.ok()) End(Reason::kNotStarted);
+  if (state_ == AttemptState::kStarting) Enter(AttemptState::kRunning);
   RunEventLoop();
+  Enter(AttemptState::kEnded);
   return started;
 }
 
@@ -54,15 +63,20 @@ Status Attempt::StartAll() {
   ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
                                    static_cast<int>(members_.size())));
   rejoin_.Begin(members_);
-  for (size_t rank = 0; rank < members_.size() && !ending_; ++rank) {
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
     RETURN_IF_ERROR(Start(rank));
+    if (state_ == AttemptState::kEnding) break;
   }
   return OkStatus();
 }
 
+// Returns OK also if the worker cannot be started and the job may do without
+// it: the attempt is then ending.
 Status Attempt::Start(size_t rank) {
+  CHECK(state_ == AttemptState::kStarting || state_ == AttemptState::kRunning,
+        "a worker is started in an attempt that is ending");
   const int worker = members_[rank];
-  incarnations_[worker] = launch_.life;
+  incarnations_[worker] = {.number = launch_.life};
   LogEvent start = About(EventKind::kStarted, worker);
   start.count = static_cast<int64_t>(rank);
   world_.events.Emit(std::move(start));
@@ -77,11 +91,8 @@ Status Attempt::Start(size_t rank) {
     event.reason = Reason::kNotStarted;
     world_.events.Emit(std::move(event));
   }
-  killed_by_launcher_[worker] = false;
-  failures_.erase(worker);
-  failed_themselves_.erase(worker);
   if (worker == chief()) ExpectChief(options_.start_timeout);
-  running_[worker] = started.ok();
+  if (started.ok()) incarnations_[worker].process = ProcessState::kRunning;
   if (started.ok() || !CanExcludeFailedWorker()) return started;
   losses_.push_back({.worker = worker,
                      .exited = {.code = kNotStarted},
@@ -101,27 +112,29 @@ LogEvent Attempt::About(EventKind kind, int worker) const {
   const auto incarnation = incarnations_.find(worker);
   return {.kind = kind,
           .about = worker,
-          .incarnation =
-              incarnation == incarnations_.end() ? 0 : incarnation->second};
+          .incarnation = incarnation == incarnations_.end()
+                             ? 0
+                             : incarnation->second.number};
 }
 
 void Attempt::Kill(int worker, Reason why) {
+  CHECK(Runs(worker), "a worker is killed after its exit");
   LogEvent event = About(EventKind::kKillSent, worker);
   event.reason = why;
   world_.events.Emit(std::move(event));
-  killed_by_launcher_[worker] = true;
+  incarnations_[worker].process = ProcessState::kKillSent;
   processes_.Signal(worker, WorkerSignal::kKill);
 }
 
 void Attempt::KillAll(Reason why) {
-  for (const auto& [worker, runs] : running_) {
-    if (runs) Kill(worker, why);
+  for (const auto& [worker, incarnation] : incarnations_) {
+    if (incarnation.runs()) Kill(worker, why);
   }
 }
 
 void Attempt::NoMoreStarts(Reason why, std::optional<int> worker) {
-  if (ending_) return;
-  ending_ = true;
+  if (state_ == AttemptState::kEnding) return;
+  Enter(AttemptState::kEnding);
   LogEvent event = worker ? About(EventKind::kAttemptEnds, *worker)
                           : LogEvent{.kind = EventKind::kAttemptEnds};
   event.reason = why;
@@ -142,8 +155,8 @@ void Attempt::PassOnNotices() {
   launch_.told_to_stop = true;
   world_.events.Emit({.kind = EventKind::kNotice});
   SetKillDeadline(options_.stop_grace);
-  for (const auto& [worker, runs] : running_) {
-    if (!runs) continue;
+  for (const auto& [worker, incarnation] : incarnations_) {
+    if (!incarnation.runs()) continue;
     LogEvent event = About(EventKind::kAskedToStop, worker);
     if (!processes_.Hears(worker)) event.reason = Reason::kUnreachable;
     world_.events.Emit(std::move(event));
@@ -160,22 +173,26 @@ void Attempt::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
     TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
-    result_ = *result;
-    LogEvent event = About(EventKind::kResultReceived, notice.worker);
-    event.step = result->steps;
-    world_.events.Emit(std::move(event));
-    if (launch_.not_finite_since) {
-      result_->not_finite_since =
-          std::min(*launch_.not_finite_since,
-                   result->not_finite_since.value_or(UINT64_MAX));
-    }
-    processes_.Acknowledge(notice.worker);
-    losses_before_result_ = losses_.size();
-    NoMoreStarts(Reason::kResult, notice.worker);
-    SetKillDeadline(std::max(options_.stop_grace, patience_));
+    TakeResult(notice.worker, *result);
   } else {
     TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
   }
+}
+
+void Attempt::TakeResult(int worker, const TrainResult& result) {
+  LogEvent event = About(EventKind::kResultReceived, worker);
+  event.step = result.steps;
+  world_.events.Emit(std::move(event));
+  result_ = result;
+  losses_before_result_ = losses_.size();
+  if (launch_.not_finite_since) {
+    result_->not_finite_since =
+        std::min(*launch_.not_finite_since,
+                 result.not_finite_since.value_or(UINT64_MAX));
+  }
+  processes_.Acknowledge(worker);
+  NoMoreStarts(Reason::kResult, worker);
+  SetKillDeadline(std::max(options_.stop_grace, patience_));
 }
 
 void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
@@ -208,11 +225,12 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     }
     launch_.observer.Progress(progress);
   } else {
-    if (progress.own_device_failed) failed_themselves_.insert(worker);
+    Incarnation& incarnation = incarnations_[worker];
     // Later reports, about the consequences, do not replace the first one.
-    if (progress.own_device_failed || !failed_themselves_.contains(worker)) {
-      failures_[worker] = progress.failure;
+    if (progress.own_device_failed || !incarnation.own_device_failed) {
+      incarnation.failure = progress.failure;
     }
+    if (progress.own_device_failed) incarnation.own_device_failed = true;
   }
 }
 
@@ -224,7 +242,10 @@ std::optional<int> Attempt::MemberOf(std::optional<int> rank) const {
 }
 
 void Attempt::TakeExit(int worker, const WorkerExited& exited) {
-  running_[worker] = false;
+  Incarnation& incarnation = incarnations_[worker];
+  const bool killed_by_launcher =
+      std::exchange(incarnation.process, ProcessState::kExited) ==
+      ProcessState::kKillSent;
   LogEvent event = About(EventKind::kExited, worker);
   event.count = exited.code;
   event.reason = !exited.is_certain   ? Reason::kUnreachable
@@ -239,9 +260,9 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   }
   losses_.push_back({.worker = worker,
                      .exited = exited,
-                     .failure = failures_[worker],
-                     .killed_by_launcher = killed_by_launcher_[worker],
-                     .own_device_failed = failed_themselves_.contains(worker)});
+                     .failure = incarnation.failure,
+                     .killed_by_launcher = killed_by_launcher,
+                     .own_device_failed = incarnation.own_device_failed});
   if (worker == chief()) hangs_at_ = kNever;
   if (FailedItself(losses_.back()) && MayRegroup()) {
     rejoin_.Died(worker, world_.clock.Now());
@@ -259,8 +280,8 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
 // preemption notice does not forbid it: the workers still have to agree on a
 // save.
 bool Attempt::MayRegroup() const {
-  return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
-         !ending_ && !launch_.interrupted_twice;
+  return state_ == AttemptState::kRunning &&
+         options_.restart == RestartPolicy::kRejoin && members_.size() > 1;
 }
 
 // Handles a loss once all reports on it have arrived: determines the cause and
@@ -278,8 +299,14 @@ void Attempt::NoteRegroup() {
   End(Reason::kTooManyLosses);
 }
 
+bool Attempt::Runs(int worker) const {
+  const auto incarnation = incarnations_.find(worker);
+  return incarnation != incarnations_.end() && incarnation->second.runs();
+}
+
 bool Attempt::AnyRuns() const {
-  return std::ranges::any_of(running_, &std::pair<const int, bool>::second);
+  return std::ranges::any_of(
+      incarnations_, [](const auto& newest) { return newest.second.runs(); });
 }
 
 void Attempt::TendRegroup(Time now) {
@@ -287,12 +314,14 @@ void Attempt::TendRegroup(Time now) {
   // No worker is overdue while notices are unread.
   if (heard_all_) {
     for (const int worker : rejoin_.Overdue(now)) {
-      if (!killed_by_launcher_[worker]) Kill(worker, Reason::kNoSign);
+      if (incarnations_[worker].process == ProcessState::kRunning) {
+        Kill(worker, Reason::kNoSign);
+      }
     }
   }
   if (rejoin_.has_new_losses() && rejoin_.IsComplete()) NoteRegroup();
-  if (ending_ || !AnyRuns() || rejoin_.has_new_losses() ||
-      rejoin_.dead().empty() ||
+  if (state_ != AttemptState::kRunning || !AnyRuns() ||
+      rejoin_.has_new_losses() || rejoin_.dead().empty() ||
       now < rejoin_.opened_at() + launch_.budget.pause()) {
     return;
   }
@@ -304,7 +333,7 @@ void Attempt::StartTheDead() {
   for (size_t rank = 0; rank < members_.size(); ++rank) {
     if (!rejoin_.dead().contains(members_[rank])) continue;
     if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);
-    if (ending_) return;
+    if (state_ == AttemptState::kEnding) return;
     rejoin_.Started(members_[rank]);
   }
 }
@@ -317,7 +346,7 @@ void Attempt::ExpectChief(Duration patience) {
 // Detects that the chief hangs. If all workers hang, or the only one does, no
 // worker detects it.
 void Attempt::WatchChief(Time now) {
-  if (now < hangs_at_ || !running_[chief()]) return;
+  if (now < hangs_at_ || !Runs(chief())) return;
   if (!processes_.Hears(chief())) {
     hangs_at_ = now + patience_;
     return;
@@ -412,6 +441,7 @@ LaunchEnd Attempt::EndWithResult() const {
 }
 
 std::optional<LaunchEnd> Attempt::FinalOutcome() const {
+  CHECK(state_ == AttemptState::kEnded, "the attempt still runs");
   if (result_) return EndWithResult();
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
@@ -445,6 +475,7 @@ std::optional<LaunchEnd> Attempt::FinalOutcome() const {
 }
 
 std::string Attempt::RestartReason() {
+  CHECK(state_ == AttemptState::kEnded, "the attempt still runs");
   return ended_by_.empty() ? ReasonOfLosses() : ended_by_;
 }
 

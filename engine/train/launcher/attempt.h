@@ -4,13 +4,14 @@
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_ATTEMPT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/status.h"
+#include "engine/train/launcher/attempt_state.h"
 #include "engine/train/launcher/launch_state.h"
 #include "engine/train/launcher/rejoin_tracker.h"
 #include "engine/train/launcher/worker_loss.h"
@@ -28,14 +29,29 @@ class Attempt {
   // started; those that were started have exited by then.
   Status Run();
 
-  // Returns the outcome of an attempt that has ended; nullopt if the job must
-  // be restarted.
+  // The functions below REQUIRE that Run has returned.
+
+  // Returns the outcome of the job; nullopt if the job must be restarted.
   std::optional<LaunchEnd> FinalOutcome() const;
   // Returns the reason for the restart. Call it once: it also counts the
   // failure of the worker that caused the loss, which may exclude that worker.
   std::string RestartReason();
 
  private:
+  // kKillSent: the launcher has killed the process, but its exit has not been
+  // reported yet.
+  enum class ProcessState : uint8_t { kRunning, kKillSent, kExited };
+
+  struct Incarnation {
+    int number = 0;
+    ProcessState process = ProcessState::kExited;
+    std::string failure;             // reported error
+    bool own_device_failed = false;  // as it reported
+    bool runs() const { return process != ProcessState::kExited; }
+  };
+
+  // Changes the state. CHECKs that the transition is permitted.
+  void Enter(AttemptState state);
   Status StartAll();
   Status Start(size_t rank);
   void RunEventLoop();
@@ -47,15 +63,17 @@ class Attempt {
   LogEvent About(EventKind kind, int worker) const;
   void Kill(int worker, Reason why);
   void KillAll(Reason why);
-  // Forbids further restarts in this attempt. Later calls change nothing.
+  // Ensures that the attempt is ending. Has no effect if it was before.
   void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
   // As NoMoreStarts, and kills the workers that are still running.
   void End(Reason why, std::optional<int> worker = std::nullopt);
   void SetKillDeadline(Duration grace);
   void Take(const WorkerNotice& notice);
   void TakeProgress(int worker, const WorkerProgress& progress);
+  void TakeResult(int worker, const TrainResult& result);
   std::optional<int> MemberOf(std::optional<int> rank) const;
   void TakeExit(int worker, const WorkerExited& exited);
+  bool Runs(int worker) const;
   bool AnyRuns() const;
   bool CanExcludeFailedWorker() const;
   bool MayRegroup() const;
@@ -71,23 +89,19 @@ class Attempt {
   WorkerProcesses& processes_;
   const LauncherOptions& options_;
 
+  AttemptState state_ = AttemptState::kStarting;
   RejoinTracker rejoin_;
-  std::vector<int> members_;                // by rank
-  std::vector<std::string> addresses_;      // by rank
-  std::map<int, bool> running_;             // by worker
-  std::map<int, int> incarnations_;         // newest one, by worker
-  std::map<int, bool> killed_by_launcher_;  // by worker
-  std::map<int, std::string> failures_;     // reported errors, by worker
-  std::set<int> failed_themselves_;         // reported a failed device
-  std::vector<Loss> losses_;                // in order of arrival
+  std::vector<int> members_;                 // by rank
+  std::vector<std::string> addresses_;       // by rank
+  std::map<int, Incarnation> incarnations_;  // newest one, by worker
+  std::vector<Loss> losses_;                 // in order of arrival
   size_t blamed_ = 0;     // number of losses with an assigned cause
-  bool ending_ = false;   // no worker is restarted
   std::string ended_by_;  // reason, if known
   std::optional<TrainResult> result_;
   size_t losses_before_result_ = 0;  // number of losses before the result
   Time kill_at_ = kNever;
   Time looked_at_{};        // last check of the workers
-  bool heard_all_ = false;  // no notice is left unread
+  bool heard_all_ = false;  // no notice was left unread at the last check
   Duration patience_{0};    // of the chief, by its last report
   Time hangs_at_ = kNever;  // deadline of the chief's next report
   std::string hang_;        // description of the chief's hang
