@@ -44,52 +44,62 @@ std::string CommentLines(const std::vector<std::string>& lines) {
   return text;
 }
 
+// Returns the first lines of a script: the comments, and commands that enter
+// the working directory of the runs, with the paths of this machine.
+std::string ScriptHead(const std::vector<std::string>& comments) {
+  std::error_code error;
+  return fmt::format(
+      "#!/bin/sh\n{}"
+      "# Variables that this script does not set are those of its caller.\n"
+      "set -eu\n"
+      "here=$(cd \"$(dirname \"$0\")\" && pwd)\n"
+      "cd {}\n",
+      CommentLines(comments), ShellWord(fs::current_path(error).string()));
+}
+
 std::string StateScript(const TrialSetting& setting,
                         const TrainerFinding& finding,
                         const CrashTrial& trial) {
   const std::string out = setting.runs.out_place().string();
   const std::string temporary = setting.runs.temporary_place().string();
-  std::error_code error;
-  std::vector<std::string> head = {finding.title, trial.point};
-  head.insert(head.end(), trial.lost.begin(), trial.lost.end());
-  head.push_back(finding.reason);
+  std::vector<std::string> comments = {finding.title, trial.point};
+  comments.insert(comments.end(), trial.lost.begin(), trial.lost.end());
+  comments.push_back(finding.reason);
+  comments.emplace_back(
+      "The directory before/ is as the crash left it; the command resumes from "
+      "it.");
   const CommandPlaces places{.out = out, .port = std::string(kUsualPort)};
   return fmt::format(
-      "#!/bin/sh\n{}"
-      "# The directory before/ is as the crash left it; the command resumes "
-      "from it.\n"
-      "set -eu\n"
-      "here=$(cd \"$(dirname \"$0\")\" && pwd)\n"
+      "{head}"
       "rm -rf {out} {tmp}\n"
       "mkdir -p {parent}\n"
       "cp -a \"$here/before/out\" {out}\n"
       "cp -a \"$here/before/tmp\" {tmp}\n"
-      "cd {directory}\n"
-      "TMPDIR={tmp} PYTHONHASHSEED=0 exec {command}\n",
-      CommentLines(head), fmt::arg("out", ShellWord(out)),
+      "export {variables}\n"
+      "exec {command} </dev/null\n",
+      fmt::arg("head", ScriptHead(comments)), fmt::arg("out", ShellWord(out)),
       fmt::arg("tmp", ShellWord(temporary)),
       fmt::arg("parent", ShellWord(fs::path(out).parent_path().string())),
-      fmt::arg("directory", ShellWord(fs::current_path(error).string())),
+      fmt::arg("variables", ShellCommand(setting.runs.OwnVariables())),
       fmt::arg("command",
                ShellCommand(FillPlaces(ResumeCommand(setting.plan), places))));
 }
 
-// Returns a script that calls `gauntlet crash-test`: the fault happens while
-// the program runs, which requires the tracer.
+// Returns a script that calls Gauntlet: the fault happens while the program
+// runs, which requires the tracer.
 std::string FaultScript(const TrialSetting& setting,
                         const TrainerFinding& finding,
                         const CrashTrial& trial) {
-  std::error_code error;
-  return fmt::format(
-      "#!/bin/sh\n{}"
-      "set -eu\n"
-      "cd {}\n"
-      "exec gauntlet crash-test {}--only {} -- {}\n",
-      CommentLines({finding.title, trial.point, finding.reason}),
-      ShellWord(fs::current_path(error).string()),
-      setting.plan.options.empty() ? ""
-                                   : ShellCommand(setting.plan.options) + " ",
-      trial.id, ShellCommand(setting.plan.command));
+  const std::string head =
+      ScriptHead({finding.title, trial.point, finding.reason});
+  // A scenario has its options in its file.
+  if (!setting.plan.places.empty())
+    return head + "exec gauntlet run \"$here/scenario.yaml\"\n";
+  return fmt::format("{}exec gauntlet crash-test {}--only {} -- {}\n", head,
+                     setting.plan.options.empty()
+                         ? ""
+                         : ShellCommand(setting.plan.options) + " ",
+                     trial.id, ShellCommand(setting.plan.command));
 }
 
 std::string IssueDraft(const TrialSetting& setting,

@@ -67,10 +67,13 @@ Result<RunFolder> TrainerRuns::NewFolder(const std::string& name) const {
   return folder;
 }
 
-std::vector<std::string> TrainerRuns::Environment() const {
+std::vector<std::string> TrainerRuns::OwnVariables() const {
   // Python randomizes the hashes of strings by default.
-  return EnvironmentWith(
-      {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"});
+  return {"TMPDIR=" + temporary_place().string(), "PYTHONHASHSEED=0"};
+}
+
+std::vector<std::string> TrainerRuns::Environment() const {
+  return EnvironmentWith(OwnVariables());
 }
 
 void TrainerRuns::Remove(const RunFolder& folder) {

@@ -66,7 +66,10 @@ class TrainerRuns {
 
   // Returns true iff the test was interrupted; may be empty.
   const std::function<bool()>& interrupted() const { return host_.interrupted; }
-  // Environment of every run, "NAME=value".
+  // Variables that every run gets from this class, "NAME=value".
+  std::vector<std::string> OwnVariables() const;
+  // Environment of every run, "NAME=value": that of this process, with
+  // OwnVariables.
   std::vector<std::string> Environment() const;
 
   // Creates a folder with empty directories.

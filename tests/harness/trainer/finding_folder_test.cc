@@ -1,0 +1,106 @@
+// Folders of findings, and scripts that repeat them.
+#include "harness/trainer/finding_folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/files/text_file.h"
+#include "tests/chaos/crash/written_log.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+std::string WorkingDirectory() {
+  return std::filesystem::current_path().string();
+}
+
+// A finding of a program that creates and writes the file `a`.
+class FindingFolderTest : public testing::Test {
+ protected:
+  // Resuming prints the environment and the file.
+  FindingFolderTest() {
+    plan_.command = {"/bin/sh", "-c",
+                     "echo $TMPDIR $PYTHONHASHSEED $KEPT $(pwd); cat {out}/a -",
+                     "{out}"};
+    written_.Create("a");
+    written_.Write("a", "text");
+  }
+
+  // Writes the finding of a run with this fault. Returns its folder.
+  std::string Write(CrashFault fault, const std::string& id) {
+    const auto runs =
+        TrainerRuns::Make(plan_, {.program = TRIAL_PROGRAM}, folder_.path());
+    EXPECT_TRUE(runs.ok()) << runs.status().ToString();
+    const auto run = runs->NewFolder("recording");
+    EXPECT_TRUE(run.ok()) << run.status().ToString();
+    EXPECT_TRUE(WriteTextFile(run->out() / "a", "text").ok());
+    const Recording recording{
+        .run = *run, .end = {}, .log = std::move(written_.log())};
+    const auto check = ResultCheck::Make(plan_, *runs, *run);
+    EXPECT_TRUE(check.ok()) << check.status().ToString();
+    const auto versions = CheckpointVersions::Of(recording.log, {});
+    EXPECT_TRUE(versions.ok()) << versions.status().ToString();
+    CrashTestResult result;
+    result.trials = {
+        {.id = id, .fault = fault, .operation = 2, .fault_operation = 2}};
+    result.findings.resize(1);
+    result.findings[0].title = "fails: at a";
+    result.findings[0].trials = {0};
+    const Status status = WriteFindings({.plan = plan_,
+                                         .runs = *runs,
+                                         .recording = recording,
+                                         .check = *check,
+                                         .versions = *versions},
+                                        result, folder_.path());
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return folder_.path() + "/findings/1";
+  }
+
+  const Folder& folder() const { return folder_; }
+
+  CrashTestPlan plan_;
+
+ private:
+  Folder folder_;
+  WrittenLog written_{2};
+};
+
+TEST_F(FindingFolderTest, StateIsKept_AndScriptResumesAsTheTestDid) {
+  const std::string finding = Write(CrashFault::kKill, "kill-2");
+  EXPECT_EQ(ReadTextFile(finding + "/before/out/a"), "text");
+  const std::string output = folder().path() + "/output.txt";
+  const std::string call =
+      "echo no input | TMPDIR=/none PYTHONHASHSEED=7 KEPT=kept sh " + finding +
+      "/repro.sh > " + output;
+  ASSERT_EQ(std::system(call.c_str()), 0);
+  EXPECT_EQ(ReadTextFile(output), folder().path() + "/place/tmp 0 kept " +
+                                      WorkingDirectory() + "\ntext");
+  EXPECT_THAT(ReadTextFile(finding + "/repro.sh"),
+              HasSubstr("\n# Variables that this script does not set are those "
+                        "of its caller.\n"));
+}
+
+TEST_F(FindingFolderTest, FaultIsRepeatedByCrashTestInTheSameDirectory) {
+  plan_.options = {"--network", "shared"};
+  EXPECT_THAT(ReadTextFile(Write(CrashFault::kPause, "pause-2") + "/repro.sh"),
+              HasSubstr("\ncd " + WorkingDirectory() +
+                        "\nexec gauntlet crash-test --network shared --only "
+                        "pause-2 -- /bin/sh -c "));
+}
+
+TEST_F(FindingFolderTest, FaultOfScenarioIsRepeatedByTheScenario) {
+  plan_.places = {{.name = "faults[0]"}};
+  EXPECT_THAT(ReadTextFile(Write(CrashFault::kPause, "pause-2") + "/repro.sh"),
+              HasSubstr("\ncd " + WorkingDirectory() +
+                        "\nexec gauntlet run \"$here/scenario.yaml\"\n"));
+}
+
+}  // namespace
+}  // namespace gauntlet
