@@ -35,7 +35,8 @@
 #include "harness/cli/train/cluster_training.h"
 #include "harness/cli/train/evaluate_command.h"
 #include "harness/cli/train/local_training.h"
-#include "harness/trainer/run/trial_run.h"
+#include "harness/trainer/run/run_main.h"
+#include "harness/trainer/run/trainer_run.h"
 #include <fcntl.h>
 #include <fmt/ostream.h>
 #include <poll.h>
@@ -254,15 +255,15 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace gauntlet
 
-// Returns true iff this is the process of a crash-test trial. It runs before
+// Returns true iff this is the process of a run of a crash test. It runs before
 // any thread starts, as entering namespaces requires a single thread, and
 // without signal handlers, as its program receives the signals of this process.
-bool IsTrial(int argc, char** argv) {
-  return argc == 3 && std::string_view(argv[1]) == "trial";
+bool IsTrainerRun(int argc, char** argv) {
+  return argc == 3 && argv[1] == gauntlet::kRunVerb;
 }
 
 int main(int argc, char** argv) {
-  if (IsTrial(argc, argv)) return gauntlet::RunTrialProcess(argv[2]);
+  if (IsTrainerRun(argc, argv)) return gauntlet::TrainerRunMain(argv[2]);
   gauntlet::FillStandardStreams();
   gauntlet::KeepOthersFromWriting();
   gauntlet::HoldSignals();

@@ -40,12 +40,12 @@ class ControlRuns {
     ASSIGN_OR_RETURN(
         const RunFolder folder,
         FolderAfterKill(runs_, recording_, point, "stop-and-resume"));
-    ASSIGN_OR_RETURN(TrialEnd end, Run(folder, ResumeCommand(plan_),
-                                       std::string(kStopAndResume)));
+    ASSIGN_OR_RETURN(TrainerRunEnd end, Run(folder, ResumeCommand(plan_),
+                                            std::string(kStopAndResume)));
     found_.stop_and_resume =
         ResumedRun{.run = folder, .end = std::move(end), .point = point};
     // A run that failed, or that read no file, need not print a step.
-    const TrialEnd& ended = found_.stop_and_resume->end;
+    const TrainerRunEnd& ended = found_.stop_and_resume->end;
     const bool is_step_unknown =
         EndedWell(ended) && !ended.reads.empty() && plan_.resumed_step &&
         !plan_.resumed_step->Find(ReadTextFile(folder.output()));
@@ -58,18 +58,18 @@ class ControlRuns {
   Controls Take() { return std::move(found_); }
 
  private:
-  Result<TrialEnd> Run(const RunFolder& folder,
-                       const std::vector<std::string>& command,
-                       const std::string& name) {
+  Result<TrainerRunEnd> Run(const RunFolder& folder,
+                            const std::vector<std::string>& command,
+                            const std::string& name) {
     ASSIGN_OR_RETURN(
-        TrialEnd end,
+        TrainerRunEnd end,
         runs_.Run(folder, {.arguments = command,
-                           .time_limit = TrialLimit(plan_, recording_.end)}));
+                           .time_limit = RunTimeLimit(plan_, recording_.end)}));
     RETURN_IF_ERROR(Judge(end, folder, name));
     return end;
   }
 
-  Status Judge(const TrialEnd& end, const RunFolder& folder,
+  Status Judge(const TrainerRunEnd& end, const RunFolder& folder,
                const std::string& name) {
     const std::string failure = FailureOf(end, folder);
     if (!failure.empty()) {
@@ -131,7 +131,7 @@ class ControlRuns {
 
 }  // namespace
 
-std::string FailureOf(const TrialEnd& end, const RunFolder& folder) {
+std::string FailureOf(const TrainerRunEnd& end, const RunFolder& folder) {
   if (end.is_timed_out)
     return fmt::format("it had not ended after {:.0f} s", end.seconds);
   if (EndedWell(end)) return "";

@@ -12,8 +12,8 @@
 #include "harness/trainer/crash_test.h"
 #include "harness/trainer/run/crash_test_plan.h"
 #include "harness/trainer/run/recording.h"
+#include "harness/trainer/run/trainer_run.h"
 #include "harness/trainer/run/trainer_runs.h"
-#include "harness/trainer/run/trial.h"
 #include "harness/trainer/verdict/crash_findings.h"
 #include "harness/trainer/verdict/crash_test_result.h"
 #include "harness/trainer/verdict/result_check.h"
@@ -23,7 +23,7 @@ namespace gauntlet {
 // A run resumed from the crash state of a kill after `point` operations.
 struct ResumedRun {
   RunFolder run;  // includes the results
-  TrialEnd end;
+  TrainerRunEnd end;
   uint64_t point = 0;
 };
 
@@ -57,7 +57,7 @@ Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
                                   const std::string& name);
 
 // Returns "exit code 1: its last line"; "" if the run ended well.
-std::string FailureOf(const TrialEnd& end, const RunFolder& folder);
+std::string FailureOf(const TrainerRunEnd& end, const RunFolder& folder);
 
 }  // namespace gauntlet
 

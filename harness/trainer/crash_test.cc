@@ -82,7 +82,7 @@ void RemoveRuns(const Recording& recording,
 }  // namespace
 
 Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
-                                     const TrialHost& host,
+                                     const RunHost& host,
                                      const std::filesystem::path& folder,
                                      CrashTestProgress& progress) {
   progress.OnStage("recording");

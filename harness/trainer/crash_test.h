@@ -9,7 +9,7 @@
 
 #include "engine/status.h"
 #include "harness/trainer/run/crash_test_plan.h"
-#include "harness/trainer/run/trial_process.h"
+#include "harness/trainer/run/run_process.h"
 #include "harness/trainer/verdict/crash_test_result.h"
 
 namespace gauntlet {
@@ -34,7 +34,7 @@ class CrashTestProgress {
 // before the first trial. kResourceExhausted: the disk is full, or the program
 // writes more than the log may hold.
 Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
-                                     const TrialHost& host,
+                                     const RunHost& host,
                                      const std::filesystem::path& folder,
                                      CrashTestProgress& progress);
 

@@ -49,7 +49,7 @@ CrashListOptions ListOptions(const CrashTestPlan& plan) {
 
 Status TakeResults(const TrialSetting& setting, const RunFolder& folder,
                    CrashTrial& trial) {
-  const TrialEnd& end = trial.end;
+  const TrainerRunEnd& end = trial.end;
   if (!EndedWell(end)) {
     const std::string output = ReadTextFile(folder.output());
     constexpr size_t kTail = 12;
@@ -239,12 +239,12 @@ class Trials {
         .point = PointText(fault, operation)};
     SetPlace(fault.operation, trial);
     ASSIGN_OR_RETURN(
-        TrialEnd end,
+        TrainerRunEnd end,
         setting_.runs.Run(
             folder,
             {.arguments = setting_.plan.command,
              .injections = fault.injections,
-             .time_limit = TrialLimit(setting_.plan, setting_.recording.end) +
+             .time_limit = RunTimeLimit(setting_.plan, setting_.recording.end) +
                            setting_.plan.pause + setting_.plan.grace}));
     trial.has_happened = !end.injected_at.empty();
     // A timeout after a rank's death is no hang, as ranks that wait for a dead
@@ -310,8 +310,8 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
   ASSIGN_OR_RETURN(
       trial.end,
       setting.runs.Run(folder, {.arguments = ResumeCommand(setting.plan),
-                                .time_limit = TrialLimit(setting.plan,
-                                                         setting.recording.end),
+                                .time_limit = RunTimeLimit(
+                                    setting.plan, setting.recording.end),
                                 .fork_server = setting.fork_server}));
   if (trial.end.are_reads_complete) {
     trial.resumed_from = setting.versions.VersionOf(trial.end.reads, contents);

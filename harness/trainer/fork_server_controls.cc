@@ -7,7 +7,7 @@
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/crash_trials.h"
 #include "harness/trainer/python/python_command.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,11 +47,11 @@ class TestedServer {
   }
 
  private:
-  Result<TrialEnd> Run(const RunFolder& folder,
-                       const std::vector<std::string>& arguments,
-                       const ForkServer* server) {
+  Result<TrainerRunEnd> Run(const RunFolder& folder,
+                            const std::vector<std::string>& arguments,
+                            const ForkServer* server) {
     return runs_.Run(folder, {.arguments = arguments,
-                              .time_limit = TrialLimit(plan_, recording_.end),
+                              .time_limit = RunTimeLimit(plan_, recording_.end),
                               .fork_server = server});
   }
 
@@ -73,7 +73,7 @@ class TestedServer {
 
   Status CheckUndisturbedRun(const ForkServer& server) {
     ASSIGN_OR_RETURN(const RunFolder run, runs_.NewFolder("forked-run"));
-    ASSIGN_OR_RETURN(const TrialEnd end, Run(run, plan_.command, &server));
+    ASSIGN_OR_RETURN(const TrainerRunEnd end, Run(run, plan_.command, &server));
     const std::string failure = FailureOf(end, run);
     if (!failure.empty())
       return Off(fmt::format("an undisturbed run in it ends with {}", failure));
@@ -89,7 +89,7 @@ class TestedServer {
     ASSIGN_OR_RETURN(
         const RunFolder run,
         FolderAfterKill(runs_, recording_, fresh.point, "forked-resume"));
-    ASSIGN_OR_RETURN(const TrialEnd end,
+    ASSIGN_OR_RETURN(const TrainerRunEnd end,
                      Run(run, ResumeCommand(plan_), &server));
     ASSIGN_OR_RETURN(const ResultDifferences expected,
                      check_.Compare(fresh.run));

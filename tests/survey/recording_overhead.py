@@ -86,10 +86,10 @@ class Trainer:
         return done.stdout
 
     def _record(self, folder):
-        """Records as crash-test does (harness/trainer/run/trial.h), but without
+        """Records as crash-test does (harness/trainer/run/trainer_run.h), but without
         namespaces."""
         directories = [str(folder / "out"), str(folder / "temporary")]
-        trial = {
+        run = {
             "arguments": [*self._command, "--out", directories[0]],
             "working_directory": os.getcwd(),
             "environment": [f"{name}={value}" for name, value
@@ -100,12 +100,12 @@ class Trainer:
             "log_bytes": 1 << 34, "log_operations": 1_000_000,
             "injections": [], "ranks_take_turns": False, "time_limit": 3600 * 10**9,
             "background_grace": 2 * 10**9, "fork_server": ""}
-        (folder / "trial.json").write_text(json.dumps(trial))
-        done = subprocess.run([self._told.program, "trial", folder],
+        (folder / "run.json").write_text(json.dumps(run))
+        done = subprocess.run([self._told.program, "trainer-run", folder],
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True)
         if done.returncode != 0:
-            raise RunFailed(f"{self.name}: gauntlet trial: {done.stderr}")
+            raise RunFailed(f"{self.name}: gauntlet trainer-run: {done.stderr}")
         end = json.loads((folder / "end.json").read_text())
         output = folder / "output.txt"
         text = output.read_text() if output.exists() else ""

@@ -1,6 +1,6 @@
 // A Python process that imports a program's libraries once and forks a child
-// for each trial (fork_server.py). Such imports often take ten times as long as
-// the steps of a trial.
+// for each run (fork_server.py). Such imports often take ten times as long as
+// the steps of a run.
 #ifndef GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_
 #define GAUNTLET_HARNESS_TRAINER_PYTHON_FORK_SERVER_H_
 
@@ -30,7 +30,7 @@ Result<std::vector<std::string>> ModuleListCommand(
 
 struct ForkServerOptions {
   PythonCommand command;                 // its interpreter and flags are used
-  std::vector<std::string> environment;  // of all trials, "NAME=value"
+  std::vector<std::string> environment;  // of all runs, "NAME=value"
   std::string modules;                   // names, one per line
   std::filesystem::path folder;  // existing folder for the server's own files
   std::function<bool()> interrupted;
@@ -50,7 +50,7 @@ class ForkServer {
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // Folder for TrainerTrial::fork_server.
+  // Folder for TrainerRun::fork_server.
   const std::filesystem::path& folder() const { return folder_; }
   // Number of imported modules.
   size_t module_count() const { return module_count_; }

@@ -6,7 +6,7 @@ libraries.
 
 `list` runs the program in this process, and writes the names of the library
 modules that it loaded, a line each. `serve` imports the modules that
-FOLDER/modules.txt lists, reports on descriptor 3, and serves trials at
+FOLDER/modules.txt lists, reports on descriptor 3, and serves runs at
 FOLDER/socket until the other end of descriptor 3 is closed
 (harness/trainer/python/fork_server.h).
 
@@ -371,7 +371,7 @@ class Server:
         try:
             connection.sendall(json.dumps({"status": status}).encode() + b"\n")
         except OSError:
-            pass  # the trial was cancelled
+            pass  # the run was cancelled
         os._exit(0)
 
     def become(self, request, output, is_in_user_namespace):

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/real/posix/posix_status.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 #include <fcntl.h>
 #include <unistd.h>
 

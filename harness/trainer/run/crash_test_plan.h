@@ -12,7 +12,7 @@
 #include "chaos/trace/log/operation_log.h"
 #include "engine/world/clock.h"
 #include "harness/trainer/run/crash_trial.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 #include "harness/trainer/text/program_output.h"
 
 namespace gauntlet {

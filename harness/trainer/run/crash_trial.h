@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "chaos/trace/log/file_operation.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
 
@@ -75,6 +75,8 @@ struct CheckpointVersion {
   std::string own_file;
 };
 
+// A trial: one crash and what follows it, which is a run that resumes from the
+// crash state, or a run with a fault and perhaps one that resumes after it.
 struct CrashTrial {
   std::string id;  // "kill-120"
   CrashFault fault = CrashFault::kKill;
@@ -93,7 +95,7 @@ struct CrashTrial {
   // True if the run survived the fault and ended without a restart.
   bool goes_on = false;
   bool has_happened = true;  // false: the run did not reach the fault
-  TrialEnd end;              // of the resumed run, or of the original one
+  TrainerRunEnd end;         // of the resumed run, or of the original one
   bool has_equal_results = false;
   std::vector<std::string> differences;  // of results, one line each
   std::string last_line;                 // of the output of a run that failed

@@ -12,7 +12,7 @@
 
 #include "engine/real/posix/descriptor.h"
 #include "engine/status.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
 

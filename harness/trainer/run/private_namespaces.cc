@@ -109,7 +109,7 @@ Result<int> RunInNamespaces(const std::vector<DirectoryMount>& mounts,
   const Descriptor report(ends[0]);
   Descriptor report_end(ends[1]);
   const pid_t child = fork();
-  if (child < 0) return PosixError(errno, "trial", "fork");
+  if (child < 0) return PosixError(errno, "run", "fork");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const Status status = Prepare(mounts, network);

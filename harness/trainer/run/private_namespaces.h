@@ -1,5 +1,5 @@
 // Runs code in new namespaces of mounts, processes and the network (man 7
-// namespaces), so that concurrent trials see different directories at the same
+// namespaces), so that concurrent runs see different directories at the same
 // paths.
 #ifndef GAUNTLET_HARNESS_TRAINER_RUN_PRIVATE_NAMESPACES_H_
 #define GAUNTLET_HARNESS_TRAINER_RUN_PRIVATE_NAMESPACES_H_
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/status.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
 

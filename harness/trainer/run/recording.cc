@@ -20,7 +20,7 @@ constexpr Duration kLeastLimit = std::chrono::seconds(20);
 constexpr int kLimitFactor = 10;
 
 // Returns "exit code 2: train.py: error: unrecognized arguments".
-std::string HowItEnded(const TrialEnd& end, const RunFolder& run) {
+std::string HowItEnded(const TrainerRunEnd& end, const RunFolder& run) {
   const std::string how = ExitText(end);
   const std::string said = LastLine(ReadTextFile(run.output()));
   return said.empty() ? how : how + ": " + said;
@@ -36,7 +36,7 @@ bool SpeaksOfNetwork(std::string_view output) {
   });
 }
 
-Status CheckEnd(const TrialEnd& end, const RunFolder& run,
+Status CheckEnd(const TrainerRunEnd& end, const RunFolder& run,
                 const CrashTestPlan& plan) {
   const std::string command = ShellCommand(plan.command);
   if (end.is_timed_out) {
@@ -122,7 +122,7 @@ uint64_t Recording::BytesWritten() const { return log.list().byte_count; }
 
 Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan) {
   ASSIGN_OR_RETURN(const RunFolder folder, runs.NewFolder("recording"));
-  Result<TrialEnd> end =
+  Result<TrainerRunEnd> end =
       runs.Run(folder, {.arguments = plan.command,
                         .records = true,
                         .time_limit = plan.trial_limit > Duration::zero()
@@ -140,7 +140,8 @@ Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan) {
       .run = folder, .end = std::move(*end), .log = std::move(log)};
 }
 
-Duration TrialLimit(const CrashTestPlan& plan, const TrialEnd& recorded) {
+Duration RunTimeLimit(const CrashTestPlan& plan,
+                      const TrainerRunEnd& recorded) {
   if (plan.trial_limit > Duration::zero()) return plan.trial_limit;
   const auto recorded_time = std::chrono::duration_cast<Duration>(
       std::chrono::duration<double>(recorded.seconds));

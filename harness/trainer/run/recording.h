@@ -10,14 +10,14 @@
 #include "engine/status.h"
 #include "engine/world/clock.h"
 #include "harness/trainer/run/crash_test_plan.h"
+#include "harness/trainer/run/trainer_run.h"
 #include "harness/trainer/run/trainer_runs.h"
-#include "harness/trainer/run/trial.h"
 
 namespace gauntlet {
 
 struct Recording {
   RunFolder run;  // includes the results
-  TrialEnd end;
+  TrainerRunEnd end;
   OperationLog log;
 
   // Returns the numbers, from 1, of the operations in the log that change or
@@ -38,7 +38,7 @@ struct Recording {
 Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan);
 
 // Returns the time limit of a run that is compared with the recorded one.
-Duration TrialLimit(const CrashTestPlan& plan, const TrialEnd& recorded);
+Duration RunTimeLimit(const CrashTestPlan& plan, const TrainerRunEnd& recorded);
 
 }  // namespace gauntlet
 

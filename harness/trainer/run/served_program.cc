@@ -89,16 +89,16 @@ Status Send(const Descriptor& connection, const std::string& text,
   return sent > 0 ? OkStatus() : ForkServerFailed("send");
 }
 
-Status SendRequest(const Descriptor& connection, const TrainerTrial& trial,
+Status SendRequest(const Descriptor& connection, const TrainerRun& run,
                    int output) {
   ASSIGN_OR_RETURN(const PythonCommand command,
-                   ParsePythonCommand(trial.arguments));
+                   ParsePythonCommand(run.arguments));
   const nlohmann::json request = {
       {"kind", command.kind},
       {"target", command.target},
       {"arguments", command.arguments},
-      {"command", trial.arguments},
-      {"working_directory", trial.working_directory}};
+      {"command", run.arguments},
+      {"working_directory", run.working_directory}};
   std::array<Descriptor, kNamespaces.size()> namespaces;
   std::array<int, kDescriptors> descriptors = {output};
   for (size_t i = 0; i < kNamespaces.size(); ++i) {
@@ -143,7 +143,7 @@ class Answer {
     if (json.contains("error")) {
       return Unavailable("fork server: " + json.at("error").get<std::string>());
     }
-    return IoError("fork server: expected the end of a trial, found none");
+    return IoError("fork server: expected the end of a run, found none");
   }
 
  private:
@@ -157,7 +157,7 @@ Status KillServed(Answer& answer) {
     kill(-1, SIGKILL);
     if (answer.Await(SteadyClock::now() + kKillInterval)) return OkStatus();
   }
-  return IoError("fork server: expected the end of a killed trial, found none");
+  return IoError("fork server: expected the end of a killed run, found none");
 }
 
 // Counts the processes of this namespace, except this one, the first.
@@ -189,20 +189,20 @@ int EndBackground(Duration grace) {
 
 }  // namespace
 
-Result<TraceOutcome> RunServedProgram(const TrainerTrial& trial, int output) {
-  // kill(-1) must only reach the processes of the trial's namespace.
-  if (trial.isolation != Isolation::kNamespaces || getpid() != 1)
-    return Unavailable("fork server: the trial has no namespaces");
-  ASSIGN_OR_RETURN(const Descriptor connection, Connect(trial.fork_server));
-  RETURN_IF_ERROR(SendRequest(connection, trial, output));
+Result<TraceOutcome> RunServedProgram(const TrainerRun& run, int output) {
+  // kill(-1) must only reach the processes of the run's namespace.
+  if (run.isolation != Isolation::kNamespaces || getpid() != 1)
+    return Unavailable("fork server: the run has no namespaces");
+  ASSIGN_OR_RETURN(const Descriptor connection, Connect(run.fork_server));
+  RETURN_IF_ERROR(SendRequest(connection, run, output));
   TraceOutcome outcome;
   Answer answer(connection);
-  if (!answer.Await(SteadyClock::now() + trial.time_limit)) {
+  if (!answer.Await(SteadyClock::now() + run.time_limit)) {
     outcome.is_timed_out = true;
     RETURN_IF_ERROR(KillServed(answer));
   }
   ASSIGN_OR_RETURN(const int status, answer.WaitStatus());
-  outcome.background_processes = EndBackground(trial.background_grace);
+  outcome.background_processes = EndBackground(run.background_grace);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   return outcome;

@@ -34,7 +34,7 @@ Status MakeDirectories(const fs::path& path) {
   return error ? PosixError(error.value(), path.string(), "mkdir") : OkStatus();
 }
 
-TrainerRuns::TrainerRuns(const CrashTestPlan& plan, TrialHost host,
+TrainerRuns::TrainerRuns(const CrashTestPlan& plan, RunHost host,
                          fs::path folder)
     : host_(std::move(host)),
       network_(plan.network),
@@ -43,7 +43,7 @@ TrainerRuns::TrainerRuns(const CrashTestPlan& plan, TrialHost host,
       place_(folder / "place") {}
 
 Result<TrainerRuns> TrainerRuns::Make(const CrashTestPlan& plan,
-                                      const TrialHost& host,
+                                      const RunHost& host,
                                       const fs::path& folder) {
   TrainerRuns runs(plan, host, folder);
   RETURN_IF_ERROR(MakeDirectories(runs.out_place()));
@@ -81,10 +81,10 @@ void TrainerRuns::Remove(const RunFolder& folder) {
   fs::remove_all(folder.folder, ignored);
 }
 
-Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
-                                  const RunChoice& choice) const {
+Result<TrainerRunEnd> TrainerRuns::Run(const RunFolder& folder,
+                                       const RunChoice& choice) const {
   const CommandPlaces places{.out = out_place().string(), .port = FreePort()};
-  TrainerTrial trial{
+  TrainerRun run{
       .arguments = FillPlaces(choice.arguments, places),
       .environment = Environment(),
       .output_file = folder.output().string(),
@@ -98,32 +98,32 @@ Result<TrialEnd> TrainerRuns::Run(const RunFolder& folder,
       .time_limit = choice.time_limit};
   if (choice.records) {
     RETURN_IF_ERROR(MakeDirectories(folder.log()));
-    trial.log_folder = folder.log().string();
+    run.log_folder = folder.log().string();
   }
   return isolation_ == Isolation::kNone
-             ? RunInPlace(folder, std::move(trial))
-             : RunInNamespaces(folder, std::move(trial), choice.fork_server);
+             ? RunInPlace(folder, std::move(run))
+             : RunInNamespaces(folder, std::move(run), choice.fork_server);
 }
 
-Result<TrialEnd> TrainerRuns::RunInNamespaces(
-    const RunFolder& folder, TrainerTrial trial,
+Result<TrainerRunEnd> TrainerRuns::RunInNamespaces(
+    const RunFolder& folder, TrainerRun run,
     const ForkServer* fork_server) const {
   if (fork_server != nullptr) {
-    trial.fork_server = fork_server->folder().string();
-    Result<TrialEnd> end = RunTrial(host_, trial, folder.folder);
+    run.fork_server = fork_server->folder().string();
+    Result<TrainerRunEnd> end = RunInOwnProcess(host_, run, folder.folder);
     if (end.status().code() != Code::kUnavailable) return end;
-    trial.fork_server.clear();  // the program was not started
+    run.fork_server.clear();  // the program was not started
   }
-  return RunTrial(host_, trial, folder.folder);
+  return RunInOwnProcess(host_, run, folder.folder);
 }
 
 // Moves the directories to where the program expects them, and back afterwards.
-Result<TrialEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
-                                         TrainerTrial trial) const {
-  trial.mounts.clear();
+Result<TrainerRunEnd> TrainerRuns::RunInPlace(const RunFolder& folder,
+                                              TrainerRun run) const {
+  run.mounts.clear();
   RETURN_IF_ERROR(Move(folder.out(), out_place()));
   RETURN_IF_ERROR(Move(folder.temporary(), temporary_place()));
-  Result<TrialEnd> end = RunTrial(host_, trial, folder.folder);
+  Result<TrainerRunEnd> end = RunInOwnProcess(host_, run, folder.folder);
   RETURN_IF_ERROR(Move(out_place(), folder.out()));
   RETURN_IF_ERROR(Move(temporary_place(), folder.temporary()));
   return end;

@@ -11,8 +11,8 @@
 #include "chaos/trace/injection.h"
 #include "engine/status.h"
 #include "harness/trainer/run/crash_test_plan.h"
-#include "harness/trainer/run/trial.h"
-#include "harness/trainer/run/trial_process.h"
+#include "harness/trainer/run/run_process.h"
+#include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
 
@@ -53,7 +53,7 @@ class TrainerRuns {
   // Creates `folder`/place and `folder`/runs. REQUIRES: `folder` is absolute
   // and exists.
   static Result<TrainerRuns> Make(const CrashTestPlan& plan,
-                                  const TrialHost& host,
+                                  const RunHost& host,
                                   const std::filesystem::path& folder);
 
   // kNone: only one run at a time.
@@ -76,18 +76,19 @@ class TrainerRuns {
   Result<RunFolder> NewFolder(const std::string& name) const;
   static void Remove(const RunFolder& folder);
 
-  // Errors: those of RunTrial.
-  Result<TrialEnd> Run(const RunFolder& folder, const RunChoice& choice) const;
+  // Errors: those of RunInOwnProcess.
+  Result<TrainerRunEnd> Run(const RunFolder& folder,
+                            const RunChoice& choice) const;
 
  private:
-  TrainerRuns(const CrashTestPlan& plan, TrialHost host,
+  TrainerRuns(const CrashTestPlan& plan, RunHost host,
               std::filesystem::path folder);
-  Result<TrialEnd> RunInNamespaces(const RunFolder& folder, TrainerTrial trial,
-                                   const ForkServer* fork_server) const;
-  Result<TrialEnd> RunInPlace(const RunFolder& folder,
-                              TrainerTrial trial) const;
+  Result<TrainerRunEnd> RunInNamespaces(const RunFolder& folder, TrainerRun run,
+                                        const ForkServer* fork_server) const;
+  Result<TrainerRunEnd> RunInPlace(const RunFolder& folder,
+                                   TrainerRun run) const;
 
-  TrialHost host_;
+  RunHost host_;
   NetworkAccess network_;
   LogLimits log_limits_;
   std::filesystem::path runs_;

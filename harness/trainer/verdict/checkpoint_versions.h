@@ -16,7 +16,7 @@
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "harness/trainer/run/crash_trial.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
 

@@ -70,7 +70,7 @@ Result<std::string> ResultCheck::CommandOutput(const RunFolder& run) const {
   RunFolder folder = run;
   folder.output_name = "result.txt";
   ASSIGN_OR_RETURN(
-      const TrialEnd end,
+      const TrainerRunEnd end,
       runs_->Run(folder, {.arguments = {"/bin/sh", "-c", plan_->result_command},
                           .time_limit = std::chrono::minutes(10)}));
   const std::string output = ReadTextFile(folder.output());

@@ -36,7 +36,7 @@ class FindingFolderTest : public testing::Test {
   // Writes the finding of a run with this fault. Returns its folder.
   std::string Write(CrashFault fault, const std::string& id) {
     const auto runs =
-        TrainerRuns::Make(plan_, {.program = TRIAL_PROGRAM}, folder_.path());
+        TrainerRuns::Make(plan_, {.program = RUN_PROGRAM}, folder_.path());
     EXPECT_TRUE(runs.ok()) << runs.status().ToString();
     const auto run = runs->NewFolder("recording");
     EXPECT_TRUE(run.ok()) << run.status().ToString();

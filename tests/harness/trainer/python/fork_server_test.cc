@@ -13,9 +13,9 @@
 #include "harness/run/files/temporary_directory.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/python/python_command.h"
+#include "harness/trainer/run/run_process.h"
 #include "harness/trainer/run/trainer_command.h"
-#include "harness/trainer/run/trial.h"
-#include "harness/trainer/run/trial_process.h"
+#include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
 namespace {
@@ -38,7 +38,7 @@ class ForkServerTest : public testing::Test {
          {"place", "own", "run", "server", "library/site-packages", "probe"})
       std::filesystem::create_directories(Path(name));
     const Status status = ProbeNamespaces(
-        {.program = TRIAL_PROGRAM}, NetworkAccess::kPrivate, Path("probe"));
+        {.program = RUN_PROGRAM}, NetworkAccess::kPrivate, Path("probe"));
     if (!status.ok()) GTEST_SKIP() << status.message();
     if (std::system("python3 -c pass") != 0) GTEST_SKIP() << "no python3";
     std::filesystem::current_path(Path("own"));
@@ -71,29 +71,30 @@ class ForkServerTest : public testing::Test {
     return OkStatus();
   }
 
-  TrainerTrial Trial(const Words& arguments) const {
-    TrainerTrial trial{.arguments = {"python3"},
-                       .environment = Environment(),
-                       .output_file = Path("run/output.txt"),
-                       .mounts = {{.from = Path("own"), .at = Path("place")}},
-                       .directories = {Path("place")},
-                       .time_limit = std::chrono::seconds(20),
-                       .background_grace = std::chrono::milliseconds(100)};
-    trial.arguments.insert(trial.arguments.end(), arguments.begin(),
-                           arguments.end());
-    return trial;
+  TrainerRun RunOf(const Words& arguments) const {
+    TrainerRun run{.arguments = {"python3"},
+                   .environment = Environment(),
+                   .output_file = Path("run/output.txt"),
+                   .mounts = {{.from = Path("own"), .at = Path("place")}},
+                   .directories = {Path("place")},
+                   .time_limit = std::chrono::seconds(20),
+                   .background_grace = std::chrono::milliseconds(100)};
+    run.arguments.insert(run.arguments.end(), arguments.begin(),
+                         arguments.end());
+    return run;
   }
-  TrialEnd Run(TrainerTrial trial) const {
-    if (server_) trial.fork_server = server_->folder().string();
-    const auto end = RunTrial({.program = TRIAL_PROGRAM}, trial, Path("run"));
+  TrainerRunEnd Run(TrainerRun run) const {
+    if (server_) run.fork_server = server_->folder().string();
+    const auto end =
+        RunInOwnProcess({.program = RUN_PROGRAM}, run, Path("run"));
     EXPECT_TRUE(end.ok()) << end.status().ToString();
-    return end.ok() ? *end : TrialEnd{.exit_code = -1};
+    return end.ok() ? *end : TrainerRunEnd{.exit_code = -1};
   }
   std::string Output() const { return ReadTextFile(Path("run/output.txt")); }
 
   // Returns the exit code and the output.
   std::pair<int, std::string> Outcome(const Words& arguments) const {
-    const TrialEnd end = Run(Trial(arguments));
+    const TrainerRunEnd end = Run(RunOf(arguments));
     return {end.exit_code, Output()};
   }
 
@@ -157,7 +158,7 @@ TEST_F(ForkServerTest, ModulesAreImportedOnce) {
   EXPECT_EQ(Outcome(command).second, first);
 }
 
-TEST_F(ForkServerTest, RandomNumbersDifferBetweenTrials) {
+TEST_F(ForkServerTest, RandomNumbersDifferBetweenRuns) {
   ASSERT_TRUE(Start("random\nnumpy\nnumpy.random\n").ok());
   const Words command = {"-c",
                          "import random\nprint(random.random())\n"
@@ -168,15 +169,16 @@ TEST_F(ForkServerTest, RandomNumbersDifferBetweenTrials) {
   EXPECT_NE(Outcome(command).second, first);
 }
 
-TEST_F(ForkServerTest, ReadsAndWritesAreInTheDirectoriesOfTheTrial) {
+TEST_F(ForkServerTest, ReadsAndWritesAreInTheDirectoriesOfTheRun) {
   ASSERT_TRUE(Start("").ok());
   Write("own/given", "given");
   Write("place/given", "not this");
-  const TrialEnd end = Run(Trial({"-c",
-                                  "import sys; place = sys.argv[1]\n"
-                                  "print(open(place + '/given').read())\n"
-                                  "open(place + '/made', 'w').write('made')",
-                                  Path("place")}));
+  const TrainerRunEnd end =
+      Run(RunOf({"-c",
+                 "import sys; place = sys.argv[1]\n"
+                 "print(open(place + '/given').read())\n"
+                 "open(place + '/made', 'w').write('made')",
+                 Path("place")}));
   EXPECT_EQ(Output(), "given\n");
   EXPECT_EQ(ReadTextFile(Path("own/made")), "made");
   EXPECT_THAT(end.reads, ElementsAre(FileRead{0, "given"}));
@@ -184,10 +186,10 @@ TEST_F(ForkServerTest, ReadsAndWritesAreInTheDirectoriesOfTheTrial) {
 
 TEST_F(ForkServerTest, HangingProgramEndsAtTheTimeLimit) {
   ASSERT_TRUE(Start("").ok());
-  TrainerTrial trial =
-      Trial({"-uc", "import time; print('begun'); time.sleep(1000)"});
-  trial.time_limit = std::chrono::seconds(1);
-  const TrialEnd end = Run(trial);
+  TrainerRun run =
+      RunOf({"-uc", "import time; print('begun'); time.sleep(1000)"});
+  run.time_limit = std::chrono::seconds(1);
+  const TrainerRunEnd end = Run(run);
   EXPECT_TRUE(end.is_timed_out);
   EXPECT_LT(end.seconds, 10);
   EXPECT_EQ(Output(), "begun\n");
@@ -195,17 +197,18 @@ TEST_F(ForkServerTest, HangingProgramEndsAtTheTimeLimit) {
 
 TEST_F(ForkServerTest, BackgroundProcessesAreEnded) {
   ASSERT_TRUE(Start("").ok());
-  const TrialEnd end = Run(Trial({"-c",
-                                  "import subprocess as s\n"
-                                  "s.Popen(['setsid', 'sleep', '1000'])"}));
+  const TrainerRunEnd end =
+      Run(RunOf({"-c",
+                 "import subprocess as s\n"
+                 "s.Popen(['setsid', 'sleep', '1000'])"}));
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.background_processes, 1);
 }
 
 TEST_F(ForkServerTest, SignalToTheProcessGroupOfAProgramLeavesTheServer) {
   ASSERT_TRUE(Start("").ok());
-  const TrialEnd end =
-      Run(Trial({"-c", "import os, signal; os.kill(0, signal.SIGTERM)"}));
+  const TrainerRunEnd end =
+      Run(RunOf({"-c", "import os, signal; os.kill(0, signal.SIGTERM)"}));
   EXPECT_EQ(end.signal, SIGTERM);
   EXPECT_EQ(Outcome({"-c", "print(1)"}), std::pair(0, std::string("1\n")));
 }
@@ -255,10 +258,10 @@ TEST_F(ForkServerTest, ListsLibraryModulesOnly) {
 
 TEST_F(ForkServerTest, EndedServerStartsNothing) {
   ASSERT_TRUE(Start("").ok());
-  TrainerTrial trial = Trial({"-c", "open('made', 'w')"});
-  trial.fork_server = server_->folder().string();
+  TrainerRun run = RunOf({"-c", "open('made', 'w')"});
+  run.fork_server = server_->folder().string();
   server_.reset();
-  const auto end = RunTrial({.program = TRIAL_PROGRAM}, trial, Path("run"));
+  const auto end = RunInOwnProcess({.program = RUN_PROGRAM}, run, Path("run"));
   EXPECT_EQ(end.status().code(), Code::kUnavailable);
   EXPECT_FALSE(std::filesystem::exists(Path("own/made")));
 }

@@ -1,4 +1,4 @@
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 
 #include <utility>
 
@@ -63,34 +63,33 @@ Result<Json> ParseFile(const std::string& text, std::string_view file) {
   return DataLoss(fmt::format("{}: expected a JSON object", file));
 }
 
-TrainerTrial ReadTrial(const Json& json) {
-  TrainerTrial trial;
-  json.at("arguments").get_to(trial.arguments);
-  json.at("working_directory").get_to(trial.working_directory);
-  json.at("environment").get_to(trial.environment);
-  json.at("output_file").get_to(trial.output_file);
-  trial.isolation = json.at("namespaces").get<bool>() ? Isolation::kNamespaces
-                                                      : Isolation::kNone;
-  trial.network = json.at("private_network").get<bool>()
-                      ? NetworkAccess::kPrivate
-                      : NetworkAccess::kShared;
+TrainerRun ReadRun(const Json& json) {
+  TrainerRun run;
+  json.at("arguments").get_to(run.arguments);
+  json.at("working_directory").get_to(run.working_directory);
+  json.at("environment").get_to(run.environment);
+  json.at("output_file").get_to(run.output_file);
+  run.isolation = json.at("namespaces").get<bool>() ? Isolation::kNamespaces
+                                                    : Isolation::kNone;
+  run.network = json.at("private_network").get<bool>() ? NetworkAccess::kPrivate
+                                                       : NetworkAccess::kShared;
   for (const Json& mount : json.at("mounts"))
-    trial.mounts.push_back({.from = mount.at("from"), .at = mount.at("at")});
-  json.at("directories").get_to(trial.directories);
-  json.at("log_folder").get_to(trial.log_folder);
-  json.at("log_bytes").get_to(trial.log_limits.bytes);
-  json.at("log_operations").get_to(trial.log_limits.operations);
+    run.mounts.push_back({.from = mount.at("from"), .at = mount.at("at")});
+  json.at("directories").get_to(run.directories);
+  json.at("log_folder").get_to(run.log_folder);
+  json.at("log_bytes").get_to(run.log_limits.bytes);
+  json.at("log_operations").get_to(run.log_limits.operations);
   for (const Json& injection : json.at("injections"))
-    trial.injections.push_back(InjectionFromJson(injection));
-  json.at("ranks_take_turns").get_to(trial.ranks_take_turns);
-  trial.time_limit = Duration(json.at("time_limit").get<int64_t>());
-  trial.background_grace = Duration(json.at("background_grace").get<int64_t>());
-  json.at("fork_server").get_to(trial.fork_server);
-  return trial;
+    run.injections.push_back(InjectionFromJson(injection));
+  json.at("ranks_take_turns").get_to(run.ranks_take_turns);
+  run.time_limit = Duration(json.at("time_limit").get<int64_t>());
+  run.background_grace = Duration(json.at("background_grace").get<int64_t>());
+  json.at("fork_server").get_to(run.fork_server);
+  return run;
 }
 
-TrialEnd ReadEnd(const Json& json) {
-  TrialEnd end;
+TrainerRunEnd ReadEnd(const Json& json) {
+  TrainerRunEnd end;
   json.at("exit_code").get_to(end.exit_code);
   json.at("signal").get_to(end.signal);
   json.at("killed").get_to(end.is_killed);
@@ -112,53 +111,53 @@ TrialEnd ReadEnd(const Json& json) {
 
 }  // namespace
 
-std::string ExitText(const TrialEnd& end) {
+std::string ExitText(const TrainerRunEnd& end) {
   return end.signal != 0 ? fmt::format("signal {}", end.signal)
                          : fmt::format("exit code {}", end.exit_code);
 }
 
-Result<std::string> TrialToJson(const TrainerTrial& trial) {
-  if (!IsUtf8(trial.arguments) || !IsUtf8(trial.environment)) {
+Result<std::string> TrainerRunToJson(const TrainerRun& run) {
+  if (!IsUtf8(run.arguments) || !IsUtf8(run.environment)) {
     return InvalidArgument(
         "the command or its environment: expected UTF-8, found other bytes");
   }
   Json mounts = Json::array();
-  for (const DirectoryMount& mount : trial.mounts)
+  for (const DirectoryMount& mount : run.mounts)
     mounts.push_back({{"from", mount.from}, {"at", mount.at}});
   Json injections = Json::array();
-  for (const Injection& injection : trial.injections)
+  for (const Injection& injection : run.injections)
     injections.push_back(InjectionToJson(injection));
   const Json json = {
-      {"arguments", trial.arguments},
-      {"working_directory", trial.working_directory},
-      {"environment", trial.environment},
-      {"output_file", trial.output_file},
-      {"namespaces", trial.isolation == Isolation::kNamespaces},
-      {"private_network", trial.network == NetworkAccess::kPrivate},
+      {"arguments", run.arguments},
+      {"working_directory", run.working_directory},
+      {"environment", run.environment},
+      {"output_file", run.output_file},
+      {"namespaces", run.isolation == Isolation::kNamespaces},
+      {"private_network", run.network == NetworkAccess::kPrivate},
       {"mounts", std::move(mounts)},
-      {"directories", trial.directories},
-      {"log_folder", trial.log_folder},
-      {"log_bytes", trial.log_limits.bytes},
-      {"log_operations", trial.log_limits.operations},
+      {"directories", run.directories},
+      {"log_folder", run.log_folder},
+      {"log_bytes", run.log_limits.bytes},
+      {"log_operations", run.log_limits.operations},
       {"injections", std::move(injections)},
-      {"ranks_take_turns", trial.ranks_take_turns},
-      {"time_limit", trial.time_limit.count()},
-      {"background_grace", trial.background_grace.count()},
-      {"fork_server", trial.fork_server},
+      {"ranks_take_turns", run.ranks_take_turns},
+      {"time_limit", run.time_limit.count()},
+      {"background_grace", run.background_grace.count()},
+      {"fork_server", run.fork_server},
   };
   return Text(json);
 }
 
-Result<TrainerTrial> TrialFromJson(const std::string& text) {
-  ASSIGN_OR_RETURN(const Json json, ParseFile(text, kTrialFile));
+Result<TrainerRun> TrainerRunFromJson(const std::string& text) {
+  ASSIGN_OR_RETURN(const Json json, ParseFile(text, kRunFile));
   try {
-    return ReadTrial(json);
+    return ReadRun(json);
   } catch (const Json::exception& error) {
-    return DataLoss(fmt::format("{}: {}", kTrialFile, error.what()));
+    return DataLoss(fmt::format("{}: {}", kRunFile, error.what()));
   }
 }
 
-std::string TrialEndToJson(const Result<TrialEnd>& end) {
+std::string TrainerRunEndToJson(const Result<TrainerRunEnd>& end) {
   if (!end.ok()) {
     return Text({{"error", static_cast<int>(end.status().code())},
                  {"message", end.status().message()}});
@@ -185,14 +184,14 @@ std::string TrialEndToJson(const Result<TrialEnd>& end) {
   return Text(json);
 }
 
-Result<TrialEnd> TrialEndFromJson(const std::string& text) {
-  ASSIGN_OR_RETURN(const Json json, ParseFile(text, kTrialEndFile));
+Result<TrainerRunEnd> TrainerRunEndFromJson(const std::string& text) {
+  ASSIGN_OR_RETURN(const Json json, ParseFile(text, kRunEndFile));
   try {
     if (!json.contains("error")) return ReadEnd(json);
     return Status(static_cast<Code>(json.at("error").get<int>()),
                   json.at("message").get<std::string>());
   } catch (const Json::exception& error) {
-    return DataLoss(fmt::format("{}: {}", kTrialEndFile, error.what()));
+    return DataLoss(fmt::format("{}: {}", kRunEndFile, error.what()));
   }
 }
 

@@ -1,10 +1,10 @@
 // One run of a training program: its settings and its outcome.
 //
-// A trial runs in a process of its own, `gauntlet trial FOLDER`, because it
+// A run has a process of its own, `gauntlet trainer-run FOLDER`, because it
 // enters namespaces and traces the program. Both processes communicate by two
-// files in the folder: kTrialFile and kTrialEndFile.
-#ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_H_
-#define GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_H_
+// files in the folder: kRunFile and kRunEndFile.
+#ifndef GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_RUN_H_
+#define GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_RUN_H_
 
 #include <compare>
 #include <cstdint>
@@ -19,10 +19,11 @@
 
 namespace gauntlet {
 
-inline constexpr std::string_view kTrialFile = "trial.json";
-inline constexpr std::string_view kTrialEndFile = "end.json";
+inline constexpr std::string_view kRunVerb = "trainer-run";
+inline constexpr std::string_view kRunFile = "run.json";
+inline constexpr std::string_view kRunEndFile = "end.json";
 
-// Mounts the directory `from` at `at`, for this trial only.
+// Mounts the directory `from` at `at`, for this run only.
 struct DirectoryMount {
   std::string from;
   std::string at;
@@ -37,7 +38,7 @@ enum class NetworkAccess : uint8_t {
   kShared,   // that of this machine
 };
 
-struct TrainerTrial {
+struct TrainerRun {
   std::vector<std::string> arguments;
   std::string working_directory;
   std::vector<std::string> environment;  // all of it, "NAME=value"
@@ -63,12 +64,12 @@ inline constexpr uint64_t kMostOutput = uint64_t{64} << 20U;
 
 // A file that was read and had existed when the program started.
 struct FileRead {
-  uint32_t directory = 0;  // index in TrainerTrial::directories
+  uint32_t directory = 0;  // index in TrainerRun::directories
   std::string path;        // relative to the directory
   auto operator<=>(const FileRead&) const = default;
 };
 
-struct TrialEnd {
+struct TrainerRunEnd {
   int exit_code = 0;
   int signal = 0;             // signal that ended it; 0: none
   bool is_killed = false;     // by an injection
@@ -84,21 +85,21 @@ struct TrialEnd {
   std::vector<std::string> notes;
 };
 
-inline bool EndedWell(const TrialEnd& end) {
+inline bool EndedWell(const TrainerRunEnd& end) {
   return end.exit_code == 0 && end.signal == 0 && !end.is_timed_out;
 }
 
 // Returns "exit code 3" or "signal 11".
-std::string ExitText(const TrialEnd& end);
+std::string ExitText(const TrainerRunEnd& end);
 
 // kInvalidArgument: a text is not UTF-8.
-Result<std::string> TrialToJson(const TrainerTrial& trial);
+Result<std::string> TrainerRunToJson(const TrainerRun& run);
 // kDataLoss names the file.
-Result<TrainerTrial> TrialFromJson(const std::string& text);
-std::string TrialEndToJson(const Result<TrialEnd>& end);
+Result<TrainerRun> TrainerRunFromJson(const std::string& text);
+std::string TrainerRunEndToJson(const Result<TrainerRunEnd>& end);
 // Returns the Status that was written; kDataLoss names the file.
-Result<TrialEnd> TrialEndFromJson(const std::string& text);
+Result<TrainerRunEnd> TrainerRunEndFromJson(const std::string& text);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_TRAINER_RUN_TRIAL_H_
+#endif  // GAUNTLET_HARNESS_TRAINER_RUN_TRAINER_RUN_H_

@@ -1,4 +1,4 @@
-#include "harness/trainer/run/trial_run.h"
+#include "harness/trainer/run/run_main.h"
 
 #include <cerrno>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include "harness/trainer/run/file_reads.h"
 #include "harness/trainer/run/private_namespaces.h"
 #include "harness/trainer/run/served_program.h"
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,52 +31,51 @@ Status EmptyStandardInput() {
   return OkStatus();
 }
 
-TrialEnd EndOf(const TraceOutcome& outcome) {
-  TrialEnd end{.exit_code = outcome.exit_code,
-               .signal = outcome.signal,
-               .is_killed = outcome.is_killed,
-               .is_timed_out = outcome.is_timed_out,
-               .background_processes = outcome.background_processes,
-               .notes = outcome.notes};
+TrainerRunEnd EndOf(const TraceOutcome& outcome) {
+  TrainerRunEnd end{.exit_code = outcome.exit_code,
+                    .signal = outcome.signal,
+                    .is_killed = outcome.is_killed,
+                    .is_timed_out = outcome.is_timed_out,
+                    .background_processes = outcome.background_processes,
+                    .notes = outcome.notes};
   for (const InjectedFault& fault : outcome.injected)
     end.injected_at.push_back(DescribeFileOperation(fault.operation));
   return end;
 }
 
-Result<TraceOutcome> RunTraced(const TrainerTrial& trial,
+Result<TraceOutcome> RunTraced(const TrainerRun& run,
                                const CapturedOutput& output,
                                OperationLog* log) {
-  return Trace({.arguments = trial.arguments,
-                .working_directory = trial.working_directory,
-                .environment = trial.environment,
+  return Trace({.arguments = run.arguments,
+                .working_directory = run.working_directory,
+                .environment = run.environment,
                 .output = output.descriptor()},
-               {.directories = trial.directories,
+               {.directories = run.directories,
                 .log = log,
-                .injections = trial.injections,
-                .ranks_take_turns = trial.ranks_take_turns,
-                .background_grace = trial.background_grace,
-                .time_limit = trial.time_limit,
+                .injections = run.injections,
+                .ranks_take_turns = run.ranks_take_turns,
+                .background_grace = run.background_grace,
+                .time_limit = run.time_limit,
                 .keyboard = KeyboardSignals::kLeft});
 }
 
-Result<TrialEnd> RunHere(const TrainerTrial& trial) {
+Result<TrainerRunEnd> RunHere(const TrainerRun& run) {
   RETURN_IF_ERROR(EmptyStandardInput());
   std::optional<OperationLog> log;
-  if (!trial.log_folder.empty()) {
-    ASSIGN_OR_RETURN(log,
-                     OperationLog::Create(trial.log_folder, trial.directories,
-                                          trial.log_limits));
+  if (!run.log_folder.empty()) {
+    ASSIGN_OR_RETURN(log, OperationLog::Create(run.log_folder, run.directories,
+                                               run.log_limits));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<CapturedOutput> output,
-                   CapturedOutput::Start(trial.output_file));
+                   CapturedOutput::Start(run.output_file));
   ASSIGN_OR_RETURN(const std::unique_ptr<FileReadWatch> reads,
-                   FileReadWatch::Start(trial.directories));
+                   FileReadWatch::Start(run.directories));
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const TraceOutcome outcome,
-                   trial.fork_server.empty()
-                       ? RunTraced(trial, *output, log ? &*log : nullptr)
-                       : RunServedProgram(trial, output->descriptor()));
-  TrialEnd end = EndOf(outcome);
+                   run.fork_server.empty()
+                       ? RunTraced(run, *output, log ? &*log : nullptr)
+                       : RunServedProgram(run, output->descriptor()));
+  TrainerRunEnd end = EndOf(outcome);
   end.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
@@ -95,34 +94,34 @@ Result<TrialEnd> RunHere(const TrainerTrial& trial) {
 
 // Turns exceptions into a Status: libraries throw if memory or the disk is
 // full.
-Result<TrialEnd> RunOrFail(const TrainerTrial& trial) {
+Result<TrainerRunEnd> RunOrFail(const TrainerRun& run) {
   try {
-    return RunHere(trial);
+    return RunHere(run);
   } catch (const std::exception& error) {
     return ResourceExhausted(
-        fmt::format("the trial could not go on: {}", error.what()));
+        fmt::format("the run could not go on: {}", error.what()));
   }
 }
 
-int WriteEnd(const std::string& folder, const Result<TrialEnd>& end) {
-  const Status written = WriteTextFile(
-      folder + "/" + std::string(kTrialEndFile), TrialEndToJson(end));
+int WriteEnd(const std::string& folder, const Result<TrainerRunEnd>& end) {
+  const Status written = WriteTextFile(folder + "/" + std::string(kRunEndFile),
+                                       TrainerRunEndToJson(end));
   if (written.ok()) return 0;
-  fmt::print(stderr, "gauntlet trial: {}\n", written.message());
+  fmt::print(stderr, "gauntlet {}: {}\n", kRunVerb, written.message());
   return 1;
 }
 
 }  // namespace
 
-int RunTrialProcess(const std::string& folder) {
+int TrainerRunMain(const std::string& folder) {
   // The program inherits only the standard descriptors.
   close_range(STDERR_FILENO + 1, ~0U, 0);
-  const Result<TrainerTrial> trial =
-      TrialFromJson(ReadTextFile(folder + "/" + std::string(kTrialFile)));
-  if (!trial.ok()) return WriteEnd(folder, trial.status());
-  const auto run = [&] { return WriteEnd(folder, RunOrFail(*trial)); };
-  if (trial->isolation == Isolation::kNone) return run();
-  const Result<int> code = RunInNamespaces(trial->mounts, trial->network, run);
+  const Result<TrainerRun> run =
+      TrainerRunFromJson(ReadTextFile(folder + "/" + std::string(kRunFile)));
+  if (!run.ok()) return WriteEnd(folder, run.status());
+  const auto body = [&] { return WriteEnd(folder, RunOrFail(*run)); };
+  if (run->isolation == Isolation::kNone) return body();
+  const Result<int> code = RunInNamespaces(run->mounts, run->network, body);
   return code.ok() ? *code : WriteEnd(folder, code.status());
 }
 

@@ -1,4 +1,4 @@
-#include "harness/trainer/run/trial.h"
+#include "harness/trainer/run/trainer_run.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include "chaos/trace/log/operation_log.h"
 #include "harness/run/files/temporary_directory.h"
 #include "harness/run/files/text_file.h"
-#include "harness/trainer/run/trial_process.h"
+#include "harness/trainer/run/run_process.h"
 
 namespace gauntlet {
 namespace {
@@ -20,10 +20,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class TrialTest : public testing::Test {
+class TrainerRunTest : public testing::Test {
  protected:
-  TrialTest() {
-    auto made = TemporaryDirectory::Make("trial-test");
+  TrainerRunTest() {
+    auto made = TemporaryDirectory::Make("run-test");
     EXPECT_TRUE(made.ok()) << made.status().ToString();
     folder_ = std::move(*made);
     for (const std::string name : {"place", "own", "run", "log"})
@@ -34,21 +34,21 @@ class TrialTest : public testing::Test {
     return folder_->path() + "/" + name;
   }
 
-  // Returns a trial of a shell command that sees the folder "own" at "place".
-  TrainerTrial Shell(const std::string& command) const {
-    TrainerTrial trial;
-    trial.arguments = {"/bin/sh", "-c", command};
-    trial.environment = {"PATH=/usr/bin:/bin", "OUT=" + Path("place")};
-    trial.output_file = Path("run/output.txt");
-    trial.mounts = {{.from = Path("own"), .at = Path("place")}};
-    trial.directories = {Path("place")};
-    trial.time_limit = std::chrono::seconds(20);
-    trial.background_grace = std::chrono::milliseconds(100);
-    return trial;
+  // Returns a run of a shell command that sees the folder "own" at "place".
+  TrainerRun Shell(const std::string& command) const {
+    TrainerRun run;
+    run.arguments = {"/bin/sh", "-c", command};
+    run.environment = {"PATH=/usr/bin:/bin", "OUT=" + Path("place")};
+    run.output_file = Path("run/output.txt");
+    run.mounts = {{.from = Path("own"), .at = Path("place")}};
+    run.directories = {Path("place")};
+    run.time_limit = std::chrono::seconds(20);
+    run.background_grace = std::chrono::milliseconds(100);
+    return run;
   }
 
-  Result<TrialEnd> Run(const TrainerTrial& trial) const {
-    return RunTrial({.program = TRIAL_PROGRAM}, trial, Path("run"));
+  Result<TrainerRunEnd> Run(const TrainerRun& run) const {
+    return RunInOwnProcess({.program = RUN_PROGRAM}, run, Path("run"));
   }
   std::string Output() const { return ReadTextFile(Path("run/output.txt")); }
   void Write(const std::string& name, const std::string& text) const {
@@ -60,17 +60,17 @@ class TrialTest : public testing::Test {
 };
 
 // Skips its tests without namespaces, which some containers forbid.
-class NamespaceTrialTest : public TrialTest {
+class NamespaceRunTest : public TrainerRunTest {
  protected:
   void SetUp() override {
     std::filesystem::create_directories(Path("probe"));
     const Status status = ProbeNamespaces(
-        {.program = TRIAL_PROGRAM}, NetworkAccess::kPrivate, Path("probe"));
+        {.program = RUN_PROGRAM}, NetworkAccess::kPrivate, Path("probe"));
     if (!status.ok()) GTEST_SKIP() << status.message();
   }
 };
 
-TEST_F(NamespaceTrialTest, ProgramSeesItsOwnDirectoryAndItsEndIsReported) {
+TEST_F(NamespaceRunTest, ProgramSeesItsOwnDirectoryAndItsEndIsReported) {
   Write("own/given", "given");
   Write("place/given", "not this");
   const auto end =
@@ -84,7 +84,7 @@ TEST_F(NamespaceTrialTest, ProgramSeesItsOwnDirectoryAndItsEndIsReported) {
   EXPECT_FALSE(std::filesystem::exists(Path("place/made")));
 }
 
-TEST_F(NamespaceTrialTest, ReadsAreThoseOfFilesThatWereThere) {
+TEST_F(NamespaceRunTest, ReadsAreThoseOfFilesThatWereThere) {
   std::filesystem::create_directories(Path("own/ckpt-2"));
   Write("own/ckpt-2/model", "model");
   Write("own/config", "config");
@@ -99,7 +99,7 @@ TEST_F(NamespaceTrialTest, ReadsAreThoseOfFilesThatWereThere) {
   EXPECT_TRUE(end->are_reads_complete);
 }
 
-TEST_F(NamespaceTrialTest, ProcessesAndNetworkAreItsOwn) {
+TEST_F(NamespaceRunTest, ProcessesAndNetworkAreItsOwn) {
   const auto end = Run(Shell("echo $$; cat /proc/net/dev | grep -c :"));
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   const std::string output = Output();
@@ -108,7 +108,7 @@ TEST_F(NamespaceTrialTest, ProcessesAndNetworkAreItsOwn) {
   EXPECT_EQ(output.substr(line + 1), "1\n");   // only loopback
 }
 
-TEST_F(NamespaceTrialTest, BackgroundProcessesAreEnded) {
+TEST_F(NamespaceRunTest, BackgroundProcessesAreEnded) {
   const auto end = Run(Shell("setsid sleep 1000 & sleep 0.1; exit 0"));
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   EXPECT_EQ(end->exit_code, 0);
@@ -116,46 +116,46 @@ TEST_F(NamespaceTrialTest, BackgroundProcessesAreEnded) {
   EXPECT_LT(end->seconds, 10);
 }
 
-TEST_F(TrialTest, WithoutNamespacesRunsInPlace) {
-  TrainerTrial trial = Shell("echo made > $OUT/made");
-  trial.isolation = Isolation::kNone;
-  trial.mounts.clear();
-  const auto end = Run(trial);
+TEST_F(TrainerRunTest, WithoutNamespacesRunsInPlace) {
+  TrainerRun run = Shell("echo made > $OUT/made");
+  run.isolation = Isolation::kNone;
+  run.mounts.clear();
+  const auto end = Run(run);
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   EXPECT_EQ(ReadTextFile(Path("place/made")), "made\n");
 }
 
 // Runs without namespaces, where more could leak.
-class PlainTrialTest : public TrialTest {
+class PlainRunTest : public TrainerRunTest {
  protected:
-  TrainerTrial Plain(const std::string& command) const {
-    TrainerTrial trial = Shell(command);
-    trial.isolation = Isolation::kNone;
-    trial.mounts.clear();
-    return trial;
+  TrainerRun Plain(const std::string& command) const {
+    TrainerRun run = Shell(command);
+    run.isolation = Isolation::kNone;
+    run.mounts.clear();
+    return run;
   }
 };
 
-TEST_F(PlainTrialTest, ProgramHasNoInputAndNoForeignDescriptors) {
+TEST_F(PlainRunTest, ProgramHasNoInputAndNoForeignDescriptors) {
   const auto end =
       Run(Plain("read line || echo end; ls /proc/self/fd | wc -l"));
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   EXPECT_EQ(Output(), "end\n4\n");  // 0, 1, 2, and the one of ls
 }
 
-TEST_F(PlainTrialTest, EndsAtTheTimeLimit) {
-  TrainerTrial trial = Plain("echo begun; sleep 1000");
-  trial.time_limit = std::chrono::milliseconds(300);
-  const auto end = Run(trial);
+TEST_F(PlainRunTest, EndsAtTheTimeLimit) {
+  TrainerRun run = Plain("echo begun; sleep 1000");
+  run.time_limit = std::chrono::milliseconds(300);
+  const auto end = Run(run);
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   EXPECT_TRUE(end->is_timed_out);
   EXPECT_EQ(Output(), "begun\n");
 }
 
-TEST_F(PlainTrialTest, RecordsOperationsInALog) {
-  TrainerTrial trial = Plain("echo made > $OUT/made; mv $OUT/made $OUT/moved");
-  trial.log_folder = Path("log");
-  const auto end = Run(trial);
+TEST_F(PlainRunTest, RecordsOperationsInALog) {
+  TrainerRun run = Plain("echo made > $OUT/made; mv $OUT/made $OUT/moved");
+  run.log_folder = Path("log");
+  const auto end = Run(run);
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   const auto log = OperationLog::Load(Path("log"));
   ASSERT_TRUE(log.ok()) << log.status().ToString();
@@ -168,11 +168,11 @@ TEST_F(PlainTrialTest, RecordsOperationsInALog) {
                                  "rename made to moved"));
 }
 
-TEST_F(PlainTrialTest, InjectsFaults) {
-  TrainerTrial trial = Plain("echo 1 > $OUT/a; echo 2 > $OUT/b");
-  trial.injections = {{.at = {.path = "b", .kind = OperationKind::kWrite},
-                       .kind = InjectionKind::kKillBefore}};
-  const auto end = Run(trial);
+TEST_F(PlainRunTest, InjectsFaults) {
+  TrainerRun run = Plain("echo 1 > $OUT/a; echo 2 > $OUT/b");
+  run.injections = {{.at = {.path = "b", .kind = OperationKind::kWrite},
+                     .kind = InjectionKind::kKillBefore}};
+  const auto end = Run(run);
   ASSERT_TRUE(end.ok()) << end.status().ToString();
   EXPECT_TRUE(end->is_killed);
   EXPECT_THAT(end->injected_at, ElementsAre(HasSubstr("b")));
@@ -180,23 +180,23 @@ TEST_F(PlainTrialTest, InjectsFaults) {
   EXPECT_EQ(ReadTextFile(Path("place/b")), "");
 }
 
-TEST_F(PlainTrialTest, CommandThatDoesNotExistIsOneLine) {
-  TrainerTrial trial = Plain("");
-  trial.arguments = {"no-such-program"};
-  const auto end = Run(trial);
+TEST_F(PlainRunTest, CommandThatDoesNotExistIsOneLine) {
+  TrainerRun run = Plain("");
+  run.arguments = {"no-such-program"};
+  const auto end = Run(run);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.status().code(), Code::kNotFound);
   EXPECT_EQ(end.status().message(),
             "no-such-program: command not found in PATH");
 }
 
-TEST_F(PlainTrialTest, InterruptionEndsTheProgram) {
-  const TrainerTrial trial = Plain("echo $$ > $OUT/pid; sleep 1000");
+TEST_F(PlainRunTest, InterruptionEndsTheProgram) {
+  const TrainerRun run = Plain("echo $$ > $OUT/pid; sleep 1000");
   const auto has_begun = [this] {
     return !ReadTextFile(Path("place/pid")).empty();
   };
-  const auto end = RunTrial(
-      {.program = TRIAL_PROGRAM, .interrupted = has_begun}, trial, Path("run"));
+  const auto end = RunInOwnProcess(
+      {.program = RUN_PROGRAM, .interrupted = has_begun}, run, Path("run"));
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.status().code(), Code::kCancelled);
   const std::string pid = ReadTextFile(Path("place/pid"));
@@ -207,47 +207,49 @@ TEST_F(PlainTrialTest, InterruptionEndsTheProgram) {
   EXPECT_THAT(ReadTextFile(exe), IsEmpty());
 }
 
-TEST(TrialJsonTest, KeepsEverything) {
-  TrainerTrial trial;
-  trial.arguments = {"a", "b \"c\""};
-  trial.environment = {"A=1"};
-  trial.working_directory = "/w";
-  trial.isolation = Isolation::kNone;
-  trial.network = NetworkAccess::kShared;
-  trial.mounts = {{.from = "/f", .at = "/a"}};
-  trial.directories = {"/a"};
-  trial.log_folder = "/l";
-  trial.log_limits = {.bytes = 5, .operations = 6};
-  trial.fork_server = "/s";
-  trial.injections = {{.at = {.path = "*.pt",
-                              .kind = OperationKind::kRename,
-                              .rank = 1,
-                              .occurrence = 2},
-                       .kind = InjectionKind::kFail,
-                       .torn_bytes = 3,
-                       .error = 28,
-                       .repeats = true,
-                       .duration = std::chrono::seconds(1)}};
-  const auto text = TrialToJson(trial);
+TEST(TrainerRunJsonTest, KeepsEverything) {
+  TrainerRun run;
+  run.arguments = {"a", "b \"c\""};
+  run.environment = {"A=1"};
+  run.working_directory = "/w";
+  run.isolation = Isolation::kNone;
+  run.network = NetworkAccess::kShared;
+  run.mounts = {{.from = "/f", .at = "/a"}};
+  run.directories = {"/a"};
+  run.log_folder = "/l";
+  run.log_limits = {.bytes = 5, .operations = 6};
+  run.fork_server = "/s";
+  run.injections = {{.at = {.path = "*.pt",
+                            .kind = OperationKind::kRename,
+                            .rank = 1,
+                            .occurrence = 2},
+                     .kind = InjectionKind::kFail,
+                     .torn_bytes = 3,
+                     .error = 28,
+                     .repeats = true,
+                     .duration = std::chrono::seconds(1)}};
+  const auto text = TrainerRunToJson(run);
   ASSERT_TRUE(text.ok());
-  const auto read = TrialFromJson(*text);
+  const auto read = TrainerRunFromJson(*text);
   ASSERT_TRUE(read.ok()) << read.status().ToString();
-  const auto again = TrialToJson(*read);
+  const auto again = TrainerRunToJson(*read);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(*again, *text);
   EXPECT_EQ(read->injections[0].at.rank, 1);
 }
 
-TEST(TrialJsonTest, RefusesWhatIsNotUtf8) {
-  TrainerTrial trial;
-  trial.environment = {"A=\xff"};
-  EXPECT_EQ(TrialToJson(trial).status().code(), Code::kInvalidArgument);
+TEST(TrainerRunJsonTest, RefusesWhatIsNotUtf8) {
+  TrainerRun run;
+  run.environment = {"A=\xff"};
+  EXPECT_EQ(TrainerRunToJson(run).status().code(), Code::kInvalidArgument);
 }
 
-TEST(TrialJsonTest, RefusesDamagedFiles) {
+TEST(TrainerRunJsonTest, RefusesDamagedFiles) {
   for (const std::string text : {"", "[]", "{}", "{\"exit_code\": \"x\"}"}) {
-    EXPECT_EQ(TrialEndFromJson(text).status().code(), Code::kDataLoss) << text;
-    EXPECT_EQ(TrialFromJson(text).status().code(), Code::kDataLoss) << text;
+    EXPECT_EQ(TrainerRunEndFromJson(text).status().code(), Code::kDataLoss)
+        << text;
+    EXPECT_EQ(TrainerRunFromJson(text).status().code(), Code::kDataLoss)
+        << text;
   }
 }
 
