@@ -16,6 +16,7 @@ namespace gauntlet {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string WorkingDirectory() {
   return std::filesystem::current_path().string();
@@ -52,6 +53,8 @@ class FindingFolderTest : public testing::Test {
         {.id = id, .fault = fault, .operation = 2, .fault_operation = 2}};
     result.findings.resize(1);
     result.findings[0].title = "fails: at a";
+    result.findings[0].reason =
+        "cannot read " + folder_.path() + "/place/out/a";
     result.findings[0].trials = {0};
     const Status status = WriteFindings({.plan = plan_,
                                          .runs = *runs,
@@ -85,6 +88,13 @@ TEST_F(FindingFolderTest, StateIsKept_AndScriptResumesAsTheTestDid) {
   EXPECT_THAT(ReadTextFile(finding + "/repro.sh"),
               HasSubstr("\n# Variables that this script does not set are those "
                         "of its caller.\n"));
+}
+
+TEST_F(FindingFolderTest, IssueNamesNoPathsOfThisMachine) {
+  const std::string issue =
+      ReadTextFile(Write(CrashFault::kKill, "kill-2") + "/issue.md");
+  EXPECT_THAT(issue, HasSubstr("- Then: cannot read {out}/a.\n"));
+  EXPECT_THAT(issue, Not(HasSubstr(folder().path())));
 }
 
 TEST_F(FindingFolderTest, FaultIsRepeatedByCrashTestInTheSameDirectory) {
