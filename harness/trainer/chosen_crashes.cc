@@ -42,7 +42,7 @@ Result<uint64_t> FindPlace(const CrashPlace& place,
 class Chooser {
  public:
   Chooser(const CrashTestPlan& plan, const Recording& recording)
-      : plan_(plan), recording_(recording) {}
+      : plan_(plan), recording_(recording), files_(recording.log) {}
 
   Status AddPlace(const CrashPlace& place) {
     ASSIGN_OR_RETURN(const uint64_t number, FindPlace(place, recording_));
@@ -58,7 +58,7 @@ class Chooser {
         break;
     }
     std::optional<FaultRun> run =
-        FaultRunAt(plan_, recording_.log, place.fault, number);
+        FaultRunAt(plan_, files_, place.fault, number);
     if (!run) {
       return InvalidArgument(fmt::format(
           "{}: expected an operation that {} can befall, found {}", place.name,
@@ -150,6 +150,7 @@ class Chooser {
 
   const CrashTestPlan& plan_;
   const Recording& recording_;
+  const FilePatterns files_;
   std::vector<ChosenCrash> chosen_;
 };
 

@@ -14,7 +14,7 @@
 #include "chaos/crash/directory_builder.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/chosen_crashes.h"
-#include "harness/trainer/text/name_pattern.h"
+#include "harness/trainer/file_patterns.h"
 #include "harness/trainer/text/program_output.h"
 #include <fmt/format.h>
 
@@ -89,6 +89,7 @@ class Trials {
   Trials(const TrialSetting& setting, CrashTestProgress& progress)
       : setting_(setting),
         progress_(progress),
+        files_(setting.recording.log),
         states_(setting.recording.log, ListOptions(setting.plan)),
         faults_(ListFaultRuns(setting.plan, setting.recording)),
         begin_(SteadyClock::now()) {}
@@ -275,12 +276,13 @@ class Trials {
     if (number == 0) return;
     const FileOperation& operation =
         setting_.recording.log.operations()[number - 1];
-    trial.file_pattern = NamePattern(operation.name.path);
+    trial.file_pattern = files_.Of(operation.name);
     trial.rank = operation.rank;
   }
 
   const TrialSetting& setting_;
   CrashTestProgress& progress_;
+  const FilePatterns files_;
   std::mutex mutex_;  // guards all members below
   CrashStateList states_;
   std::vector<FaultRun> faults_;

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "harness/trainer/text/name_pattern.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -18,23 +17,6 @@ namespace {
 constexpr std::array kAllocating = {
     OperationKind::kCreate, OperationKind::kWrite, OperationKind::kAllocate,
     OperationKind::kMakeDirectory};
-
-}  // namespace
-
-OperationPattern PatternOf(const OperationLog& log, uint64_t number) {
-  const FileOperation& operation = log.operations()[number - 1];
-  OperationPattern pattern{.path = NamePattern(operation.name.path),
-                           .kind = operation.kind,
-                           .occurrence = 0};
-  if (operation.rank != kUnknownRank) pattern.rank = operation.rank;
-  for (uint64_t i = 0; i < number; ++i) {
-    const FileOperation& other = log.operations()[i];
-    if (!other.implied && Matches(pattern, other)) ++pattern.occurrence;
-  }
-  return pattern;
-}
-
-namespace {
 
 // Makes all operations that need disk space fail from this operation on.
 std::vector<Injection> DiskFull(const OperationLog& log, uint64_t number) {
@@ -64,16 +46,18 @@ bool HasSeveralRanks(const OperationLog& log) {
 // Returns an empty list if the fault cannot happen at the operation.
 std::vector<Injection> InjectionsFor(CrashFault fault,
                                      const CrashTestPlan& plan,
-                                     const OperationLog& log, uint64_t number) {
-  const OperationKind kind = log.operations()[number - 1].kind;
-  const bool is_of_rank = log.operations()[number - 1].rank != kUnknownRank;
+                                     const FilePatterns& files,
+                                     uint64_t number) {
+  const FileOperation& operation = files.log().operations()[number - 1];
+  const OperationKind kind = operation.kind;
+  const bool is_of_rank = operation.rank != kUnknownRank;
   if (fault == CrashFault::kRankDeath && !is_of_rank) return {};
   if (fault == CrashFault::kDiskFull) {
     const bool allocates =
         std::ranges::find(kAllocating, kind) != kAllocating.end();
-    return allocates ? DiskFull(log, number) : std::vector<Injection>();
+    return allocates ? DiskFull(files.log(), number) : std::vector<Injection>();
   }
-  Injection injection{.at = PatternOf(log, number)};
+  Injection injection{.at = files.OfOperation(number)};
   switch (fault) {
     case CrashFault::kIoError:
       injection.kind = InjectionKind::kFail;
@@ -107,9 +91,9 @@ std::set<CrashFault> FaultsToTry(const CrashTestPlan& plan) {
 }
 
 std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
-                                   const OperationLog& log, CrashFault fault,
+                                   const FilePatterns& files, CrashFault fault,
                                    uint64_t number) {
-  std::vector<Injection> injections = InjectionsFor(fault, plan, log, number);
+  std::vector<Injection> injections = InjectionsFor(fault, plan, files, number);
   if (injections.empty()) return std::nullopt;
   return FaultRun{
       .fault = fault, .operation = number, .injections = std::move(injections)};
@@ -118,10 +102,11 @@ std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording) {
   using Class = std::tuple<int32_t, OperationKind, std::string>;
+  const FilePatterns files(recording.log);
   std::map<Class, std::vector<uint64_t>> classes;
   for (const uint64_t number : recording.CrashPoints()) {
     const FileOperation& operation = recording.log.operations()[number - 1];
-    classes[{operation.rank, operation.kind, NamePattern(operation.name.path)}]
+    classes[{operation.rank, operation.kind, files.Of(operation.name)}]
         .push_back(number);
   }
   // By round: the first of each class, the last, the middle one, all
@@ -145,8 +130,7 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
         // A rank's death is tried at every operation, as each leaves the other
         // ranks in another state.
         if (is_last && fault != CrashFault::kRankDeath) continue;
-        std::optional<FaultRun> run =
-            FaultRunAt(plan, recording.log, fault, number);
+        std::optional<FaultRun> run = FaultRunAt(plan, files, fault, number);
         if (run) runs.push_back(std::move(*run));
       }
     }

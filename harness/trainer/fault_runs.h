@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "chaos/trace/injection.h"
-#include "chaos/trace/log/operation_log.h"
+#include "harness/trainer/file_patterns.h"
 #include "harness/trainer/run/crash_test_plan.h"
 #include "harness/trainer/run/crash_trial.h"
 #include "harness/trainer/run/recording.h"
@@ -26,19 +26,14 @@ struct FaultRun {
   std::vector<Injection> injections;
 };
 
-// Describes operation `number` (from 1) of the log as the n-th of its kind on
-// files of one name pattern. The description also fits a run whose temporary
-// files have other names.
-OperationPattern PatternOf(const OperationLog& log, uint64_t number);
-
 // Returns nullopt if the fault needs no run of its own, or cannot happen at the
 // operation.
 std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
-                                   const OperationLog& log, CrashFault fault,
+                                   const FilePatterns& files, CrashFault fault,
                                    uint64_t number);
 
 // Returns the faults of the plan that need a run of their own. Operations of
-// the same kind and rank on files of the same name pattern form a class. Of
+// the same kind and rank on files of the same pattern form a class. Of
 // each class, faults happen at the first, the last and the middle operation;
 // those at first operations come first. If the recording has several ranks, a
 // rank dies after each of its operations.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "harness/scenario/writer/flow_map.h"
-#include "harness/trainer/fault_runs.h"
+#include "harness/trainer/file_patterns.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -19,7 +19,8 @@ uint64_t OwnOperationOf(const OperationLog& log, const CrashTrial& trial) {
 }
 
 FlowMap FaultMap(const OperationLog& log, const CrashTrial& trial) {
-  const OperationPattern pattern = PatternOf(log, OwnOperationOf(log, trial));
+  const OperationPattern pattern =
+      FilePatterns(log).OfOperation(OwnOperationOf(log, trial));
   FlowMap at;
   at.Add("file", QuotedYaml(pattern.path));
   at.Add("operation", OperationKindName(*pattern.kind));

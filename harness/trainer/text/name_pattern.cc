@@ -1,6 +1,7 @@
 #include "harness/trainer/text/name_pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace gauntlet {
@@ -11,6 +12,85 @@ bool IsDigit(char c) {
 }
 bool IsWordPart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool IsHexDigit(char c) {
+  return std::isxdigit(static_cast<unsigned char>(c)) != 0;
+}
+bool IsLower(char c) {
+  return std::islower(static_cast<unsigned char>(c)) != 0;
+}
+bool IsUpper(char c) {
+  return std::isupper(static_cast<unsigned char>(c)) != 0;
+}
+
+// Texts of a UUID, with x for a hexadecimal digit.
+constexpr std::array<std::string_view, 2> kUuids = {
+    "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
+
+// Returns the length of the UUID that the text begins with; 0: none.
+size_t UuidLength(std::string_view text) {
+  for (const std::string_view uuid : kUuids) {
+    const bool is_uuid =
+        text.size() >= uuid.size() &&
+        std::equal(uuid.begin(), uuid.end(), text.begin(), [](char x, char c) {
+          return x == '-' ? c == '-' : IsHexDigit(c);
+        });
+    const bool ends = text.size() == uuid.size() ||
+                      (is_uuid && !IsWordPart(text[uuid.size()]));
+    if (is_uuid && ends) return uuid.size();
+  }
+  return 0;
+}
+
+bool EndsInUuid(std::string_view text) {
+  return std::ranges::any_of(kUuids, [&](std::string_view uuid) {
+    return text.size() >= uuid.size() &&
+           UuidLength(text.substr(text.size() - uuid.size())) == uuid.size();
+  });
+}
+
+// Returns true iff a word of a language, or one with a number at its end, would
+// not look like this.
+bool LooksRandom(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i) {
+    const char before = text[i - 1];
+    if (IsDigit(before) && IsWordPart(text[i]) && !IsDigit(text[i]))
+      return true;
+    if (IsLower(before) && IsUpper(text[i])) return true;
+  }
+  return false;
+}
+
+// Ends of the names that a function makes.
+struct RandomEnd {
+  size_t length;
+  bool (*is_part)(char c);
+};
+constexpr std::array<RandomEnd, 2> kRandomEnds = {
+    RandomEnd{8, [](char c) { return IsDigit(c) || IsLower(c) || c == '_'; }},
+    RandomEnd{6, IsWordPart}};  // Python's tempfile; mkstemp
+
+// Returns the number of random characters that the text ends with.
+size_t RandomLength(std::string_view text) {
+  constexpr std::string_view kUsualPrefix = "tmp";
+  if (EndsInUuid(text)) return 0;
+  const auto fits = [&](const RandomEnd& end) {
+    return text.size() >= end.length &&
+           std::ranges::all_of(text.substr(text.size() - end.length),
+                               end.is_part);
+  };
+  for (const RandomEnd& end : kRandomEnds) {
+    if (fits(end) && text.size() == kUsualPrefix.size() + end.length &&
+        text.starts_with(kUsualPrefix)) {
+      return end.length;
+    }
+  }
+  for (const RandomEnd& end : kRandomEnds) {
+    if (fits(end) && LooksRandom(text.substr(text.size() - end.length)))
+      return end.length;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -32,6 +112,11 @@ std::string NamePattern(std::string_view path) {
       pattern += ExactPattern(path.substr(i++, 1));
       continue;
     }
+    if (const size_t uuid = UuidLength(path.substr(i)); uuid > 0) {
+      pattern += '*';
+      i += uuid;
+      continue;
+    }
     size_t end = i;
     size_t digit = std::string_view::npos;
     for (; end < path.size() && IsWordPart(path[end]); ++end) {
@@ -44,6 +129,21 @@ std::string NamePattern(std::string_view path) {
     i = end;
   }
   return pattern;
+}
+
+std::string TemporaryNamePattern(std::string_view name) {
+  std::string numbered;
+  while (true) {
+    const size_t dot = name.find('.');
+    const std::string_view part = name.substr(0, dot);
+    const size_t random = RandomLength(part);
+    numbered += part.substr(0, part.size() - random);
+    // NamePattern replaces a number.
+    if (random > 0) numbered += '0';
+    if (dot == std::string_view::npos) return NamePattern(numbered);
+    numbered += '.';
+    name.remove_prefix(dot + 1);
+  }
 }
 
 std::string ExceptionClass(std::string_view line) {

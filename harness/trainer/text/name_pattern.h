@@ -11,11 +11,18 @@ namespace gauntlet {
 // Returns a pattern of fnmatch(3) that matches only this name.
 std::string ExactPattern(std::string_view name);
 
-// Returns a pattern of fnmatch(3) in which "*" replaces numbers, and each word
-// with digits from its first digit on: "ckpt-20/model.pt" -> "ckpt-*/model.pt";
-// "tmp8f3a_1k2" -> "tmp*_*". Escapes the pattern's special characters in the
-// rest.
+// Returns a pattern of fnmatch(3) in which "*" replaces numbers, UUIDs, and
+// each word with digits from its first digit on: "ckpt-20/model.pt" ->
+// "ckpt-*/model.pt"; "tmp8f3a_1k2" -> "tmp*_*". Escapes the pattern's special
+// characters in the rest.
 std::string NamePattern(std::string_view path);
+
+// Returns the NamePattern of a temporary file's name, without "/", in which "*"
+// also replaces random characters: ".tmpdNQpis" -> ".tmp*". These are the last
+// 8 of a name, or of its part before a ".", in Python's tempfile, and the last
+// 6 in mkstemp(3). They count as random after the prefix "tmp", and if a letter
+// follows a digit, or a capital follows a small letter.
+std::string TemporaryNamePattern(std::string_view name);
 
 // Returns the class of a Python exception, "json.decoder.JSONDecodeError" for
 // "json.decoder.JSONDecodeError: Expecting value"; "" if the line is no

@@ -30,7 +30,7 @@ class FaultRunsTest : public testing::Test {
     }
   }
 
-  const OperationLog& log() { return written_.log(); }
+  FilePatterns files() { return FilePatterns(written_.log()); }
   WrittenLog written_;
 };
 
@@ -44,31 +44,6 @@ std::vector<std::string> Ids(CrashFault fault, WrittenLog& written) {
   for (const FaultRun& run : ListFaultRuns(plan, recording))
     ids.push_back(FaultRunId(run));
   return ids;
-}
-
-TEST_F(FaultRunsTest, PatternCountsOperationsOfItsKindOnSuchFiles) {
-  struct Row {
-    uint64_t number;
-    OperationKind kind;
-    uint64_t occurrence;
-  };
-  for (const Row& row :
-       {Row{1, OperationKind::kCreate, 1}, Row{5, OperationKind::kWrite, 2},
-        Row{12, OperationKind::kRename, 4}}) {
-    const OperationPattern pattern = PatternOf(log(), row.number);
-    EXPECT_EQ(pattern.path, "ckpt-*.tmp") << row.number;
-    EXPECT_EQ(pattern.kind, row.kind) << row.number;
-    EXPECT_EQ(pattern.occurrence, row.occurrence) << row.number;
-    EXPECT_EQ(pattern.rank, std::nullopt) << row.number;
-  }
-}
-
-TEST_F(FaultRunsTest, PatternDoesNotCountImpliedOperations) {
-  FileOperation implied = written_.Named(OperationKind::kSyncFile, "ckpt-1");
-  implied.implied = true;
-  written_.Add(implied);
-  const uint64_t own = written_.Sync("ckpt-1");
-  EXPECT_EQ(PatternOf(log(), own).occurrence, 1U);
 }
 
 TEST_F(FaultRunsTest, EachFaultHasItsInjection) {
@@ -85,7 +60,7 @@ TEST_F(FaultRunsTest, EachFaultHasItsInjection) {
        {Row{CrashFault::kIoError, InjectionKind::kFail, EIO, Duration{}},
         Row{CrashFault::kSigterm, InjectionKind::kTerminate, 0, plan.grace},
         Row{CrashFault::kPause, InjectionKind::kPause, 0, plan.pause}}) {
-    const auto run = FaultRunAt(plan, log(), row.fault, 5);
+    const auto run = FaultRunAt(plan, files(), row.fault, 5);
     ASSERT_TRUE(run) << CrashFaultName(row.fault);
     EXPECT_EQ(run->operation, 5U);
     ASSERT_EQ(run->injections.size(), 1U) << CrashFaultName(row.fault);
@@ -98,7 +73,7 @@ TEST_F(FaultRunsTest, EachFaultHasItsInjection) {
 }
 
 TEST_F(FaultRunsTest, FullDiskStaysFullForAllThatNeedsSpace) {
-  const auto run = FaultRunAt({}, log(), CrashFault::kDiskFull, 5);
+  const auto run = FaultRunAt({}, files(), CrashFault::kDiskFull, 5);
   ASSERT_TRUE(run);
   std::vector<std::pair<OperationKind, uint64_t>> from;
   for (const Injection& injection : run->injections) {
@@ -118,7 +93,7 @@ TEST_F(FaultRunsTest, FaultThatCannotHappenHasNoRun) {
   for (const CrashFault fault :
        {CrashFault::kDiskFull, CrashFault::kRankDeath, CrashFault::kKill,
         CrashFault::kTornWrite, CrashFault::kPowerLoss}) {
-    EXPECT_FALSE(FaultRunAt({}, log(), fault, 3)) << CrashFaultName(fault);
+    EXPECT_FALSE(FaultRunAt({}, files(), fault, 3)) << CrashFaultName(fault);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "harness/trainer/text/name_pattern.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include <fnmatch.h>
@@ -13,6 +15,41 @@ TEST(NamePatternTest, NumbersAndMixedWordsAreStars) {
   EXPECT_EQ(NamePattern("latest.weights.h5"), "latest.weights.h*");
   EXPECT_EQ(NamePattern("model"), "model");
   EXPECT_EQ(NamePattern(""), "");
+}
+
+TEST(NamePatternTest, UuidIsOneStar) {
+  const std::string uuid = "b3fc5f64-abcd-4562-afcb-2c963f66afa6";
+  EXPECT_EQ(NamePattern("part-" + uuid + ".pt"), "part-*.pt");
+  EXPECT_EQ(NamePattern("b3fc5f64abcd4562afcb2c963f66afa6"), "*");
+  // One digit more is not a UUID, but a word with digits.
+  EXPECT_EQ(NamePattern("b3fc5f64abcd4562afcb2c963f66afa61"), "b*");
+  EXPECT_EQ(TemporaryNamePattern(uuid + ".tmp"), "*.tmp");
+}
+
+TEST(TemporaryNamePatternTest, RandomPartIsStar) {
+  struct Row {
+    const char* name;
+    const char* pattern;
+  };
+  for (const Row& row : {Row{".tmpdNQpis", ".tmp*"},        // Rust
+                         Row{"tmpabcdefgh", "tmp*"},        // Python
+                         Row{"tmp8f3a_1k2", "tmp*"},        // Python
+                         Row{"tmpx_9q0z_a.pt", "tmp*.pt"},  // with a suffix
+                         Row{"ckpt_a_b1c2d3.pt", "ckpt_*.pt"},
+                         Row{"ckpt.aB3dE9", "ckpt.*"},  // mkstemp
+                         Row{"model.pt.tmp4fZ0aQ", "model.pt.tmp*"}}) {
+    EXPECT_EQ(TemporaryNamePattern(row.name), row.pattern) << row.name;
+    EXPECT_EQ(fnmatch(row.pattern, row.name, 0), 0) << row.name;
+  }
+}
+
+TEST(TemporaryNamePatternTest, OtherNamesHaveTheUsualPattern) {
+  for (const char* const name :
+       {"checkpoint.tmp", "model_v2.tmp", "metadata", "ckpt-20", "tmp",
+        "step_00000100", "latest.weights.h5", "epoch10step200", ".", "",
+        "a.b."}) {
+    EXPECT_EQ(TemporaryNamePattern(name), NamePattern(name)) << name;
+  }
 }
 
 TEST(NamePatternTest, MatchesTheNameItself) {

@@ -1,0 +1,36 @@
+// Patterns that select files and operations of a recorded run, and the same
+// ones in another run, where temporary files may have other names.
+#ifndef GAUNTLET_HARNESS_TRAINER_FILE_PATTERNS_H_
+#define GAUNTLET_HARNESS_TRAINER_FILE_PATTERNS_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "chaos/trace/injection.h"
+#include "chaos/trace/log/operation_log.h"
+
+namespace gauntlet {
+
+class FilePatterns {
+ public:
+  // The log outlives this.
+  explicit FilePatterns(const OperationLog& log);
+
+  const OperationLog& log() const { return log_; }
+  // Returns a pattern of fnmatch(3) for the path: the NamePattern of each name
+  // in it, or the TemporaryNamePattern of one that appears only once in the
+  // recording and is later renamed or removed (name_pattern.h).
+  std::string Of(const FileName& name) const;
+  // Describes operation `number` (from 1) of the log as the n-th of its kind on
+  // files of one pattern.
+  OperationPattern OfOperation(uint64_t number) const;
+
+ private:
+  const OperationLog& log_;
+  std::set<FileName> temporary_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_TRAINER_FILE_PATTERNS_H_
