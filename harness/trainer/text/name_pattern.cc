@@ -156,6 +156,28 @@ std::string ExceptionClass(std::string_view line) {
   return is_name && is_exception ? std::string(name) : "";
 }
 
+namespace {
+
+bool IsDigitAt(std::string_view text, size_t i) {
+  return i < text.size() && IsDigit(text[i]);
+}
+
+// Returns the end of the number that begins with the digit at `i`, with the
+// letters in it: "0x1f", "1.5e-07".
+size_t EndOfNumber(std::string_view text, size_t i) {
+  for (; i < text.size(); ++i) {
+    const char before = text[i - 1];
+    const bool has_exponent_sign =
+        (text[i] == '-' || text[i] == '+') && (before == 'e' || before == 'E');
+    const bool continues =
+        (text[i] == '.' || has_exponent_sign) && IsDigitAt(text, i + 1);
+    if (!IsWordPart(text[i]) && !continues) break;
+  }
+  return i;
+}
+
+}  // namespace
+
 std::string MessagePattern(std::string_view message) {
   std::string pattern;
   for (size_t i = 0; i < message.size();) {
@@ -168,8 +190,11 @@ std::string MessagePattern(std::string_view message) {
       }
       pattern += "<path>";
     } else if (IsDigit(message[i])) {
-      while (i < message.size() && IsWordPart(message[i])) ++i;
+      i = EndOfNumber(message, i + 1);
       pattern += '#';
+    } else if (message[i] == '-' && IsDigitAt(message, i + 1) &&
+               (i == 0 || !IsWordPart(message[i - 1]))) {
+      ++i;  // the sign of a number
     } else {
       pattern += message[i++];
     }

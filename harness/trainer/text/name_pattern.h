@@ -30,7 +30,8 @@ std::string TemporaryNamePattern(std::string_view name);
 std::string ExceptionClass(std::string_view line);
 
 // Returns the message without numbers and paths: "[Errno 2] No such file:
-// '/a/b'" -> "[Errno #] No such file: '<path>'".
+// '/a/b'" -> "[Errno #] No such file: '<path>'". A number includes its sign,
+// fraction and exponent: "loss -1.5e-07" -> "loss #".
 std::string MessagePattern(std::string_view message);
 
 }  // namespace gauntlet

@@ -70,6 +70,15 @@ TEST(MessagePatternTest, PathsAndNumbersAreReplaced) {
   EXPECT_EQ(MessagePattern("[Errno 2] No such file: '/a/b-3.pt'"),
             "[Errno #] No such file: '<path>'");
   EXPECT_EQ(MessagePattern("offset 0x1f of 300"), "offset # of #");
+  EXPECT_EQ(MessagePattern("ckpt-20: step 3."), "ckpt-#: step #.");
+}
+
+TEST(MessagePatternTest, NumberHasOnePatternInEachNotation) {
+  for (const char* const number : {"5", "-5", "0.25", "1e-05", "-1.5e+07"}) {
+    EXPECT_EQ(MessagePattern(std::string("loss ") + number + " is bad"),
+              "loss # is bad")
+        << number;
+  }
 }
 
 }  // namespace

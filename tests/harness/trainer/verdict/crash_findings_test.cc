@@ -64,6 +64,18 @@ TEST(CrashFindingsTest, OneException_IsOneFinding_WhereverItCrashes) {
   EXPECT_EQ(findings[0].reason, "reason of kill-4");
 }
 
+TEST(CrashFindingsTest, MessagesThatDifferInNumbers_AreOneFinding) {
+  EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kFails, "loss 0.25 at step 3"),
+                   At(2, "a", RecoveryVerdict::kFails, "loss 1e-05 at step 20"),
+                   At(3, "b", RecoveryVerdict::kFails, "loss -7 at step 4")})
+                .size(),
+            1U);
+  EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kFails, "loss 0.25 at step 3"),
+                   At(2, "a", RecoveryVerdict::kFails, "no loss at step 3")})
+                .size(),
+            2U);
+}
+
 TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
   const std::vector<Judged> diverged = {At(1, "a", RecoveryVerdict::kDiverged),
                                         At(2, "b", RecoveryVerdict::kDiverged),
