@@ -27,8 +27,10 @@ import sys
 import tempfile
 import time
 
+import crash_test_call
 import operation_list
 from argument_types import positive
+from crash_test_call import NoVerdict
 
 BENCH = pathlib.Path(__file__).resolve().parent / "bench"
 KILL_MODES = "before,torn"
@@ -44,10 +46,6 @@ KINDS = {"os.rename": operation_list.RENAME,
          "os.remove": operation_list.UNLINK,
          "os.mkdir": operation_list.MAKE_DIRECTORY,
          "os.rmdir": operation_list.REMOVE_DIRECTORY}
-
-
-class NoVerdict(Exception):
-    """A test without a verdict, as one line."""
 
 
 @dataclasses.dataclass
@@ -124,8 +122,11 @@ def run_ckpt_chaos(told, example, folder, modes):
         options += ["--step-regex", example.step_regex]
     if example.checkpoint:
         options += ["--checkpoint-glob", "{out}/" + example.checkpoint]
-    times, done = _run([told.python, "-m", "ckpt_chaos", "run", *options,
-                        "--", told.python, *example.arguments], example)
+    times, done = _timed(lambda: subprocess.run(
+        [told.python, "-m", "ckpt_chaos", "run", *options, "--", told.python,
+         *example.arguments],
+        env={**os.environ, **example.environment}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True))
     records = [json.loads(path.read_text())
                for path in folder.glob("pt_*/result.json")]
     if done.returncode not in (0, 1) or not records:
@@ -167,17 +168,18 @@ def _points(records, events, verdicts):
 
 
 def run_crash_test(told, example, folder):
-    options = ["--json", f"-j{told.jobs}", "--time", told.time, "--out",
-               str(folder), "--result", example.result]
+    options = [f"-j{told.jobs}", "--time", told.time, "--out", str(folder),
+               "--result", example.result]
     if example.step_regex:
         options += ["--step-regex", example.step_regex]
     if example.checkpoint:
         options += ["--checkpoint", example.checkpoint]
-    times, done = _run([told.program, "crash-test", *options, "--",
-                        told.python, *example.arguments], example)
-    if done.returncode not in (0, 1):
-        raise NoVerdict(f"gauntlet: {_last_line(done)}")
-    result = json.loads(done.stdout)
+    try:
+        times, result = _timed(lambda: crash_test_call.crash_test(
+            told.program, options, [told.python, *example.arguments],
+            environment=example.environment))
+    except NoVerdict as error:
+        raise NoVerdict(f"gauntlet: {error}") from error
     judged = sum(one["verdict"] != "hangs" for one in result["trials"])
     operations = operation_list.read(
         folder / "runs" / "recording" / "log" / "operations")
@@ -191,14 +193,12 @@ def _processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def _run(command, example):
-    """Runs a command. Returns seconds, processor seconds and the ended
-    process."""
+def _timed(run):
+    """Calls a function that runs a process. Returns its seconds and processor
+    seconds, and the function's result."""
     begin, used = time.monotonic(), _processor_seconds()
-    done = subprocess.run(command, env={**os.environ, **example.environment},
-                          stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True)
-    return (time.monotonic() - begin, _processor_seconds() - used), done
+    result = run()
+    return (time.monotonic() - begin, _processor_seconds() - used), result
 
 
 def _last_line(done):

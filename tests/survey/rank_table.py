@@ -8,14 +8,12 @@ a crash test had no verdict; 2: the call is wrong.
 
 import argparse
 import collections
-import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import sysconfig
 
+import crash_test_call
 from argument_types import positive
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -27,16 +25,15 @@ MOST_POINTS = 12
 def crash_test(program, out, command):
     """Returns the result of one crash test of the command, or None."""
     shutil.rmtree(out, ignore_errors=True)
-    done = subprocess.run(
-        [program, "crash-test", "--faults", "rank", "--out", out, "--json",
-         "--result", "final.bin", "--checkpoint", "part-*", "--checkpoint",
-         "complete", "--time", "30m", "--", *command],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE, text=True)
-    if done.returncode > 1:
-        print(f"crash-test: exit code {done.returncode}", file=sys.stderr)
+    options = ["--faults", "rank", "--out", out, "--result", "final.bin",
+               "--checkpoint", "part-*", "--checkpoint", "complete", "--time",
+               "30m"]
+    try:
+        return crash_test_call.crash_test(
+            program, options, command, environment={"OMP_NUM_THREADS": "1"})
+    except crash_test_call.NoVerdict as error:
+        print(f"crash-test: {error}", file=sys.stderr)
         return None
-    return json.loads(done.stdout)
 
 
 def table_of(result):

@@ -15,9 +15,9 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
+import crash_test_call
 import trainer_list
 from argument_types import positive
 
@@ -95,18 +95,16 @@ class Survey:
         command = [word.replace("{python}", sys.executable)
                    .replace("{program}", self.told.program)
                    for word in trainer.command]
-        done = subprocess.run(
-            [self.told.program, "crash-test", "--json", "--out", str(folder),
-             "--time", self.told.time, "--jobs", str(self.told.jobs),
-             "--faults", self.told.faults, *trainer.options, "--", *command],
-            cwd=ROOT, env={**os.environ, **ENVIRONMENT},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            check=False)
+        options = ["--out", str(folder), "--time", self.told.time, "--jobs",
+                   str(self.told.jobs), "--faults", self.told.faults,
+                   *trainer.options]
         try:
-            return json.loads(done.stdout), ""
-        except ValueError:
-            lines = done.stderr.strip().splitlines() or ["no output"]
-            return None, f"exit code {done.returncode}: {lines[-1]}"
+            return crash_test_call.crash_test(
+                self.told.program, options, command, environment=ENVIRONMENT,
+                cwd=ROOT), ""
+        except crash_test_call.NoVerdict as error:
+            # A result without a verdict has its reason in itself.
+            return error.result, "" if error.result else str(error)
 
 
 def counts_of(record):
