@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "engine/epoch_text.h"
+#include "harness/record/base_name.h"
 #include "reports/counted.h"
 #include "reports/events/causes.h"
 #include "reports/events/event_text.h"
@@ -112,6 +114,12 @@ class RoutineRange {
           saved_.push_back(event.step);
         }
         break;
+      case RecordKind::kRetired:
+        if (const auto step = StepInName(BaseName(event.path));
+            step && (deleted_.empty() || deleted_.back() != *step)) {
+          deleted_.push_back(*step);
+        }
+        break;
       default:
         break;
     }
@@ -137,6 +145,9 @@ class RoutineRange {
     if (!saved_.empty()) {
       parts.push_back(fmt::format("saved {}", fmt::join(saved_, ", ")));
     }
+    if (!deleted_.empty()) {
+      parts.push_back(fmt::format("deleted {}", fmt::join(deleted_, ", ")));
+    }
     for (const uint64_t step : begun_) {
       parts.push_back(fmt::format("save of step {} begins", step));
     }
@@ -151,6 +162,7 @@ class RoutineRange {
   std::vector<std::pair<uint64_t, uint64_t>> steps_;
   std::vector<uint64_t> begun_;
   std::vector<uint64_t> saved_;
+  std::vector<uint64_t> deleted_;  // steps of checkpoints
 };
 
 class TimelineBuilder {

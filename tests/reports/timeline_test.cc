@@ -110,6 +110,17 @@ TEST(TimelineTest, FilterTakesWorkersAndSteps) {
       ElementsAre("steps 1-2; saved 2", "resumes from step 2 (step-2)"));
 }
 
+TEST(TimelineTest, FoldedEventsNameDeletedCheckpoints) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[0].events;
+  const RecordEvent deletion = {.kind = RecordKind::kRetired,
+                                .t_ns = events[5].t_ns,
+                                .path = "/ckpt/step-000000001-g1"};
+  events.insert(events.begin() + 6, deletion);
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains("steps 1-3; saved 2; deleted 1"));
+}
+
 TEST(TimelineTest, FilterTakesTimes) {
   EXPECT_THAT(Texts(Sample({.from = Milliseconds(31), .to = Milliseconds(40)})),
               ElementsAre("crash fires: crash worker 1 at step.end, step 3",

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -181,6 +182,75 @@ std::string CauseText(const Record& record, const LostCheckpoint& one) {
       one.name, one.reason);
 }
 
+// Returns the saves, rejections and deletions of checkpoints until that time,
+// in the order of time.
+std::vector<const RecordEvent*> StoreEventsUntil(const Record& record,
+                                                 int64_t until_ns) {
+  std::vector<const RecordEvent*> events;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.t_ns <= until_ns &&
+        (event.kind == RecordKind::kSaveAcknowledged ||
+         event.kind == RecordKind::kRejected ||
+         event.kind == RecordKind::kRetired)) {
+      events.push_back(&event);
+    }
+  });
+  std::ranges::stable_sort(events, {}, [](const RecordEvent* event) {
+    return std::tuple(event->t_ns, event->order);
+  });
+  return events;
+}
+
+struct DeletedCheckpoints {
+  std::set<uint64_t> steps;
+  // True iff more checkpoints than retention keeps were there at each deletion.
+  // Otherwise, one was deleted to make room on the disk.
+  bool by_retention = true;
+};
+
+DeletedCheckpoints DeletedUntil(const Record& record, int64_t until_ns) {
+  DeletedCheckpoints deleted;
+  std::set<std::string_view> there;
+  for (const RecordEvent* event : StoreEventsUntil(record, until_ns)) {
+    const std::string_view name = BaseName(event->path);
+    if (event->kind == RecordKind::kSaveAcknowledged) {
+      if (event->reason != RecordReason::kKeptForGood) there.insert(name);
+      continue;
+    }
+    if (event->kind == RecordKind::kRetired) {
+      if (const auto step = StepInName(name)) deleted.steps.insert(*step);
+      if (std::cmp_less_equal(there.size(), record.setup.keep)) {
+        deleted.by_retention = false;
+      }
+    }
+    there.erase(name);
+  }
+  return deleted;
+}
+
+// Returns "the checkpoint of step 5 was deleted by retention (keep: 1)"; "" if
+// none was deleted until that time.
+std::string DeletedText(const Record& record, int64_t until_ns) {
+  constexpr size_t kMostSteps = 4;
+  const DeletedCheckpoints deleted = DeletedUntil(record, until_ns);
+  const std::set<uint64_t>& steps = deleted.steps;
+  if (steps.empty()) return "";
+  const std::string by =
+      deleted.by_retention && record.setup.keep > 0
+          ? fmt::format(" by retention (keep: {})", record.setup.keep)
+          : "";
+  if (steps.size() == 1) {
+    return fmt::format("the checkpoint of step {} was deleted{}",
+                       *steps.begin(), by);
+  }
+  if (steps.size() > kMostSteps) {
+    return fmt::format("{} checkpoints of steps {} to {} were deleted{}",
+                       steps.size(), *steps.begin(), *steps.rbegin(), by);
+  }
+  return fmt::format("the checkpoints of steps {} were deleted{}",
+                     fmt::join(steps, ", "), by);
+}
+
 }  // namespace
 
 LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
@@ -224,6 +294,9 @@ std::string ExplainRefusal(const Record& record) {
     }
   }
   if (causes.empty()) return "";
+  if (std::string deleted = DeletedText(record, refused_ns); !deleted.empty()) {
+    causes.push_back(std::move(deleted));
+  }
   if (std::string pending = PendingSavesText(
           record, NewestSaveBefore(record, refused_ns), refused_ns);
       !pending.empty()) {

@@ -25,7 +25,7 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 
 // Returns "no checkpoint can be loaded: model-00002-of-00003.safetensors of
 // step-000000004-g1 was damaged by fault rot; …" if a worker refused to start
-// for that reason; else "".
+// for that reason; else "". Names the checkpoints that were deleted before.
 std::string ExplainRefusal(const Record& record);
 
 // Returns "the save of step 8 began and was not acknowledged" with the steps

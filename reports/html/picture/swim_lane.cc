@@ -1,7 +1,9 @@
 #include "reports/html/picture/swim_lane.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "harness/record/base_name.h"
@@ -95,6 +97,13 @@ class SwimLanePicture {
     for (const LostCheckpoint& one : LostCheckpointsOf(record_)) {
       lost_.emplace(one.name);
     }
+    for (const LifeEvents& life : record_.lives) {
+      for (const RecordEvent& event : life.events) {
+        if (event.kind == RecordKind::kRetired) {
+          deleted_.emplace(BaseName(event.path), event.t_ns);
+        }
+      }
+    }
     for (size_t i = 0; i < record_.lives.size(); ++i) {
       saves_.push_back(SavesOf(record_.lives[i], processes_[i].end_ns));
       for (const SaveSpan& save : saves_.back()) {
@@ -136,17 +145,19 @@ class SwimLanePicture {
     return {0, is_beyond ? reference_end_ : last_step_ / 2, last_step_};
   }
 
-  bool IsLost(const LifeEvents& life, const SaveSpan& save) const {
-    return save.state == SaveSpan::State::kCommitted && save.end &&
-           lost_.contains(std::string(BaseName(life.events[*save.end].path)));
-  }
-
   // Returns the symbol at the end of a committed save.
   std::string CommittedSymbol(const LifeEvents& life, const SaveSpan& save,
                               const PicturePoint& at) const {
-    return IsLost(life, save) ? Symbol(kLostSymbol, at,
-                                       SaveText(save) + ", but damaged or lost")
-                              : Symbol(kCommittedSymbol, at, SaveText(save));
+    const std::string name(save.end ? BaseName(life.events[*save.end].path)
+                                    : "");
+    const bool is_lost = lost_.contains(name);
+    std::string text = SaveText(save);
+    if (is_lost) text += ", but damaged or lost";
+    if (const auto deleted = deleted_.find(name); deleted != deleted_.end()) {
+      text += fmt::format(", deleted at {}",
+                          DurationText(deleted->second - axis_.begin_ns()));
+    }
+    return Symbol(is_lost ? kLostSymbol : kCommittedSymbol, at, text);
   }
 
   std::string Description() const {
@@ -165,6 +176,14 @@ class SwimLanePicture {
     if (!committed.empty()) {
       text += fmt::format(" Checkpoints committed: steps {}.",
                           fmt::join(committed, ", "));
+    }
+    std::set<uint64_t> deleted;
+    for (const auto& [name, t_ns] : deleted_) {
+      if (const auto step = StepInName(name)) deleted.insert(*step);
+    }
+    if (!deleted.empty()) {
+      text += fmt::format(" Checkpoints deleted: steps {}.",
+                          fmt::join(deleted, ", "));
     }
     for (const TrainingSegment& segment : segments_) {
       const uint64_t begin = segment.points.front().step;
@@ -465,6 +484,8 @@ class SwimLanePicture {
   uint64_t last_step_ = 0;
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
   std::set<std::string> lost_;  // names of checkpoints
+  // Times of the deletion of checkpoints that were kept no longer, by name.
+  std::map<std::string, int64_t> deleted_;
   size_t hidden_lanes_ = 0;
 };
 

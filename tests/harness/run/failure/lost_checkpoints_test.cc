@@ -1,7 +1,13 @@
 #include "harness/run/failure/lost_checkpoints.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -102,6 +108,78 @@ TEST(LostCheckpointsTest, OnlyAPowerCutAfterTheAcknowledgementIsNamed) {
   record.machine[0].t_ns = 0;
   EXPECT_THAT(ExplainLoss(record, verdict).cause,
               HasSubstr("though no fault damaged it"));
+}
+
+RecordEvent Saved(int64_t t_ns, uint64_t step) {
+  return {.kind = RecordKind::kSaveAcknowledged,
+          .t_ns = t_ns,
+          .step = step,
+          .path = fmt::format("/ckpt/step-{:09}-g1", step)};
+}
+
+RecordEvent Deleted(int64_t t_ns, uint64_t step) {
+  return {.kind = RecordKind::kRetired,
+          .t_ns = t_ns,
+          .path = fmt::format("/ckpt/step-{:09}-g1", step)};
+}
+
+// Returns a record with these events, in which the checkpoint of step 10 is
+// damaged and a worker then refuses to start.
+Record RecordOfARefusal(int keep, std::vector<RecordEvent> events) {
+  Record record;
+  record.setup.keep = keep;
+  events.push_back({.kind = RecordKind::kDamaged,
+                    .t_ns = 50,
+                    .path = "/ckpt/step-000000010-g1.tmp/model.safetensors",
+                    .detail = "rot"});
+  record.lives = {
+      {.life = 1, .events = std::move(events)},
+      {.life = 2,
+       .events = {{.kind = RecordKind::kLifeEnd, .t_ns = 100, .count = 7}}}};
+  return record;
+}
+
+constexpr const char* kRot =
+    "no checkpoint can be loaded: model.safetensors of step-000000010-g1 was "
+    "damaged by fault rot";
+
+TEST(LostCheckpointsTest, CheckpointThatRetentionDeletedIsPartOfTheCause) {
+  EXPECT_EQ(ExplainRefusal(RecordOfARefusal(
+                1, {Saved(1, 5), Saved(2, 10), Deleted(3, 5)})),
+            std::string(kRot) +
+                "; the checkpoint of step 5 was deleted by retention (keep: "
+                "1)");
+  EXPECT_EQ(
+      ExplainRefusal(
+          RecordOfARefusal(1, {Saved(1, 3), Saved(2, 5), Deleted(3, 3),
+                               Saved(4, 10), Deleted(5, 5)})),
+      std::string(kRot) +
+          "; the checkpoints of steps 3, 5 were deleted by retention (keep: "
+          "1)");
+}
+
+TEST(LostCheckpointsTest, ManyDeletedCheckpointsAreCounted) {
+  std::vector<RecordEvent> events = {Saved(1, 1)};
+  for (int64_t step = 2; step <= 10; ++step) {
+    events.push_back(Saved(2 * step, static_cast<uint64_t>(step)));
+    events.push_back(Deleted(2 * step + 1, static_cast<uint64_t>(step - 1)));
+  }
+  EXPECT_EQ(ExplainRefusal(RecordOfARefusal(1, std::move(events))),
+            std::string(kRot) +
+                "; 9 checkpoints of steps 1 to 9 were deleted by retention "
+                "(keep: 1)");
+}
+
+TEST(LostCheckpointsTest, DeletionToMakeRoomIsNotCalledRetention) {
+  EXPECT_EQ(ExplainRefusal(RecordOfARefusal(
+                3, {Saved(1, 5), Saved(2, 10), Deleted(3, 5)})),
+            std::string(kRot) + "; the checkpoint of step 5 was deleted");
+}
+
+TEST(LostCheckpointsTest, DeletionAfterTheRefusalIsNotNamed) {
+  EXPECT_EQ(
+      ExplainRefusal(RecordOfARefusal(1, {Saved(2, 10), Deleted(101, 5)})),
+      kRot);
 }
 
 }  // namespace

@@ -141,6 +141,18 @@ TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
   EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
 }
 
+TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
+  Record record = RecordWithACheckpoint();
+  EXPECT_THAT(Picture(record), Not(HasSubstr("deleted")));
+  record.lives[0].events.insert(
+      record.lives[0].events.begin() + 6,
+      At(record, 32, {.kind = RecordKind::kRetired, .path = "/ckpt/step-2"}));
+  EXPECT_THAT(Picture(record),
+              AllOf(HasSubstr("Checkpoints deleted: steps 2."),
+                    HasSubstr("<title>checkpoint of step 2 committed after 2 "
+                              "ms, deleted at 32 ms</title>")));
+}
+
 TEST(SwimLaneTest, TextsSayWhatHappened) {
   const std::string picture = Picture(FullRecord());
   EXPECT_THAT(picture, HasSubstr("<title>31 ms: crash fires: crash worker 1 at "
