@@ -54,9 +54,9 @@ struct CaseResult {
   std::string timeline;   // path of a trace file; "" if there is none
   std::string directory;  // folder of the case's files; "" if none are kept
   // Cause in one sentence: the first difference of the state from the
-  // reference, down to the tensor and the value, or else the acknowledged
-  // checkpoint that was lost. "" if neither exists, or the cause was not
-  // determined.
+  // reference, down to the tensor and the value; or else the acknowledged
+  // checkpoint that was lost, or the reason for a refusal or an older resume
+  // than expected. "" if none exists, or the cause was not determined.
   std::string cause;
   FailureSummary summary = {};                 // only if the case failed
   std::vector<std::string> planted_bugs = {};  // switched on in the engine

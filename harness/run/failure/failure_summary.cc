@@ -16,6 +16,7 @@
 #include "harness/record/power_cut.h"
 #include "harness/run/failure/loss_differences.h"
 #include "harness/run/failure/lost_checkpoints.h"
+#include "harness/run/failure/old_resume.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -269,6 +270,9 @@ void ExplainFailure(const Record& record, CaseResult& result) {
   }
   if (result.cause.empty() && record.expect.outcome != Outcome::kRefuses) {
     result.cause = ExplainRefusal(record);
+  }
+  if (result.cause.empty()) {
+    result.cause = ExplainOldResume(outline, result.verdict);
   }
   result.summary = {.faults = FaultsText(outline),
                     .recovery = RecoveryText(record, result.verdict.facts),

@@ -1,0 +1,20 @@
+// Explains why a run resumed from an older step than its scenario expects.
+#ifndef GAUNTLET_HARNESS_RUN_FAILURE_OLD_RESUME_H_
+#define GAUNTLET_HARNESS_RUN_FAILURE_OLD_RESUME_H_
+
+#include <string>
+
+#include "harness/oracle/history/outline.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+// Returns "the save of step 12 was still being written when worker 2 was
+// killed, 575 ms after it began; …", or the newer checkpoint that could not be
+// loaded. Returns "" if the expectations `resumed_from` and `recomputed_steps`
+// are met, or if the record shows no reason.
+std::string ExplainOldResume(const Outline& outline, const Verdict& verdict);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_FAILURE_OLD_RESUME_H_

@@ -1,0 +1,183 @@
+#include "harness/run/failure/old_resume.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr const char* kEight = "/ckpt/step-000000008-g1";
+constexpr const char* kTwelve = "/ckpt/step-000000012-g1";
+
+// Returns a run that expects to resume from step 12 and resumes from step 8.
+// Its save of step 8 takes 620 ms. That of step 12 begins at 1,000 ms, and
+// worker 2 is killed 575 ms later.
+Record LateSaveRun() {
+  Record record;
+  record.expect.resumed_from_step = 12;
+  record.faults = {
+      {.id = "slowdisk", .kind = "slow", .in_save = true, .always = true}};
+  record.lives = {
+      {.worker = 0,
+       .life = 1,
+       .events = {{.kind = K::kGeneration, .t_ns = 1, .generation = 1},
+                  {.kind = K::kInitialized, .t_ns = 2, .generation = 1},
+                  {.kind = K::kSaveBegin,
+                   .t_ns = 100 * kMs,
+                   .step = 8,
+                   .path = kEight},
+                  {.kind = K::kFaultFired,
+                   .t_ns = 101 * kMs,
+                   .step = 9,
+                   .path = "ckpt.shard.open",
+                   .detail = "slowdisk"},
+                  {.kind = K::kSaveAcknowledged,
+                   .t_ns = 720 * kMs,
+                   .step = 8,
+                   .path = kEight},
+                  {.kind = K::kSaveBegin,
+                   .t_ns = 1'000 * kMs,
+                   .step = 12,
+                   .path = kTwelve},
+                  {.kind = K::kFaultAgain,
+                   .t_ns = 1'001 * kMs,
+                   .step = 13,
+                   .path = "ckpt.shard.open",
+                   .detail = "slowdisk"},
+                  {.kind = K::kStep, .t_ns = 1'500 * kMs, .step = 14}}},
+      {.worker = 0,
+       .life = 2,
+       .events = {
+           {.kind = K::kGeneration, .t_ns = 2'000 * kMs, .generation = 2},
+           {.kind = K::kResumed,
+            .t_ns = 2'001 * kMs,
+            .generation = 2,
+            .step = 8,
+            .path = kEight}}}};
+  record.launchers = {{.events = {{.kind = K::kExited,
+                                   .t_ns = 1'575 * kMs,
+                                   .count = 137,
+                                   .about = 2,
+                                   .incarnation = 1,
+                                   .reason = RecordReason::kSignal},
+                                  {.kind = K::kExited,
+                                   .t_ns = 1'600 * kMs,
+                                   .count = 75,
+                                   .about = 0,
+                                   .incarnation = 1,
+                                   .reason = RecordReason::kExited}}}};
+  return record;
+}
+
+std::vector<RecordEvent>& FirstLife(Record& record) {
+  return record.lives[0].events;
+}
+
+Verdict Unmet(const std::string& expectation) {
+  return {.broken_expectations = {{.invariant = "expectation",
+                                   .name = expectation,
+                                   .message = ""}},
+          .facts = {.resumed_from = 8, .recomputed_steps = 6}};
+}
+
+std::string CauseOf(const Record& record,
+                    const std::string& unmet = "resumed_from") {
+  return ExplainOldResume(Outline(record), Unmet(unmet));
+}
+
+constexpr const char* kLate =
+    "the save of step 12 was still being written when worker 2 was killed, 575 "
+    "ms after it began; the save before took 620 ms; slowdisk (slow) delayed "
+    "it";
+
+TEST(OldResumeTest, SaveThatAKillCutShortIsTheCause) {
+  const Record record = LateSaveRun();
+  EXPECT_EQ(CauseOf(record, "resumed_from"), kLate);
+  EXPECT_EQ(CauseOf(record, "recomputed_steps"), kLate);
+}
+
+TEST(OldResumeTest, MetExpectationNeedsNoCause) {
+  Record record = LateSaveRun();
+  EXPECT_EQ(CauseOf(record, "restarts"), "");
+  record.expect.resumed_from_step = 4;
+  EXPECT_EQ(CauseOf(record), "") << "the resume is newer than expected";
+}
+
+TEST(OldResumeTest, FaultThatDidNotFireInTheSaveIsNotNamed) {
+  Record record = LateSaveRun();
+  FirstLife(record)[6].t_ns = 999 * kMs;
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 was still being written when worker 2 was "
+            "killed, 575 ms after it began; the save before took 620 ms");
+}
+
+TEST(OldResumeTest, FaultOutsideOfSavesIsNotNamed) {
+  Record record = LateSaveRun();
+  record.faults[0].in_save = false;
+  EXPECT_EQ(CauseOf(record).find("slowdisk"), std::string::npos);
+}
+
+TEST(OldResumeTest, FirstEndIsNamed) {
+  Record record = LateSaveRun();
+  record.machine = {
+      {.kind = K::kPowerCut, .t_ns = 1'400 * kMs, .path = "w0.1"}};
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 was still being written when host w0.1 lost "
+            "power, 400 ms after it began; the save before took 620 ms; "
+            "slowdisk (slow) delayed it");
+}
+
+TEST(OldResumeTest, AcknowledgedSaveIsNoCause) {
+  Record record = LateSaveRun();
+  FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
+                               .t_ns = 1'510 * kMs,
+                               .step = 12,
+                               .path = kTwelve});
+  EXPECT_EQ(CauseOf(record), "");
+}
+
+TEST(OldResumeTest, FailedSaveIsTheCause) {
+  Record record = LateSaveRun();
+  FirstLife(record).push_back(
+      {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
+  EXPECT_EQ(CauseOf(record), "the save of step 12 failed");
+}
+
+// Returns LateSaveRun() with a save of step 12 that is acknowledged.
+Record SavedRun() {
+  Record record = LateSaveRun();
+  FirstLife(record).push_back({.kind = K::kSaveAcknowledged,
+                               .t_ns = 1'510 * kMs,
+                               .step = 12,
+                               .path = kTwelve});
+  return record;
+}
+
+TEST(OldResumeTest, DamagedCheckpointIsTheCause) {
+  Record record = SavedRun();
+  FirstLife(record).push_back(
+      {.kind = K::kDamaged,
+       .t_ns = 1'505 * kMs,
+       .path = std::string(kTwelve) + ".tmp/model.safetensors",
+       .detail = "rot"});
+  EXPECT_EQ(CauseOf(record),
+            "model.safetensors of step-000000012-g1 was damaged by fault rot");
+}
+
+TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
+  Record record = SavedRun();
+  std::vector<RecordEvent>& restarted = record.lives[1].events;
+  restarted.insert(restarted.begin(), RecordEvent{.kind = K::kRejected,
+                                                  .t_ns = 1'990 * kMs,
+                                                  .path = kTwelve,
+                                                  .detail = "no manifest"});
+  EXPECT_EQ(CauseOf(record), "step-000000012-g1 was rejected (no manifest)");
+}
+
+}  // namespace
+}  // namespace gauntlet
