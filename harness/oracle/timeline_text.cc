@@ -4,6 +4,7 @@
 #include <ranges>
 #include <utility>
 
+#include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
 #include <fmt/format.h>
 
@@ -52,14 +53,18 @@ bool IsOfTheStory(const LifeEvents& life, const RecordEvent& event) {
   }
 }
 
-std::string FiredText(const Record& record, const RecordEvent& event) {
+std::string FiredText(const Record& record, const LifeEvents& life,
+                      const RecordEvent& event) {
+  const std::string in_save = SaveOfFaultText(record, event);
+  const std::string place =
+      in_save.empty() ? fmt::format("step {}", event.step) : in_save;
+  const std::string times = TimesFiredText(life, event.detail);
   for (const RecordFault& fault : record.faults) {
     if (fault.id == event.detail) {
-      return fmt::format("step {}  {}: {}", event.step, fault.id,
-                         fault.summary);
+      return fmt::format("{}  {}: {}{}", place, fault.id, fault.summary, times);
     }
   }
-  return fmt::format("step {}  {}", event.step, event.detail);
+  return fmt::format("{}  {}{}", place, event.detail, times);
 }
 
 // Returns "step-000000005-g1, generation 1"; the name alone if it has no
@@ -80,10 +85,11 @@ std::string LossText(const RecordEvent& event) {
 }
 
 // REQUIRES: IsOfTheStory(life, event), for the life that emitted the event.
-std::string TextOf(const Record& record, const RecordEvent& event) {
+std::string TextOf(const Record& record, const LifeEvents& life,
+                   const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
-      return FiredText(record, event);
+      return FiredText(record, life, event);
     case RecordKind::kWorkerLost:
       return LossText(event);
     case RecordKind::kResumed:
@@ -138,7 +144,8 @@ std::vector<std::string> TimelineText(const Outline& outline) {
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
       if (!IsOfTheStory(life, event)) continue;
-      all.push_back({event.t_ns, NameOf(life) + "  " + TextOf(record, event)});
+      all.push_back(
+          {event.t_ns, NameOf(life) + "  " + TextOf(record, life, event)});
     }
   }
   AddPowerCuts(record, all);

@@ -7,6 +7,7 @@
 
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
+#include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
 #include "harness/record/value_text.h"
 #include "reports/events/process_spans.h"
@@ -24,10 +25,14 @@ std::string AfterColon(std::string_view text) {
   return text.empty() ? "" : fmt::format(": {}", text);
 }
 
-std::string FaultText(const Record& record, const RecordEvent& event) {
+std::string FaultText(const Record& record, const LifeEvents& life,
+                      const RecordEvent& event) {
   for (const RecordFault& fault : record.faults) {
     if (fault.id == event.detail) {
-      return fmt::format("{} fires: {}", fault.id, fault.summary);
+      const std::string in_save = SaveOfFaultText(record, event);
+      return fmt::format("{} fires: {}{}{}{}", fault.id, fault.summary,
+                         in_save.empty() ? "" : ", ", in_save,
+                         TimesFiredText(life, event.detail));
     }
   }
   return fmt::format("{} fires at {}", event.detail, event.path);
@@ -241,7 +246,8 @@ std::string TextOfMachine(const Record& record, const RecordEvent& event) {
 
 std::string EventText(const Record& record, const LifeEvents& life,
                       const RecordEvent& event) {
-  if (event.kind == RecordKind::kFaultFired) return FaultText(record, event);
+  if (event.kind == RecordKind::kFaultFired)
+    return FaultText(record, life, event);
   if (event.kind == RecordKind::kDamaged) {
     return fmt::format("{} damaged by fault {}", BaseName(event.path),
                        event.detail);

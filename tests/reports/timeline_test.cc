@@ -121,6 +121,27 @@ TEST(TimelineTest, FoldedEventsNameDeletedCheckpoints) {
               testing::Contains("steps 1-3; saved 2; deleted 1"));
 }
 
+TEST(TimelineTest, FaultInASaveNamesTheSave) {
+  Record record = SampleRecord();
+  record.faults[0].in_save = true;
+  record.lives[2].events[3].t_ns = record.lives[0].events[3].t_ns + 1'000'000;
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains("crash fires: crash worker 1 at step.end, step "
+                                "3, in the save of step 2 (training was at "
+                                "step 3)"));
+}
+
+TEST(TimelineTest, FaultThatFiresAgainIsCounted) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[2].events;
+  RecordEvent again = events[3];
+  again.kind = RecordKind::kFaultAgain;
+  events.push_back(again);
+  EXPECT_THAT(Texts(TimelineOf(record, {})),
+              testing::Contains("crash fires: crash worker 1 at step.end, step "
+                                "3 (fired 2 times)"));
+}
+
 TEST(TimelineTest, FilterTakesTimes) {
   EXPECT_THAT(Texts(Sample({.from = Milliseconds(31), .to = Milliseconds(40)})),
               ElementsAre("crash fires: crash worker 1 at step.end, step 3",

@@ -1,0 +1,69 @@
+#include "harness/record/fault_occurrence.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+auto TimeOf(const RecordEvent& event) {
+  return std::tuple(event.t_ns, event.order);
+}
+
+bool BeginsOrEndsASave(const RecordEvent& event) {
+  return event.kind == RecordKind::kSaveBegin ||
+         event.kind == RecordKind::kSaveAcknowledged ||
+         event.kind == RecordKind::kSaveFailed ||
+         event.kind == RecordKind::kGeneration;
+}
+
+// Returns the step of the save that was under way at the event: the newest one
+// had begun, and was neither acknowledged nor failed. A save of an older
+// generation is no longer under way.
+std::optional<uint64_t> SaveUnderWayAt(const Record& record,
+                                       const RecordEvent& at) {
+  const RecordEvent* newest = nullptr;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (BeginsOrEndsASave(event) && TimeOf(event) <= TimeOf(at) &&
+          (newest == nullptr || TimeOf(event) >= TimeOf(*newest))) {
+        newest = &event;
+      }
+    }
+  }
+  if (newest == nullptr || newest->kind != RecordKind::kSaveBegin) {
+    return std::nullopt;
+  }
+  return newest->step;
+}
+
+}  // namespace
+
+std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
+  const auto fault =
+      std::ranges::find(record.faults, event.detail, &RecordFault::id);
+  if (fault == record.faults.end() || !fault->in_save) return "";
+  const std::optional<uint64_t> step = SaveUnderWayAt(record, event);
+  if (!step) return "";
+  return fmt::format(
+      "in the save of step {}{}", *step,
+      *step == event.step
+          ? ""
+          : fmt::format(" (training was at step {})", event.step));
+}
+
+std::string TimesFiredText(const LifeEvents& life, std::string_view fault) {
+  const auto times =
+      std::ranges::count_if(life.events, [&](const RecordEvent& event) {
+        return (event.kind == RecordKind::kFaultFired ||
+                event.kind == RecordKind::kFaultAgain) &&
+               event.detail == fault;
+      });
+  return times > 1 ? fmt::format(" (fired {} times)", times) : "";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,24 @@
+// When a fault fired and how often, according to a record.
+#ifndef GAUNTLET_HARNESS_RECORD_FAULT_OCCURRENCE_H_
+#define GAUNTLET_HARNESS_RECORD_FAULT_OCCURRENCE_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Returns "in the save of step 4 (training was at step 5)" for a fault that
+// fired while a checkpoint was being written, at a point of a save; "" for any
+// other fault. The text has the step of the training only if it differs.
+//
+// REQUIRES: `event` is a kFaultFired event of the record.
+std::string SaveOfFaultText(const Record& record, const RecordEvent& event);
+
+// Returns " (fired 14 times)"; "" if the process fired the fault only once.
+std::string TimesFiredText(const LifeEvents& life, std::string_view fault);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_FAULT_OCCURRENCE_H_
