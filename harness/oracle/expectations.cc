@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
@@ -76,7 +77,11 @@ class Expectations {
 
 RunFacts FactsOf(const Outline& outline) {
   RunFacts facts;
-  facts.faults_fired = outline.occurrences.size();
+  std::set<std::string_view> fired;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    fired.insert(occurrence.fault->id);
+  }
+  facts.faults_fired = fired.size();
   const std::vector<LauncherRun>& launchers = outline.record.launchers;
   for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;

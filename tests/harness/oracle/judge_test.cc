@@ -46,6 +46,29 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
           "(step-000000004-evaluation_due-g1, generation 1)"));
 }
 
+TEST(JudgeTest, FaultCountsOnce_HoweverOftenItFires) {
+  Record record = RecoveredRun().record();
+  std::vector<RecordEvent>* fired_in = nullptr;
+  RecordEvent fired;
+  for (LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != K::kFaultFired) continue;
+      fired_in = &life.events;
+      fired = event;
+    }
+  }
+  ASSERT_NE(fired_in, nullptr);
+  ASSERT_NE(fired_in, &record.lives.back().events);
+  record.lives.back().events.push_back(fired);
+  fired.kind = K::kFaultAgain;
+  fired_in->push_back(fired);
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.facts.faults_fired, 1u);
+  EXPECT_THAT(verdict.story,
+              testing::Contains("worker 1, incarnation 1  step 6  crash-w1: "
+                                "crash worker 1 at step.end (fired 2 times)"));
+}
+
 TEST(JudgeTest, StoryHasExitsWithAnErrorThatNoLossExplains) {
   ScriptedRun run = RefusedRun();
   const Emitter chief = WorkerProcess(0, 2);
