@@ -26,8 +26,9 @@ constexpr std::array kInvariants = {
         "a save is begun whenever one is due, and a rejoin recomputes no step "
         "that a survivor holds"},
     InvariantInfo{"store",
-                  "acknowledged checkpoints stay loadable, none torn or fenced "
-                  "is loaded, no partial files are left"},
+                  "acknowledged checkpoints stay loadable unless a fault "
+                  "damaged them, none torn or fenced is loaded, no partial "
+                  "files are left"},
     InvariantInfo{"no-cold-start",
                   "training never starts from step 0 after an acknowledged "
                   "save"},
