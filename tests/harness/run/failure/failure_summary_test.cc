@@ -137,6 +137,25 @@ expect: {outcome: )";
             VerdictKind::kPass);
 }
 
+TEST_F(FailureSummaryTest, RefusalNamesTheCheckpointThatRetentionDeleted) {
+  const CaseResult result = Run(CaseThatKeeps(1, R"(faults:
+  - id: rot
+    at: {worker: 1, save: 2, point: ckpt.shard.write, offset: 0%}
+    do: bit_flip
+    with: {offset: 75%}
+  - id: crash
+    at: {worker: 1, step: 10, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)"));
+  ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(result.cause,
+            "no checkpoint can be loaded: model-00002-of-00002.safetensors of "
+            "step-000000008-g1 was damaged by fault rot; the checkpoint of "
+            "step 4 was deleted by retention (keep: 1)");
+  EXPECT_EQ(result.verdict.facts.faults_fired, 2u);
+}
+
 TEST_F(FailureSummaryTest, SaveAcknowledgedBeforeItsRenameIsTheCause) {
   const CaseResult result = Run(SmallCase(R"(disk: {profile: weak}
 planted_bugs: acknowledge-before-rename
