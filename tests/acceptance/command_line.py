@@ -24,6 +24,7 @@ CRASH = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [
 # recorded.
 CRASH_OF_ANY_LIFE = CRASH.replace('"incarnation": 1', '"incarnation": "any"')
 SMALL = ("--epochs", "1", "--replicas", "2", "--save-every", "4")
+SOON_S = 10  # about a second on an idle machine
 
 
 def gauntlet(run, *arguments, environment=None):
@@ -323,6 +324,8 @@ def an_interrupted_exploration_says_how_to_resume(run):
     expect_equal(f"lines that do not fit in {text}",
                  [one for one in lines[1:-1] if len(one) >= columns], [])
     match = re.fullmatch(
+        r"gauntlet explore: stopping, keeping the findings so far; Ctrl-C "
+        r"again ends at once\n"
         r"gauntlet explore: interrupted after [0-9,]+ cases?: nothing was "
         r"found, report in (\S+); resume with: gauntlet (explore .* "
         r"--first-case [0-9]+) --time \S+\n", lines[-1])
@@ -331,6 +334,27 @@ def an_interrupted_exploration_says_how_to_resume(run):
     resumed = gauntlet(run, *match[2].split(), "--cases", "3")
     expect_equal(f"exit code of {match[2]} ({resumed.stderr})",
                  resumed.returncode in (0, 3), True)
+
+
+def an_exploration_of_crash_states_ends_soon(run):
+    """A turn of the crash-state search ends on an interrupt, too."""
+    exploration = subprocess.Popen(
+        [run.program, "explore", "--time", "900s"], cwd=run.directory,
+        stdin=subprocess.DEVNULL, text=True, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE)
+    try:
+        while "crash states " not in (line := exploration.stderr.readline()):
+            expect(line, "the exploration ended")
+        began = time.monotonic()
+        exploration.send_signal(signal.SIGINT)
+        _, errors = exploration.communicate(timeout=DEADLINE_S)
+        seconds = time.monotonic() - began
+    finally:
+        exploration.kill()
+    expect_equal(f"exit code ({errors})", exploration.returncode, 130)
+    expect("gauntlet explore: stopping, " in errors, errors)
+    expect("gauntlet explore: interrupted after " in errors, errors)
+    expect(seconds < SOON_S, f"took {seconds:.1f} s")
 
 
 def what_one_world_recorded_is_replayed_in_the_other(run):
@@ -628,6 +652,7 @@ CHECKS = (
     what_cannot_be_written_is_said_before_anything_runs,
     an_exploration_ends_at_once_on_a_signal,
     an_interrupted_exploration_says_how_to_resume,
+    an_exploration_of_crash_states_ends_soon,
     what_one_world_recorded_is_replayed_in_the_other,
     memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chaos/sim/disk/durability_profile.h"
@@ -91,6 +92,7 @@ class Watch {
  public:
   Watch(const CrashStatesTask& task, Console& console)
       : task_(task),
+        console_(console),
         limits_{.time = task.time, .cases = task.command.cases},
         progress_(clock_, console.err, console.err_style) {}
 
@@ -98,6 +100,15 @@ class Watch {
     return std::chrono::duration<double>(clock_.Now() - begin_).count();
   }
   bool interrupted() const { return host_.TerminationNotices() > 0; }
+  // Returns interrupted(); prints kStopping once.
+  bool StopIsDue() {
+    if (!interrupted()) return false;
+    if (!std::exchange(said_stopping_, true)) {
+      progress_.Clear();
+      console_.err << kStopping << std::flush;
+    }
+    return true;
+  }
 
   Proceed See(const CrashStateReport& report) {
     if (progress_.IsDue()) {
@@ -122,12 +133,14 @@ class Watch {
 
  private:
   const CrashStatesTask& task_;
+  Console& console_;
   const ExploreLimits limits_;
   SystemClock clock_;
   RealHost host_;
   const Time begin_ = clock_.Now();
   ExploreProgress progress_;
   bool late_ = false;
+  bool said_stopping_ = false;
 };
 
 // Returns the parts that are searched by default. Under kLyingFsync no
@@ -250,6 +263,7 @@ int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
   options.on_progress = [&](const CrashStateReport& report) {
     return watch.See(report);
   };
+  options.stop = [&] { return watch.StopIsDue(); };
   options.name_of = [&](const std::string& id) {
     return fmt::format("crash state {}: {}", id,
                        CommandForImage(task.command, id));

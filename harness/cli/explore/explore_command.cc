@@ -149,7 +149,7 @@ class Explorer final : public CampaignObserver {
   }
 
   void Progress(const CampaignReport& report) override {
-    if (progress_.IsDue()) progress_.Show(StatusOf(report, limits_));
+    if (!said_stopping_ && progress_.IsDue()) progress_.Show(StatusOf(report, limits_));
   }
 
   void Found(const CampaignFinding& finding) override {
@@ -179,7 +179,14 @@ class Explorer final : public CampaignObserver {
     talk() << RenderCrashFinding(crash_states_.back()) << std::flush;
   }
 
-  bool Interrupted() override { return host_.TerminationNotices() > 0; }
+  bool Interrupted() override {
+    if (host_.TerminationNotices() == 0) return false;
+    if (!std::exchange(said_stopping_, true)) {
+      progress_.Clear();
+      console_.err << kStopping << std::flush;
+    }
+    return true;
+  }
 
  private:
   std::ostream& talk() { return text_ ? console_.out : console_.err; }
@@ -271,6 +278,7 @@ class Explorer final : public CampaignObserver {
   std::vector<FindingFiles> files_;  // in the order of the findings
   std::vector<WrittenCrashFinding> crash_states_;
   Status write_status_;
+  bool said_stopping_ = false;
 };
 
 int Explore(const Case& base, const ExploreCommand& command,
@@ -329,6 +337,7 @@ Result<ExploreCommand> InItsShard(ExploreCommand command) {
 
 int RunExplore(const ExploreCommand& given, Console& console) {
   InstallSignalHandlers();
+  ExitOnSecondInterrupt(static_cast<int>(ExitCode::kInterrupted));
   InstallCrashNotice();
   const Result<ExploreCommand> in_shard = InItsShard(given);
   if (!in_shard.ok()) {

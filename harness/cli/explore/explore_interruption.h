@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "harness/cli/flags/commands.h"
 #include "harness/explore/campaign/campaign.h"
@@ -18,6 +19,11 @@ namespace gauntlet {
 // of --time. In other modes, it restarts the exploration.
 std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
                             const CampaignReport& report);
+
+// Printed once an interrupted exploration begins to end.
+inline constexpr std::string_view kStopping =
+    "gauntlet explore: stopping, keeping the findings so far; Ctrl-C again "
+    "ends at once\n";
 
 struct StoredExploration {
   size_t findings = 0;  // those with a file in the directory

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -205,21 +206,29 @@ class Campaign {
 
   void StopWhereDue(CasePool& pool) {
     if (ended_) return;
-    if (observer_.Interrupted()) {
-      report_.end = CampaignEnd::kInterrupted;
-    } else if (options_.time && clock_.Now() - begin_ >= *options_.time) {
-      report_.end = CampaignEnd::kTime;
-    } else {
-      return;
-    }
+    const std::optional<CampaignEnd> end = DueEnd();
+    if (!end) return;
+    report_.end = *end;
     ended_ = true;
     pool.Cut();
   }
 
+  // Returns the end that an interrupt or the time limit requires now; nullopt:
+  // neither.
+  std::optional<CampaignEnd> DueEnd() {
+    if (observer_.Interrupted()) return CampaignEnd::kInterrupted;
+    if (options_.time && clock_.Now() - begin_ >= *options_.time) {
+      return CampaignEnd::kTime;
+    }
+    return std::nullopt;
+  }
+
   void BeginCrashStates(const Case& base) {
     if (!options_.crash_states) return;
+    CrashStateOptions options = *options_.crash_states;
+    options.stop = [this] { return DueEnd().has_value(); };
     Result<CrashStateSearch> search =
-        CrashStateSearch::Make(base, references_, *options_.crash_states);
+        CrashStateSearch::Make(base, references_, options);
     if (search.ok()) {
       crash_states_ = std::make_unique<CrashStateSearch>(*std::move(search));
     } else {

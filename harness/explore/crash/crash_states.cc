@@ -133,6 +133,8 @@ class Exploration {
   void Report(const Build& build, const Describe& describe,
               const CrashOwed& owed);
   bool GoesOn();
+  // Sets stopped_ once options_.stop returns true. Returns stopped_.
+  bool IsStopped();
 
   const RunPlan& plan_;
   const Trajectory& trajectory_;
@@ -161,6 +163,11 @@ bool Exploration::GoesOn() {
     stopped_ = options_.on_progress(report_) == Proceed::kStop;
   }
   return !stopped_;
+}
+
+bool Exploration::IsStopped() {
+  stopped_ = stopped_ || options_.stop();
+  return stopped_;
 }
 
 CrashOutcome Exploration::RecoverOnce(ImageDirectory& image) {
@@ -240,6 +247,8 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
+    // A crash point may have many images, all of them known.
+    if (IsStopped()) return false;
     const ImageId id = {.profile = counts.profile,
                         .window = counts.window,
                         .operation = operation,
@@ -290,7 +299,7 @@ Status Exploration::Begin(const CrashStatePart& part,
 
 Status Exploration::TakeTurn(PartRun& run) {
   const uint64_t until = recoveries_ + kTurn;
-  while (!run.done() && !stopped_ && recoveries_ < until) {
+  while (!run.done() && recoveries_ < until && !IsStopped()) {
     if (run.part.window == CrashWindow::kRot) {
       RotNext(run);
     } else {

@@ -145,6 +145,9 @@ struct CrashStateOptions {
   // Shard of the distinct crash states to recover, each with all its crash
   // points. Every shard counts all crash points and all states left out.
   ShardChoice shard = {};
+  // Called at each crash point and image. Returns true to end the search with
+  // the findings so far.
+  std::function<bool()> stop = [] { return false; };
   // Called occasionally, between images, with the report so far; null: never.
   std::function<Proceed(const CrashStateReport&)> on_progress;
   // Describes the recovery of an image, for the message if the program crashes

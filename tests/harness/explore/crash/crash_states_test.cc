@@ -368,6 +368,18 @@ TEST(CrashStatesTest, StopsWhenItIsTold) {
   EXPECT_FALSE(report.finished());
 }
 
+TEST(CrashStatesTest, StopEndsTheSearchAtTheNextImage) {
+  constexpr int kFirstTrue = 60;
+  int calls = 0;
+  CrashStateOptions options = {.profiles = {kWeak},
+                               .windows = {CrashWindow::kSave}};
+  options.stop = [&calls] { return ++calls >= kFirstTrue; };
+  const CrashStateReport report = Explore(options);
+  EXPECT_FALSE(report.finished());
+  EXPECT_EQ(calls, kFirstTrue);
+  EXPECT_LT(report.counts.at(0).images_enumerated, uint64_t{kFirstTrue});
+}
+
 TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
   const CrashStateReport report =
       Explore({.profiles = {kExt4, kWeak, DurabilityProfile::kShared},
