@@ -151,6 +151,41 @@ def a_full_folder_of_runs_ends_the_run(run):
     return None
 
 
+def a_result_without_room_leaves_the_exit_code(run):
+    for name in ("one", "two"):
+        (run.directory / f"{name}.yaml").write_text(
+            f"schema: gauntlet/v2\nname: {name}\npreset: tiny\n"
+            "job: {epochs: 2}\n"
+            "faults: [{at: {step: 2}, do: crash}]\n"
+            "expect: {outcome: completes}\n")
+    command = ("run", "one.yaml", "two.yaml", "--world", "sim", "--runs")
+    with small_disk(run, "4m") as place:
+        if place is None:
+            return "skipped: needs root to mount a disk"
+        # The records have room, but the files of the whole run have not.
+        done, _ = gauntlet(run, *command, run.directory / "runs")
+        of_the_run = ("result.json", "junit.xml", "report.html", "summary.md")
+        room = sum(file.stat().st_blocks * 512
+                   for file in (run.directory / "runs").rglob("*")
+                   if file.is_file() and file.name not in of_the_run)
+        with open(place / "fill", "wb") as file:
+            file.write(b"x" * ((4 << 20) - room - (24 << 10)))
+        done, _ = gauntlet(run, *command, place / "runs")
+        expect_equal(f"exit code ({done.stderr})", done.returncode, FAILED)
+        (folder,) = [one for one in (place / "runs").glob("2*") if one.is_dir()]
+        expect_equal("has a report", (folder / "report.html").exists(),
+                     f"{folder}/report.html" in done.stdout)
+        expect(re.fullmatch(r"gauntlet run: run \S+ has no .*report\.html.*: "
+                            r"No space left on device\. Its records are there: "
+                            r"gauntlet judge \S+ --runs \S+ computes .*\n",
+                            done.stderr), done.stderr)
+        again, _ = gauntlet(run, "judge", folder.name, "--runs",
+                            place / "runs")
+        expect_equal(f"exit code of judge ({again.stderr})", again.returncode,
+                     FAILED)
+    return None
+
+
 # Checkpoints have no room, but smaller files have: removed files free some.
 LARGE = """schema: gauntlet/v2
 name: large
@@ -234,6 +269,7 @@ CHECKS = (
     a_full_disk_is_told_at_the_first_attempt,
     a_model_that_has_room_is_enough,
     a_full_folder_of_runs_ends_the_run,
+    a_result_without_room_leaves_the_exit_code,
     a_checkpoint_without_room_ends_the_run,
     a_path_that_is_too_long_is_told_before_training,
     no_loopback_is_told_at_the_first_attempt,

@@ -10,8 +10,10 @@
 #include <set>
 #include <span>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
@@ -37,12 +39,14 @@
 #include "harness/run/files/text_file.h"
 #include "harness/run/suite.h"
 #include "harness/scenario/scenario.h"
+#include "reports/ci/markdown_summary.h"
 #include "reports/counted.h"
 #include "reports/failures.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -132,13 +136,13 @@ class Runner {
         host_.TerminationNotices() > 0 && ran < items_.size();
     AddThoseLeft(WhyLeft(interrupted), result.cases);
     for (CaseResult& one : result.cases) AddTrace(one);
-    Conclude(result, ran);
     const Status written = WriteRunFiles(result, directory_);
-    if (!written.ok() && !disk_full_) return written;
+    Conclude(result, ran);
+    if (!written.ok() && !disk_full_) SayMissing(written, result);
     if (!IsFolderOfRun(directory_)) {
-      // Without its result, the run counts as killed.
-      SayDiskFull(ran);
-      return ExitCodeFor(result, command_);
+      // Without its result, the run counts as unfinished.
+      if (disk_full_) SayDiskFull(ran);
+      return CodeWithout(result);
     }
     std::error_code ignored;
     fs::remove(directory_ / kUnfinishedFileName, ignored);
@@ -150,6 +154,9 @@ class Runner {
                                  : ExitCodeFor(result, command_);
     // The code of a failed case takes precedence over the error of a file.
     if (code == static_cast<int>(ExitCode::kOk)) RETURN_IF_ERROR(published);
+    if (code == static_cast<int>(ExitCode::kOk) && !written.ok()) {
+      return static_cast<int>(ExitCode::kNoVerdict);
+    }
     if (!published.ok()) {
       fmt::print(console_.err, "gauntlet run: {}\n", published.message());
     }
@@ -239,6 +246,14 @@ class Runner {
                       : "enough cases had failed";
   }
 
+  // Returns the exit code of a run whose result could not be written.
+  int CodeWithout(const RunResult& result) const {
+    const int code = ExitCodeFor(result, command_);
+    return code == static_cast<int>(ExitCode::kOk)
+               ? static_cast<int>(ExitCode::kNoVerdict)
+               : code;
+  }
+
   // Adds the items that did not run, without a verdict, so that --last-failed
   // runs them.
   void AddThoseLeft(const std::string& why,
@@ -284,8 +299,10 @@ class Runner {
                                       console_.out_style.wrap_columns());
       }
     }
-    console_.out << '\n'
-                 << RenderReportLine((directory_ / kReportFileName).string());
+    const fs::path page = directory_ / kReportFileName;
+    if (IsFile(page)) {
+      console_.out << '\n' << RenderReportLine(page.string());
+    }
     console_.out << '\n' << RenderSummary(result, colour_);
     if (!command_.durations) return;
     const uint64_t most = *command_.durations;
@@ -307,6 +324,26 @@ class Runner {
                ran, items_.size(), came_to.empty() ? "" : ": ", came_to,
                command_.runs_directory, directory_.filename().string(),
                some_failed ? " and those that failed" : "",
+               CommandOf(command_));
+  }
+
+  // Prints which files of the run could not be written, and what to do.
+  void SayMissing(const Status& why, const RunResult& result) const {
+    std::vector<std::string_view> missing;
+    for (const std::string_view name :
+         {kResultFileName, kJunitFileName, kReportFileName, kSummaryFileName}) {
+      if (!IsFile(directory_ / name)) missing.push_back(name);
+    }
+    const bool elsewhere =
+        command_.runs_directory != RunCommand().runs_directory;
+    const std::string judge =
+        "gauntlet judge " + result.run +
+        (elsewhere ? " --runs " + ShellWord(command_.runs_directory) : "");
+    fmt::print(console_.err,
+               "gauntlet run: run {} has no {}: {}. Its records are there: {} "
+               "computes the verdicts again; or free space and repeat the run: "
+               "{}\n",
+               result.run, fmt::join(missing, ", "), why.message(), judge,
                CommandOf(command_));
   }
 

@@ -56,10 +56,16 @@ Result<RunResult> ReadKilledRun(const fs::path& run) {
 }
 
 std::string NoteOn(const RunResult& killed) {
+  const uint64_t not_run = CountCases(killed).not_run;
+  const std::string cases = Counted(killed.cases.size(), "case");
   return fmt::format(
-      "run {} was killed: {} of its {} have no result and count as not run",
-      killed.run, CountCases(killed).not_run,
-      Counted(killed.cases.size(), "case"));
+      "run {} has no {} (killed, or no space left): {}", killed.run,
+      kResultFileName,
+      not_run == 0
+          ? fmt::format("the verdicts of its {} are computed from their records",
+                        cases)
+          : fmt::format("{} of its {} have no record and count as not run",
+                        not_run, cases));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct LastFailures {
   // Name and world of each case; for a repetition, also those of the case
   // without its number.
   std::set<std::pair<std::string, std::string>> cases;
-  std::string note;  // one line about a killed run; empty: none
+  std::string note;  // one line about a run without a result; empty: none
 };
 
 // Returns the cases of the last run in `runs` that failed, are inconclusive or

@@ -216,8 +216,9 @@ TEST_F(RunCommandTest, LastFailedTakesUpARunThatWasKilled) {
   EXPECT_THAT(out_.str(), HasSubstr("3 scenarios, 1 case, "));
   EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  b "));
   EXPECT_EQ(err_.str(), "gauntlet run: note: run " + killed.string() +
-                            " was killed: 1 of its 3 cases have no result and "
-                            "count as not run\n");
+                            " has no result.json (killed, or no space left): "
+                            "1 of its 3 cases have no record and count as not "
+                            "run\n");
   EXPECT_FALSE(fs::exists(runs / "latest/unfinished.json"));
 }
 
