@@ -97,14 +97,20 @@ setup() {  # [MORE_PACKAGES...]
   "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing >&2
 }
 
-# Prints a line each minute until the process ends.
+# Prints a line each minute until the process ends. The files take about equal
+# times; linking takes a few seconds.
 report_progress() {  # PID FILES
-  local seconds=0 compiled
+  local seconds=0 compiled left
   while sleep 1 && kill -0 "$1" 2>/dev/null; do
     seconds=$((seconds + 1))
     [ $((seconds % ${GAUNTLET_PROGRESS_SECONDS:-60})) -eq 0 ] || continue
     compiled=$(find build/release -name '*.o' | wc -l)
-    echo "compiled $compiled of $2" >&2
+    left=""
+    if [ "$compiled" -gt 0 ] && [ "$compiled" -lt "$2" ]; then
+      left=$((seconds * ($2 - compiled) / compiled / 60 + 1))
+      left=", about $left min left"
+    fi
+    echo "compiled $compiled of $2 after $((seconds / 60)) min$left" >&2
   done
 }
 
@@ -115,7 +121,7 @@ build() {  # TARGET...
   { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 || return
   if [ ! -e "$program" ]; then
     files=$(ninja -C build/release -t commands "$@" | grep -c '\.o -c ' || true)
-    echo "compiling $files files: 10 to 20 minutes on two cores" >&2
+    echo "compiling $files files: 5 to 15 minutes on two cores" >&2
   fi
   # On a terminal, ninja shows its progress in one line.
   [ ! -t 2 ] || quiet=()
@@ -136,6 +142,7 @@ demo() {  # [OPTION...]
   # An option may store the run elsewhere.
   if [ $# -eq 0 ] && [ -e .gauntlet/runs/latest/report.html ]; then
     echo "report: $root/.gauntlet/runs/latest/report.html" >&2
+    echo "export PATH=$root/build/release:\$PATH" >&2
     echo "next: docs/tutorial.md" >&2
   fi
   return "$code"

@@ -74,7 +74,9 @@ void RefuseEmptyMaps(const MapReader& expect) {
 void ReadExpectation(const MapReader& document, Case& one) {
   if (document.Find("expect") == nullptr) {
     document.Error(document.PlaceOf("name"),
-                   "expected `expect`: what must come of the run");
+                   "`expect` is missing: it states the outcome that the run "
+                   "must have",
+                   "expect: {outcome: recovers}");
     return;
   }
   const YamlNode& node = *document.Find("expect");

@@ -478,7 +478,8 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
        "s.yaml:2:7: error: expected a name of 1 to 100 letters, digits, '-', "
        "'_' and '.', found 'a/b'"},
       {"schema: gauntlet/v2\nname: a\n",
-       "s.yaml:2:7: error: expected `expect`: what must come of the run"},
+       "s.yaml:2:7: error: `expect` is missing: it states the outcome "
+       "that the run must have"},
       {"schema: gauntlet/v2\nname: a\nexpect: {outcome: recover}\n",
        "s.yaml:3:19: error: unknown outcome 'recover'"},
       {"schema: gauntlet/v2\nname: a\nexpect: {exit_code: 0}\n",
