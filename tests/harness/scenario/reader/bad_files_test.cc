@@ -432,6 +432,9 @@ const BadBody kBodies[] = {
     {"faults: [{at: {step: 1}, do: slow, with: {latency: 0s}}]",
      "s.yaml:3:52: error: slow by nothing has no effect: expected a latency "
      "above 0"},
+    {"faults: [{at: {step: 1}, do: slow, with: {latency: 5}}]",
+     "s.yaml:3:52: error: expected a duration such as 200ms, 1s or 2m, at "
+     "most 24h, found '5'"},
     {"faults: [{at: {step: 1}, do: delay, with: {latency: 0}}]",
      "s.yaml:3:53: error: delay by nothing has no effect: expected a latency "
      "above 0"},
@@ -459,6 +462,15 @@ const BadBody kBodies[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, BadBodyTest, testing::ValuesIn(kBodies));
+
+TEST(BadFilesTest, LatencyThatIsNoDuration_IsOneError) {
+  const std::string errors = ErrorsOf(
+      "schema: gauntlet/v2\nname: a\n"
+      "faults: [{at: {step: 1}, do: slow, with: {latency: 5}}]\n"
+      "expect: {outcome: completes}\n");
+  EXPECT_THAT(errors, testing::HasSubstr("found '5'"));
+  EXPECT_THAT(errors, testing::Not(testing::HasSubstr("has no effect")));
+}
 
 TEST(BadFilesTest, TheHeadIsReadFirst) {
   const struct {
