@@ -1,6 +1,9 @@
 #include "harness/explore/diagnosis/replay.h"
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/oracle/judge.h"
@@ -10,6 +13,7 @@
 #include "harness/run/failure/event_difference.h"
 #include "harness/scenario/requirements.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -29,6 +33,22 @@ std::optional<Finding> FirstFinding(const Verdict& verdict) {
 std::string FindingOrNone(const std::optional<Finding>& finding) {
   if (!finding) return "no finding";
   return fmt::format("{} {}", finding->invariant, finding->name);
+}
+
+// Returns the finding's name and first line; for an expectation, the lines of
+// all that are not met.
+std::string ShownText(const Verdict& verdict, const Finding& shown) {
+  const std::vector<Finding>& broken = verdict.broken_expectations;
+  if (std::ranges::find(broken, shown) == broken.end()) {
+    // The message of a hang has further lines, which list what each task waits
+    // for.
+    return fmt::format("{}: {}", FindingOrNone(shown),
+                       shown.message.substr(0, shown.message.find('\n')));
+  }
+  // The message of an expectation begins with its name.
+  std::vector<std::string_view> messages;
+  for (const Finding& one : broken) messages.push_back(one.message);
+  return fmt::format("expectation {}", fmt::join(messages, "; "));
 }
 
 // Repeats the case of a real run in the simulated world.
@@ -68,12 +88,9 @@ std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
   // A mutation test passes because something is broken.
   const bool wanted = verdict.kind == VerdictKind::kPass;
   const std::string first = FindingOrNone(FirstFinding(verdict));
-  // The message of a hang has further lines, which list what each task waits
-  // for.
   return fmt::format(
-      "{} {}: {}{}",
-      wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),
-      FindingOrNone(shown), shown.message.substr(0, shown.message.find('\n')),
+      "{} {}{}", wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),
+      ShownText(verdict, shown),
       first == FindingOrNone(shown) ? "" : "; first of all " + first);
 }
 

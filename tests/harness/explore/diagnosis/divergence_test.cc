@@ -351,5 +351,17 @@ TEST(VerdictLineTest, IsOneLineThatTellsPlannedBreachesFromOthers) {
             "INCONCLUSIVE: why");
 }
 
+TEST(VerdictLineTest, NamesEveryUnmetExpectationOnce) {
+  EXPECT_EQ(VerdictLine({.kind = VerdictKind::kFail,
+                         .broken_expectations =
+                             {{"expectation", "outcome",
+                               "outcome: expected completes, found recovers"},
+                              {"expectation", "resumed_from",
+                               "resumed_from: expected step 10, found step "
+                               "5"}}}),
+            "FAIL expectation outcome: expected completes, found recovers; "
+            "resumed_from: expected step 10, found step 5");
+}
+
 }  // namespace
 }  // namespace gauntlet
