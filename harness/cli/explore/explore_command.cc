@@ -352,7 +352,9 @@ int RunExplore(const ExploreCommand& given, Console& console) {
     return static_cast<int>(base.code);
   }
   const Result<OutputFolder> folder =
-      MakeFindingsDirectory(command.out_directory, command.runs_directory);
+      MakeFindingsDirectory(command.out_directory, command.runs_directory,
+                            command.first_case > 0 ? EarlierFindings::kKeep
+                                                   : EarlierFindings::kRefuse);
   if (!folder.ok()) {
     fmt::print(console.err, "gauntlet explore: {}\n",
                folder.status().message());

@@ -365,7 +365,8 @@ Status CheckShard(const ExploreCommand& command) {
 void AddExploreOutputFlags(Flags& flags, ExploreCommand& command) {
   flags.Section("Output");
   flags.Value({"--out", "DIR",
-               "Folder for findings and report.html, new or empty "
+               "Folder for findings and report.html, new or empty, or, with "
+               "--first-case, that of the exploration to resume "
                "(.gauntlet/runs/ID/findings and .gauntlet/runs/ID)."},
               ReadText(command.out_directory));
   flags.Switch({"--trace", "",

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "harness/cli/explore/case_command.h"
+#include "harness/run/files/shell_word.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 
@@ -28,7 +29,11 @@ std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
     rest.time = std::chrono::ceil<std::chrono::seconds>(
         std::max<Duration>(*rest.time - spent, std::chrono::seconds(1)));
   }
-  return CommandForExploration(rest, seed);
+  const std::string text = CommandForExploration(rest, seed);
+  // An exploration from case 0 on needs a folder of its own.
+  return rest.first_case == 0 || rest.out_directory.empty()
+             ? text
+             : text + " --out " + ShellWord(rest.out_directory);
 }
 
 std::string RenderInterruption(const std::string& cases,

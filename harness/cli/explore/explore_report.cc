@@ -309,7 +309,12 @@ ExplorationReport ReportOf(const Exploration& exploration,
 fs::path ReportFile(const ExploreCommand& command, const fs::path& findings) {
   const fs::path folder =
       command.out_directory.empty() ? findings.parent_path() : findings;
-  return folder / kReportFileName;
+  fs::path file = folder / kReportFileName;
+  std::error_code error;
+  for (int copy = 2; fs::exists(file, error); ++copy) {
+    file = folder / fmt::format("report.{}.html", copy);
+  }
+  return file;
 }
 
 Status WriteReport(const ExplorationReport& report, const fs::path& file) {

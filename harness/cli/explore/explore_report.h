@@ -43,7 +43,7 @@ ExplorationReport ReportOf(const Exploration& exploration,
                            const CrashStatesEnd& end);
 
 // Returns the path of report.html: next to the run's folder of findings, or in
-// the folder of --out.
+// the folder of --out. If an earlier report is there: report.2.html, and so on.
 std::filesystem::path ReportFile(const ExploreCommand& command,
                                  const std::filesystem::path& findings);
 // Writes the report; creates the folder if it is missing.

@@ -24,8 +24,15 @@ Status Failed(const fs::path& path, const std::error_code& error) {
   return IoError(fmt::format("{}: {}", path.string(), error.message()));
 }
 
-// Creates and locks the folder, and makes sure that it is empty and writable.
-Result<OutputFolder> TakeEmpty(const fs::path& path) {
+// Returns true iff an exploration writes files with such a name.
+bool IsNameOfExploration(const std::string& name) {
+  return name.starts_with("finding-") ||
+         (name.starts_with("report") && name.ends_with(".html"));
+}
+
+// Creates and locks the folder, and makes sure that it is writable and, aside
+// from findings to keep, empty.
+Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
   RETURN_IF_ERROR(AbsoluteFolder(path).status());
   std::error_code error;
   fs::create_directories(path, error);
@@ -36,13 +43,18 @@ Result<OutputFolder> TakeEmpty(const fs::path& path) {
         "{}: another command is writing to it: choose another folder",
         path.string()));
   }
-  const fs::directory_iterator entries(path, error);
-  if (error) return Failed(path, error);
-  if (entries != fs::directory_iterator()) {
+  fs::directory_iterator entries(path, error);
+  for (; !error && entries != fs::directory_iterator();
+       entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (earlier == EarlierFindings::kKeep && IsNameOfExploration(name)) {
+      continue;
+    }
     return InvalidArgument(
         fmt::format("{}: expected an empty folder, or none, found {} in it",
-                    path.string(), entries->path().filename().string()));
+                    path.string(), name));
   }
+  if (error) return Failed(path, error);
   if (access(path.c_str(), W_OK | X_OK) == 0) return folder;
   return Failed(path, std::error_code(errno, std::generic_category()));
 }
@@ -105,7 +117,8 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
 }
 
 Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
-                                           const fs::path& runs) {
+                                           const fs::path& runs,
+                                           EarlierFindings earlier) {
   fs::path path = out;
   if (out.empty()) {
     const Result<fs::path> run = MakeRunDirectory(runs);
@@ -115,7 +128,7 @@ Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
     }
     path = *run / kFindingsFolderName;
   }
-  Result<OutputFolder> taken = TakeEmpty(path);
+  Result<OutputFolder> taken = TakeFolder(path, earlier);
   if (taken.ok()) return taken;
   return InvalidArgument((out.empty() ? "" : "--out: ") +
                          taken.status().message());

@@ -3,6 +3,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_RUN_FOLDERS_RUN_DIRECTORY_H_
 #define GAUNTLET_HARNESS_CLI_RUN_FOLDERS_RUN_DIRECTORY_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -61,11 +62,15 @@ struct OutputFolder {
   Descriptor lock;
 };
 
+enum class EarlierFindings : uint8_t { kRefuse, kKeep };
+
 // Creates the folder for the findings of an exploration: `out`, or, if that is
 // empty, "findings" in a new folder below `runs`. kInvalidArgument: the folder
-// cannot be written to, is not empty, or another command holds it.
-Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
-                                           const std::filesystem::path& runs);
+// cannot be written to, is not empty, or another command holds it. With kKeep,
+// it may hold files of an exploration.
+Result<OutputFolder> MakeFindingsDirectory(
+    const std::string& out, const std::filesystem::path& runs,
+    EarlierFindings earlier = EarlierFindings::kRefuse);
 
 // Removes the folder for findings and its parent, if `runs` has them and they
 // are empty.

@@ -113,6 +113,16 @@ TEST(CommandToResumeTest, TakesUpTheFirstCaseThatIsNotDone) {
   EXPECT_THAT(CommandToResume(command, 7, report), HasSubstr("--time 1m"));
 }
 
+TEST(CommandToResumeTest, KeepsTheFolderOfTheFindings) {
+  CampaignReport report = SampleReport();
+  report.next_case = 12;
+  const ExploreCommand command = {.out_directory = "my findings"};
+  EXPECT_EQ(CommandToResume(command, 7, report),
+            "gauntlet explore --seed 7 --first-case 12 --out 'my findings'");
+  report.next_case = 0;
+  EXPECT_EQ(CommandToResume(command, 7, report), "gauntlet explore --seed 7");
+}
+
 TEST(CommandToResumeTest, SweepsBeginAnew) {
   EXPECT_EQ(CommandToResume({.mode = ExploreMode::kNth}, 7, SampleReport()),
             "gauntlet explore --mode sweep --seed 7");

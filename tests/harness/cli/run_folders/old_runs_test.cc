@@ -177,6 +177,21 @@ TEST_F(OldRunsTest, NoFolderIsNothingToRemove) {
   EXPECT_EQ(RemoveOldRuns(runs() / "none", 1).removed, 0u);
 }
 
+TEST_F(OldRunsTest, ResumedExplorationTakesItsFolder) {
+  const fs::path out = runs() / "out";
+  const auto take = [&](EarlierFindings earlier) {
+    return MakeFindingsDirectory(out.string(), runs(), earlier).ok();
+  };
+  fs::create_directories(out);
+  for (const char* name : {"report.html", "finding-001-store.yaml"}) {
+    ASSERT_TRUE(WriteTextFile(out / name, "").ok());
+    EXPECT_FALSE(take(EarlierFindings::kRefuse));
+    EXPECT_TRUE(take(EarlierFindings::kKeep));
+  }
+  ASSERT_TRUE(WriteTextFile(out / "other", "").ok());
+  EXPECT_FALSE(take(EarlierFindings::kKeep));
+}
+
 TEST_F(OldRunsTest, TwoCommandsDoNotShareAnOutputFolder) {
   const std::string out = (runs() / "out").string();
   {
