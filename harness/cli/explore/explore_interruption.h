@@ -16,7 +16,8 @@ namespace gauntlet {
 
 // Returns a shell command. In modes mixed and random, it resumes at the first
 // case that has not run, with the rest of --cases and, after an interruption,
-// of --time, and with the same --out. In other modes, it restarts the exploration.
+// of --time, and with the same --out. In other modes, it restarts the
+// exploration.
 std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
                             const CampaignReport& report);
 

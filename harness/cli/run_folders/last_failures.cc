@@ -62,8 +62,8 @@ std::string NoteOn(const RunResult& killed) {
       "run {} has no {} (killed, or no space left): {}", killed.run,
       kResultFileName,
       not_run == 0
-          ? fmt::format("the verdicts of its {} are computed from their records",
-                        cases)
+          ? fmt::format(
+                "the verdicts of its {} are computed from their records", cases)
           : fmt::format("{} of its {} have no record and count as not run",
                         not_run, cases));
 }
