@@ -101,6 +101,12 @@ def a_mistyped_name_gets_a_suggestion(run):
     for verb in ("ls", "verify"):
         says_one_line(run, 2, "x: no such file or folder", "ckpt", verb, "x")
     says_one_line(run, 2, "x: no such file or folder", "ckpt", "diff", "x", "y")
+    (run.directory / "base.yaml").write_text("")
+    says_one_line(run, 2, "bse.yaml: expected a scenario file, found nothing; "
+                  "did you mean base.yaml?", "explore", "bse.yaml")
+    says_one_line(run, 2, "--job: bse.yaml: expected a YAML file of job "
+                  "settings, found nothing; did you mean base.yaml?", "train",
+                  "--job", "bse.yaml")
 
 
 def a_fault_that_never_fires_is_said(run):

@@ -191,7 +191,8 @@ def an_export_that_cannot_be_written_is_refused_before_a_worker(run):
     (run.directory / "full").mkdir()
     (run.directory / "full/thesis.pdf").touch()
     for place, line in (
-            ("ff", "train: --export: ff: opendir: Not a directory"),
+            ("ff", "train: --export: ff: expected a folder, found a file there or "
+             "above it"),
             ("full", "train: --export: full: expected nothing or an earlier "
              "export, found 'thesis.pdf'"),
             ("x" * 253, "train: --export: "), ("x" * 300, "train: --export: "),

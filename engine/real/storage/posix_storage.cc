@@ -258,6 +258,10 @@ Result<std::unique_ptr<File>> PosixStorage::Open(const std::string& path,
 Result<std::vector<DirectoryEntry>> PosixStorage::List(
     const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
+  if (directory == nullptr && errno == ENOTDIR) {
+    return IoError(fmt::format(
+        "{}: expected a folder, found a file there or above it", path));
+  }
   if (directory == nullptr) return ErrorAt(path, errno, "opendir");
   std::vector<DirectoryEntry> entries;
   while (true) {

@@ -149,8 +149,8 @@ class Explorer final : public CampaignObserver {
   }
 
   void Progress(const CampaignReport& report) override {
-    if (!said_stopping_ && progress_.IsDue())
-      progress_.Show(StatusOf(report, limits_));
+    if (said_stopping_ || !progress_.IsDue()) return;
+    progress_.Show(StatusOf(report, limits_));
   }
 
   void Found(const CampaignFinding& finding) override {

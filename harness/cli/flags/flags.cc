@@ -1,7 +1,9 @@
 #include "harness/cli/flags/flags.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
@@ -332,6 +334,19 @@ std::string DidYouMean(std::string_view mistyped,
   return nearest.empty()
              ? ""
              : fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
+}
+
+std::string DidYouMeanFile(const std::string& path) {
+  const std::filesystem::path missing(path);
+  const std::filesystem::path folder =
+      missing.has_parent_path() ? missing.parent_path() : ".";
+  std::vector<std::string> others;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    others.push_back(entry.path().filename());
+  }
+  std::ranges::sort(others);
+  return DidYouMean(missing.filename().string(), others);
 }
 
 Status ExpectedValue(std::string_view expected, std::string_view found) {

@@ -111,6 +111,10 @@ class Flags {
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);
 
+// Returns DidYouMean for a path at which nothing is: names the files and
+// folders beside it that have a similar name.
+std::string DidYouMeanFile(const std::string& path);
+
 // Returns text from outside in quotes, with control characters and invalid
 // UTF-8 escaped, and cut to a sensible length.
 std::string Quoted(std::string_view text);

@@ -36,7 +36,12 @@ Result<OutputFolder> TakeFolder(const fs::path& path, EarlierFindings earlier) {
   RETURN_IF_ERROR(AbsoluteFolder(path).status());
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return Failed(path, error);
+  if (error) {
+    return IoError(fmt::format(
+        "{}: expected a folder, or a place where one can be created: {}; name "
+        "another folder",
+        path.string(), error.message()));
+  }
   OutputFolder folder = {.path = path, .lock = OpenFolder(path)};
   if (folder.lock.valid() && !LockUnlessHeld(folder.lock)) {
     return InvalidArgument(fmt::format(

@@ -1,6 +1,5 @@
 #include "harness/cli/scenario/scenario_files.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -46,18 +45,8 @@ bool IsFree(const std::string& path) {
 }
 
 std::string NothingAt(const std::string& path) {
-  std::string message =
-      fmt::format("{}: no such scenario file or folder", path);
-  std::vector<std::string> others;
-  const std::filesystem::path told(path);
-  const std::filesystem::path folder =
-      told.has_parent_path() ? told.parent_path() : ".";
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    others.push_back(entry.path().filename());
-  }
-  std::ranges::sort(others);
-  message += DidYouMean(told.filename().string(), others);
+  std::string message = fmt::format("{}: no such scenario file or folder{}",
+                                    path, DidYouMeanFile(path));
   if (path.find_first_of("./") != path.npos) return message;
   return fmt::format("{}; to select by a label, use gauntlet run FOLDER -L {}",
                      message, path);

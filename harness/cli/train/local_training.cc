@@ -17,6 +17,7 @@
 #include "engine/world/directories.h"
 #include "harness/cli/cluster/device_choice.h"
 #include "harness/cli/cluster/plan_file.h"
+#include "harness/cli/flags/flags.h"
 #include "harness/cli/program/build_id.h"
 #include "harness/cli/program/exit_code.h"
 #include "harness/cli/train/output_places.h"
@@ -77,8 +78,15 @@ Status CheckData(Storage& storage, const DataSpec& data) {
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
-  RETURN_IF_ERROR(
-      Annotate(TakeStart(world, data->train, options).status(), "--init-from"));
+  const std::string& path = options.start.weights;
+  const Status taken = TakeStart(world, data->train, options).status();
+  if (taken.code() == Code::kNotFound && access(path.c_str(), F_OK) != 0) {
+    return NotFound(
+        fmt::format("--init-from: {}: expected a checkpoint, an --export "
+                    "folder or a weights file, found nothing{}",
+                    path, DidYouMeanFile(path)));
+  }
+  RETURN_IF_ERROR(Annotate(taken, "--init-from"));
   return options;
 }
 

@@ -29,8 +29,13 @@ Status MakePlace(Storage& storage, const std::string& directory) {
 Status MakeStore(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   if (!storage.List(directory).ok()) {
-    RETURN_IF_ERROR(
-        MakeDurableDirectory(storage, WithoutLastSlashes(directory)));
+    const Status made =
+        MakeDurableDirectory(storage, WithoutLastSlashes(directory));
+    if (made.code() == Code::kForbidden) {
+      return Forbidden(made.message() +
+                       "; name a folder that this user may create or write");
+    }
+    RETURN_IF_ERROR(made);
   }
   return CheckPathsFit(storage, directory);
 }

@@ -326,6 +326,12 @@ Result<JobFile> ReadJobFile(const TrainFlags& told) {
   PosixStorage storage;
   const Result<std::string> text =
       ReadFile(storage, told.job_file, kMaxScenarioBytes);
+  if (text.status().code() == Code::kNotFound) {
+    return NotFound(
+        fmt::format("--job: {}: expected a YAML file of job settings, found "
+                    "nothing{}",
+                    told.job_file, DidYouMeanFile(told.job_file)));
+  }
   RETURN_IF_ERROR(Annotate(text.status(), "--job"));
   Result<JobFile> file = ParseJobFile(*text, told.job_file, Defaults(),
                                       {.preset = told.job.preset,

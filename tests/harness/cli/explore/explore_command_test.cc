@@ -343,7 +343,8 @@ TEST_F(ExploreCommandTest, ABaseThatIsNotThereIsOneLine) {
   command_.base_file = (folder_ / "none.yaml").string();
   EXPECT_EQ(RunExplore(command_, console_), 2);
   EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: "));
-  EXPECT_TRUE(err_.str().ends_with("No such file or directory\n"));
+  EXPECT_THAT(err_.str(), HasSubstr("none.yaml: expected a scenario file, "
+                                    "found nothing"));
 }
 
 TEST_F(ExploreCommandTest, NoCaseOfThatNameIsNothingSelected) {
