@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "engine/text/columns.h"
+#include "engine/text/counted.h"
 #include "reports/case_words.h"
-#include "reports/columns.h"
-#include "reports/counted.h"
 #include "reports/events/event_text.h"
 #include "reports/explanation.h"
 #include "reports/failures.h"

@@ -8,7 +8,7 @@
 
 #include "engine/epoch_text.h"
 #include "harness/record/base_name.h"
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 #include "reports/events/causes.h"
 #include "reports/events/event_text.h"
 #include <fmt/format.h>

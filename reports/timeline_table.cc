@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "reports/columns.h"
+#include "engine/text/columns.h"
 #include "reports/events/event_text.h"
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/text/units.h"
 #include "engine/train/launcher/deadlines.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 

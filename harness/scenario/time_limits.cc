@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/text/units.h"
 #include "engine/train/launcher/launcher.h"
 #include "harness/record/record.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/run_setup.h"
 #include <fmt/format.h>
 

@@ -7,11 +7,11 @@
 
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_builder.h"
+#include "engine/text/counted.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/crash_trials.h"
 #include "harness/trainer/text/program_output.h"
 #include "harness/trainer/verdict/checkpoint_versions.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,11 +8,11 @@
 
 #include "chaos/crash/crash_state.h"
 #include "chaos/crash/directory_builder.h"
+#include "engine/text/counted.h"
 #include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/finding_scenario.h"
 #include "harness/trainer/run/trainer_command.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

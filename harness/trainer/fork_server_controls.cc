@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/crash_trials.h"
 #include "harness/trainer/python/python_command.h"
 #include "harness/trainer/run/trainer_run.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/figures/metric_text.h"
 #include "harness/bench/figures/recommendation.h"
@@ -14,7 +15,6 @@
 #include "reports/bench/cluster_text.h"
 #include "reports/bench/waterfall.h"
 #include "reports/bench/xy_plot.h"
-#include "reports/counted.h"
 #include "reports/html/page/list_table.h"
 #include "reports/html/page/page.h"
 #include "reports/html/page/text.h"

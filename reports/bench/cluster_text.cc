@@ -1,6 +1,6 @@
 #include "reports/bench/cluster_text.h"
 
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 
 namespace gauntlet {
 

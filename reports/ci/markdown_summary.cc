@@ -4,8 +4,8 @@
 #include <cctype>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "reports/case_words.h"
-#include "reports/counted.h"
 #include "reports/events/event_text.h"
 #include "reports/explanation.h"
 #include "reports/failures.h"

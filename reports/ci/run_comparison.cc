@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 #include "reports/events/event_text.h"
 #include "reports/failures.h"
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 #include "reports/crash_test/crash_strip.h"
 #include "reports/html/page/list_table.h"
 #include "reports/html/page/page.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "engine/text/counted.h"
 #include "harness/record/invariants.h"
 #include "reports/case_words.h"
-#include "reports/counted.h"
 #include "reports/explanation.h"
 #include "reports/failures.h"
 #include "reports/html/coverage_matrix.h"

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "engine/text/counted.h"
 #include "harness/record/value_text.h"
-#include "reports/counted.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

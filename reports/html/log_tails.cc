@@ -1,6 +1,6 @@
 #include "reports/html/log_tails.h"
 
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 

@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/columns.h"
 #include "reports/failures.h"
 #include "tests/reports/sample_result.h"
 
 namespace gauntlet {
 namespace {
 
-using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -78,13 +76,6 @@ TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {
   replay
     gauntlet replay a-run-with-a-long-name/torn-manifest
 )"));
-}
-
-TEST(ColumnsTest, BreaksBetweenWords_HoweverManySpacesThereAre) {
-  EXPECT_THAT(Wrapped("one  two", 3), ElementsAre("one", "two"));
-  EXPECT_THAT(Wrapped("one  two", 4), ElementsAre("one", "two"));
-  EXPECT_THAT(Wrapped("a\u00e9b twenty", 4),
-              ElementsAre("a\u00e9b", "twen", "ty"));
 }
 
 TEST(TerminalTest, PlantedBugHasItsMeaning) {

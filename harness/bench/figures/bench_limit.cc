@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "engine/text/units.h"
 #include "harness/bench/figures/metric_text.h"
 #include "harness/bench/figures/statistics.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

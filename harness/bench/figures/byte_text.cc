@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "harness/scenario/format/units.h"
+#include "engine/text/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

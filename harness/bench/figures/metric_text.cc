@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
+#include "engine/text/units.h"
 #include "engine/world/clock.h"
 #include "harness/bench/figures/byte_text.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/machine_limits.h"
 #include "harness/cli/bench/bench_progress.h"
@@ -20,7 +21,6 @@
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/run/files/text_file.h"
 #include "reports/bench/bench_page.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <sys/statvfs.h>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "harness/scenario/format/units.h"
+#include "engine/text/units.h"
 
 namespace gauntlet {
 

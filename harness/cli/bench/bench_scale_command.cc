@@ -5,12 +5,12 @@
 #include <string>
 
 #include "engine/real/host/real_host.h"
+#include "engine/text/counted.h"
 #include "harness/bench/machine_limits.h"
 #include "harness/bench/scale_bench.h"
 #include "harness/cli/bench/bench_progress.h"
 #include "harness/cli/bench/bench_scale_text.h"
 #include "harness/cli/program/exit_code.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

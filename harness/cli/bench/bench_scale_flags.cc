@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "engine/job/job.h"
+#include "engine/text/units.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/cli/bench/bench_options.h"
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/counted.h"
+#include "engine/text/units.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/figures/metric_text.h"
 #include "harness/bench/figures/recommendation.h"
 #include "harness/bench/figures/statistics.h"
 #include "harness/cli/terminal/text_table.h"
-#include "harness/scenario/format/units.h"
 #include "reports/bench/cluster_text.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

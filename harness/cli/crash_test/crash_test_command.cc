@@ -10,6 +10,7 @@
 
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
+#include "engine/text/counted.h"
 #include "harness/cli/crash_test/crash_test_files.h"
 #include "harness/cli/crash_test/crash_test_text.h"
 #include "harness/cli/program/build_id.h"
@@ -18,7 +19,6 @@
 #include "harness/cli/terminal/status_line.h"
 #include "harness/trainer/crash_test.h"
 #include "harness/trainer/verdict/crash_test_json.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

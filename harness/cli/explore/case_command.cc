@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "chaos/sim/disk/durability_profile.h"
+#include "engine/text/units.h"
 #include "harness/run/files/shell_word.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -10,6 +10,7 @@
 #include "chaos/sim/disk/durability_profile.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
+#include "engine/text/counted.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/cli/explore/crash_states_text.h"
 #include "harness/cli/explore/explore_interruption.h"
@@ -20,7 +21,6 @@
 #include "harness/cli/program/exit_code.h"
 #include "harness/explore/campaign/crash_finding_file.h"
 #include "harness/explore/crash/crash_states.h"
-#include "reports/counted.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "engine/real/storage/posix_storage.h"
+#include "engine/text/counted.h"
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/scenario/explore_base.h"
 #include "harness/cli/scenario/scenario_files.h"
 #include "harness/explore/trial/base_check.h"
 #include "harness/explore/trial/explore_case.h"
 #include "harness/run/files/text_file.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

@@ -11,6 +11,7 @@
 
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
+#include "engine/text/counted.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/cli/explore/crash_states_command.h"
 #include "harness/cli/explore/explore_base_case.h"
@@ -29,7 +30,6 @@
 #include "harness/run/crash_notice.h"
 #include "harness/run/files/text_file.h"
 #include "harness/scenario/scenario.h"
-#include "reports/counted.h"
 #include "reports/html/page/text.h"
 #include "reports/timeline.h"
 #include "reports/timeline_table.h"

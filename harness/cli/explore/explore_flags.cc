@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/text/units.h"
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/scenario/format/fault_synonyms.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/format/upgrade.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

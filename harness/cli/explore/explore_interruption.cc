@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/text/counted.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/run/files/shell_word.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

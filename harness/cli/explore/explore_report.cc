@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "chaos/sim/disk/durability_profile.h"
+#include "engine/text/counted.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/cli/explore/explore_interruption.h"
 #include "harness/cli/explore/explore_text.h"
@@ -21,7 +22,6 @@
 #include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
 #include "harness/scenario/run_setup.h"
-#include "reports/counted.h"
 #include "reports/html/case_section.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "chaos/sim/disk/durability_profile.h"
+#include "engine/text/counted.h"
+#include "engine/text/units.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/cli/explore/explore_gaps.h"
 #include "harness/cli/flags/flags.h"
 #include "harness/explore/crash/crash_states.h"
 #include "harness/record/invariants.h"
 #include "harness/run/files/shell_word.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/run_setup.h"
-#include "reports/counted.h"
 #include "reports/html/page/text.h"
 #include "reports/timeline.h"
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/text/counted.h"
 #include "harness/cli/explore/explore_gaps.h"
 #include "harness/explore/trial/explore_case.h"
-#include "reports/counted.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

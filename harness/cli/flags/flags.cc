@@ -5,11 +5,11 @@
 #include <map>
 #include <system_error>
 
+#include "engine/text/nearest_names.h"
+#include "engine/text/units.h"
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
 #include "harness/cli/flags/flag_synonyms.h"
-#include "harness/scenario/format/nearest_names.h"
-#include "harness/scenario/format/units.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/text/columns.h"
 #include "harness/cli/flags/flags.h"
-#include "reports/columns.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

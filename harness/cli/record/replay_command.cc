@@ -8,6 +8,7 @@
 
 #include "engine/real/host/real_host.h"
 #include "engine/real/storage/posix_storage.h"
+#include "engine/text/counted.h"
 #include "engine/utf8.h"
 #include "harness/cli/program/build_id.h"
 #include "harness/cli/program/exit_code.h"
@@ -22,7 +23,6 @@
 #include "harness/record/verdict.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/files/text_file.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <unistd.h>

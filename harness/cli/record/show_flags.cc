@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/text/units.h"
 #include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

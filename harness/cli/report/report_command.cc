@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "engine/utf8.h"
 #include "harness/cli/program/exit_code.h"
 #include "harness/cli/report/github_outputs.h"
@@ -24,7 +25,6 @@
 #include "harness/run/files/text_file.h"
 #include "reports/ci/markdown_summary.h"
 #include "reports/ci/run_comparison.h"
-#include "reports/counted.h"
 #include "reports/failures.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"

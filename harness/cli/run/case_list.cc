@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

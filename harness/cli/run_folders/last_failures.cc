@@ -1,5 +1,6 @@
 #include "harness/cli/run_folders/last_failures.h"
 
+#include "engine/text/counted.h"
 #include "harness/cli/run_folders/old_runs.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
@@ -8,7 +9,6 @@
 #include "harness/record/result/case_tries.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"
-#include "reports/counted.h"
 #include "reports/failures.h"
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "harness/cli/scenario/validate_command.h"
 
+#include "engine/text/counted.h"
 #include "engine/utf8.h"
 #include "harness/cli/program/exit_code.h"
 #include "harness/cli/scenario/case_selection.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>

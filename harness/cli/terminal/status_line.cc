@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "reports/columns.h"
+#include "engine/text/columns.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -1,10 +1,10 @@
 #include "harness/cli/train/train_command.h"
 
+#include "engine/text/counted.h"
 #include "engine/train/output_overlap.h"
 #include "harness/cli/train/output_places.h"
 #include "harness/cli/train/train_outcome.h"
 #include "harness/cli/train/train_progress.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

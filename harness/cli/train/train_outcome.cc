@@ -7,9 +7,9 @@
 #include "engine/check.h"
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
+#include "engine/text/counted.h"
 #include "engine/train/worker_exit.h"
 #include "engine/utf8.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <nlohmann/json.hpp>

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/text/units.h"
 #include "harness/explore/trial/expected_outcome.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/reader/reachable.h"
 #include "harness/scenario/save_schedule.h"
 #include "harness/scenario/time_limits.h"

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/text/units.h"
 #include "harness/explore/trial/expected_outcome.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/time_limits.h"

@@ -13,6 +13,7 @@
 #include "engine/real/process/child_process.h"
 #include "engine/real/process/worker_environment.h"
 #include "engine/real/real_world.h"
+#include "engine/text/units.h"
 #include "harness/record/event_file.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/executor/launch_sequence.h"
@@ -22,7 +23,6 @@
 #include "harness/run/executor/output_files.h"
 #include "harness/run/files/disk_room.h"
 #include "harness/run/files/text_file.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>

@@ -29,10 +29,6 @@ struct Diagnostic {
   auto operator<=>(const Diagnostic&) const = default;
 };
 
-// Returns the name that a mistyped one most likely stands for; "" if none is
-// near (at an edit distance of up to a third of its length).
-std::string NearestName(std::string_view mistyped,
-                        const std::vector<std::string>& names);
 // Returns "did you mean x?"; or "one of a, b, c" if no name is near and there
 // are few names; or "".
 std::string SuggestName(std::string_view mistyped,

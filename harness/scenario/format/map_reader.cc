@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/check.h"
+#include "engine/text/units.h"
 #include "harness/scenario/format/fault_synonyms.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/format/upgrade.h"
 #include <fmt/format.h>
 
@@ -96,6 +96,17 @@ std::string HintOnPlace(std::string_view path, std::string_view key) {
 }
 
 }  // namespace
+
+std::optional<FileOffset> ParseFileOffset(std::string_view text) {
+  if (text.ends_with('%')) {
+    const auto percent = ParseWholeNumber(text.substr(0, text.size() - 1));
+    if (!percent || *percent > 100) return std::nullopt;
+    return FileOffset{*percent, OffsetUnit::kPercent};
+  }
+  const auto bytes = ParseSize(text);
+  if (!bytes) return std::nullopt;
+  return FileOffset{*bytes, OffsetUnit::kBytes};
+}
 
 MapReader::MapReader(const YamlNode* node, std::string_view path,
                      Diagnostics& diagnostics)

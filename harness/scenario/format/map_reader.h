@@ -21,6 +21,9 @@
 
 namespace gauntlet {
 
+// Parses an offset in a file: "50%" (0 to 100), or a size.
+std::optional<FileOffset> ParseFileOffset(std::string_view text);
+
 class MapReader {
  public:
   // `path` is the path of the map in the table, "" for a document. If `node` is

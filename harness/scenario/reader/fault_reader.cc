@@ -7,9 +7,9 @@
 
 #include "chaos/inject/plan/fault_parameters.h"
 #include "engine/job/job.h"
+#include "engine/text/units.h"
 #include "engine/train/worker_exit.h"
 #include "harness/scenario/format/map_reader.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <set>
 
+#include "engine/text/nearest_names.h"
 #include "harness/scenario/format/fault_synonyms.h"
 #include "harness/scenario/format/keys.h"
 #include "harness/scenario/format/upgrade.h"

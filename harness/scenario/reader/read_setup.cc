@@ -6,7 +6,7 @@
 #include "engine/data/dataset.h"
 #include "engine/job/layer_kinds.h"
 #include "engine/model/model.h"
-#include "harness/scenario/format/units.h"
+#include "engine/text/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -2,8 +2,9 @@
 #include <utility>
 
 #include "engine/data/row_schedule.h"
+#include "engine/text/nearest_names.h"
+#include "engine/text/units.h"
 #include "harness/scenario/format/map_reader.h"
-#include "harness/scenario/format/units.h"
 #include "harness/scenario/reader/fault_reader.h"
 #include "harness/scenario/reader/matrix.h"
 #include "harness/scenario/reader/reachable.h"

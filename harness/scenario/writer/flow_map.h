@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/units.h"
 #include "engine/world/clock.h"
 #include "harness/scenario/format/keys.h"
-#include "harness/scenario/format/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

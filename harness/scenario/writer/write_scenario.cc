@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/job/layer_kinds.h"
-#include "harness/scenario/format/units.h"
+#include "engine/text/units.h"
 #include "harness/scenario/format/upgrade.h"
 #include "harness/scenario/writer/fault_writer.h"
 #include "harness/scenario/writer/flow_map.h"

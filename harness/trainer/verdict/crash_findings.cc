@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
+#include "engine/text/counted.h"
 #include "harness/trainer/text/name_pattern.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -4,10 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "engine/text/counted.h"
 #include "harness/results/comparison.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/text/name_pattern.h"
-#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fnmatch.h>
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/text/counted.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
-#include "reports/counted.h"
 #include "reports/events/process_spans.h"
 #include "reports/html/page/text.h"
 #include "reports/html/picture/lane_layout.h"

@@ -702,13 +702,5 @@ TEST(BadFilesTest, AnErrorOfEveryCaseOfAMatrixIsSaidOnce) {
   EXPECT_EQ(loaded.errors.size(), 1u);
 }
 
-TEST(NearestNameTest, IsNotAnotherWord) {
-  const std::vector<std::string> names = {"job", "use", "checkpoint"};
-  EXPECT_EQ(NearestName("jop", names), "job");
-  EXPECT_EQ(NearestName("foo", names), "");
-  EXPECT_EQ(NearestName("chekcpoint", names), "checkpoint");
-  EXPECT_EQ(NearestName("che", names), "checkpoint");
-}
-
 }  // namespace
 }  // namespace gauntlet

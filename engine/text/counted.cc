@@ -1,4 +1,4 @@
-#include "reports/counted.h"
+#include "engine/text/counted.h"
 
 #include <fmt/format.h>
 

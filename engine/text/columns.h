@@ -1,6 +1,6 @@
 // Width of text in terminal columns.
-#ifndef GAUNTLET_REPORTS_COLUMNS_H_
-#define GAUNTLET_REPORTS_COLUMNS_H_
+#ifndef GAUNTLET_ENGINE_TEXT_COLUMNS_H_
+#define GAUNTLET_ENGINE_TEXT_COLUMNS_H_
 
 #include <cstddef>
 #include <string>
@@ -24,4 +24,4 @@ std::vector<std::string> Wrapped(std::string_view text, size_t columns);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_REPORTS_COLUMNS_H_
+#endif  // GAUNTLET_ENGINE_TEXT_COLUMNS_H_

@@ -1,6 +1,6 @@
 // Counts with their nouns.
-#ifndef GAUNTLET_REPORTS_COUNTED_H_
-#define GAUNTLET_REPORTS_COUNTED_H_
+#ifndef GAUNTLET_ENGINE_TEXT_COUNTED_H_
+#define GAUNTLET_ENGINE_TEXT_COUNTED_H_
 
 #include <cstdint>
 #include <string>
@@ -13,4 +13,4 @@ std::string Counted(uint64_t count, std::string_view noun);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_REPORTS_COUNTED_H_
+#endif  // GAUNTLET_ENGINE_TEXT_COUNTED_H_

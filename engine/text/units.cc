@@ -1,4 +1,4 @@
-#include "harness/scenario/format/units.h"
+#include "engine/text/units.h"
 
 #include <array>
 #include <charconv>
@@ -63,17 +63,6 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
   const auto bytes = ParseWholeNumber(text);
   if (!bytes) return ParseWithUnit(text, kSizeUnits, kMaxSize);
   return *bytes <= kMaxSize ? bytes : std::nullopt;
-}
-
-std::optional<FileOffset> ParseFileOffset(std::string_view text) {
-  if (text.ends_with('%')) {
-    const auto percent = ParseWholeNumber(text.substr(0, text.size() - 1));
-    if (!percent || *percent > 100) return std::nullopt;
-    return FileOffset{*percent, OffsetUnit::kPercent};
-  }
-  const auto bytes = ParseSize(text);
-  if (!bytes) return std::nullopt;
-  return FileOffset{*bytes, OffsetUnit::kBytes};
 }
 
 std::optional<uint64_t> ParseWholeNumber(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "reports/columns.h"
+#include "engine/text/columns.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "harness/scenario/format/units.h"
+#include "engine/text/units.h"
 
 #include <gtest/gtest.h>
 
@@ -29,15 +29,6 @@ TEST(UnitsTest, ReadsSizesWithUnitAndBytesWithout) {
   for (const char* bad : {"", "64.5", "2000000000000000", "64KB", "64kib",
                           "-1B", "9999999999GiB"}) {
     EXPECT_FALSE(ParseSize(bad)) << bad;
-  }
-}
-
-TEST(UnitsTest, OffsetsAreSharesOrBytes) {
-  EXPECT_EQ(ParseFileOffset("50%"), (FileOffset{50, OffsetUnit::kPercent}));
-  EXPECT_EQ(ParseFileOffset("4096"), (FileOffset{4096, OffsetUnit::kBytes}));
-  EXPECT_EQ(ParseFileOffset("4KiB"), (FileOffset{4096, OffsetUnit::kBytes}));
-  for (const char* bad : {"", "%", "101%", "-1%", "5.5%", "1e3", "50 %"}) {
-    EXPECT_FALSE(ParseFileOffset(bad)) << bad;
   }
 }
 

@@ -1,13 +1,12 @@
-// Scalars with units, as written in scenarios.
-#ifndef GAUNTLET_HARNESS_SCENARIO_FORMAT_UNITS_H_
-#define GAUNTLET_HARNESS_SCENARIO_FORMAT_UNITS_H_
+// Durations, sizes and numbers as text, in scenarios and options.
+#ifndef GAUNTLET_ENGINE_TEXT_UNITS_H_
+#define GAUNTLET_ENGINE_TEXT_UNITS_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "chaos/inject/plan/plan.h"
 #include "engine/world/clock.h"
 
 namespace gauntlet {
@@ -18,8 +17,6 @@ std::optional<Duration> ParseDuration(std::string_view text);
 // Parses "512B", "64KiB", "1MiB", "2GiB", or a whole number of bytes. At most
 // 2^50.
 std::optional<uint64_t> ParseSize(std::string_view text);
-// Parses "50%" (0 to 100), or a size.
-std::optional<FileOffset> ParseFileOffset(std::string_view text);
 // Parses a number of decimal digits only.
 std::optional<uint64_t> ParseWholeNumber(std::string_view text);
 // Parses "0.1" or "1e-3"; the number must be finite.
@@ -30,4 +27,4 @@ std::string DurationToText(Duration duration);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_SCENARIO_FORMAT_UNITS_H_
+#endif  // GAUNTLET_ENGINE_TEXT_UNITS_H_

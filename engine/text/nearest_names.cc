@@ -1,0 +1,87 @@
+#include "engine/text/nearest_names.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gauntlet {
+namespace {
+
+// Returns the optimal string alignment distance: the number of insertions,
+// deletions, substitutions, and swaps of neighbours. Computes Wagner and
+// Fischer's table, one row at a time.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before;  // row i - 2
+  std::vector<size_t> last(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    std::vector<size_t> row(b.size() + 1);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substituted});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    before = std::exchange(last, std::move(row));
+  }
+  return last[b.size()];
+}
+
+// Returns true iff `other` has several parts between dots, and `name` has all
+// of them in the same order.
+bool HasPartsOf(std::string_view other, std::string_view name) {
+  if (other.find('.') == other.npos) return false;
+  while (!other.empty()) {
+    const size_t end = std::min(other.find('.'), other.size());
+    const std::string_view part = other.substr(0, end);
+    const size_t name_end = std::min(name.find('.'), name.size());
+    if (name.empty()) return false;
+    if (name.substr(0, name_end) == part) {
+      other.remove_prefix(std::min(end + 1, other.size()));
+    }
+    name.remove_prefix(std::min(name_end + 1, name.size()));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> NearestNames(std::string_view mistyped,
+                                      const std::vector<std::string>& names) {
+  if (mistyped.size() > 100) return {};
+  const auto begins = [mistyped](const std::string& name) {
+    return name.starts_with(mistyped);
+  };
+  // An abbreviation: the beginning of exactly one name.
+  constexpr size_t kTelling = 3;
+  if (mistyped.size() >= kTelling &&
+      std::ranges::count_if(names, begins) == 1) {
+    return {*std::ranges::find_if(names, begins)};
+  }
+  // Parts left out: "ckpt.write" for "ckpt.shard.write".
+  for (const std::string& name : names) {
+    if (HasPartsOf(mistyped, name)) return {name};
+  }
+  constexpr size_t kMost = 3;
+  std::vector<std::string> nearest;
+  // Allows one edit for short words, as two edits turn three letters into any
+  // other word.
+  size_t best = mistyped.size() <= kTelling ? 1 : mistyped.size() / 3 + 1;
+  for (const std::string& name : names) {
+    const size_t distance = EditDistance(mistyped, name);
+    if (distance > best || distance >= name.size()) continue;
+    if (distance < best) nearest.clear();
+    best = distance;
+    if (nearest.size() < kMost) nearest.push_back(name);
+  }
+  return nearest;
+}
+
+std::string NearestName(std::string_view mistyped,
+                        const std::vector<std::string>& names) {
+  const std::vector<std::string> nearest = NearestNames(mistyped, names);
+  return nearest.empty() ? "" : nearest.front();
+}
+
+}  // namespace gauntlet
