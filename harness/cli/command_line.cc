@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/numerics.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/cli/help/help_topics.h"
 #include "harness/cli/program/build_id.h"

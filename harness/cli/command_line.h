@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cli/terminal/terminal_style.h"
 #include "engine/status.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/terminal_style.h"
 
 namespace gauntlet {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "engine/check.h"
+#include "engine/cli/exit_code.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/command_line.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/help/help_topics.h"
-#include "harness/cli/program/exit_code.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>

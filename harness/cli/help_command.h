@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "engine/cli/terminal/console.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

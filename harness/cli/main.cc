@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
+#include "engine/cli/terminal/output_writer.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/real_world.h"
 #include "harness/cli/bench/bench_command.h"
@@ -21,7 +23,6 @@
 #include "harness/cli/help/list_command.h"
 #include "harness/cli/help_command.h"
 #include "harness/cli/program/ample_stack.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/program/memory_limit.h"
 #include "harness/cli/program/source_commit.h"
 #include "harness/cli/record/judge_command.h"
@@ -31,7 +32,6 @@
 #include "harness/cli/run/run_command.h"
 #include "harness/cli/scenario/upgrade_command.h"
 #include "harness/cli/scenario/validate_command.h"
-#include "harness/cli/terminal/output_writer.h"
 #include "harness/cli/train/cluster_training.h"
 #include "harness/cli/train/evaluate_command.h"
 #include "harness/cli/train/local_training.h"

@@ -61,4 +61,8 @@ std::string Gzip(std::string_view text) {
   return out;
 }
 
+std::string TraceFileBytes(std::string_view file, std::string trace) {
+  return file.ends_with(".gz") ? Gzip(trace) : trace;
+}
+
 }  // namespace gauntlet

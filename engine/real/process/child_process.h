@@ -22,6 +22,9 @@ enum class SignalsAtStart : uint8_t { kOpen, kHeld };
 // its reader.
 enum class ChildOutput : uint8_t { kInherited, kPiped };
 
+// The running program, even if the file at its path was replaced since.
+inline constexpr const char* kThisProgram = "/proc/self/exe";
+
 struct ChildProgram {
   std::string path;                      // not searched for in PATH
   std::vector<std::string> arguments;    // without argv[0]

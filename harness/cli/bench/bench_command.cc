@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
+#include "engine/real/process/child_process.h"
 #include "engine/text/counted.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/machine_limits.h"
 #include "harness/cli/bench/bench_progress.h"
 #include "harness/cli/bench/bench_text.h"
 #include "harness/cli/bench/trials_folder.h"
-#include "harness/cli/program/build_id.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/run/files/text_file.h"
 #include "reports/bench/bench_page.h"

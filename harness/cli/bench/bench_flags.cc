@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/figures/statistics.h"
 #include "harness/bench/state_job.h"
 #include "harness/cli/bench/bench_options.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "engine/world/clock.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/cli/terminal/console.h"
+#include "engine/cli/terminal/status_line.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
 #include "harness/bench/checkpoint_bench.h"
-#include "harness/cli/terminal/console.h"
-#include "harness/cli/terminal/status_line.h"
 
 namespace gauntlet {
 

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/cli/exit_code.h"
 #include "engine/real/host/real_host.h"
 #include "engine/text/counted.h"
 #include "harness/bench/machine_limits.h"
 #include "harness/bench/scale_bench.h"
 #include "harness/cli/bench/bench_progress.h"
 #include "harness/cli/bench/bench_scale_text.h"
-#include "harness/cli/program/exit_code.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

@@ -4,11 +4,11 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/job/job.h"
 #include "engine/text/units.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/cli/bench/bench_options.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 

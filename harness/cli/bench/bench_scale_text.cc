@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/terminal/text_table.h"
 #include "engine/text/units.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/figures/metric_text.h"
-#include "harness/cli/terminal/text_table.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/terminal/text_table.h"
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/bench/figures/metric_text.h"
 #include "harness/bench/figures/recommendation.h"
 #include "harness/bench/figures/statistics.h"
-#include "harness/cli/terminal/text_table.h"
 #include "reports/bench/cluster_text.h"
 #include <fmt/format.h>
 

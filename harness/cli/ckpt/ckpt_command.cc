@@ -4,10 +4,10 @@
 #include <filesystem>
 
 #include "engine/ckpt/format/store_names.h"
+#include "engine/cli/exit_code.h"
 #include "engine/epoch_text.h"
 #include "engine/world/directories.h"
 #include "harness/cli/ckpt/trained_checkpoint.h"
-#include "harness/cli/program/exit_code.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <nlohmann/json.hpp>

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/ckpt/inspect.h"
+#include "engine/cli/terminal/console.h"
 #include "engine/world/world.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

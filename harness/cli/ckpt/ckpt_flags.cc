@@ -1,7 +1,7 @@
 // The options of `gauntlet ckpt` and its subcommands.
 #include <array>
 
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

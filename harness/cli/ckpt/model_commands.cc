@@ -3,12 +3,12 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
 #include "engine/train/loop/predict.h"
 #include "engine/train/output_overlap.h"
 #include "engine/train/save/model_export.h"
 #include "harness/cli/ckpt/ckpt_command.h"
 #include "harness/cli/ckpt/trained_checkpoint.h"
-#include "harness/cli/program/exit_code.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <nlohmann/json.hpp>

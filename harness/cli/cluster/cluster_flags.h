@@ -3,9 +3,9 @@
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_FLAGS_H_
 
+#include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

@@ -2,11 +2,11 @@
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_DEVICE_CHOICE_H_
 
+#include "engine/cli/terminal/console.h"
 #include "engine/gpu/device_kernels.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

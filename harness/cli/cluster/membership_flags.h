@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "engine/train/launcher/launcher.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

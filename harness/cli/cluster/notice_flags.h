@@ -2,8 +2,8 @@
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_NOTICE_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_NOTICE_FLAGS_H_
 
+#include "engine/cli/flags/flags.h"
 #include "engine/train/options.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

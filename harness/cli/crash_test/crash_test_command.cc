@@ -8,15 +8,15 @@
 #include <system_error>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
+#include "engine/cli/terminal/status_line.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
+#include "engine/real/process/child_process.h"
 #include "engine/text/counted.h"
 #include "harness/cli/crash_test/crash_test_files.h"
 #include "harness/cli/crash_test/crash_test_text.h"
-#include "harness/cli/program/build_id.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/run_folders/run_directory.h"
-#include "harness/cli/terminal/status_line.h"
 #include "harness/trainer/crash_test.h"
 #include "harness/trainer/verdict/crash_test_json.h"
 #include <fmt/format.h>

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
 #include "harness/cli/bench/bench_options.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/trainer/run/crash_test_plan.h"
 #include "harness/trainer/run/trainer_command.h"

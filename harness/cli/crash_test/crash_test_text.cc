@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/terminal/text_table.h"
 #include "engine/text/counted.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/cli/run_folders/run_directory.h"
-#include "harness/cli/terminal/text_table.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chaos/sim/disk/durability_profile.h"
+#include "engine/cli/exit_code.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
 #include "engine/text/counted.h"
@@ -18,7 +19,6 @@
 #include "harness/cli/explore/explore_progress.h"
 #include "harness/cli/explore/explore_report.h"
 #include "harness/cli/explore/explore_text.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/explore/campaign/crash_finding_file.h"
 #include "harness/explore/crash/crash_states.h"
 #include "reports/html/page/text.h"

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "engine/cli/terminal/console.h"
 #include "harness/cli/explore/crash_states_text.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 #include "harness/explore/crash/crash_states.h"
 #include "harness/run/reference.h"
 #include "harness/scenario/scenario.h"

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
 #include "engine/text/counted.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/scenario/explore_base.h"
 #include "harness/cli/scenario/scenario_files.h"
 #include "harness/explore/trial/base_check.h"

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "engine/cli/exit_code.h"
+#include "engine/cli/terminal/console.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/program/exit_code.h"
-#include "harness/cli/terminal/console.h"
 #include "harness/run/reference.h"
 #include "harness/scenario/scenario.h"
 

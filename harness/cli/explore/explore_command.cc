@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
 #include "engine/text/counted.h"
@@ -22,7 +23,6 @@
 #include "harness/cli/explore/explore_report.h"
 #include "harness/cli/explore/explore_text.h"
 #include "harness/cli/flags/shard_flag.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/record/show_command.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/explore/campaign/campaign.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/scenario/format/fault_synonyms.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "engine/cli/terminal/status_line.h"
 #include "harness/cli/explore/crash_states_text.h"
-#include "harness/cli/terminal/status_line.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>

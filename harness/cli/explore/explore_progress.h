@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/terminal/terminal_style.h"
 #include "engine/world/clock.h"
-#include "harness/cli/terminal/terminal_style.h"
 #include "harness/explore/campaign/campaign.h"
 #include "harness/explore/crash/crash_states.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "chaos/sim/disk/durability_profile.h"
+#include "engine/cli/flags/flags.h"
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
 #include "harness/cli/explore/case_command.h"
 #include "harness/cli/explore/explore_gaps.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/explore/crash/crash_states.h"
 #include "harness/record/invariants.h"
 #include "harness/run/files/shell_word.h"

@@ -1,6 +1,6 @@
 // The options of the commands that only read: list, judge, upgrade, doctor,
 // help.
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

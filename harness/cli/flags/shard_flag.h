@@ -4,8 +4,8 @@
 
 #include <functional>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/status.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/run/shard_choice.h"
 
 namespace gauntlet {

@@ -2,9 +2,9 @@
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 
+#include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

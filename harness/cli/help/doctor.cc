@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "harness/cli/program/exit_code.h"
+#include "engine/cli/exit_code.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

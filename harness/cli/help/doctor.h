@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/terminal/console.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

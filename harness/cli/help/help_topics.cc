@@ -4,11 +4,11 @@
 #include <array>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/cli/exit_code.h"
+#include "engine/cli/flags/flag_synonyms.h"
+#include "engine/cli/flags/help_page.h"
 #include "engine/world/time_split.h"
-#include "harness/cli/flags/flag_synonyms.h"
-#include "harness/cli/flags/help_page.h"
 #include "harness/cli/help/catalog.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/scenario/format/fault_synonyms.h"
 #include "harness/scenario/format/keys.h"
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "harness/cli/help/list_command.h"
 
+#include "engine/cli/exit_code.h"
 #include "harness/cli/help/catalog.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/scenario/scenario_files.h"
 #include "harness/scenario/scenario.h"
 #include <fmt/format.h>

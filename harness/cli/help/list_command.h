@@ -2,9 +2,9 @@
 #ifndef GAUNTLET_HARNESS_CLI_HELP_LIST_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_HELP_LIST_COMMAND_H_
 
+#include "engine/cli/terminal/console.h"
 #include "engine/world/storage.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

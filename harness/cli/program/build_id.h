@@ -6,9 +6,6 @@
 
 namespace gauntlet {
 
-// The running program, even if the file at its path was replaced since.
-inline constexpr const char* kThisProgram = "/proc/self/exe";
-
 // Returns the digest of the program, 8 digits: "af16ec0a". Reads the whole
 // file.
 std::string BuildId();

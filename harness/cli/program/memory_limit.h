@@ -2,7 +2,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_PROGRAM_MEMORY_LIMIT_H_
 #define GAUNTLET_HARNESS_CLI_PROGRAM_MEMORY_LIMIT_H_
 
-#include "harness/cli/program/exit_code.h"
+#include "engine/cli/exit_code.h"
 
 namespace gauntlet {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/cli/exit_code.h"
 #include "engine/status.h"
 #include "engine/world/host.h"
-#include "harness/cli/program/exit_code.h"
 
 namespace gauntlet {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
 #include "engine/utf8.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"

@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
 #include "engine/real/host/real_host.h"
+#include "engine/real/process/child_process.h"
 #include "engine/real/storage/posix_storage.h"
 #include "engine/text/counted.h"
 #include "engine/utf8.h"
 #include "harness/cli/program/build_id.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/record/replay_target.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/explore/campaign/crash_finding_file.h"

@@ -1,5 +1,5 @@
 // The options of `gauntlet replay`.
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 
 namespace gauntlet {

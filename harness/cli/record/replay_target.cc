@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/run_folders/stored_runs.h"

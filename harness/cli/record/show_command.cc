@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
+#include "engine/cli/output_file.h"
 #include "engine/status.h"
 #include "engine/text/counted.h"
 #include "engine/utf8.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/run_folders/stored_records.h"
-#include "harness/cli/train/output_places.h"
-#include "harness/cli/train/train_trace.h"
 #include "harness/run/files/text_file.h"
 #include "reports/trace/chrome_trace.h"
+#include "reports/trace/gzip.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 

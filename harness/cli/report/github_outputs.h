@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "engine/cli/terminal/console.h"
 #include "engine/status.h"
-#include "harness/cli/terminal/console.h"
 #include "harness/record/result/result.h"
 
 namespace gauntlet {

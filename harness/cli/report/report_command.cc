@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
+#include "engine/cli/output_file.h"
 #include "engine/text/counted.h"
 #include "engine/utf8.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/report/github_outputs.h"
 #include "harness/cli/report/report_merge.h"
 #include "harness/cli/report/run_report.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/run_folders/stored_runs.h"
-#include "harness/cli/train/output_places.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
+#include "engine/cli/output_file.h"
 #include "harness/cli/flags/verbs.h"
-#include "harness/cli/train/output_places.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -15,13 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/exit_code.h"
+#include "engine/cli/output_file.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/posix/system_clock.h"
+#include "engine/real/process/child_process.h"
 #include "engine/real/storage/posix_storage.h"
 #include "engine/text/counted.h"
 #include "harness/cli/crash_test/crash_test_files.h"
 #include "harness/cli/program/build_id.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/report/github_outputs.h"
 #include "harness/cli/report/run_report.h"
 #include "harness/cli/run/case_list.h"
@@ -31,7 +33,6 @@
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/scenario/case_selection.h"
-#include "harness/cli/train/output_places.h"
 #include "harness/explore/diagnosis/replay.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/case_data.h"

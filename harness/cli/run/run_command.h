@@ -2,8 +2,8 @@
 #ifndef GAUNTLET_HARNESS_CLI_RUN_RUN_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_RUN_RUN_COMMAND_H_
 
+#include "engine/cli/terminal/console.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

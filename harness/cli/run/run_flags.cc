@@ -1,5 +1,5 @@
 // The options of `gauntlet run`.
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/flags/verbs.h"
 

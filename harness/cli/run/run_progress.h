@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cli/terminal/console.h"
+#include "engine/cli/terminal/status_line.h"
 #include "engine/world/clock.h"
 #include "harness/cli/flags/commands.h"
 #include "harness/cli/run/run_time_left.h"
-#include "harness/cli/terminal/console.h"
-#include "harness/cli/terminal/status_line.h"
 #include "harness/run/suite.h"
 
 namespace gauntlet {

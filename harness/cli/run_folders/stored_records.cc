@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/record/base_name.h"
 #include "harness/record/record_file.h"

@@ -3,8 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/record/base_name.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/run_folders/last_failures.h"
 #include "harness/cli/scenario/demo_scenarios.h"

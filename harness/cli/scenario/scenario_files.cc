@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

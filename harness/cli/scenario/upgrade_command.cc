@@ -1,6 +1,6 @@
 #include "harness/cli/scenario/upgrade_command.h"
 
-#include "harness/cli/program/exit_code.h"
+#include "engine/cli/exit_code.h"
 #include "harness/scenario/format/upgrade.h"
 #include <fmt/ostream.h>
 

@@ -1,8 +1,8 @@
 #include "harness/cli/scenario/validate_command.h"
 
+#include "engine/cli/exit_code.h"
 #include "engine/text/counted.h"
 #include "engine/utf8.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/scenario/case_selection.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>

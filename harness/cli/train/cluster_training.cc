@@ -8,6 +8,7 @@
 
 #include "engine/ckpt/format/store_names.h"
 #include "engine/ckpt/protocol/ownership.h"
+#include "engine/cli/exit_code.h"
 #include "engine/real/network/tls_credentials.h"
 #include "engine/real/process/worker_environment.h"
 #include "engine/real/real_world.h"
@@ -18,7 +19,6 @@
 #include "harness/cli/cluster/cluster_trust.h"
 #include "harness/cli/cluster/device_choice.h"
 #include "harness/cli/cluster/worker_process.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/program/requeue_codes.h"
 #include "harness/cli/train/evaluate_command.h"
 #include "harness/cli/train/local_training.h"

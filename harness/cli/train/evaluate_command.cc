@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/api/weights/start_weights.h"
+#include "engine/cli/exit_code.h"
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
 #include "engine/real/real_world.h"
@@ -12,7 +13,6 @@
 #include "engine/train/output_overlap.h"
 #include "engine/world/directories.h"
 #include "harness/cli/ckpt/trained_checkpoint.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/cli/train/output_places.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>

@@ -1,5 +1,5 @@
 // The options of `gauntlet evaluate`.
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/cli/train/job_flags.h"
 

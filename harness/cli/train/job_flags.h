@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/job/job.h"
 #include "engine/status.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

@@ -1,6 +1,6 @@
 // The options of `gauntlet launch`, which only the harness calls.
+#include "engine/cli/flags/flags.h"
 #include "harness/cli/cluster/membership_flags.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 
 namespace gauntlet {

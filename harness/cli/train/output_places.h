@@ -15,18 +15,6 @@ namespace gauntlet {
 // obstacle.
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
-// kInvalidArgument: the name is "-". Elsewhere that is standard output; here it
-// would be a file.
-Status CheckFileName(const std::string& file);
-
-// kIoError: the file's folder does not exist; the message names it.
-Status CheckFolderOf(const std::string& file);
-
-// Returns OK if the file can be written, created or replaced, or if `file` is
-// "". kIoError: the message names the obstacle. kInvalidArgument:
-// CheckFileName.
-Status CheckOutputFile(const std::string& file);
-
 // Checks all output directories and files of the command except --export
 // (MakeChiefPlaces). Errors begin with the flag: "--ckpt: run: opendir: it is a
 // link to /mnt/run, which does not exist".

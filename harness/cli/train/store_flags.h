@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
-#include "harness/cli/flags/flags.h"
 
 namespace gauntlet {
 

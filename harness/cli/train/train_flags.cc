@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/job/preset_run.h"
 #include "engine/real/storage/posix_storage.h"
 #include "engine/world/directories.h"
 #include "harness/cli/cluster/cluster_flags.h"
 #include "harness/cli/cluster/membership_flags.h"
 #include "harness/cli/cluster/notice_flags.h"
-#include "harness/cli/flags/flags.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/cli/train/job_flags.h"
 #include "harness/cli/train/store_flags.h"

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "engine/cli/terminal/console.h"
 #include "engine/train/launcher/launcher.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 
 namespace gauntlet {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/cli/terminal/status_line.h"
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
-#include "harness/cli/terminal/status_line.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

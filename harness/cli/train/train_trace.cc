@@ -93,8 +93,4 @@ std::string TraceFileOfWorker(const std::string& file, int worker, int life) {
          fmt::format("{}-worker-{}-life-{}{}", stem, worker, life, ending);
 }
 
-std::string TraceFileBytes(const std::string& file, std::string trace) {
-  return file.ends_with(".gz") ? Gzip(trace) : trace;
-}
-
 }  // namespace gauntlet

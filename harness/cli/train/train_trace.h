@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "engine/cli/terminal/console.h"
 #include "engine/status.h"
 #include "engine/train/worker_processes.h"
 #include "harness/cli/flags/commands.h"
-#include "harness/cli/terminal/console.h"
 #include "harness/cli/train/event_memory.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/files/temporary_directory.h"
@@ -59,9 +59,6 @@ class WorkerTrace {
 
 // Returns "trace-worker-1-life-2.json.gz" for "trace.json.gz".
 std::string TraceFileOfWorker(const std::string& file, int worker, int life);
-
-// Returns the bytes to write: compressed if the name ends in ".gz".
-std::string TraceFileBytes(const std::string& file, std::string trace);
 
 }  // namespace gauntlet
 

@@ -51,5 +51,10 @@ TEST(GzipTest, RepetitionsCompress) {
   EXPECT_LT(Gzip(std::string(1'000'000, 'x')).size(), 2'000u);
 }
 
+TEST(GzipTest, NameOfATraceSaysWhetherItIsCompressed) {
+  EXPECT_EQ(TraceFileBytes("t.json", "{}"), "{}");
+  EXPECT_EQ(TraceFileBytes("t.json.gz", "{}").substr(0, 2), "\x1f\x8b");
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/cli/explore/explore_interruption.h"
-#include "tests/harness/cli/terminal/set_clock.h"
+#include "tests/engine/cli/terminal/set_clock.h"
 
 namespace gauntlet {
 namespace {

@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/cli/exit_code.h"
 #include "engine/world/fault_point.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/help/catalog.h"
 #include "harness/cli/help/help_topics.h"
 #include "harness/cli/help_command.h"
-#include "harness/cli/program/exit_code.h"
 #include "harness/scenario/format/keys.h"
 #include "harness/scenario/scenario.h"
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/harness/cli/terminal/set_clock.h"
+#include "tests/engine/cli/terminal/set_clock.h"
 #include "tests/harness/run/small_cases.h"
 
 namespace gauntlet {

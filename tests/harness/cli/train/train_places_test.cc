@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/cli/program/exit_code.h"
+#include "engine/cli/exit_code.h"
 #include "harness/cli/train/train_command.h"
 #include "tests/engine/ckpt/memory_storage.h"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/harness/cli/terminal/set_clock.h"
+#include "tests/engine/cli/terminal/set_clock.h"
 
 namespace gauntlet {
 namespace {

@@ -23,11 +23,6 @@ TEST(TrainTraceTest, WorkersOfAClusterHaveFilesOfTheirOwn) {
   EXPECT_EQ(TraceFileOfWorker(".t.gz", 0, 1), ".t-worker-0-life-1.gz");
 }
 
-TEST(TrainTraceTest, NameSaysWhetherTheFileIsCompressed) {
-  EXPECT_EQ(TraceFileBytes("t.json", "{}"), "{}");
-  EXPECT_EQ(TraceFileBytes("t.json.gz", "{}").substr(0, 2), "\x1f\x8b");
-}
-
 TEST(TrainTraceTest, FileThatCannotBeWritten_IsRefusedBeforeTraining) {
   PosixStorage storage;
   for (const char* file : {"/none/there/t.json", "/tmp", "/dev/null/t"}) {

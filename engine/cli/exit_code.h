@@ -1,6 +1,6 @@
 // Exit codes of the program: one list for all commands.
-#ifndef GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
-#define GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
+#ifndef GAUNTLET_ENGINE_CLI_EXIT_CODE_H_
+#define GAUNTLET_ENGINE_CLI_EXIT_CODE_H_
 
 #include <span>
 #include <string_view>
@@ -40,4 +40,4 @@ std::span<const ExitCodeInfo> AllExitCodes();
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_PROGRAM_EXIT_CODE_H_
+#endif  // GAUNTLET_ENGINE_CLI_EXIT_CODE_H_

@@ -1,4 +1,4 @@
-#include "harness/cli/program/exit_code.h"
+#include "engine/cli/exit_code.h"
 
 #include <array>
 

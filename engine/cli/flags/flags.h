@@ -2,8 +2,8 @@
 // expected.
 //
 // Wraps CLI11, so that its types, exceptions and wording stay inside one file.
-#ifndef GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
-#define GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
+#ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
+#define GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 
 #include <charconv>
 #include <concepts>
@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/flags/help_page.h"
+#include "engine/cli/terminal/terminal_style.h"
 #include "engine/status.h"
 #include "engine/world/clock.h"
-#include "harness/cli/flags/help_page.h"
-#include "harness/cli/terminal/terminal_style.h"
 
 namespace gauntlet {
 
@@ -174,4 +174,4 @@ FlagReader ReadChoice(Target& target, NamedChoices<T> choices) {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_FLAGS_FLAGS_H_
+#endif  // GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_

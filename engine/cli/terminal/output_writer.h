@@ -1,8 +1,8 @@
 // Writes to standard output or error without ever waiting for the reader. A
 // launcher whose terminal is stopped, or whose log collector hangs, still
 // forwards notices, restarts workers and exits.
-#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_OUTPUT_WRITER_H_
-#define GAUNTLET_HARNESS_CLI_TERMINAL_OUTPUT_WRITER_H_
+#ifndef GAUNTLET_ENGINE_CLI_TERMINAL_OUTPUT_WRITER_H_
+#define GAUNTLET_ENGINE_CLI_TERMINAL_OUTPUT_WRITER_H_
 
 #include <chrono>
 #include <cstddef>
@@ -111,4 +111,4 @@ class NonblockingStreams {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_OUTPUT_WRITER_H_
+#endif  // GAUNTLET_ENGINE_CLI_TERMINAL_OUTPUT_WRITER_H_

@@ -1,4 +1,4 @@
-#include "harness/cli/terminal/status_line.h"
+#include "engine/cli/terminal/status_line.h"
 
 #include <algorithm>
 #include <chrono>

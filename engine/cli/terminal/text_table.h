@@ -1,6 +1,6 @@
 // A table of text cells for a terminal.
-#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
-#define GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
+#ifndef GAUNTLET_ENGINE_CLI_TERMINAL_TEXT_TABLE_H_
+#define GAUNTLET_ENGINE_CLI_TERMINAL_TEXT_TABLE_H_
 
 #include <string>
 #include <utility>
@@ -23,4 +23,4 @@ class TextTable {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_TEXT_TABLE_H_
+#endif  // GAUNTLET_ENGINE_CLI_TERMINAL_TEXT_TABLE_H_

@@ -1,6 +1,6 @@
 // One line of a terminal that is rewritten in place.
-#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
-#define GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
+#ifndef GAUNTLET_ENGINE_CLI_TERMINAL_STATUS_LINE_H_
+#define GAUNTLET_ENGINE_CLI_TERMINAL_STATUS_LINE_H_
 
 #include <chrono>
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/cli/terminal/terminal_style.h"
 #include "engine/world/clock.h"
-#include "harness/cli/terminal/terminal_style.h"
 
 namespace gauntlet {
 
@@ -53,4 +53,4 @@ class StatusLine {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_STATUS_LINE_H_
+#endif  // GAUNTLET_ENGINE_CLI_TERMINAL_STATUS_LINE_H_

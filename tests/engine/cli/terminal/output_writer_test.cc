@@ -1,4 +1,4 @@
-#include "harness/cli/terminal/output_writer.h"
+#include "engine/cli/terminal/output_writer.h"
 
 #include <array>
 #include <future>

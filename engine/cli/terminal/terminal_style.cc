@@ -1,4 +1,4 @@
-#include "harness/cli/terminal/terminal_style.h"
+#include "engine/cli/terminal/terminal_style.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 //
 // A command with many options has its rarely used groups on pages of their own;
 // the first page lists those options by name.
-#ifndef GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
-#define GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
+#ifndef GAUNTLET_ENGINE_CLI_FLAGS_HELP_PAGE_H_
+#define GAUNTLET_ENGINE_CLI_FLAGS_HELP_PAGE_H_
 
 #include <cstddef>
 #include <string>
@@ -52,4 +52,4 @@ std::string RenderHelpEntries(const std::vector<HelpEntry>& entries);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_FLAGS_HELP_PAGE_H_
+#endif  // GAUNTLET_ENGINE_CLI_FLAGS_HELP_PAGE_H_

@@ -1,9 +1,9 @@
-#include "harness/cli/flags/help_page.h"
+#include "engine/cli/flags/help_page.h"
 
 #include <algorithm>
 
+#include "engine/cli/flags/flags.h"
 #include "engine/text/columns.h"
-#include "harness/cli/flags/flags.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -2,8 +2,8 @@
 //
 // A synonym applies to a command that has `option` and has no option of the
 // synonym's name.
-#ifndef GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
-#define GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
+#ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAG_SYNONYMS_H_
+#define GAUNTLET_ENGINE_CLI_FLAGS_FLAG_SYNONYMS_H_
 
 #include <cstdint>
 #include <span>
@@ -28,4 +28,4 @@ std::span<const FlagSynonym> AllFlagSynonyms();
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_FLAGS_FLAG_SYNONYMS_H_
+#endif  // GAUNTLET_ENGINE_CLI_FLAGS_FLAG_SYNONYMS_H_

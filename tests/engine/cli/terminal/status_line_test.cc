@@ -1,11 +1,11 @@
-#include "harness/cli/terminal/status_line.h"
+#include "engine/cli/terminal/status_line.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/harness/cli/terminal/set_clock.h"
+#include "tests/engine/cli/terminal/set_clock.h"
 
 namespace gauntlet {
 namespace {

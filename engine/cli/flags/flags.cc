@@ -1,15 +1,15 @@
-#include "harness/cli/flags/flags.h"
+#include "engine/cli/flags/flags.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <system_error>
 
+#include "engine/cli/flags/flag_synonyms.h"
 #include "engine/text/nearest_names.h"
 #include "engine/text/units.h"
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
-#include "harness/cli/flags/flag_synonyms.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

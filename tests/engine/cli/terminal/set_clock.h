@@ -1,6 +1,6 @@
 // A clock that only a test advances.
-#ifndef GAUNTLET_TESTS_HARNESS_CLI_TERMINAL_SET_CLOCK_H_
-#define GAUNTLET_TESTS_HARNESS_CLI_TERMINAL_SET_CLOCK_H_
+#ifndef GAUNTLET_TESTS_ENGINE_CLI_TERMINAL_SET_CLOCK_H_
+#define GAUNTLET_TESTS_ENGINE_CLI_TERMINAL_SET_CLOCK_H_
 
 #include "engine/world/clock.h"
 
@@ -17,4 +17,4 @@ class SetClock final : public Clock {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_TESTS_HARNESS_CLI_TERMINAL_SET_CLOCK_H_
+#endif  // GAUNTLET_TESTS_ENGINE_CLI_TERMINAL_SET_CLOCK_H_

@@ -1,4 +1,4 @@
-#include "harness/cli/terminal/text_table.h"
+#include "engine/cli/terminal/text_table.h"
 
 #include <algorithm>
 

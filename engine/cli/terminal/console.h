@@ -1,11 +1,11 @@
 // The two streams that a command writes to.
-#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_CONSOLE_H_
-#define GAUNTLET_HARNESS_CLI_TERMINAL_CONSOLE_H_
+#ifndef GAUNTLET_ENGINE_CLI_TERMINAL_CONSOLE_H_
+#define GAUNTLET_ENGINE_CLI_TERMINAL_CONSOLE_H_
 
 #include <functional>
 #include <ostream>
 
-#include "harness/cli/terminal/terminal_style.h"
+#include "engine/cli/terminal/terminal_style.h"
 
 namespace gauntlet {
 
@@ -28,4 +28,4 @@ struct Console {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_CONSOLE_H_
+#endif  // GAUNTLET_ENGINE_CLI_TERMINAL_CONSOLE_H_

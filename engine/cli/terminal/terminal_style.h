@@ -1,6 +1,6 @@
 // Colour and animation on terminals, and plain text elsewhere.
-#ifndef GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
-#define GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
+#ifndef GAUNTLET_ENGINE_CLI_TERMINAL_TERMINAL_STYLE_H_
+#define GAUNTLET_ENGINE_CLI_TERMINAL_TERMINAL_STYLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -53,4 +53,4 @@ class TerminalStyle {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TERMINAL_TERMINAL_STYLE_H_
+#endif  // GAUNTLET_ENGINE_CLI_TERMINAL_TERMINAL_STYLE_H_

@@ -1,4 +1,4 @@
-#include "harness/cli/flags/flag_synonyms.h"
+#include "engine/cli/flags/flag_synonyms.h"
 
 #include <array>
 
