@@ -4,9 +4,11 @@
 
 #include "engine/cli/flags/flags.h"
 #include "engine/numerics.h"
+#include "engine/real/storage/posix_storage.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/cli/help/help_topics.h"
 #include "harness/cli/program/build_id.h"
+#include "harness/scenario/reader/job_file.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +23,15 @@ struct Verb {
   VerbGroup group;
   Result<Command> (*parse)(const VerbArguments&);
 };
+
+// Its job file has the keys of scenarios.
+Result<Command> ParseTrainCommand(const VerbArguments& verb) {
+  return ParseTrain(
+      verb, [](const std::string& path, const JobFileOverrides& overrides) {
+        PosixStorage storage;
+        return ReadJobFile(storage, path, overrides);
+      });
+}
 
 using enum VerbGroup;
 
@@ -44,7 +55,7 @@ constexpr std::array kVerbs = {
     Verb{"list", "List presets, points, faults, invariants or scenarios.",
          kRunAndSearch, ParseList},
     Verb{"train", "Train a model, with checkpoints and restarts.", kTrain,
-         ParseTrain},
+         ParseTrainCommand},
     Verb{"evaluate", "Evaluate the checkpoints of a run as they appear.",
          kTrain, ParseEvaluate},
     Verb{"ckpt", "Inspect checkpoints: ls, verify, diff, export, predict.",

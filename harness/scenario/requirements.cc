@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/train/launcher/launcher.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

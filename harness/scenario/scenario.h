@@ -74,9 +74,6 @@ constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
   return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
 }
 
-// Maximum number of worker processes that one launcher starts on its machine.
-inline constexpr int kMaxRealWorkers = 256;
-
 struct ClusterSetup {
   int workers = 2;
   int min_workers = 0;  // see MembershipOptions

@@ -19,6 +19,9 @@ namespace gauntlet {
 // launcher waits this long for the lock that they hold.
 inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
 
+// Maximum number of worker processes that one launcher starts on its machine.
+inline constexpr int kMaxRealWorkers = 256;
+
 struct LauncherOptions {
   int workers = 1;  // maximum number
   // See MembershipOptions.

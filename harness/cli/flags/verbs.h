@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 
+#include "engine/app/train/job_file.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "harness/cli/flags/commands.h"
@@ -9,7 +10,8 @@
 namespace gauntlet {
 
 // Each returns its command, or a PrintTextCommand for --help.
-Result<Command> ParseTrain(const VerbArguments& verb);
+Result<Command> ParseTrain(const VerbArguments& verb,
+                           const JobFileReader& read_job_file);
 Result<Command> ParseLaunch(const VerbArguments& verb);
 Result<Command> ParseWorker(const VerbArguments& verb);
 Result<Command> ParseCheckpoint(const VerbArguments& verb);

@@ -20,7 +20,6 @@
 #include "harness/cli/cluster/device_choice.h"
 #include "harness/cli/cluster/plan_file.h"
 #include "engine/cli/flags/flags.h"
-#include "harness/cli/program/build_id.h"
 #include "harness/cli/train/output_places.h"
 #include "harness/cli/train/train_command.h"
 #include "harness/cli/train/train_trace.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/app/train/job_file.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/job/preset_run.h"
-#include "engine/real/storage/posix_storage.h"
 #include "engine/world/directories.h"
 #include "harness/cli/cluster/cluster_flags.h"
 #include "harness/cli/cluster/membership_flags.h"
@@ -14,8 +14,6 @@
 #include "harness/cli/flags/verbs.h"
 #include "harness/cli/train/job_flags.h"
 #include "harness/cli/train/store_flags.h"
-#include "harness/scenario/reader/job_file.h"
-#include "harness/scenario/scenario.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -309,34 +307,16 @@ Status TakeRestarts(const std::optional<int>& max_restarts,
   return OkStatus();
 }
 
-// Returns the settings that apply if neither the job file nor a flag gives
-// them.
-JobFile Defaults() {
-  const LauncherOptions launcher;
-  JobFile defaults;
-  defaults.cluster.workers = launcher.workers;
-  defaults.cluster.policy = launcher.restart;
-  defaults.cluster.max_restarts = launcher.max_restarts;
-  defaults.cluster.backoff = launcher.backoff;
-  defaults.cluster.start_timeout = launcher.start_timeout;
-  return defaults;
-}
-
-Result<JobFile> ReadJobFile(const TrainFlags& told) {
-  PosixStorage storage;
-  const Result<std::string> text =
-      ReadFile(storage, told.job_file, kMaxScenarioBytes);
-  if (text.status().code() == Code::kNotFound) {
+Result<JobFile> ReadJobFile(const TrainFlags& told, const JobFileReader& read) {
+  Result<JobFile> file = read(told.job_file, {.preset = told.job.preset,
+                                              .workers = told.command.workers,
+                                              .replicas = told.job.replicas});
+  if (file.status().code() == Code::kNotFound) {
     return NotFound(
         fmt::format("--job: {}: expected a YAML file of job settings, found "
                     "nothing{}",
                     told.job_file, DidYouMeanFile(told.job_file)));
   }
-  RETURN_IF_ERROR(Annotate(text.status(), "--job"));
-  Result<JobFile> file = ParseJobFile(*text, told.job_file, Defaults(),
-                                      {.preset = told.job.preset,
-                                       .workers = told.command.workers,
-                                       .replicas = told.job.replicas});
   RETURN_IF_ERROR(Annotate(file.status(), "--job"));
   return file;
 }
@@ -359,11 +339,11 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   command.workers = file.workers;
   command.preset = name;
   LauncherOptions& launcher = command.launcher;
-  launcher.min_workers = file.cluster.min_workers;
-  launcher.restart = file.cluster.policy;
-  launcher.max_restarts = file.cluster.max_restarts;
-  launcher.backoff = file.cluster.backoff;
-  launcher.start_timeout = file.cluster.start_timeout;
+  launcher.min_workers = file.launcher.min_workers;
+  launcher.restart = file.launcher.restart;
+  launcher.max_restarts = file.launcher.max_restarts;
+  launcher.backoff = file.launcher.backoff;
+  launcher.start_timeout = file.launcher.start_timeout;
   launcher.stop_grace += file.train.preemption.grace;
   return told;
 }
@@ -456,14 +436,15 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
 
 }  // namespace
 
-Result<Command> ParseTrain(const VerbArguments& verb) {
+Result<Command> ParseTrain(const VerbArguments& verb,
+                           const JobFileReader& read_job_file) {
   TrainFlags told;
   std::string help;
   ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{help});
   if (!told.job_file.empty()) {
-    ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told));
+    ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told, read_job_file));
     told = FlagsOf(file, told.job_file);
     RETURN_IF_ERROR(ReadFlags(verb, told, help).status());
   }

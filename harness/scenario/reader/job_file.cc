@@ -8,6 +8,7 @@
 #include "harness/scenario/format/map_reader.h"
 #include "harness/scenario/format/upgrade.h"
 #include "harness/scenario/reader/read_setup.h"
+#include "harness/scenario/scenario.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -82,17 +83,34 @@ void Apply(const JobFileOverrides& overrides, YamlNode& document) {
   SetIn(document, "job", "replicas", overrides.replicas);
 }
 
-JobFile Read(const YamlNode& document, const JobFile& defaults,
-             Diagnostics& diagnostics) {
+// Returns the cluster of a run of `gauntlet train` whose job file is empty.
+ClusterSetup DefaultCluster() {
+  const LauncherOptions launcher;
+  return {.workers = launcher.workers,
+          .policy = launcher.restart,
+          .max_restarts = launcher.max_restarts,
+          .backoff = launcher.backoff,
+          .start_timeout = launcher.start_timeout};
+}
+
+LauncherOptions LauncherOf(const ClusterSetup& cluster) {
+  return {.min_workers = cluster.min_workers,
+          .restart = cluster.policy,
+          .max_restarts = cluster.max_restarts,
+          .backoff = cluster.backoff,
+          .start_timeout = cluster.start_timeout};
+}
+
+JobFile ReadDocument(const YamlNode& document, Diagnostics& diagnostics) {
   Case one;
-  one.train = defaults.train;
-  one.cluster = defaults.cluster;
+  one.train = TrainOptions();
+  one.cluster = DefaultCluster();
   const MapReader reader(&document, "", diagnostics);
   std::string schema;
   reader.Choice("schema", schema);
   reader.Count("seed", one.seed);
   ReadSetup(reader, one, diagnostics);
-  JobFile read = {.train = one.train, .cluster = one.cluster};
+  JobFile read = {.train = one.train, .launcher = LauncherOf(one.cluster)};
   reader.Choice("preset", read.preset);
   const MapReader job = reader.Map("job");
   if (reader.Map("cluster").Find("workers") != nullptr) {
@@ -107,7 +125,6 @@ JobFile Read(const YamlNode& document, const JobFile& defaults,
 }  // namespace
 
 Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
-                             const JobFile& defaults,
                              const JobFileOverrides& overrides) {
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
@@ -126,9 +143,16 @@ Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
   RefuseKeysOfHarness(documents[0], diagnostics);
   Apply(overrides, documents[0]);
-  JobFile read = Read(documents[0], defaults, diagnostics);
+  JobFile read = ReadDocument(documents[0], diagnostics);
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
   return read;
+}
+
+Result<JobFile> ReadJobFile(Storage& storage, const std::string& path,
+                            const JobFileOverrides& overrides) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, path, kMaxScenarioBytes));
+  return ParseJobFile(text, path, overrides);
 }
 
 }  // namespace gauntlet

@@ -3,39 +3,24 @@
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_JOB_FILE_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_JOB_FILE_H_
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "engine/app/train/job_file.h"
 #include "engine/status.h"
-#include "harness/scenario/scenario.h"
+#include "engine/world/storage.h"
 
 namespace gauntlet {
 
-// Command-line options that override keys of the file.
-struct JobFileOverrides {
-  std::optional<std::string> preset;  // overrides `preset`
-  std::optional<int> workers;
-  std::optional<int> replicas;
-};
-
-struct JobFile {
-  TrainOptions train;
-  ClusterSetup cluster;
-  // From the file or an override; nullopt: neither gives it.
-  std::optional<int> workers;
-  std::optional<int> replicas;
-  std::optional<uint64_t> epochs;
-  std::string preset = "tiny";
-  bool says_checkpoint = false;
-};
-
-// `defaults` apply where the text has no value. kInvalidArgument, one line:
-// "job.yaml:3:9: unknown key 'layer' in 'job'; did you mean layers?".
+// `overrides` apply instead of the keys of the text. Where neither has a value,
+// it is that of a run of `gauntlet train` without a file. kInvalidArgument, one
+// line: "job.yaml:3:9: unknown key 'layer' in 'job'; did you mean layers?".
 Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
-                             const JobFile& defaults,
                              const JobFileOverrides& overrides);
+
+// Reads and parses the file with this path.
+Result<JobFile> ReadJobFile(Storage& storage, const std::string& path,
+                            const JobFileOverrides& overrides);
 
 }  // namespace gauntlet
 

@@ -8,8 +8,7 @@ void FuzzJobFile(std::string_view input) {
   for (const JobFileOverrides& overrides :
        {JobFileOverrides{},
         JobFileOverrides{.preset = "tiny", .workers = 3, .replicas = 5}}) {
-    const Result<JobFile> file =
-        ParseJobFile(input, "fuzz.yaml", {}, overrides);
+    const Result<JobFile> file = ParseJobFile(input, "fuzz.yaml", overrides);
     if (!file.ok()) {
       CHECK(file.status().code() == Code::kInvalidArgument,
             file.status().ToString());

@@ -255,12 +255,11 @@ TEST(JobFileTest, ReadsOldSpellingsWithAndWithoutASchema) {
   for (const char* head : {"", "schema: gauntlet/v1\n"}) {
     const auto job = ParseJobFile(
         std::string(head) + "use: tiny\ncheckpoint: {at_success: delete}\n",
-        "job.yaml", {}, {});
+        "job.yaml", {});
     ASSERT_TRUE(job.ok()) << job.status().ToString();
     EXPECT_EQ(job->train.checkpoint.at_success, AtSuccess::kDeleteCheckpoints);
   }
-  EXPECT_FALSE(
-      ParseJobFile("schema: gauntlet/v2\nuse: tiny\n", "j", {}, {}).ok());
+  EXPECT_FALSE(ParseJobFile("schema: gauntlet/v2\nuse: tiny\n", "j", {}).ok());
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ checkpoint: {every: {steps: 50}, keep: 3, on_success: leave}
 )";
 
 JobFile Parse(const std::string& text, const JobFileOverrides& overrides = {}) {
-  const Result<JobFile> file = ParseJobFile(text, "j.yaml", {}, overrides);
+  const Result<JobFile> file = ParseJobFile(text, "j.yaml", overrides);
   EXPECT_TRUE(file.ok()) << file.status().ToString();
   return file.ok() ? *file : JobFile();
 }
@@ -35,7 +35,7 @@ TEST(JobFileTest, SaysWhatAScenarioWouldSay) {
   EXPECT_EQ(file.train.preemption.grace, std::chrono::seconds(20));
   EXPECT_EQ(file.train.checkpoint.trigger.every, 50u);
   EXPECT_EQ(file.train.checkpoint.at_success, AtSuccess::kLeaveCheckpoints);
-  EXPECT_EQ(file.cluster.max_restarts, 7);
+  EXPECT_EQ(file.launcher.max_restarts, 7);
   EXPECT_EQ(file.workers, 2);
   EXPECT_EQ(file.replicas, 4);
   EXPECT_EQ(file.epochs, 4u);
@@ -43,12 +43,10 @@ TEST(JobFileTest, SaysWhatAScenarioWouldSay) {
 }
 
 TEST(JobFileTest, WhatItDoesNotSayIsAsBefore) {
-  JobFile defaults;
-  defaults.cluster.workers = 1;
-  defaults.cluster.max_restarts = 100;
-  const Result<JobFile> file = ParseJobFile("preset: dnn\n", "j", defaults, {});
+  const Result<JobFile> file = ParseJobFile("preset: dnn\n", "j", {});
   ASSERT_TRUE(file.ok()) << file.status().ToString();
-  EXPECT_EQ(file->cluster.max_restarts, 100);
+  EXPECT_EQ(file->launcher.max_restarts, LauncherOptions().max_restarts)
+      << "no scenario's three";
   EXPECT_EQ(file->train.job.replicas, 1);
   EXPECT_EQ(file->train.horizon.epochs, 1u) << "no scenario's three";
   EXPECT_FALSE(file->workers || file->replicas || file->epochs);
@@ -100,7 +98,7 @@ TEST(JobFileTest, AMistakeIsOneLineWithItsPlace) {
       {std::string(200'000, '['), "j.yaml:1:"},
       {"job: {epochs: 99999999999999999999}\n", "j.yaml:1:15: "}};
   for (const auto& [text, error] : bad) {
-    const Result<JobFile> file = ParseJobFile(text, "j.yaml", {}, {});
+    const Result<JobFile> file = ParseJobFile(text, "j.yaml", {});
     ASSERT_FALSE(file.ok()) << text.substr(0, 80);
     EXPECT_EQ(file.status().code(), Code::kInvalidArgument);
     EXPECT_THAT(file.status().message(), HasSubstr(error));
@@ -110,7 +108,7 @@ TEST(JobFileTest, AMistakeIsOneLineWithItsPlace) {
 
 TEST(JobFileTest, AMapThatIsNoneIsNotOverriddenButRefused) {
   const Result<JobFile> file =
-      ParseJobFile("cluster: 7\n", "j.yaml", {}, {.workers = 2});
+      ParseJobFile("cluster: 7\n", "j.yaml", {.workers = 2});
   EXPECT_THAT(file.status().message(),
               HasSubstr("j.yaml:1:10: expected a map, found '7'"));
 }
