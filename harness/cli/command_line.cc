@@ -1,7 +1,10 @@
 #include "harness/cli/command_line.h"
 
 #include <array>
+#include <utility>
+#include <variant>
 
+#include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/numerics.h"
 #include "engine/real/storage/posix_storage.h"
@@ -24,8 +27,19 @@ struct Verb {
   Result<Command> (*parse)(const VerbArguments&);
 };
 
-// Its job file has the keys of scenarios.
-Result<Command> ParseTrainCommand(const VerbArguments& verb) {
+// Returns a command of the training program as one of this program.
+Result<Command> FromApp(Result<AppCommand> parsed) {
+  ASSIGN_OR_RETURN(AppCommand command, std::move(parsed));
+  return std::visit([](auto& one) { return Command(std::move(one)); }, command);
+}
+
+template <Result<AppCommand> (*parse)(const VerbArguments&)>
+Result<Command> ParseApp(const VerbArguments& verb) {
+  return FromApp(parse(verb));
+}
+
+// Returns `train`, whose job file has the keys of scenarios.
+Result<AppCommand> ParseTrainCommand(const VerbArguments& verb) {
   return ParseTrain(
       verb, [](const std::string& path, const JobFileOverrides& overrides) {
         PosixStorage storage;
@@ -55,19 +69,20 @@ constexpr std::array kVerbs = {
     Verb{"list", "List presets, points, faults, invariants or scenarios.",
          kRunAndSearch, ParseList},
     Verb{"train", "Train a model, with checkpoints and restarts.", kTrain,
-         ParseTrainCommand},
+         ParseApp<ParseTrainCommand>},
     Verb{"evaluate", "Evaluate the checkpoints of a run as they appear.",
-         kTrain, ParseEvaluate},
+         kTrain, ParseApp<ParseEvaluate>},
     Verb{"ckpt", "Inspect checkpoints: ls, verify, diff, export, predict.",
-         kTrain, ParseCheckpoint},
+         kTrain, ParseApp<ParseCheckpoint>},
     Verb{"launch", "Train from a file of options, as harnesses do.", kTrain,
-         ParseLaunch},
+         ParseApp<ParseLaunch>},
     Verb{"doctor", "Check this machine and print what it lacks.", kSetUp,
          ParseDoctor},
     Verb{"upgrade", "Print a scenario file of gauntlet/v1 as gauntlet/v2.",
          kSetUp, ParseUpgrade},
     Verb{"help", "Print help on a command or a topic.", kSetUp, ParseHelp},
-    Verb{"worker", "Run one worker of a cluster.", kHidden, ParseWorker},
+    Verb{"worker", "Run one worker of a cluster.", kHidden,
+         ParseApp<ParseWorker>},
 };
 
 struct VerbGroupInfo {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/app/commands.h"
 #include "engine/ckpt/inspect.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/world/world.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -1,8 +1,8 @@
 // The options of `gauntlet ckpt` and its subcommands.
 #include <array>
 
+#include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
-#include "harness/cli/flags/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,23 +15,23 @@ struct PathFlags {
   OutputFormat output = OutputFormat::kText;
 };
 
-Command MakeList(const PathFlags& told) {
+AppCommand MakeList(const PathFlags& told) {
   return CheckpointListCommand{.directory = told.paths[0],
                                .output = told.output};
 }
-Command MakeVerify(const PathFlags& told) {
+AppCommand MakeVerify(const PathFlags& told) {
   return CheckpointVerifyCommand{.path = told.paths[0], .output = told.output};
 }
-Command MakeDiff(const PathFlags& told) {
+AppCommand MakeDiff(const PathFlags& told) {
   return CheckpointDiffCommand{
       .left = told.paths[0], .right = told.paths[1], .output = told.output};
 }
 
-Command MakeExport(const PathFlags& told) {
+AppCommand MakeExport(const PathFlags& told) {
   return CheckpointExportCommand{
       .path = told.paths[0], .directory = told.paths[1], .data = told.data};
 }
-Command MakePredict(const PathFlags& told) {
+AppCommand MakePredict(const PathFlags& told) {
   return CheckpointPredictCommand{
       .path = told.paths[0], .data = told.data, .output = told.output};
 }
@@ -46,7 +46,7 @@ struct Subcommand {
   std::string about;               // describes the arguments
   std::string example;
   Takes takes = Takes::kJson;
-  Command (*make)(const PathFlags&);
+  AppCommand (*make)(const PathFlags&);
 };
 
 std::vector<Subcommand> AllSubcommands() {
@@ -112,8 +112,8 @@ std::string OverviewOfSubcommands() {
                    "  gauntlet ckpt verify ckpt --json"});
 }
 
-Result<Command> ParseSubcommand(const Subcommand& subcommand,
-                                const VerbArguments& verb) {
+Result<AppCommand> ParseSubcommand(const Subcommand& subcommand,
+                                   const VerbArguments& verb) {
   PathFlags told;
   Flags flags({.command = "ckpt " + subcommand.name,
                .summary = subcommand.summary,
@@ -138,7 +138,7 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   }
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(PrintTextCommand{flags.Help()});
+    return AppCommand(PrintTextCommand{flags.Help()});
   if (told.paths.size() < wanted) {
     return InvalidArgument(fmt::format("expected {}: gauntlet ckpt {} {}",
                                        fmt::join(subcommand.paths, " and "),
@@ -153,19 +153,19 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
 
 }  // namespace
 
-Result<Command> ParseCheckpoint(const VerbArguments& verb) {
+Result<AppCommand> ParseCheckpoint(const VerbArguments& verb) {
   if (verb.arguments.empty()) {
     return InvalidArgument(
         "expected a subcommand: ls, verify, diff, export or predict");
   }
   const std::string& name = verb.arguments.front();
   if (name == "--help" || name == "-h")
-    return Command(PrintTextCommand{OverviewOfSubcommands()});
+    return AppCommand(PrintTextCommand{OverviewOfSubcommands()});
   std::vector<std::string> names;
   for (const Subcommand& subcommand : AllSubcommands()) {
     names.push_back(subcommand.name);
     if (subcommand.name != name) continue;
-    Result<Command> command = ParseSubcommand(
+    Result<AppCommand> command = ParseSubcommand(
         subcommand, {verb.arguments.subspan(1), verb.color, verb.notes});
     if (!command.ok()) return Annotate(command.status(), "ckpt " + name);
     return command;

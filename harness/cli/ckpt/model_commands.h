@@ -2,9 +2,9 @@
 #ifndef GAUNTLET_HARNESS_CLI_CKPT_MODEL_COMMANDS_H_
 #define GAUNTLET_HARNESS_CLI_CKPT_MODEL_COMMANDS_H_
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/world/world.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

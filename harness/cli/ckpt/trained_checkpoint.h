@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/app/data_place.h"
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
@@ -13,7 +14,6 @@
 #include "engine/train/loop/job_model.h"
 #include "engine/train/state/train_state.h"
 #include "engine/world/world.h"
-#include "harness/cli/flags/data_place.h"
 
 namespace gauntlet {
 

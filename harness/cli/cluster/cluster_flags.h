@@ -3,9 +3,9 @@
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_FLAGS_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_CLUSTER_FLAGS_H_
 
+#include "engine/app/commands.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/status.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include "engine/app/commands.h"
 #include "engine/cluster/resolver/cluster_resolver.h"
 #include "engine/status.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -2,8 +2,8 @@
 #ifndef GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_COMMAND_H_
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -1,10 +1,10 @@
 // The options of `gauntlet worker`, which only launchers call.
+#include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
-#include "harness/cli/flags/verbs.h"
 
 namespace gauntlet {
 
-Result<Command> ParseWorker(const VerbArguments& verb) {
+Result<AppCommand> ParseWorker(const VerbArguments& verb) {
   WorkerCommand command;
   Flags flags(
       {.command = "worker",
@@ -34,14 +34,14 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
               ReadWhole(command.claimed, uint64_t{0}, uint64_t{1} << 53));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(PrintTextCommand{flags.Help()});
+    return AppCommand(PrintTextCommand{flags.Help()});
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
   }
   if (command.plan_file.empty() != command.plan_state_directory.empty()) {
     return InvalidArgument("--plan, --plan-state: expected both or neither");
   }
-  return Command(std::move(command));
+  return AppCommand(std::move(command));
 }
 
 }  // namespace gauntlet

@@ -10,105 +10,18 @@
 #include <vector>
 
 #include "chaos/inject/plan/plan.h"
-#include "engine/cluster/resolver/cluster_resolver.h"
+#include "engine/app/commands.h"
 #include "engine/train/launcher/launcher.h"
-#include "engine/train/loop/evaluator.h"
 #include "engine/train/options.h"
 #include "harness/bench/checkpoint_bench.h"
 #include "harness/bench/figures/bench_limit.h"
 #include "harness/bench/scale_bench.h"
-#include "harness/cli/flags/data_place.h"
-#include "harness/cli/program/requeue_codes.h"
 #include "harness/explore/crash/crash_states.h"
 #include "harness/record/result/case_tries.h"
 #include "harness/run/shard_choice.h"
 #include "reports/timeline.h"
 
 namespace gauntlet {
-
-enum class OutputFormat : uint8_t { kText, kJson };
-enum class ProgressChoice : uint8_t { kAuto, kOff };
-enum class TrainTask : uint8_t { kTrain, kPrintCluster };
-
-struct TrainCommand {
-  TrainTask task = TrainTask::kTrain;
-  TrainOptions options;
-  std::string preset = "tiny";
-  LauncherOptions launcher;
-  // As given by flags or the job file. `workers` nullopt: the size of the
-  // cluster, or 1.
-  std::optional<int> workers;
-  std::optional<int> replicas;
-  ClusterFlags cluster;   // used if `workers` is nullopt
-  bool insecure = false;  // used if `workers` is nullopt; no token required
-  std::optional<Duration> rendezvous_timeout;
-  RequeueCodes requeue;
-  std::string events_directory;  // empty: no event files
-  std::string logs_directory;    // empty: workers write to standard error
-  std::string trace_file;        // Chrome trace to write; empty: none
-  std::string plan_file;         // empty: no faults
-  // Directory in which the run records fired faults; empty: a temporary one.
-  std::string plan_state_directory;
-  ProgressChoice progress = ProgressChoice::kAuto;
-  OutputFormat output = OutputFormat::kText;
-};
-
-// Training started by the harness. `options_file` has its options, from which
-// `train.options` is set when the command runs.
-struct LaunchCommand {
-  TrainCommand train;
-  std::string options_file;  // TrainOptions as JSON
-  int backoff_ms = 100;
-};
-
-// A worker of a cluster; its place comes from TF_CONFIG.
-struct WorkerCommand {
-  std::string options_file;   // TrainOptions as JSON
-  std::optional<int> worker;  // identity across incarnations; nullopt: its rank
-  int life = 1;
-  std::string events_file;
-  std::string plan_file;
-  std::string plan_state_directory;  // required with plan_file
-  int launcher_fd = -1;              // receives progress; -1: none
-  std::string launch;                // LaunchHold::launch
-  uint64_t claimed = 0;              // LaunchHold::claimed
-};
-
-struct CheckpointListCommand {
-  std::string directory;
-  OutputFormat output = OutputFormat::kText;
-};
-struct CheckpointVerifyCommand {
-  std::string path;  // checkpoint directory or one checkpoint
-  OutputFormat output = OutputFormat::kText;
-};
-struct CheckpointDiffCommand {
-  std::string left;
-  std::string right;
-  OutputFormat output = OutputFormat::kText;
-};
-
-struct CheckpointExportCommand {
-  std::string path;  // checkpoint directory or one checkpoint
-  std::string directory;
-  DataPlace data;
-};
-struct CheckpointPredictCommand {
-  std::string path;  // checkpoint directory or one checkpoint
-  DataPlace data;
-  OutputFormat output = OutputFormat::kText;
-};
-
-// The side-car evaluator of a checkpoint directory; it takes the job from the
-// checkpoints.
-struct EvaluateCommand {
-  std::string directory;  // the checkpoint directory
-  DataPlace data;
-  std::string summary_directory;  // empty: no curves
-  EvaluatorLoop loop;
-  int threads = 1;
-  OutputFormat output = OutputFormat::kText;
-};
 
 enum class Catalog : uint8_t {
   kPresets,
@@ -298,11 +211,6 @@ struct CrashTestCommand {
 // ("ckpt ls"), or a topic.
 struct HelpCommand {
   std::string topic;
-};
-
-// Text that was requested, such as a command's --help.
-struct PrintTextCommand {
-  std::string text;
 };
 
 using Command = std::variant<

@@ -1,8 +1,8 @@
-// The parsers of the commands, each in a file of its own.
+// The parsers of the commands, each in a file of its own. Those of the training
+// program are in engine/app/parsers.h.
 #ifndef GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 #define GAUNTLET_HARNESS_CLI_FLAGS_VERBS_H_
 
-#include "engine/app/train/job_file.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "harness/cli/flags/commands.h"
@@ -10,12 +10,6 @@
 namespace gauntlet {
 
 // Each returns its command, or a PrintTextCommand for --help.
-Result<Command> ParseTrain(const VerbArguments& verb,
-                           const JobFileReader& read_job_file);
-Result<Command> ParseLaunch(const VerbArguments& verb);
-Result<Command> ParseWorker(const VerbArguments& verb);
-Result<Command> ParseCheckpoint(const VerbArguments& verb);
-Result<Command> ParseEvaluate(const VerbArguments& verb);
 Result<Command> ParseList(const VerbArguments& verb);
 Result<Command> ParseDoctor(const VerbArguments& verb);
 Result<Command> ParseRun(const VerbArguments& verb);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/app/requeue_codes.h"
 #include "engine/ckpt/format/store_names.h"
 #include "engine/ckpt/protocol/ownership.h"
 #include "engine/cli/exit_code.h"
@@ -19,7 +20,6 @@
 #include "harness/cli/cluster/cluster_trust.h"
 #include "harness/cli/cluster/device_choice.h"
 #include "harness/cli/cluster/worker_process.h"
-#include "harness/cli/program/requeue_codes.h"
 #include "harness/cli/train/evaluate_command.h"
 #include "harness/cli/train/local_training.h"
 #include "harness/cli/train/output_places.h"

@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/train/loop/evaluator.h"
 #include "engine/world/world.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -1,6 +1,6 @@
 // The options of `gauntlet evaluate`.
+#include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
-#include "harness/cli/flags/verbs.h"
 #include "harness/cli/train/job_flags.h"
 
 namespace gauntlet {
@@ -21,7 +21,7 @@ TF_CONFIG is an evaluator.)";
 
 }  // namespace
 
-Result<Command> ParseEvaluate(const VerbArguments& verb) {
+Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
   EvaluateCommand told;
   std::optional<Duration> every;
   Flags flags({.command = "evaluate",
@@ -57,13 +57,13 @@ Result<Command> ParseEvaluate(const VerbArguments& verb) {
                [&told] { told.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(PrintTextCommand{flags.Help()});
+    return AppCommand(PrintTextCommand{flags.Help()});
   if (told.directory.empty()) return InvalidArgument("--ckpt: missing");
   if (every && told.loop.looks == EvaluatorLoop::Looks::kOnce) {
     return InvalidArgument("--every cannot be combined with --once");
   }
   told.loop.every = every.value_or(told.loop.every);
-  return Command(std::move(told));
+  return AppCommand(std::move(told));
 }
 
 }  // namespace gauntlet

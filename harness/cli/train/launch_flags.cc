@@ -1,11 +1,11 @@
 // The options of `gauntlet launch`, which only the harness calls.
+#include "engine/app/parsers.h"
 #include "engine/cli/flags/flags.h"
 #include "harness/cli/cluster/membership_flags.h"
-#include "harness/cli/flags/verbs.h"
 
 namespace gauntlet {
 
-Result<Command> ParseLaunch(const VerbArguments& verb) {
+Result<AppCommand> ParseLaunch(const VerbArguments& verb) {
   LaunchCommand command;
   TrainCommand& train = command.train;
   train.progress = ProgressChoice::kOff;
@@ -46,12 +46,12 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
               ReadText(train.plan_state_directory));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(PrintTextCommand{flags.Help()});
+    return AppCommand(PrintTextCommand{flags.Help()});
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
   }
   RETURN_IF_ERROR(CheckMembership(train.launcher));
-  return Command(std::move(command));
+  return AppCommand(std::move(command));
 }
 
 }  // namespace gauntlet

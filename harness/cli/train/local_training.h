@@ -2,8 +2,8 @@
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_LOCAL_TRAINING_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_LOCAL_TRAINING_H_
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "engine/app/commands.h"
 #include "engine/status.h"
 #include "engine/world/storage.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

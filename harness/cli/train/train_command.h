@@ -4,13 +4,13 @@
 
 #include <string>
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/status.h"
 #include "engine/train/launcher/launcher.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/storage.h"
 #include "engine/world/world.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

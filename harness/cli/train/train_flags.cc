@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/app/parsers.h"
 #include "engine/app/train/job_file.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/job/preset_run.h"
@@ -11,7 +12,6 @@
 #include "harness/cli/cluster/cluster_flags.h"
 #include "harness/cli/cluster/membership_flags.h"
 #include "harness/cli/cluster/notice_flags.h"
-#include "harness/cli/flags/verbs.h"
 #include "harness/cli/train/job_flags.h"
 #include "harness/cli/train/store_flags.h"
 #include <fmt/format.h>
@@ -436,20 +436,20 @@ Result<TrainCommand> TrainCommandOf(TrainFlags told) {
 
 }  // namespace
 
-Result<Command> ParseTrain(const VerbArguments& verb,
-                           const JobFileReader& read_job_file) {
+Result<AppCommand> ParseTrain(const VerbArguments& verb,
+                              const JobFileReader& read_job_file) {
   TrainFlags told;
   std::string help;
   ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(PrintTextCommand{help});
+    return AppCommand(PrintTextCommand{help});
   if (!told.job_file.empty()) {
     ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told, read_job_file));
     told = FlagsOf(file, told.job_file);
     RETURN_IF_ERROR(ReadFlags(verb, told, help).status());
   }
   ASSIGN_OR_RETURN(TrainCommand command, TrainCommandOf(std::move(told)));
-  return Command(std::move(command));
+  return AppCommand(std::move(command));
 }
 
 }  // namespace gauntlet

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/train/launcher/launcher.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/terminal_style.h"
 #include "engine/train/launcher/launcher.h"
 #include "engine/world/clock.h"
-#include "harness/cli/flags/commands.h"
 
 namespace gauntlet {
 

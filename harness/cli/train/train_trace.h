@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "engine/app/commands.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/status.h"
 #include "engine/train/worker_processes.h"
-#include "harness/cli/flags/commands.h"
 #include "harness/cli/train/event_memory.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/files/temporary_directory.h"

@@ -1,6 +1,6 @@
 // Exit codes of training as reported to a scheduler that may restart it.
-#ifndef GAUNTLET_HARNESS_CLI_PROGRAM_REQUEUE_CODES_H_
-#define GAUNTLET_HARNESS_CLI_PROGRAM_REQUEUE_CODES_H_
+#ifndef GAUNTLET_ENGINE_APP_REQUEUE_CODES_H_
+#define GAUNTLET_ENGINE_APP_REQUEUE_CODES_H_
 
 #include <optional>
 #include <string>
@@ -51,4 +51,4 @@ class RequeueHost final : public Host {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_PROGRAM_REQUEUE_CODES_H_
+#endif  // GAUNTLET_ENGINE_APP_REQUEUE_CODES_H_

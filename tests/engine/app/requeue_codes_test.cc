@@ -1,4 +1,4 @@
-#include "harness/cli/program/requeue_codes.h"
+#include "engine/app/requeue_codes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Current location of the data files of a job that was trained earlier.
-#ifndef GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
-#define GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
+#ifndef GAUNTLET_ENGINE_APP_DATA_PLACE_H_
+#define GAUNTLET_ENGINE_APP_DATA_PLACE_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ struct DataPlace {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_FLAGS_DATA_PLACE_H_
+#endif  // GAUNTLET_ENGINE_APP_DATA_PLACE_H_
