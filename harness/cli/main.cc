@@ -22,6 +22,7 @@
 #include "harness/cli/help/doctor.h"
 #include "harness/cli/help/list_command.h"
 #include "harness/cli/help_command.h"
+#include "harness/cli/hooks/train_hooks.h"
 #include "harness/cli/program/ample_stack.h"
 #include "harness/cli/program/memory_limit.h"
 #include "harness/cli/program/source_commit.h"
@@ -93,13 +94,13 @@ struct Execute {
     return RunHelp(command, console);
   }
   int operator()(const TrainCommand& command) const {
-    return TrainInCluster(command, console);
+    return TrainInCluster(command, HarnessTrainHooks(), console);
   }
   int operator()(const LaunchCommand& command) const {
-    return RunLaunch(command, console);
+    return RunLaunch(command, HarnessTrainHooks(), console);
   }
   int operator()(const WorkerCommand& command) const {
-    return RunWorkerProcess(command, console);
+    return RunWorkerProcess(command, HarnessTrainHooks(), console);
   }
   int operator()(const CheckpointListCommand& command) const {
     RealWorld real;

@@ -26,6 +26,9 @@
 
 namespace gauntlet {
 
+// Worker number of a launcher.
+inline constexpr int kLauncherEvents = -1;
+
 struct EventFileHeader {
   int worker = 0;
   int life = 1;

@@ -59,8 +59,8 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
 }
 
 // Returns only the error that kept the worker from starting.
-Status Work(const WorkerCommand& command, RealWorld& real,
-            ProgressReporter& reporter, Console& console) {
+Status Work(const WorkerCommand& command, const TrainHooks& hooks,
+            RealWorld& real, ProgressReporter& reporter, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    ReadOptions(real.storage, command.options_file));
   if (!options.preemption.signal.empty()) {
@@ -80,6 +80,7 @@ Status Work(const WorkerCommand& command, RealWorld& real,
                               .options = options,
                               .place = place,
                               .reporter = reporter,
+                              .hooks = hooks,
                               .events_file = command.events_file,
                               .plan = {.file = command.plan_file,
                                        .state = command.plan_state_directory},
@@ -89,12 +90,14 @@ Status Work(const WorkerCommand& command, RealWorld& real,
 
 }  // namespace
 
-int RunWorkerProcess(const WorkerCommand& command, Console& console) {
+int RunWorkerProcess(const WorkerCommand& command, const TrainHooks& hooks,
+                     Console& console) {
   InstallSignalHandlers();
   RealWorld real;
   const auto reporter = OpenReporter(command.launcher_fd);
-  const Status status = reporter.ok() ? Work(command, real, **reporter, console)
-                                      : reporter.status();
+  const Status status = reporter.ok()
+                            ? Work(command, hooks, real, **reporter, console)
+                            : reporter.status();
   if (reporter.ok()) (*reporter)->Progress({.failure = status.message()});
   if (!reporter.ok() || command.launcher_fd < 0) {
     fmt::print(console.err, "gauntlet worker: {}\n", status.message());

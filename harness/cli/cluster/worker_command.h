@@ -3,12 +3,14 @@
 #define GAUNTLET_HARNESS_CLI_CLUSTER_WORKER_COMMAND_H_
 
 #include "engine/app/commands.h"
+#include "engine/app/train_hooks.h"
 #include "engine/cli/terminal/console.h"
 
 namespace gauntlet {
 
 // Ends the process; returns the exit code only if the worker could not start.
-int RunWorkerProcess(const WorkerCommand& command, Console& console);
+int RunWorkerProcess(const WorkerCommand& command, const TrainHooks& hooks,
+                     Console& console);
 
 }  // namespace gauntlet
 

@@ -1,73 +1,17 @@
 #include "harness/cli/cluster/worker_process.h"
 
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "chaos/inject/faulty_clock.h"
-#include "chaos/inject/faulty_device.h"
-#include "chaos/inject/faulty_network.h"
-#include "chaos/inject/faulty_storage.h"
-#include "chaos/inject/fiu_points.h"
-#include "chaos/inject/injector.h"
-#include "chaos/inject/process_effects.h"
 #include "engine/api/weights/start_weights.h"
 #include "engine/data/dataset.h"
 #include "engine/real/storage/event_file.h"
 #include "harness/cli/cluster/device_choice.h"
-#include "harness/cli/cluster/plan_file.h"
-#include "harness/run/executor/metadata_server.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-struct PlanStatePlaces {
-  std::string state;        // PlanPlace::state
-  std::string notice_file;  // announces a preemption; the worker polls it
-};
-
-// The fault plan of this process: the decorators between engine and world.
-struct PlannedFaults {
-  PlannedFaults(FaultPlan told, const PlanStatePlaces& places,
-                const ProcessIdentity& self, RealWorld& real, EventLog& events)
-      : plan(std::move(told)),
-        network(real.network, real.clock, real.tasks, plan.seed, &events),
-        clock(real.clock),
-        effects(
-            network, clock,
-            {.file = places.notice_file, .http = MetadataFile(places.state)}),
-        fired(places.state),
-        injector(plan, self, effects, fired, events),
-        points(injector, plan, ExternalControlFromEnvironment()),
-        storage(real.storage, injector) {}
-
-  const FaultPlan plan;
-  FaultyNetwork network;
-  FaultyClock clock;
-  ProcessEffects effects;
-  FiredFaultFiles fired;
-  Injector injector;
-  FiuPoints points;
-  FaultyStorage storage;
-};
-
-Result<std::unique_ptr<PlannedFaults>> ReadPlan(const PlanPlace& place,
-                                                const PreemptionOptions& told,
-                                                const ProcessIdentity& self,
-                                                RealWorld& real,
-                                                EventLog& events) {
-  const std::string& file = place.file;
-  if (file.empty()) return std::unique_ptr<PlannedFaults>();
-  ASSIGN_OR_RETURN(FaultPlan plan, ReadPlanFile(real.storage, file, told));
-  const Status made = real.storage.MakeDirectory(place.state);
-  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  const PlanStatePlaces places = {.state = place.state,
-                                  .notice_file = told.file};
-  return std::make_unique<PlannedFaults>(std::move(plan), places, self, real,
-                                         events);
-}
 
 Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
                                              const Clock& clock) {
@@ -146,28 +90,25 @@ Status RunRealWorker(RealWorld& real, const WorkerRun& run) {
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
   FormedSignal events(*log, run);
-  const ProcessIdentity self = {.worker = run.place.worker,
-                                .life = run.place.life,
-                                .rank = run.place.rank};
-  ASSIGN_OR_RETURN(const auto faults,
-                   ReadPlan(run.plan, options.preemption, self, real, events));
+  std::unique_ptr<WorkerFaults> faults;
+  if (!run.plan.file.empty()) {
+    ASSIGN_OR_RETURN(faults,
+                     run.hooks.worker_faults({.plan = run.plan,
+                                              .preemption = options.preemption,
+                                              .place = run.place,
+                                              .real = real,
+                                              .events = events}));
+  }
   gpu::DevicePlace device = PlaceOnDevice(options, run.place.worker);
-  std::optional<FaultyDevice> faulty;
-  if (faults) device = faulty.emplace(device, faults->injector).place();
+  if (faults) device = faults->AddFaults(device);
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   World unharmed = real.world();
   ASSIGN_OR_RETURN(const std::vector<float> weights,
                    TakeStart(unharmed, data->train, options));
-  Storage& storage = faults ? static_cast<Storage&>(faults->storage)
-                            : static_cast<Storage&>(real.storage);
-  FaultPoints& points = faults ? static_cast<FaultPoints&>(faults->points)
-                               : static_cast<FaultPoints&>(real.faults);
-  Network& network = faults ? static_cast<Network&>(faults->network)
-                            : static_cast<Network&>(real.network);
-  Clock& clock = faults ? static_cast<Clock&>(faults->clock)
-                        : static_cast<Clock&>(real.clock);
-  World world{clock,    storage, network, real.tasks,
-              run.host, points,  events,  real.entropy};
+  const World without_faults{real.clock, real.storage, real.network,
+                             real.tasks, run.host,     real.faults,
+                             events,     real.entropy};
+  World world = faults ? faults->AddFaults(without_faults) : without_faults;
   const std::string job_json = JobToJson(options.job, data->content);
   const TrainInputs inputs = {.options = options,
                               .data = *data,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "engine/app/train_hooks.h"
 #include "engine/cluster/resolver/tf_config.h"
 #include "engine/real/real_world.h"
 #include "engine/status.h"
@@ -17,19 +18,12 @@
 
 namespace gauntlet {
 
-// Location of a run's fault plan. Fired faults are recorded in a directory that
-// all processes of the run share, and no other run uses; it is created if it is
-// missing.
-struct PlanPlace {
-  std::string file;  // empty: no faults
-  std::string state;
-};
-
 struct WorkerRun {
   Host& host;  // ends this process
   const TrainOptions& options;
   const WorkerSpec& place;
   ProgressReporter& reporter;
+  const TrainHooks& hooks;
   std::string events_file;     // empty: no events
   EventLog* events = nullptr;  // receives the events too; may be null
   PlanPlace plan;

@@ -26,7 +26,6 @@
 #include "harness/cli/train/train_command.h"
 #include "harness/cli/train/train_outcome.h"
 #include "harness/cli/train/train_progress.h"
-#include "harness/cli/train/train_trace.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -216,11 +215,19 @@ Result<LaunchHold> BeginLaunchHold(World& world, const std::string& directory) {
   return launch_hold;
 }
 
+// The task of this process in a cluster.
+struct ClusterTask {
+  const ResolvedCluster& cluster;
+  const TrainCommand& command;  // adapted to the cluster
+  const TrainHooks& hooks;
+};
+
 // Runs the worker of this process, with the lock, token and trace that it
 // needs. Returns only if the worker could not start.
-Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
-                   RealWorld& real, ClusterReporter& reporter,
-                   Console& console) {
+Status RunWorkerOf(const ClusterTask& task, RealWorld& real,
+                   ClusterReporter& reporter, Console& console) {
+  const ResolvedCluster& cluster = task.cluster;
+  const TrainCommand& command = task.command;
   RequeueHost host(real.host, command.requeue);
   World world{real.clock, real.storage, real.network, real.tasks,
               host,       real.faults,  real.events,  real.entropy};
@@ -262,21 +269,23 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
   ASSIGN_OR_RETURN(
       const std::string events,
       EventsFile(real.storage, command.events_directory, place.spec));
-  WorkerTrace trace(real.clock);
-  const bool traces = !command.trace_file.empty();
+  std::unique_ptr<WorkerTraceWriter> trace;
+  if (!command.trace_file.empty()) trace = task.hooks.worker_trace(real.clock);
   return RunRealWorker(real, {.host = host,
                               .options = command.options,
                               .place = place.spec,
                               .reporter = reporter,
+                              .hooks = task.hooks,
                               .events_file = events,
-                              .events = traces ? &trace.events() : nullptr,
+                              .events = trace ? &trace->events() : nullptr,
                               .plan = {.file = command.plan_file,
                                        .state = command.plan_state_directory},
                               .on_formed = [&watch] { watch.End(); },
                               .on_end =
                                   [&](const WorkerEnd& end) {
-                                    if (traces) {
-                                      trace.Write(command, place.spec, console);
+                                    if (trace) {
+                                      trace->Write(command, place.spec,
+                                                   console);
                                     }
                                     reporter.End(end.exit, end.reason);
                                   }});
@@ -284,7 +293,7 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
 
 // Trains as one of the workers, or runs as the cluster's evaluator.
 int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
-                  Console& console) {
+                  const TrainHooks& hooks, Console& console) {
   InstallSignalHandlers();
   Result<TrainCommand> command = Adapt(told, cluster);
   Status adapted = command.ok()
@@ -306,7 +315,9 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
   ReleaseSignals();
   if (cluster.place.rank == kNoRank) return RunSidecar(*command, console);
   ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);
-  const Status status = RunWorkerOf(cluster, *command, real, reporter, console);
+  const ClusterTask task = {
+      .cluster = cluster, .command = *command, .hooks = hooks};
+  const Status status = RunWorkerOf(task, real, reporter, console);
   const WorkerExit exit = ExitForStart(status.code());
   reporter.End(exit, status.message());
   return static_cast<int>(exit);
@@ -330,7 +341,8 @@ int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
 
 // Trains with workers of this process, as --workers was given, even if the
 // environment describes a cluster.
-int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
+int TrainWithOwnWorkers(const TrainCommand& command, const TrainHooks& hooks,
+                        Console& console) {
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
   // Refuses: each process of the cluster would start --workers workers.
@@ -349,11 +361,12 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
         fmt::format("--workers={}: they are started here", *command.workers)};
     return PrintCluster(here, command, console);
   }
-  return TrainOnThisMachine(command, console);
+  return TrainOnThisMachine(command, hooks, console);
 }
 
-int TrainByCluster(const TrainCommand& command, Console& console) {
-  if (command.workers) return TrainWithOwnWorkers(command, console);
+int TrainByCluster(const TrainCommand& command, const TrainHooks& hooks,
+                   Console& console) {
+  if (command.workers) return TrainWithOwnWorkers(command, hooks, console);
   const Result<ResolvedCluster> cluster =
       ResolveCluster(EnvironmentOfThisProcess(), command.cluster);
   if (!cluster.ok()) {
@@ -364,15 +377,16 @@ int TrainByCluster(const TrainCommand& command, Console& console) {
     return PrintCluster(*cluster, command, console);
   }
   if (cluster->rule == ClusterRule::kNone) {
-    return TrainOnThisMachine(command, console);
+    return TrainOnThisMachine(command, hooks, console);
   }
-  return TrainAsTaskOf(*cluster, command, console);
+  return TrainAsTaskOf(*cluster, command, hooks, console);
 }
 
 }  // namespace
 
-int TrainInCluster(const TrainCommand& command, Console& console) {
-  return RequeueCode(command.requeue, TrainByCluster(command, console));
+int TrainInCluster(const TrainCommand& command, const TrainHooks& hooks,
+                   Console& console) {
+  return RequeueCode(command.requeue, TrainByCluster(command, hooks, console));
 }
 
 }  // namespace gauntlet

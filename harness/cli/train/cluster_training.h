@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_CLI_TRAIN_CLUSTER_TRAINING_H_
 
 #include "engine/app/commands.h"
+#include "engine/app/train_hooks.h"
 #include "engine/cli/terminal/console.h"
 
 namespace gauntlet {
@@ -12,7 +13,8 @@ namespace gauntlet {
 // evaluator; or trains with workers of its own. With TrainTask::kPrintCluster,
 // only prints the resolved cluster. Must be called from the main thread before
 // any other thread starts. Returns the exit code.
-int TrainInCluster(const TrainCommand& command, Console& console);
+int TrainInCluster(const TrainCommand& command, const TrainHooks& hooks,
+                   Console& console);
 
 }  // namespace gauntlet
 

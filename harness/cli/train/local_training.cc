@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "engine/api/weights/start_weights.h"
@@ -18,13 +17,10 @@
 #include "engine/real/storage/event_file.h"
 #include "engine/world/directories.h"
 #include "harness/cli/cluster/device_choice.h"
-#include "harness/cli/cluster/plan_file.h"
+#include "harness/cli/hooks/plan_file.h"
 #include "engine/cli/flags/flags.h"
 #include "harness/cli/train/output_places.h"
 #include "harness/cli/train/train_command.h"
-#include "harness/cli/train/train_trace.h"
-#include "harness/record/event.h"
-#include "harness/run/files/temporary_directory.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -90,47 +86,6 @@ Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   return options;
 }
 
-// Faults for the workers, and the directory in which they record fired faults.
-struct PlanForWorkers {
-  FaultPlan plan;
-  // Temporary directory of `state`; null: the directory was given.
-  std::unique_ptr<TemporaryDirectory> own_state;
-  std::string state;
-};
-
-// REQUIRES: the command has a plan.
-Result<PlanForWorkers> PreparePlan(Storage& storage,
-                                   const TrainCommand& command) {
-  PlanForWorkers prepared{.state = command.plan_state_directory};
-  Result<FaultPlan> plan =
-      ReadPlanFile(storage, command.plan_file, command.options.preemption);
-  if (!plan.ok()) return Annotate(plan.status(), "--plan");
-  prepared.plan = *std::move(plan);
-  if (prepared.state.empty()) {
-    ASSIGN_OR_RETURN(prepared.own_state, TemporaryDirectory::Make("plan"));
-    prepared.state = prepared.own_state->path();
-  }
-  return prepared;
-}
-
-// Warns that bugs are planted, so the results are not those of the real engine.
-void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
-  for (const PlantedBug bug : plan.bugs) {
-    fmt::print(console.err, "gauntlet train: --plan: with planted bug {}\n",
-               AllPlantedBugs()[static_cast<size_t>(bug)].name);
-  }
-}
-
-// Prints the faults that never fired, after the run. Prints nothing if the
-// state directory was given: other runs may share it and still fire them.
-void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
-  if (plan.own_state == nullptr) return;
-  for (const std::string& id : NeverFired(plan.plan, plan.state)) {
-    fmt::print(console.err, "gauntlet train: --plan: fault {} never fired\n",
-               id);
-  }
-}
-
 // Opens the file of the launcher's own events, next to those of the workers.
 // The log ends at the first failed write.
 Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
@@ -143,23 +98,24 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
       std::unique_ptr<EventFile> file,
       EventFile::Open(
           fmt::format("{}/launcher-{}.jsonl", command.events_directory, first),
-          {.worker = kLauncherWorker, .life = first}, clock,
+          {.worker = kLauncherEvents, .life = first}, clock,
           [&console](const Status& status) {
             fmt::print(console.err, "gauntlet train: {}\n", status.message());
           }));
   return std::unique_ptr<EventLog>(std::move(file));
 }
 
-Result<int> TrainLocally(const TrainCommand& told, Console& console) {
+Result<int> TrainLocally(const TrainCommand& told, const TrainHooks& hooks,
+                         Console& console) {
   TrainCommand command = told;
   command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckPlaces(real.storage, command));
-  std::optional<PlanForWorkers> plan;
+  std::unique_ptr<LauncherFaults> faults;
   if (!command.plan_file.empty()) {
-    ASSIGN_OR_RETURN(plan, PreparePlan(real.storage, command));
-    SayWhatIsPlanted(plan->plan, console);
+    ASSIGN_OR_RETURN(faults,
+                     hooks.launcher_faults(real.storage, command, console));
   }
   RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
   RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
@@ -168,9 +124,9 @@ Result<int> TrainLocally(const TrainCommand& told, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));
   RETURN_IF_ERROR(MakeOutputPlaces(real.storage, command));
-  std::unique_ptr<LocalTrace> trace;
+  std::unique_ptr<LauncherTraceWriter> trace;
   if (!command.trace_file.empty()) {
-    ASSIGN_OR_RETURN(trace, LocalTrace::Prepare(command));
+    ASSIGN_OR_RETURN(trace, hooks.launcher_trace(command));
     command.events_directory = trace->events_directory();
   }
   ASSIGN_OR_RETURN(const auto handout,
@@ -182,10 +138,10 @@ Result<int> TrainLocally(const TrainCommand& told, Console& console) {
       .logs_directory = command.logs_directory,
       .environment = {},
       .kept_descriptors = {handout->descriptor()}};
-  if (plan) {
-    workers.arguments.insert(
-        workers.arguments.end(),
-        {"--plan", command.plan_file, "--plan-state", plan->state});
+  if (faults) {
+    workers.arguments.insert(workers.arguments.end(),
+                             {"--plan", command.plan_file, "--plan-state",
+                              faults->state_directory()});
   }
   LocalWorkerProcesses processes(std::move(workers), real.storage);
   ASSIGN_OR_RETURN(const auto events,
@@ -194,7 +150,7 @@ Result<int> TrainLocally(const TrainCommand& told, Console& console) {
                   real.host,  real.faults,  *events,      real.entropy};
   const int exit_code = RunTrain(command, logged, processes, console);
   const bool complete = exit_code == static_cast<int>(ExitCode::kOk);
-  if (plan && complete) SayWhatNeverFired(*plan, console);
+  if (faults && complete) faults->PrintUnfired(console);
   const Status traced = trace ? trace->Write(command) : OkStatus();
   if (traced.ok()) return exit_code;
   fmt::print(console.err, "gauntlet train: {}{}\n", traced.message(),
@@ -204,14 +160,15 @@ Result<int> TrainLocally(const TrainCommand& told, Console& console) {
 
 }  // namespace
 
-int TrainOnThisMachine(const TrainCommand& command, Console& console) {
+int TrainOnThisMachine(const TrainCommand& command, const TrainHooks& hooks,
+                       Console& console) {
   InstallSignalHandlers();
   if (const std::string& signal = command.options.preemption.signal;
       !signal.empty()) {
     InstallNoticeSignal(signal);
   }
   ReleaseSignals();
-  const Result<int> exit_code = TrainLocally(command, console);
+  const Result<int> exit_code = TrainLocally(command, hooks, console);
   if (exit_code.ok()) return *exit_code;
   const Status& status = exit_code.status();
   fmt::print(console.err, "gauntlet train: {}\n", status.message());
@@ -221,7 +178,8 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
                               : ExitCode::kUsage);
 }
 
-int RunLaunch(const LaunchCommand& command, Console& console) {
+int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
+              Console& console) {
   constexpr uint64_t kMaxOptionsBytes = uint64_t{1} << 20;
   PosixStorage storage;
   const Result<std::string> text =
@@ -240,7 +198,7 @@ int RunLaunch(const LaunchCommand& command, Console& console) {
   train.launcher.regroup_grace = RegroupGraceOf(train.options.cluster);
   train.launcher.checkpoint_directory = train.options.checkpoint.directory;
   train.launcher.backoff = std::chrono::milliseconds(command.backoff_ms);
-  return TrainOnThisMachine(train, console);
+  return TrainOnThisMachine(train, hooks, console);
 }
 
 }  // namespace gauntlet

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cli/exit_code.h"
+#include "engine/real/storage/posix_storage.h"
 #include "harness/cli/train/train_command.h"
 #include "tests/engine/ckpt/memory_storage.h"
 
@@ -63,6 +64,23 @@ TEST(ExitForLookTest, CheckpointsOfAnotherJob_HaveTheirOwnCode) {
   EXPECT_EQ(ExitForInspect(OtherJob("")), ExitCode::kOtherJob);
   EXPECT_EQ(ExitForInspect(FailedPrecondition("")), ExitCode::kNoCheckpoint);
   EXPECT_EQ(ExitForInspect(NotFound("")), ExitCode::kUsage);
+}
+
+TEST(TrainPlacesTest, TraceThatCannotBeWritten_IsRefusedBeforeTraining) {
+  PosixStorage storage;
+  for (const char* file : {"/none/there/t.json", "/tmp", "/dev/null/t"}) {
+    const Status refused = CheckPlaces(storage, {.trace_file = file});
+    EXPECT_THAT(refused.message(), HasSubstr("--trace: ")) << file;
+  }
+}
+
+TEST(TrainPlacesTest, TraceInTheCheckpointDirectory_IsRefused) {
+  MemoryStorage storage;
+  TrainCommand train;
+  train.options.checkpoint.directory = "ckpt";
+  train.trace_file = "./ckpt";
+  EXPECT_THAT(CheckPlaces(storage, train).message(),
+              AllOf(HasSubstr("--trace"), HasSubstr("--ckpt")));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The fault plan of `gauntlet train --plan`, as the launcher and its workers
 // read it.
-#ifndef GAUNTLET_HARNESS_CLI_CLUSTER_PLAN_FILE_H_
-#define GAUNTLET_HARNESS_CLI_CLUSTER_PLAN_FILE_H_
+#ifndef GAUNTLET_HARNESS_CLI_HOOKS_PLAN_FILE_H_
+#define GAUNTLET_HARNESS_CLI_HOOKS_PLAN_FILE_H_
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ std::vector<std::string> NeverFired(const FaultPlan& plan,
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_CLUSTER_PLAN_FILE_H_
+#endif  // GAUNTLET_HARNESS_CLI_HOOKS_PLAN_FILE_H_

@@ -1,6 +1,6 @@
 // Events of this process, kept in memory.
-#ifndef GAUNTLET_HARNESS_CLI_TRAIN_EVENT_MEMORY_H_
-#define GAUNTLET_HARNESS_CLI_TRAIN_EVENT_MEMORY_H_
+#ifndef GAUNTLET_HARNESS_CLI_HOOKS_EVENT_MEMORY_H_
+#define GAUNTLET_HARNESS_CLI_HOOKS_EVENT_MEMORY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -38,4 +38,4 @@ class EventMemory final : public EventLog {
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TRAIN_EVENT_MEMORY_H_
+#endif  // GAUNTLET_HARNESS_CLI_HOOKS_EVENT_MEMORY_H_

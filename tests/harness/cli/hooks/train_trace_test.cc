@@ -1,19 +1,15 @@
-#include "harness/cli/train/train_trace.h"
+#include "harness/cli/hooks/train_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/real/real_world.h"
-#include "engine/real/storage/posix_storage.h"
-#include "harness/cli/train/train_command.h"
 #include "reports/trace/chrome_trace.h"
-#include "tests/engine/ckpt/memory_storage.h"
 #include "tests/reports/trace/trace_rules.h"
 
 namespace gauntlet {
 namespace {
 
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(TrainTraceTest, WorkersOfAClusterHaveFilesOfTheirOwn) {
@@ -21,23 +17,6 @@ TEST(TrainTraceTest, WorkersOfAClusterHaveFilesOfTheirOwn) {
             "a/trace-worker-1-life-2.json.gz");
   EXPECT_EQ(TraceFileOfWorker("trace", 0, 1), "trace-worker-0-life-1");
   EXPECT_EQ(TraceFileOfWorker(".t.gz", 0, 1), ".t-worker-0-life-1.gz");
-}
-
-TEST(TrainTraceTest, FileThatCannotBeWritten_IsRefusedBeforeTraining) {
-  PosixStorage storage;
-  for (const char* file : {"/none/there/t.json", "/tmp", "/dev/null/t"}) {
-    const Status refused = CheckPlaces(storage, {.trace_file = file});
-    EXPECT_THAT(refused.message(), HasSubstr("--trace: ")) << file;
-  }
-}
-
-TEST(TrainTraceTest, FileInTheCheckpointDirectory_IsRefused) {
-  MemoryStorage storage;
-  TrainCommand train;
-  train.options.checkpoint.directory = "ckpt";
-  train.trace_file = "./ckpt";
-  EXPECT_THAT(CheckPlaces(storage, train).message(),
-              testing::AllOf(HasSubstr("--trace"), HasSubstr("--ckpt")));
 }
 
 TEST(TrainTraceTest, FileOnFullDisk_IsAnError) {

@@ -1,4 +1,4 @@
-#include "harness/cli/cluster/plan_file.h"
+#include "harness/cli/hooks/plan_file.h"
 
 #include <cstdint>
 #include <utility>

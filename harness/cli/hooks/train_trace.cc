@@ -1,9 +1,10 @@
-#include "harness/cli/train/train_trace.h"
+#include "harness/cli/hooks/train_trace.h"
 
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "engine/real/storage/event_file.h"
 #include "harness/record/record.h"
 #include "harness/run/files/text_file.h"
 #include "reports/trace/chrome_trace.h"
@@ -19,6 +20,9 @@ constexpr uint64_t kMostEventBytes = uint64_t{64} << 20;  // in event files
 constexpr size_t kMostEvents = 200'000;                   // in memory
 
 constexpr const char* kFlag = "--trace";
+
+// The record, a leaf, cannot use the engine's constant.
+static_assert(kLauncherWorker == kLauncherEvents);
 
 Record RecordOf(const TrainCommand& command, std::vector<LifeEvents> lives) {
   Record record = {
@@ -47,7 +51,7 @@ Status WriteRunTrace(const std::string& file, const Record& record,
 
 }  // namespace
 
-Result<std::unique_ptr<LocalTrace>> LocalTrace::Prepare(
+Result<std::unique_ptr<LauncherTraceWriter>> LocalTrace::Prepare(
     const TrainCommand& command) {
   std::unique_ptr<LocalTrace> trace(new LocalTrace());
   trace->events_directory_ = command.events_directory;
@@ -56,7 +60,7 @@ Result<std::unique_ptr<LocalTrace>> LocalTrace::Prepare(
     trace->events_directory_ = trace->own_->path();
   }
   trace->before_ = LengthsIn(trace->events_directory_);
-  return trace;
+  return std::unique_ptr<LauncherTraceWriter>(std::move(trace));
 }
 
 Status LocalTrace::Write(const TrainCommand& command) const {

@@ -1,4 +1,4 @@
-#include "harness/cli/train/event_memory.h"
+#include "harness/cli/hooks/event_memory.h"
 
 #include <utility>
 

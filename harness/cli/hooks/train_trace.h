@@ -1,36 +1,36 @@
 // `gauntlet train --trace FILE`: the timeline of a training run for
 // ui.perfetto.dev.
-#ifndef GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_TRACE_H_
-#define GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_TRACE_H_
+#ifndef GAUNTLET_HARNESS_CLI_HOOKS_TRAIN_TRACE_H_
+#define GAUNTLET_HARNESS_CLI_HOOKS_TRAIN_TRACE_H_
 
 #include <memory>
 #include <string>
 
 #include "engine/app/commands.h"
+#include "engine/app/train_hooks.h"
 #include "engine/cli/terminal/console.h"
 #include "engine/status.h"
 #include "engine/train/worker_processes.h"
-#include "harness/cli/train/event_memory.h"
+#include "harness/cli/hooks/event_memory.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/files/temporary_directory.h"
 
 namespace gauntlet {
 
 // Trace of the launcher and the workers of this machine, from event files.
-class LocalTrace {
+class LocalTrace final : public LauncherTraceWriter {
  public:
   // Uses the event files of --events, or of a temporary directory. REQUIRES:
   // the command has a trace file, and CheckPlaces (train_command.h) returned
   // OK.
-  static Result<std::unique_ptr<LocalTrace>> Prepare(
+  static Result<std::unique_ptr<LauncherTraceWriter>> Prepare(
       const TrainCommand& command);
 
-  // Directory for the event files of launcher and workers.
-  const std::string& events_directory() const { return events_directory_; }
-
-  // Writes the events since Prepare to the command's trace file. An error
-  // starts with "--trace: ".
-  Status Write(const TrainCommand& command) const;
+  const std::string& events_directory() const override {
+    return events_directory_;
+  }
+  // Writes the events since Prepare.
+  Status Write(const TrainCommand& command) const override;
 
  private:
   LocalTrace() = default;
@@ -41,17 +41,13 @@ class LocalTrace {
 };
 
 // Trace of this process, one worker of a cluster.
-class WorkerTrace {
+class WorkerTrace final : public WorkerTraceWriter {
  public:
   explicit WorkerTrace(const Clock& clock);
 
-  EventLog& events() { return events_; }
-
-  // Writes the trace next to those of the other workers. Only prints errors:
-  // with a failure exit code, the cluster's launcher would restart a worker
-  // whose training is complete.
+  EventLog& events() override { return events_; }
   void Write(const TrainCommand& command, const WorkerSpec& place,
-             Console& console) const;
+             Console& console) const override;
 
  private:
   EventMemory events_;
@@ -62,4 +58,4 @@ std::string TraceFileOfWorker(const std::string& file, int worker, int life);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_CLI_TRAIN_TRAIN_TRACE_H_
+#endif  // GAUNTLET_HARNESS_CLI_HOOKS_TRAIN_TRACE_H_
