@@ -7,15 +7,18 @@
 #include <variant>
 #include <vector>
 
+#include "engine/app/ckpt/ckpt_command.h"
+#include "engine/app/ckpt/model_commands.h"
+#include "engine/app/cluster/worker_command.h"
+#include "engine/app/train/cluster_training.h"
+#include "engine/app/train/evaluate_command.h"
+#include "engine/app/train/local_training.h"
 #include "engine/cli/exit_code.h"
 #include "engine/cli/terminal/output_writer.h"
 #include "engine/real/host/real_host.h"
 #include "engine/real/real_world.h"
 #include "harness/cli/bench/bench_command.h"
 #include "harness/cli/bench/bench_scale_command.h"
-#include "harness/cli/ckpt/ckpt_command.h"
-#include "harness/cli/ckpt/model_commands.h"
-#include "harness/cli/cluster/worker_command.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/crash_test/crash_test_command.h"
 #include "harness/cli/explore/explore_command.h"
@@ -33,9 +36,6 @@
 #include "harness/cli/run/run_command.h"
 #include "harness/cli/scenario/upgrade_command.h"
 #include "harness/cli/scenario/validate_command.h"
-#include "harness/cli/train/cluster_training.h"
-#include "harness/cli/train/evaluate_command.h"
-#include "harness/cli/train/local_training.h"
 #include "harness/trainer/run/run_main.h"
 #include "harness/trainer/run/trainer_run.h"
 #include <fcntl.h>

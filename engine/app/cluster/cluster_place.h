@@ -1,0 +1,37 @@
+// Chooses the addresses at which a worker of a resolved cluster listens and is
+// reached.
+#ifndef GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_PLACE_H_
+#define GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_PLACE_H_
+
+#include <optional>
+
+#include "engine/cluster/resolver/cluster_resolver.h"
+#include "engine/real/network/tcp_socket.h"
+#include "engine/status.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/clock.h"
+#include "engine/world/host.h"
+
+namespace gauntlet {
+
+struct ReachablePlace {
+  WorkerSpec spec;
+  // Port of a worker that chose its own, reserved until the worker listens.
+  std::optional<ReservedPort> port;
+};
+
+// A worker listens only at the address that the other workers have for it. If
+// they have none, it takes a free port of the local address that routes to the
+// chief. --listen (ResolvedCluster::listen) overrides both.
+//
+// kInvalidArgument, with the remedy (--listen): the address belongs to another
+// machine, such as a load balancer; or its name resolves to loopback here and
+// the workers may be on several hosts. Retries names that do not resolve yet
+// until the deadline (kDeadlineExceeded).
+Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
+                                     const Host& host, Clock& clock,
+                                     Time deadline);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_PLACE_H_

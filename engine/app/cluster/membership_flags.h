@@ -1,0 +1,24 @@
+// The options on the number of workers and on the reaction to a lost worker.
+#ifndef GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
+#define GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
+
+#include <vector>
+
+#include "engine/cli/flags/flags.h"
+#include "engine/status.h"
+#include "engine/train/launcher/launcher.h"
+
+namespace gauntlet {
+
+// Adds --min-workers, --restart and --start-timeout.
+void AddMembershipFlags(Flags& flags, LauncherOptions& launcher);
+
+// Returns a reader of lists such as "4,2,1".
+FlagReader ReadWorkersByLife(std::vector<int>& target);
+
+// kInvalidArgument: the numbers of workers contradict each other.
+Status CheckMembership(const LauncherOptions& launcher);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_

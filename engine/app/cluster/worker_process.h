@@ -1,0 +1,47 @@
+// Runs a worker in this process: opens its files, builds its world from options
+// and place, and calls the engine.
+#ifndef GAUNTLET_ENGINE_APP_CLUSTER_WORKER_PROCESS_H_
+#define GAUNTLET_ENGINE_APP_CLUSTER_WORKER_PROCESS_H_
+
+#include <functional>
+#include <string>
+
+#include "engine/app/train_hooks.h"
+#include "engine/cluster/resolver/tf_config.h"
+#include "engine/real/real_world.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/progress_reporter.h"
+#include "engine/train/worker/worker.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/event_log.h"
+
+namespace gauntlet {
+
+struct WorkerRun {
+  Host& host;  // ends this process
+  const TrainOptions& options;
+  const WorkerSpec& place;
+  ProgressReporter& reporter;
+  const TrainHooks& hooks;
+  std::string events_file;     // empty: no events
+  EventLog* events = nullptr;  // receives the events too; may be null
+  PlanPlace plan;
+  // Called once the cluster has formed and the state is loaded; may be empty.
+  std::function<void()> on_formed;
+  std::function<void(const WorkerEnd&)> on_end;
+};
+
+// kInvalidArgument: the place is that of an evaluator.
+Status CheckIsWorker(const ClusterPlace& place);
+
+// Ends the process; returns only the error that kept the worker from starting.
+Status RunRealWorker(RealWorld& real, const WorkerRun& run);
+
+// Returns the exit of a process whose worker could not start because of an
+// error with this code.
+WorkerExit ExitForStart(Code code);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_APP_CLUSTER_WORKER_PROCESS_H_

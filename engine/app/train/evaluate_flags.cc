@@ -1,0 +1,69 @@
+// The options of `gauntlet evaluate`.
+#include "engine/app/parsers.h"
+#include "engine/app/train/job_flags.h"
+#include "engine/cli/flags/flags.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr uint64_t kMaxEpochs = 1'000'000;
+
+constexpr std::string_view kEvaluateExamples =
+    R"(Examples:
+  gauntlet evaluate --ckpt ckpt --epochs 10   # in parallel to the training run
+  gauntlet evaluate --ckpt ckpt --once        # the checkpoints that exist now
+
+evaluate only reads the checkpoint directory. For each checkpoint it prints loss
+and accuracy on the validation samples, equal to those of train itself. It ends
+at a signal (exit code 143), after --epochs or --steps, or once the finished run
+has deleted its checkpoints. gauntlet train does the same if the task in
+TF_CONFIG is an evaluator.)";
+
+}  // namespace
+
+Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
+  EvaluateCommand told;
+  std::optional<Duration> every;
+  Flags flags({.command = "evaluate",
+               .summary = "Evaluate the checkpoints of a run as they appear.",
+               .examples = std::string(kEvaluateExamples)},
+              verb);
+  flags.Section("Selection");
+  flags.Value({"--ckpt", "DIR", "Checkpoint directory to read."},
+              ReadText(told.directory));
+  flags.Value(
+      {"--data", "DIR", "Folder of the data files, if they were moved."},
+      ReadText(told.data.directory));
+  flags.Value({"--validation", "DIR",
+               "Folder of the validation files, if they were moved."},
+              ReadText(told.data.validation_directory));
+  flags.Switch({"--once", "", "Evaluate the checkpoints that exist, and exit."},
+               [&told] { told.loop.looks = EvaluatorLoop::Looks::kOnce; });
+  flags.Value(
+      {"--every", "TIME", "Time between two polls of the directory (1s)."},
+      ReadTime(every));
+  flags.Value({"--epochs", "N", "Exit once N completed epochs are evaluated."},
+              ReadWhole(told.loop.until_epoch, uint64_t{1}, kMaxEpochs));
+  flags.Value({"--steps", "N", "Exit once step N is evaluated."},
+              ReadWhole(told.loop.until_step, uint64_t{1}, kMaxSteps));
+  flags.Section("Workers");
+  flags.Value({"--threads", "N", "Compute threads (1)."},
+              ReadWhole(told.threads, 1, 256));
+  flags.Section("Output");
+  flags.Value({"--tensorboard", "DIR",
+               "Write curves for TensorBoard to DIR/evaluation."},
+              ReadText(told.summary_directory));
+  flags.Switch({"--json", "", "Print each line as a JSON object."},
+               [&told] { told.output = OutputFormat::kJson; });
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return AppCommand(PrintTextCommand{flags.Help()});
+  if (told.directory.empty()) return InvalidArgument("--ckpt: missing");
+  if (every && told.loop.looks == EvaluatorLoop::Looks::kOnce) {
+    return InvalidArgument("--every cannot be combined with --once");
+  }
+  told.loop.every = every.value_or(told.loop.every);
+  return AppCommand(std::move(told));
+}
+
+}  // namespace gauntlet

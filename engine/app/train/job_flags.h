@@ -1,0 +1,52 @@
+// The options of `gauntlet train` that define the job.
+#ifndef GAUNTLET_ENGINE_APP_TRAIN_JOB_FLAGS_H_
+#define GAUNTLET_ENGINE_APP_TRAIN_JOB_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/cli/flags/flags.h"
+#include "engine/job/job.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Greatest number of a step that an option takes.
+inline constexpr uint64_t kMaxSteps = 1'000'000'000'000;
+
+// Settings of the job by flags; nullopt: the job file or the preset decides.
+struct JobFlags {
+  std::optional<JobSpec> file;  // content of --job, with its own preset
+  std::optional<std::string> preset;
+  std::optional<std::string> data;
+  std::string validation;  // empty: with the training data
+  std::optional<int> replicas;
+  std::optional<int> batch;
+  std::optional<int> accumulate;
+  std::optional<uint64_t> seed;
+  std::optional<float> learning_rate;
+  std::optional<ScheduleSpec> schedule;
+  std::optional<uint64_t> warmup;
+  std::optional<ClipSpec> clip;
+  std::optional<Shuffle> shuffle;
+  std::optional<ShardPolicy> shard;
+  std::optional<Remainder> remainder;
+  std::optional<int> steps_per_epoch;
+  std::optional<int> validation_steps;
+};
+
+// Each adds a group of options: those that most runs need, those of the
+// optimizer, and those on reading the data.
+void AddJobFlags(Flags& flags, JobFlags& told);
+void AddOptimizerFlags(Flags& flags, JobFlags& told);
+void AddDataFlags(Flags& flags, JobFlags& told);
+
+// Returns a job that Validate accepts. The number of replicas defaults to
+// `workers`. kInvalidArgument: Validate refuses the job, or there are more
+// workers than replicas.
+Result<JobSpec> JobOf(const JobFlags& told, int workers);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_APP_TRAIN_JOB_FLAGS_H_

@@ -1,0 +1,203 @@
+#include "engine/app/train/local_training.h"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "engine/api/weights/start_weights.h"
+#include "engine/app/cluster/device_choice.h"
+#include "engine/app/train/output_places.h"
+#include "engine/app/train/train_command.h"
+#include "engine/cli/exit_code.h"
+#include "engine/cli/flags/flags.h"
+#include "engine/data/dataset.h"
+#include "engine/real/network/tls_credentials.h"
+#include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/posix_status.h"
+#include "engine/real/process/child_process.h"
+#include "engine/real/process/local_worker_processes.h"
+#include "engine/real/real_world.h"
+#include "engine/real/storage/event_file.h"
+#include "engine/world/directories.h"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
+
+// Text in memory that workers inherit as an open file, so that nothing is left
+// behind however this process ends.
+class Handout {
+ public:
+  static Result<std::unique_ptr<Handout>> Make(std::string_view text) {
+    constexpr const char* kWhat = "options for the workers";
+    const Descriptor low(memfd_create("gauntlet-options", MFD_CLOEXEC));
+    if (!low.valid()) return PosixError(errno, kWhat, "memfd_create");
+    Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptDescriptor));
+    if (!fd.valid()) return PosixError(errno, kWhat, "fcntl");
+    const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
+    if (written < 0) return PosixError(errno, kWhat, "pwrite");
+    if (written != static_cast<ssize_t>(text.size())) {
+      return PosixError(EFBIG, kWhat, "pwrite");
+    }
+    return std::unique_ptr<Handout>(new Handout(std::move(fd)));
+  }
+
+  // Returns a path for the process that opens the file. A path with this
+  // process's id would name another process in another PID namespace.
+  std::string path() const {
+    return fmt::format("/proc/self/fd/{}", fd_.get());
+  }
+  int descriptor() const { return fd_.get(); }
+
+ private:
+  explicit Handout(Descriptor fd) : fd_(std::move(fd)) {}
+
+  const Descriptor fd_;
+};
+
+// Fails early if the data cannot be listed; otherwise every worker would fail.
+Status CheckData(Storage& storage, const DataSpec& data) {
+  if (data.kind == DataKind::kDigits) return OkStatus();
+  return Annotate(storage.List(data.path).status(), "the job's data");
+}
+
+// Returns the workers' options, with the digest of the start weights, so that
+// no worker starts from weights that were changed since.
+Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
+  if (options.start.weights.empty()) return options;
+  ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
+  const std::string& path = options.start.weights;
+  const Status taken = TakeStart(world, data->train, options).status();
+  if (taken.code() == Code::kNotFound && access(path.c_str(), F_OK) != 0) {
+    return NotFound(
+        fmt::format("--init-from: {}: expected a checkpoint, an --export "
+                    "folder or a weights file, found nothing{}",
+                    path, DidYouMeanFile(path)));
+  }
+  RETURN_IF_ERROR(Annotate(taken, "--init-from"));
+  return options;
+}
+
+// Opens the file of the launcher's own events, next to those of the workers.
+// The log ends at the first failed write.
+Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
+    const TrainCommand& command, const Clock& clock, Console& console) {
+  if (command.events_directory.empty()) {
+    return std::unique_ptr<EventLog>(std::make_unique<NullEventLog>());
+  }
+  const int first = command.launcher.first_life;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<EventFile> file,
+      EventFile::Open(
+          fmt::format("{}/launcher-{}.jsonl", command.events_directory, first),
+          {.worker = kLauncherEvents, .life = first}, clock,
+          [&console](const Status& status) {
+            fmt::print(console.err, "gauntlet train: {}\n", status.message());
+          }));
+  return std::unique_ptr<EventLog>(std::move(file));
+}
+
+Result<int> TrainLocally(const TrainCommand& told, const TrainHooks& hooks,
+                         Console& console) {
+  TrainCommand command = told;
+  command.launcher.notices = command.options.preemption;
+  RealWorld real;
+  World world = real.world();
+  RETURN_IF_ERROR(CheckPlaces(real.storage, command));
+  std::unique_ptr<LauncherFaults> faults;
+  if (!command.plan_file.empty()) {
+    ASSIGN_OR_RETURN(faults,
+                     hooks.launcher_faults(real.storage, command, console));
+  }
+  RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
+  RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
+  RETURN_IF_ERROR(CheckTlsFiles(real.storage, command.options.cluster.tls));
+  RETURN_IF_ERROR(CheckData(real.storage, command.options.job.data));
+  ASSIGN_OR_RETURN(const TrainOptions options,
+                   OptionsForWorkers(world, command.options));
+  RETURN_IF_ERROR(MakeOutputPlaces(real.storage, command));
+  std::unique_ptr<LauncherTraceWriter> trace;
+  if (!command.trace_file.empty()) {
+    ASSIGN_OR_RETURN(trace, hooks.launcher_trace(command));
+    command.events_directory = trace->events_directory();
+  }
+  ASSIGN_OR_RETURN(const auto handout,
+                   Handout::Make(TrainOptionsToJson(options)));
+  LocalWorkerOptions workers{
+      .program = kThisProgram,
+      .arguments = {"worker", "--options", handout->path()},
+      .events_directory = command.events_directory,
+      .logs_directory = command.logs_directory,
+      .environment = {},
+      .kept_descriptors = {handout->descriptor()}};
+  if (faults) {
+    workers.arguments.insert(workers.arguments.end(),
+                             {"--plan", command.plan_file, "--plan-state",
+                              faults->state_directory()});
+  }
+  LocalWorkerProcesses processes(std::move(workers), real.storage);
+  ASSIGN_OR_RETURN(const auto events,
+                   OpenLauncherEvents(command, real.clock, console));
+  World logged = {real.clock, real.storage, real.network, real.tasks,
+                  real.host,  real.faults,  *events,      real.entropy};
+  const int exit_code = RunTrain(command, logged, processes, console);
+  const bool complete = exit_code == static_cast<int>(ExitCode::kOk);
+  if (faults && complete) faults->PrintUnfired(console);
+  const Status traced = trace ? trace->Write(command) : OkStatus();
+  if (traced.ok()) return exit_code;
+  fmt::print(console.err, "gauntlet train: {}{}\n", traced.message(),
+             complete ? "; training itself is complete" : "");
+  return complete ? static_cast<int>(ExitCode::kNoVerdict) : exit_code;
+}
+
+}  // namespace
+
+int TrainOnThisMachine(const TrainCommand& command, const TrainHooks& hooks,
+                       Console& console) {
+  InstallSignalHandlers();
+  if (const std::string& signal = command.options.preemption.signal;
+      !signal.empty()) {
+    InstallNoticeSignal(signal);
+  }
+  ReleaseSignals();
+  const Result<int> exit_code = TrainLocally(command, hooks, console);
+  if (exit_code.ok()) return *exit_code;
+  const Status& status = exit_code.status();
+  fmt::print(console.err, "gauntlet train: {}\n", status.message());
+  // A later start may find enough resources.
+  return static_cast<int>(status.code() == Code::kResourceExhausted
+                              ? ExitCode::kLostWorker
+                              : ExitCode::kUsage);
+}
+
+int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
+              Console& console) {
+  constexpr uint64_t kMaxOptionsBytes = uint64_t{1} << 20;
+  PosixStorage storage;
+  const Result<std::string> text =
+      ReadFile(storage, command.options_file, kMaxOptionsBytes);
+  Result<TrainOptions> options = text.ok()
+                                     ? TrainOptionsFromJson(*text)
+                                     : Result<TrainOptions>(text.status());
+  if (!options.ok()) {
+    fmt::print(console.err, "gauntlet launch: {}: {}\n", command.options_file,
+               options.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  TrainCommand train = command.train;
+  train.options = *std::move(options);
+  train.options.cluster.on_loss = OnLossUnder(train.launcher.restart);
+  train.launcher.regroup_grace = RegroupGraceOf(train.options.cluster);
+  train.launcher.checkpoint_directory = train.options.checkpoint.directory;
+  train.launcher.backoff = std::chrono::milliseconds(command.backoff_ms);
+  return TrainOnThisMachine(train, hooks, console);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,455 @@
+// The options of `gauntlet train`.
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/app/cluster/cluster_flags.h"
+#include "engine/app/cluster/membership_flags.h"
+#include "engine/app/cluster/notice_flags.h"
+#include "engine/app/parsers.h"
+#include "engine/app/train/job_file.h"
+#include "engine/app/train/job_flags.h"
+#include "engine/app/train/store_flags.h"
+#include "engine/cli/flags/flags.h"
+#include "engine/job/preset_run.h"
+#include "engine/world/directories.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kTrainExamples =
+    R"(Examples:
+  gauntlet train                          # the preset tiny, to its end
+  gauntlet train --preset cnn --workers 2 --ckpt one
+  gauntlet train --preset mlp --data mnist/ --ckpt two --save-every 30s
+  gauntlet train --epochs 4 --stop-at-step 10 --ckpt three
+  gauntlet train --job job.yaml --epochs 20 --ckpt four
+  gauntlet train --init-from model --epochs 4
+
+Run the same command again to resume: training continues from the newest good
+checkpoint in --ckpt DIR, with any number of workers. The groups Job,
+Optimizer and Data belong to the job: a run resumes only with the same ones.
+Give --replicas if the number of workers may change.
+
+Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, train is
+one worker of that cluster, and the cluster restarts it (exit code 75). Run
+`gauntlet train --explain-cluster` to see what it reads from the environment.
+Exit codes: gauntlet help exit-codes. Presets: gauntlet list presets.)";
+
+struct HorizonFlags {
+  std::optional<uint64_t> epochs;
+  std::optional<uint64_t> steps;
+};
+
+struct TrainFlags {
+  std::string job_file;              // "": no job file
+  std::optional<JobFile> from_file;  // settings of --job
+  JobFlags job;
+  HorizonFlags horizon;
+  StoreFlags store;
+  std::optional<int> max_restarts;
+  std::optional<uint64_t> summary_every;
+  std::optional<Duration> grace;
+  TrainCommand command;
+};
+
+void AddJobFileFlag(Flags& flags, std::string& file) {
+  flags.Value({"--job", "FILE",
+               "Read the settings job, cluster, preemption and checkpoint from "
+               "a YAML file with the keys of a scenario (gauntlet help "
+               "scenarios). Flags override the file."},
+              ReadText(file));
+}
+
+void AddStartFlags(Flags& flags, StartOptions& start) {
+  flags.Value({"--init-from", "PATH",
+               "Start from the weights of a checkpoint (DIR/step-…), an "
+               "--export folder or a weights file. The choice is part of the "
+               "job (default: random weights from the seed)."},
+              ReadText(start.weights));
+  flags.Switch({"--init-allow-missing", "",
+                "If the models differ, load the tensors that both have. The "
+                "others start from the seed.",
+                "--init-partial"},
+               [&start] { start.partial = PartialWeights::kAllow; });
+}
+
+void AddHorizonFlags(Flags& flags, TrainFlags& told) {
+  flags.Value(
+      {"--epochs", "N", "Train until N epochs are complete (the preset's)."},
+      ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value({"--steps", "N", "Train until N steps are complete."},
+              ReadWhole(told.horizon.steps, uint64_t{1}, kMaxSteps));
+  flags.Value({"--stop-at-step", "N",
+               "Save at step N and exit with 143, as after a preemption. The "
+               "next run resumes there."},
+              ReadWhole(told.command.options.horizon.stop_at_step, uint64_t{1},
+                        kMaxSteps));
+  flags.Switch(
+      {"--stop-on-nan", "",
+       "Stop at the first infinite or NaN loss with exit code 9. That state is "
+       "not saved (default: warn once and continue)."},
+      [&told] { told.command.options.on_not_finite = OnNotFinite::kStop; });
+}
+
+void AddWorkerFlags(Flags& flags, TrainFlags& told) {
+  TrainCommand& command = told.command;
+  KernelOptions& kernels = command.options.kernels;
+  flags.Value({"--workers", "N",
+               "Start N worker processes on this host. They share the replicas "
+               "(1)."},
+              ReadWhole(command.workers, 1, kMaxRealWorkers));
+  flags.Value({"--threads", "N", "Compute threads of each worker (1)."},
+              ReadWhole(kernels.threads, 1, 256));
+  flags.Value({"--device", "NAME",
+               "Device to compute on: cpu, cuda, auto (cuda if there is one) "
+               "or emulated (the CUDA kernels on the CPU, slow). The results "
+               "are bitwise identical (cpu)."},
+              ReadChoice<DeviceKind>(kernels.device,
+                                     {{"cpu", DeviceKind::kCpu},
+                                      {"cuda", DeviceKind::kCuda},
+                                      {"auto", DeviceKind::kAuto},
+                                      {"emulated", DeviceKind::kEmulated}}));
+}
+
+FlagReader ReadMath(Math& target, std::vector<std::string>& notes) {
+  return [&notes,
+          read = ReadChoice<Math>(target, {{"canonical", Math::kCanonical},
+                                           {"library", Math::kFast},
+                                           {"library-tf32", Math::kFastTf32}})](
+             const std::string& text) -> Status {
+    if (text != "fast" && text != "fast-tf32") return read(text);
+    const std::string name = text == "fast" ? "library" : "library-tf32";
+    notes.push_back(fmt::format(
+        "--math {} is deprecated and will be removed in the next release: use "
+        "{}",
+        text, name));
+    return read(name);
+  };
+}
+
+void AddComputeFlags(Flags& flags, TrainCommand& command,
+                     std::vector<std::string>& notes) {
+  KernelOptions& kernels = command.options.kernels;
+  flags.Value({"--isa", "NAME",
+               "CPU instruction set: auto, scalar, avx2 or avx512. The results "
+               "are bitwise identical (auto)."},
+              ReadChoice<Isa>(kernels.isa, {{"auto", Isa::kAuto},
+                                            {"scalar", Isa::kScalar},
+                                            {"avx2", Isa::kAvx2},
+                                            {"avx512", Isa::kAvx512}}));
+  flags.Value(
+      {"--math", "NAME",
+       "Matrix products: canonical, library (Eigen's on the CPU, cuBLAS's on "
+       "a GPU) or library-tf32 (TensorFloat-32 on a GPU). The last two are not "
+       "bitwise compatible with canonical and cannot write checkpoints "
+       "(canonical)."},
+      ReadMath(kernels.math, notes));
+  flags.Value(
+      {"--collective", "NAME",
+       "Gradient sum: ring (over the network), nccl (from GPU to GPU) or auto "
+       "(nccl if each worker has a GPU of its own). The results are bitwise "
+       "identical (auto)."},
+      ReadChoice<CollectiveChoice>(command.options.cluster.collective,
+                                   {{"ring", CollectiveChoice::kRing},
+                                    {"nccl", CollectiveChoice::kNccl},
+                                    {"auto", CollectiveChoice::kAuto}}));
+  flags.Value({"--steps-per-execution", "N",
+               "Save and stop only after each N steps. The results are bitwise "
+               "identical (1)."},
+              ReadWhole(command.options.steps_per_execution, uint64_t{1},
+                        uint64_t{1'000'000}));
+}
+
+void AddRestartFlags(Flags& flags, TrainFlags& told) {
+  AddMembershipFlags(flags, told.command.launcher);
+  flags.Value({"--max-restarts", "N",
+               "Limit of restarts in the whole run (100). 10 restarts in a row "
+               "without a new step also end it. Each pause is longer than the "
+               "one before."},
+              ReadWhole(told.max_restarts, 0, 1000));
+}
+
+void AddPreemptionFlags(Flags& flags, TrainFlags& told) {
+  flags.Value({"--grace", "TIME",
+               "Time from a preemption notice to the kill: training continues "
+               "while enough of it is left for a save (default: save and exit "
+               "at once)."},
+              ReadTime(told.grace));
+  AddNoticeFlags(flags, told.command.options.preemption);
+}
+
+void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
+  flags.Value({"--preempted-code", "N",
+               "Exit code after a preemption notice and a save (143)."},
+              ReadWhole(codes.preempted, 1, 255));
+  flags.Value({"--permanent-failure-code", "N",
+               "Exit code instead of 1, 2, 7, 8 and 9, which a retry cannot "
+               "fix. A usage error still exits with 2.",
+               "--no-requeue-code"},
+              ReadWhole(codes.no_requeue, 1, 255));
+}
+
+void AddOutputFlags(Flags& flags, TrainFlags& told) {
+  TrainCommand& command = told.command;
+  flags.Value({"--export", "DIR",
+               "Write the trained model there as safetensors and JSON."},
+              ReadText(command.options.export_directory));
+  flags.Value({"--tensorboard", "DIR", "Write curves for TensorBoard there."},
+              ReadText(command.options.summary.directory));
+  flags.Value({"--tensorboard-every", "N",
+               "Steps between two points of the loss curve (100)."},
+              ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value({"--trace", "FILE",
+               "Write the run's timeline as a Chrome trace for ui.perfetto.dev "
+               "at the end, compressed if the name ends in .gz. On a cluster "
+               "each worker writes its own file: trace.json.gz becomes "
+               "trace-worker-1-life-2.json.gz."},
+              ReadText(command.trace_file));
+  flags.Switch({"--no-progress", "", "Print no progress, only events."},
+               [&command] { command.progress = ProgressChoice::kOff; });
+  flags.Switch({"--json", "", "Print the result as one JSON object."},
+               [&command] { command.output = OutputFormat::kJson; });
+}
+
+// Adds the options for use by the harness.
+void AddHarnessFlags(Flags& flags, TrainCommand& command) {
+  flags.Value({"--plan", "FILE",
+               "Inject the faults of a plan (gauntlet explore writes plans)."},
+              ReadText(command.plan_file));
+  flags.Value({"--plan-state", "DIR",
+               "Record there which faults have fired, for all incarnations "
+               "(default: a new folder, removed at the end)."},
+              ReadText(command.plan_state_directory));
+  flags.Value({"--events", "DIR",
+               "Write one event file for each incarnation of a worker."},
+              ReadText(command.events_directory));
+  flags.Value(
+      {"--logs", "DIR", "Write one log for each incarnation of a worker."},
+      ReadText(command.logs_directory));
+  flags.Value({"--digest-every", "N",
+               "Log a digest of the state each N steps (default: at saves and "
+               "at the end)."},
+              ReadWhole(command.options.digest_every, uint64_t{0}, kMaxSteps));
+}
+
+Status CheckStart(const StartOptions& start) {
+  if (!start.weights.empty() || start.partial == PartialWeights::kRefuse) {
+    return OkStatus();
+  }
+  return InvalidArgument("--init-allow-missing requires --init-from PATH");
+}
+
+// Sets the limits on steps and epochs. An epoch has at least one step, so a
+// number of steps bounds the epochs as well. Without either limit, the preset's
+// own number of epochs applies.
+void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
+  if (told.horizon.steps) horizon.max_steps = told.horizon.steps;
+  std::optional<uint64_t> epochs = told.horizon.epochs;
+  if (!epochs && told.from_file) epochs = told.from_file->epochs;
+  if (!epochs) epochs = horizon.max_steps;
+  const std::string preset = told.from_file ? told.from_file->preset
+                                            : told.job.preset.value_or("tiny");
+  horizon.epochs = epochs ? *epochs : PresetRunOf(preset).epochs;
+}
+
+Status CheckStore(const TrainFlags& told) {
+  const bool missing = told.command.options.checkpoint.directory.empty() &&
+                       told.from_file && told.from_file->says_checkpoint;
+  if (!missing) return OkStatus();
+  return InvalidArgument(
+      fmt::format("--job: {}: checkpoint requires --ckpt DIR", told.job_file));
+}
+
+Status TakePlan(const TrainCommand& command) {
+  if (command.plan_file.empty() && !command.plan_state_directory.empty()) {
+    return InvalidArgument("--plan-state requires --plan FILE");
+  }
+  return OkStatus();
+}
+
+Status TakeSummary(TrainFlags& told) {
+  if (!told.summary_every) return OkStatus();
+  SummaryOptions& summary = told.command.options.summary;
+  summary.every = *told.summary_every;
+  if (!summary.directory.empty()) return OkStatus();
+  return InvalidArgument("--tensorboard-every requires --tensorboard DIR");
+}
+
+// Checks the export directory before training rather than after it.
+Status CheckExport(const TrainCommand& command) {
+  const TrainOptions& options = command.options;
+  if (options.export_directory.empty()) return OkStatus();
+  const std::pair<std::string_view, const std::string&> others[] = {
+      {"--ckpt", options.checkpoint.directory},
+      {"--tensorboard", options.summary.directory},
+      {"--events", command.events_directory}};
+  for (const auto& [flag, directory] : others) {
+    if (WithoutLastSlashes(directory) !=
+        WithoutLastSlashes(options.export_directory)) {
+      continue;
+    }
+    return InvalidArgument(fmt::format(
+        "--export: expected a folder of its own, found that of {}", flag));
+  }
+  return OkStatus();
+}
+
+Status TakeRestarts(const std::optional<int>& max_restarts,
+                    TrainCommand& command) {
+  if (!max_restarts) return OkStatus();
+  if (command.launcher.restart == RestartPolicy::kNone && *max_restarts > 0) {
+    return InvalidArgument("--max-restarts: expected 0 beside --restart none");
+  }
+  command.launcher.max_restarts = *max_restarts;
+  return OkStatus();
+}
+
+Result<JobFile> ReadJobFile(const TrainFlags& told, const JobFileReader& read) {
+  Result<JobFile> file = read(told.job_file, {.preset = told.job.preset,
+                                              .workers = told.command.workers,
+                                              .replicas = told.job.replicas});
+  if (file.status().code() == Code::kNotFound) {
+    return NotFound(
+        fmt::format("--job: {}: expected a YAML file of job settings, found "
+                    "nothing{}",
+                    told.job_file, DidYouMeanFile(told.job_file)));
+  }
+  RETURN_IF_ERROR(Annotate(file.status(), "--job"));
+  return file;
+}
+
+// Returns the job file's settings as flags. The flags of the command line are
+// then read over them.
+TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
+  TrainFlags told;
+  told.from_file = file;
+  told.job.file = file.train.job;
+  told.job.replicas = file.replicas;
+  TrainCommand& command = told.command;
+  command.options.horizon = file.train.horizon;
+  command.options.steps_per_execution = file.train.steps_per_execution;
+  command.options.on_not_finite = file.train.on_not_finite;
+  command.options.checkpoint = file.train.checkpoint;
+  command.options.cluster = file.train.cluster;
+  command.options.kernels.device = file.train.kernels.device;
+  command.options.preemption = file.train.preemption;
+  command.workers = file.workers;
+  command.preset = name;
+  LauncherOptions& launcher = command.launcher;
+  launcher.min_workers = file.launcher.min_workers;
+  launcher.restart = file.launcher.restart;
+  launcher.max_restarts = file.launcher.max_restarts;
+  launcher.backoff = file.launcher.backoff;
+  launcher.start_timeout = file.launcher.start_timeout;
+  launcher.stop_grace += file.train.preemption.grace;
+  return told;
+}
+
+void AddGroups(Flags& flags, TrainFlags& told,
+               std::vector<std::string>& notes) {
+  TrainCommand& command = told.command;
+  flags.Section("Job");
+  AddJobFlags(flags, told.job);
+  AddStartFlags(flags, command.options.start);
+  AddJobFileFlag(flags, told.job_file);
+  flags.Section("Length");
+  AddHorizonFlags(flags, told);
+  flags.Section("Workers");
+  AddWorkerFlags(flags, told);
+  flags.Section("Checkpoints");
+  AddStoreFlags(flags, command.options.checkpoint, told.store);
+  flags.Section("Output");
+  AddOutputFlags(flags, told);
+  flags.Section("Optimizer", GroupPage::kOwn);
+  AddOptimizerFlags(flags, told.job);
+  flags.Section("Data", GroupPage::kOwn);
+  AddDataFlags(flags, told.job);
+  flags.Section("Compute", GroupPage::kOwn);
+  AddComputeFlags(flags, command, notes);
+  flags.Section("Restarts", GroupPage::kOwn);
+  AddRestartFlags(flags, told);
+  flags.Section("Preemption", GroupPage::kOwn);
+  AddPreemptionFlags(flags, told);
+  flags.Section("Cluster", GroupPage::kOwn);
+  AddClusterFlags(flags, command);
+  AddRequeueFlags(flags, command.requeue);
+  flags.Section("Security", GroupPage::kOwn);
+  AddSecurityFlags(flags, command);
+  flags.Section("Harness", GroupPage::kOwn);
+  AddHarnessFlags(flags, command);
+}
+
+Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
+                               std::string& help) {
+  Flags flags({.command = "train",
+               .summary = "Train a model, with checkpoints and restarts.",
+               .examples = std::string(kTrainExamples)},
+              verb);
+  AddGroups(flags, told, verb.notes);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted) help = flags.Help();
+  return outcome;
+}
+
+void TakeGrace(const TrainFlags& told, TrainCommand& command) {
+  if (!told.grace) return;
+  command.options.preemption.grace = *told.grace;
+  command.launcher.stop_grace = LauncherOptions().stop_grace + *told.grace;
+}
+
+Result<TrainCommand> TrainCommandOf(TrainFlags told) {
+  TrainCommand& command = told.command;
+  RETURN_IF_ERROR(TakeCluster(command));
+  RETURN_IF_ERROR(CheckRequeueCodes(command.requeue));
+  if (!told.from_file) command.preset = told.job.preset.value_or("tiny");
+  command.replicas = told.job.replicas;
+  command.launcher.workers = command.workers.value_or(1);
+  ASSIGN_OR_RETURN(command.options.job,
+                   JobOf(told.job, command.launcher.workers));
+  RETURN_IF_ERROR(CheckStart(command.options.start));
+  TakeHorizon(told, command.options.horizon);
+  if (const Math math = command.options.kernels.math;
+      math != Math::kCanonical &&
+      !command.options.checkpoint.directory.empty()) {
+    return InvalidArgument(fmt::format(
+        "--math {} cannot be combined with --ckpt (its bits are outside the "
+        "contract, so no run could go on from them)",
+        MathName(math)));
+  }
+  RETURN_IF_ERROR(CheckStore(told));
+  RETURN_IF_ERROR(TakeStore(told.store, command.options.checkpoint));
+  command.launcher.checkpoint_directory = command.options.checkpoint.directory;
+  RETURN_IF_ERROR(TakePlan(command));
+  RETURN_IF_ERROR(TakeSummary(told));
+  RETURN_IF_ERROR(CheckExport(command));
+  RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
+  RETURN_IF_ERROR(CheckMembership(command.launcher));
+  command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
+  command.launcher.regroup_grace = RegroupGraceOf(command.options.cluster);
+  command.launcher.without_restarts = WorkerExit::kLostWorker;
+  TakeGrace(told, command);
+  return std::move(command);
+}
+
+}  // namespace
+
+Result<AppCommand> ParseTrain(const VerbArguments& verb,
+                              const JobFileReader& read_job_file) {
+  TrainFlags told;
+  std::string help;
+  ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return AppCommand(PrintTextCommand{help});
+  if (!told.job_file.empty()) {
+    ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told, read_job_file));
+    told = FlagsOf(file, told.job_file);
+    RETURN_IF_ERROR(ReadFlags(verb, told, help).status());
+  }
+  ASSIGN_OR_RETURN(TrainCommand command, TrainCommandOf(std::move(told)));
+  return AppCommand(std::move(command));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,152 @@
+#include "engine/app/train/train_outcome.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/check.h"
+#include "engine/epoch_text.h"
+#include "engine/finite.h"
+#include "engine/text/counted.h"
+#include "engine/train/worker_exit.h"
+#include "engine/utf8.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Returns null for infinity and NaN, which JSON does not have, and for nullopt,
+// which means not measured.
+Json Number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+// Returns the double that prints like the float.
+double Printed(float value) {
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
+Json SecondsOf(const std::vector<PartTime>& parts) {
+  Json object = Json::object();
+  for (const PartTime& part : parts) {
+    object[std::string(TimePartName(part.part))] =
+        std::chrono::duration<double>(part.took).count();
+  }
+  return object;
+}
+
+Json TimesToJson(const TimeTotals& times) {
+  return {{"steps", times.steps},
+          {"step_seconds", SecondsOf(times.step_parts)},
+          {"saves", times.saves},
+          {"save_bytes", times.save_bytes},
+          {"save_seconds", SecondsOf(times.save_parts)},
+          {"save_background_seconds", SecondsOf(times.save_beside)}};
+}
+
+std::string NotFiniteText(const TrainResult& result) {
+  if (!result.not_finite_since) return "";
+  return result.finite
+             ? fmt::format(", non-finite at step {}", *result.not_finite_since)
+             : fmt::format(", non-finite since step {}",
+                           *result.not_finite_since);
+}
+
+}  // namespace
+
+std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
+  const std::optional<TrainResult>& result = outcome.end.result;
+  Json json = {{"status", "failed"},
+               {"epochs", nullptr},
+               {"steps", nullptr},
+               {"digest", nullptr},
+               {"loss", nullptr},
+               {"accuracy", nullptr},
+               {"val_accuracy", nullptr},
+               {"restarts", outcome.end.restarts},
+               {"finite", nullptr},
+               {"first_nonfinite_step", nullptr},
+               {"resumed_from", nullptr},
+               {"seconds", std::round(outcome.seconds * 1000.0) / 1000.0},
+               {"times", nullptr}};
+  if (result) {
+    json["status"] = result->status;
+    json["epochs"] = result->epochs;
+    json["steps"] = result->steps;
+    json["digest"] = result->digest;
+    if (result->loss) json["loss"] = Number(Printed(*result->loss));
+    json["accuracy"] = Number(result->accuracy);
+    json["val_accuracy"] = Number(result->val_accuracy);
+    json["finite"] = result->finite;
+    if (result->not_finite_since) {
+      json["first_nonfinite_step"] = *result->not_finite_since;
+    }
+    if (result->resumed_from) json["resumed_from"] = *result->resumed_from;
+    json["times"] = TimesToJson(result->times);
+  }
+  if (!outcome.end.reason.empty()) json["reason"] = outcome.end.reason;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string TrainOutcomeToText(const TrainOutcome& outcome) {
+  CHECK(outcome.end.result.has_value(), "an outcome to show has a result");
+  const TrainResult& result = *outcome.end.result;
+  std::string line = fmt::format(
+      "{:<8} {}, {}", result.status == "not_finite" ? "stopped" : result.status,
+      EpochsCompleted(result.epochs), Counted(result.steps, "step"));
+  if (result.loss) {
+    line += fmt::format(", loss {:.4f}", CanonicalNan(*result.loss));
+  }
+  if (result.accuracy) {
+    line += fmt::format(", accuracy {:.1f}%", *result.accuracy * 100.0);
+  }
+  if (result.val_accuracy) {
+    line += fmt::format(", validation {:.1f}%", *result.val_accuracy * 100.0);
+  }
+  line += NotFiniteText(result);
+  if (result.resumed_from) {
+    line += fmt::format(", resumed from step {}", *result.resumed_from);
+  }
+  if (outcome.end.restarts > 0) {
+    line +=
+        ", " + Counted(static_cast<uint64_t>(outcome.end.restarts), "restart");
+  }
+  return line +
+         fmt::format(", {:.1f} s, state {}", outcome.seconds, result.digest);
+}
+
+std::string ResumeText(const TrainOutcome& outcome,
+                       const TrainOptions& options) {
+  const std::string& directory = options.checkpoint.directory;
+  const std::optional<TrainResult>& result = outcome.end.result;
+  // A run whose save failed has another exit code.
+  if (directory.empty() || !result || result->steps == 0 ||
+      outcome.end.exit_code != static_cast<int>(WorkerExit::kStopped)) {
+    return "";
+  }
+  return fmt::format("step {} is saved in {}; {} resumes there", result->steps,
+                     EscapeBytes(directory),
+                     options.horizon.stop_at_step
+                         ? "the next run without --stop-at-step"
+                         : "the same command");
+}
+
+void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,
+                       const TrainOptions& options, Console& console) {
+  if (format == OutputFormat::kJson) {
+    fmt::print(console.out, "{}\n", TrainOutcomeToJson(outcome));
+    return;
+  }
+  if (!outcome.end.result) return;
+  fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
+  const std::string resume = ResumeText(outcome, options);
+  if (resume.empty()) return;
+  console.Flush();  // so that the result comes first
+  fmt::print(console.err, "{}\n", resume);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,131 @@
+#include "engine/app/train/train_outcome.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+TrainOutcome SomeOutcome() {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{.status = "done",
+                                   .epochs = 4,
+                                   .steps = 256,
+                                   .digest = "51d0",
+                                   .loss = 0.4127f,
+                                   .accuracy = 0.9321,
+                                   .val_accuracy = 0.91,
+                                   .resumed_from = std::nullopt};
+  using std::chrono::milliseconds;
+  outcome.end.result->times = {
+      .steps = 256,
+      .step_parts = {{TimePart::kCompute, milliseconds(1500)},
+                     {TimePart::kSave, milliseconds(250)}},
+      .saves = 2,
+      .save_bytes = 1024,
+      .save_parts = {{TimePart::kCopy, milliseconds(250)}},
+      .save_beside = {{TimePart::kSync, milliseconds(125)}}};
+  outcome.seconds = 3.21049;
+  return outcome;
+}
+
+TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
+  EXPECT_EQ(TrainOutcomeToJson(SomeOutcome()),
+            R"({"status":"done","epochs":4,"steps":256,"digest":"51d0",)"
+            R"("loss":0.4127,"accuracy":0.9321,"val_accuracy":0.91,)"
+            R"("restarts":0,"finite":true,"first_nonfinite_step":null,)"
+            R"("resumed_from":null,"seconds":3.21,)"
+            R"("times":{"steps":256,)"
+            R"("step_seconds":{"compute":1.5,"save":0.25},)"
+            R"("saves":2,"save_bytes":1024,"save_seconds":{"copy":0.25},)"
+            R"("save_background_seconds":{"sync":0.125}}})");
+  TrainOutcome failed;
+  failed.end.restarts = 3;
+  failed.end.reason = "worker 1 \"failed\"\n";
+  EXPECT_EQ(TrainOutcomeToJson(failed),
+            R"({"status":"failed","epochs":null,"steps":null,"digest":null,)"
+            R"("loss":null,"accuracy":null,"val_accuracy":null,)"
+            R"("restarts":3,"finite":null,"first_nonfinite_step":null,)"
+            R"("resumed_from":null,"seconds":0.0,"times":null,)"
+            R"("reason":"worker 1 \"failed\"\n"})");
+}
+
+TEST(TrainOutcomeTest, AFigureThatIsNotANumberIsNull) {
+  TrainOutcome outcome = SomeOutcome();
+  outcome.end.result->loss = std::numeric_limits<float>::quiet_NaN();
+  outcome.end.result->resumed_from = 128;
+  const std::string json = TrainOutcomeToJson(outcome);
+  EXPECT_NE(json.find(R"("loss":null)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("resumed_from":128)"), std::string::npos) << json;
+}
+
+TEST(TrainOutcomeTest, StoppedRun_SaysWhichStepIsSavedAndHowToResume) {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{.status = "stopped", .steps = 10};
+  outcome.end.exit_code = 143;
+  TrainOptions options;
+  EXPECT_EQ(ResumeText(outcome, options), "");
+  options.checkpoint.directory = "ckpt";
+  EXPECT_EQ(ResumeText(outcome, options),
+            "step 10 is saved in ckpt; the same command resumes there");
+  options.horizon.stop_at_step = 10;
+  EXPECT_EQ(ResumeText(outcome, options),
+            "step 10 is saved in ckpt; the next run without --stop-at-step "
+            "resumes there");
+  outcome.end.exit_code = 75;  // no disk space for the save
+  EXPECT_EQ(ResumeText(outcome, options), "");
+  outcome.end.exit_code = 0;
+  EXPECT_EQ(ResumeText(outcome, options), "");
+}
+
+// As for a run that is stopped before its first step.
+TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{.status = "stopped", .digest = "51d0"};
+  EXPECT_EQ(TrainOutcomeToText(outcome),
+            "stopped  0 epochs completed, 0 steps, 0.0 s, state 51d0");
+  EXPECT_EQ(TrainOutcomeToJson(outcome),
+            R"({"status":"stopped","epochs":0,"steps":0,"digest":"51d0",)"
+            R"("loss":null,"accuracy":null,"val_accuracy":null,"restarts":0,)"
+            R"("finite":true,"first_nonfinite_step":null,)"
+            R"("resumed_from":null,"seconds":0.0,)"
+            R"("times":{"steps":0,"step_seconds":{},"saves":0,"save_bytes":0,)"
+            R"("save_seconds":{},"save_background_seconds":{}}})");
+}
+
+// The sign of a NaN is not shown: it depends on the hardware that computed it.
+TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
+  TrainOutcome outcome = SomeOutcome();
+  TrainResult& result = *outcome.end.result;
+  result.status = "not_finite";
+  result.loss = -std::numeric_limits<float>::quiet_NaN();
+  result.finite = false;
+  result.not_finite_since = 200;
+  EXPECT_EQ(TrainOutcomeToText(outcome),
+            "stopped  4 epochs completed, 256 steps, loss nan, accuracy 93.2%, "
+            "validation 91.0%, non-finite since step 200, 3.2 s, state 51d0");
+  const std::string json = TrainOutcomeToJson(outcome);
+  EXPECT_NE(json.find(R"("status":"not_finite")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("finite":false,"first_nonfinite_step":200)"),
+            std::string::npos)
+      << json;
+}
+
+TEST(TrainOutcomeTest, IsOneLineForPeople) {
+  TrainOutcome outcome = SomeOutcome();
+  EXPECT_EQ(
+      TrainOutcomeToText(outcome),
+      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
+      "validation 91.0%, 3.2 s, state 51d0");
+  outcome.end.result->resumed_from = 128;
+  outcome.end.restarts = 1;
+  EXPECT_EQ(
+      TrainOutcomeToText(outcome),
+      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
+      "validation 91.0%, resumed from step 128, 1 restart, 3.2 s, state "
+      "51d0");
+}
+
+}  // namespace
+}  // namespace gauntlet

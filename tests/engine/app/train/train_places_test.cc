@@ -1,0 +1,87 @@
+// Outputs of `gauntlet train` that must not be nested in one another.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/app/train/train_command.h"
+#include "engine/cli/exit_code.h"
+#include "engine/real/storage/posix_storage.h"
+#include "tests/engine/ckpt/memory_storage.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(TrainPlacesTest, OutputInTheStoreOrTheExport_IsRefusedByFlag) {
+  using Set = void (*)(TrainCommand&, const std::string&);
+  const std::pair<std::string, Set> kFlags[] = {
+      {"--export",
+       [](TrainCommand& train, const std::string& path) {
+         train.options.export_directory = path;
+       }},
+      {"--tensorboard",
+       [](TrainCommand& train, const std::string& path) {
+         train.options.summary.directory = path;
+       }},
+      {"--events",
+       [](TrainCommand& train, const std::string& path) {
+         train.events_directory = path;
+       }},
+      {"--logs", [](TrainCommand& train,
+                    const std::string& path) { train.logs_directory = path; }},
+      {"--plan-state", [](TrainCommand& train, const std::string& path) {
+         train.plan_state_directory = path;
+       }}};
+  MemoryStorage storage;
+  for (const auto& [flag, set] : kFlags) {
+    for (const std::string path :
+         {"ckpt", "ckpt/", "./ckpt/x", "a/../ckpt/x/y"}) {
+      TrainCommand train;
+      train.options.checkpoint.directory = "ckpt";
+      set(train, path);
+      const Status refused = CheckPlaces(storage, train);
+      EXPECT_EQ(refused.code(), Code::kInvalidArgument) << flag << path;
+      EXPECT_THAT(refused.message(),
+                  AllOf(HasSubstr(flag), HasSubstr("--ckpt")));
+    }
+    TrainCommand beside;
+    beside.options.checkpoint.directory = "ckpt";
+    set(beside, "ckpt-2");
+    EXPECT_TRUE(CheckPlaces(storage, beside).ok()) << flag;
+  }
+}
+
+TEST(TrainPlacesTest, StoreInTheExport_IsRefused) {
+  MemoryStorage storage;
+  TrainCommand train;
+  train.options.checkpoint.directory = "model/ckpt";
+  train.options.export_directory = "model";
+  EXPECT_EQ(CheckPlaces(storage, train).code(), Code::kInvalidArgument);
+}
+
+TEST(ExitForLookTest, CheckpointsOfAnotherJob_HaveTheirOwnCode) {
+  EXPECT_EQ(ExitForInspect(OtherJob("")), ExitCode::kOtherJob);
+  EXPECT_EQ(ExitForInspect(FailedPrecondition("")), ExitCode::kNoCheckpoint);
+  EXPECT_EQ(ExitForInspect(NotFound("")), ExitCode::kUsage);
+}
+
+TEST(TrainPlacesTest, TraceThatCannotBeWritten_IsRefusedBeforeTraining) {
+  PosixStorage storage;
+  for (const char* file : {"/none/there/t.json", "/tmp", "/dev/null/t"}) {
+    const Status refused = CheckPlaces(storage, {.trace_file = file});
+    EXPECT_THAT(refused.message(), HasSubstr("--trace: ")) << file;
+  }
+}
+
+TEST(TrainPlacesTest, TraceInTheCheckpointDirectory_IsRefused) {
+  MemoryStorage storage;
+  TrainCommand train;
+  train.options.checkpoint.directory = "ckpt";
+  train.trace_file = "./ckpt";
+  EXPECT_THAT(CheckPlaces(storage, train).message(),
+              AllOf(HasSubstr("--trace"), HasSubstr("--ckpt")));
+}
+
+}  // namespace
+}  // namespace gauntlet
