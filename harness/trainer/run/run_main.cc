@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -107,7 +108,11 @@ int WriteEnd(const std::string& folder, const Result<TrainerRunEnd>& end) {
   const Status written = WriteTextFile(folder + "/" + std::string(kRunEndFile),
                                        TrainerRunEndToJson(end));
   if (written.ok()) return 0;
-  fmt::print(stderr, "gauntlet {}: {}\n", kRunVerb, written.message());
+  if (written.code() == Code::kResourceExhausted) return kDiskFullExit;
+  // fmt::print throws if the file behind stderr cannot be written.
+  std::fputs(
+      fmt::format("gauntlet {}: {}\n", kRunVerb, written.message()).c_str(),
+      stderr);
   return 1;
 }
 

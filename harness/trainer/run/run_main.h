@@ -8,7 +8,8 @@ namespace gauntlet {
 
 // Runs the program as the folder's kRunFile says, and writes kRunEndFile: the
 // end, or a Status instead. Returns the exit code of this process: 0 if it
-// wrote that file. Call it once, from a process with a single thread.
+// wrote that file, kDiskFullExit if the disk is full. Call it once, from a
+// process with a single thread.
 int TrainerRunMain(const std::string& folder);
 
 }  // namespace gauntlet

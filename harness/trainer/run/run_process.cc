@@ -44,6 +44,10 @@ Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
   if (is_cancelled) return Cancelled("interrupted");
   if (end.code == 0)
     return TrainerRunEndFromJson(ReadTextFile(folder / kRunEndFile));
+  if (end.code == kDiskFullExit) {
+    return ResourceExhausted(fmt::format(
+        "no space left in {}: free space, or use --out DIR", folder.string()));
+  }
   const std::string said = ReadTextFile(folder / "run.log");
   return IoError(fmt::format(
       "the process of a run ended with {} and no result: {}", end.code,

@@ -19,7 +19,8 @@ struct RunHost {
 // Runs the program in a new process, with the files of the run in an existing
 // folder. Thread-safe.
 //
-// Errors: kCancelled: interrupted; no process of the run is left. Those of
+// Errors: kCancelled: interrupted; no process of the run is left.
+// kResourceExhausted: the disk of the folder is full. Those of
 // Trace (chaos/trace/tracer.h) and of RunInNamespaces.
 Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
                                       const TrainerRun& run,

@@ -22,6 +22,8 @@ namespace gauntlet {
 inline constexpr std::string_view kRunVerb = "trainer-run";
 inline constexpr std::string_view kRunFile = "run.json";
 inline constexpr std::string_view kRunEndFile = "end.json";
+// Exit code of the run's process: no space is left for kRunEndFile.
+inline constexpr int kDiskFullExit = 28;
 
 // Mounts the directory `from` at `at`, for this run only.
 struct DirectoryMount {

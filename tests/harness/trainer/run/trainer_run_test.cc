@@ -12,6 +12,7 @@
 #include "harness/run/files/temporary_directory.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/run/run_process.h"
+#include <sys/wait.h>
 
 namespace gauntlet {
 namespace {
@@ -251,6 +252,25 @@ TEST(TrainerRunJsonTest, RefusesDamagedFiles) {
     EXPECT_EQ(TrainerRunFromJson(text).status().code(), Code::kDataLoss)
         << text;
   }
+}
+
+TEST(RunMainTest, EndsWithCode_WhenNeitherEndNorMessageCanBeWritten) {
+  const int status = std::system(RUN_PROGRAM " trainer-run /none 2>/dev/full");
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+TEST(RunMainTest, FullDiskIsNamed) {
+  const auto folder = TemporaryDirectory::Make("full-disk-test");
+  ASSERT_TRUE(folder.ok());
+  const std::string program = (*folder)->path() + "/program";
+  ASSERT_TRUE(WriteTextFile(program, "#!/bin/sh\nexit 28\n").ok());
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Result<TrainerRunEnd> end = RunInOwnProcess(
+      {.program = program}, {.environment = {"PATH=/usr/bin:/bin"}},
+      (*folder)->path());
+  EXPECT_EQ(end.status().code(), Code::kResourceExhausted);
+  EXPECT_THAT(end.status().message(), HasSubstr("no space left in "));
 }
 
 }  // namespace
