@@ -345,13 +345,27 @@ Status CrashStateList::Consider(const CrashState& state,
   ++counts_.considered;
   ASSIGN_OR_RETURN(const Digest image,
                    ImageOf(tree, log_.list().directories.size(), digests_));
-  if (!seen_.insert(image).second) {
-    ++counts_.equal;
-    return OkStatus();
-  }
-  ready_.push_back(state);
-  ready_.back().image = image;
+  std::vector<CrashState>& equal = seen_[image];
+  const bool is_new = equal.empty();
+  if (!is_new) ++counts_.equal;
+  const bool has_kind = std::ranges::any_of(equal, [&](const CrashState& one) {
+    return one.kind == state.kind && one.profile == state.profile;
+  });
+  if (has_kind) return OkStatus();
+  equal.push_back(state);
+  equal.back().image = image;
+  if (is_new) ready_.push_back(equal.back());
   return OkStatus();
+}
+
+std::vector<CrashState> CrashStateList::StatesOf(const Digest& image) const {
+  const auto found = seen_.find(image);
+  if (found == seen_.end()) return {};
+  std::vector<CrashState> states = found->second;
+  std::ranges::sort(states, {}, [](const CrashState& state) {
+    return std::pair(state.kind, state.profile);
+  });
+  return states;
 }
 
 }  // namespace gauntlet

@@ -38,7 +38,7 @@
 #include <deque>
 #include <optional>
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "chaos/crash/content_digests.h"
@@ -87,6 +87,9 @@ class CrashStateList {
   // Returns the next distinct state; nullopt at the end. kDataLoss: the log
   // contradicts itself, or its bytes are truncated or changed.
   Result<std::optional<CrashState>> Next();
+  // Returns the states considered so far whose directories have this image: the
+  // first kill, torn write, and power loss under each profile, in this order.
+  std::vector<CrashState> StatesOf(const Digest& image) const;
   // Counts so far.
   const CrashListCounts& counts() const { return counts_; }
 
@@ -120,7 +123,8 @@ class CrashStateList {
   uint64_t next_ = 0;            // number of operations to examine next
   std::optional<LogWalk> walk_;  // of this pass
   std::deque<CrashState> ready_;
-  std::unordered_set<Digest, DigestHash> seen_;
+  // By image; the first state of each kind and profile.
+  std::unordered_map<Digest, std::vector<CrashState>, DigestHash> seen_;
   CrashListCounts counts_;
 };
 

@@ -13,6 +13,7 @@
 #include "harness/trainer/run/recording.h"
 #include "harness/trainer/run/trainer_command.h"
 #include "harness/trainer/run/trainer_runs.h"
+#include "harness/trainer/trial_crash.h"
 #include "harness/trainer/verdict/checkpoint_versions.h"
 #include "harness/trainer/verdict/crash_findings.h"
 #include "harness/trainer/verdict/recovery_judge.h"
@@ -124,6 +125,9 @@ Result<CrashTestResult> RunCrashTest(const CrashTestPlan& plan,
   result.trial_seconds = trials.seconds;
   result.notes.insert(result.notes.end(), trials.notes.begin(),
                       trials.notes.end());
+  RETURN_IF_ERROR(NameBySimplestCrash(
+      recording.log, JudgeTrials(result.trials, result.operations),
+      result.trials));
   result.verdicts = JudgeTrials(result.trials, result.operations);
   result.findings =
       GroupFindings(result.trials, result.verdicts, controls.resume);

@@ -16,24 +16,13 @@
 #include "harness/trainer/chosen_crashes.h"
 #include "harness/trainer/file_patterns.h"
 #include "harness/trainer/text/program_output.h"
+#include "harness/trainer/trial_crash.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-CrashFault FaultOf(CrashStateKind kind) {
-  switch (kind) {
-    case CrashStateKind::kKill:
-      return CrashFault::kKill;
-    case CrashStateKind::kTornWrite:
-      return CrashFault::kTornWrite;
-    case CrashStateKind::kPowerLoss:
-      break;
-  }
-  return CrashFault::kPowerLoss;
-}
 
 CrashListOptions ListOptions(const CrashTestPlan& plan) {
   CrashListOptions options{
@@ -42,7 +31,7 @@ CrashListOptions ListOptions(const CrashTestPlan& plan) {
   for (const CrashStateKind kind :
        {CrashStateKind::kKill, CrashStateKind::kTornWrite,
         CrashStateKind::kPowerLoss}) {
-    if (faults.contains(FaultOf(kind))) options.kinds.insert(kind);
+    if (faults.contains(FaultOfState(kind))) options.kinds.insert(kind);
   }
   return options;
 }
@@ -120,6 +109,7 @@ class Trials {
           "covered",
           counts.mapped_writes));
     }
+    for (CrashTrial& trial : done_.trials) AddEqualCrashes(states_, trial);
     done_.seconds = Elapsed();
     std::ranges::stable_sort(done_.trials, {}, &CrashTrial::operation);
     return std::move(done_);
@@ -213,17 +203,9 @@ class Trials {
 
   Result<CrashTrial> TryState(const CrashState& state, const RunFolder& folder,
                               DirectoryBuilder& builder) {
-    const OperationLog& log = setting_.recording.log;
-    CrashTrial trial{.id = CrashStateId(state),
-                     .fault = FaultOf(state.kind),
-                     .operation = state.operations};
-    ASSIGN_OR_RETURN(std::vector<std::string> words,
-                     DescribeCrashState(log, state));
-    trial.point = words.front();
-    trial.lost.assign(words.begin() + 1, words.end());
-    SetPlace(state.kind == CrashStateKind::kTornWrite ? state.operations + 1
-                                                      : state.operations,
-             trial);
+    CrashTrial trial;
+    trial.image = state.image;
+    RETURN_IF_ERROR(DescribeCrash(files_, state, trial));
     RETURN_IF_ERROR(builder.Build(
         state, {folder.out().string(), folder.temporary().string()}));
     RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));
@@ -238,7 +220,7 @@ class Trials {
         .fault = fault.fault,
         .operation = IsDone(fault) ? fault.operation : fault.operation - 1,
         .point = PointText(fault, operation)};
-    SetPlace(fault.operation, trial);
+    SetPlace(files_, fault.operation, trial);
     ASSIGN_OR_RETURN(
         TrainerRunEnd end,
         setting_.runs.Run(
@@ -269,15 +251,6 @@ class Trials {
     }
     RETURN_IF_ERROR(ResumeTrial(setting_, folder, trial));
     return trial;
-  }
-
-  void SetPlace(uint64_t number, CrashTrial& trial) const {
-    trial.fault_operation = number;
-    if (number == 0) return;
-    const FileOperation& operation =
-        setting_.recording.log.operations()[number - 1];
-    trial.file_pattern = files_.Of(operation.name);
-    trial.rank = operation.rank;
   }
 
   const TrialSetting& setting_;
@@ -317,8 +290,7 @@ Status ResumeTrial(const TrialSetting& setting, const RunFolder& folder,
                                 .fork_server = setting.fork_server}));
   if (trial.end.are_reads_complete) {
     trial.resumed_from = setting.versions.VersionOf(trial.end.reads, contents);
-    trial.made_again =
-        setting.versions.MadeAgain(trial.end.made, contents, trial.operation);
+    trial.made_again = setting.versions.MadeAgain(trial.end.made, contents);
   }
   if (setting.plan.resumed_step) {
     // A run that starts over prints no step.

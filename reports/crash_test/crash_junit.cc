@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "harness/trainer/verdict/equal_crashes.h"
 #include "reports/junit.h"
 #include <fmt/format.h>
 
@@ -14,6 +15,8 @@ std::string TestOf(const CrashTrial& trial, const CrashVerdict& verdict) {
   std::string outcome;
   if (IsFinding(verdict.verdict)) {
     std::string details = trial.point + "\n";
+    const std::string equal = EqualCrashesText(trial, verdict);
+    if (!equal.empty()) details += equal + "\n";
     for (const std::string& line : trial.lost) details += line + "\n";
     for (const std::string& line : trial.tail) details += line + "\n";
     outcome =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/text/counted.h"
+#include "harness/trainer/verdict/equal_crashes.h"
 #include "reports/crash_test/crash_strip.h"
 #include "reports/html/page/list_table.h"
 #include "reports/html/page/page.h"
@@ -98,8 +99,9 @@ std::string CrashTable(const CrashTestResult& result) {
   for (size_t row = 0; row < std::min(order.size(), kMostCrashRows); ++row) {
     const CrashTrial& trial = result.trials[order[row]];
     const CrashVerdict& verdict = result.verdicts[order[row]];
+    const std::string equal = EqualCrashesText(trial, verdict);
     table.Add({fmt::format("<code>{}</code>", HtmlText(trial.id)),
-               HtmlText(trial.point),
+               HtmlText(trial.point + (equal.empty() ? "" : "; " + equal)),
                std::string(RecoveryVerdictName(verdict.verdict)),
                HtmlText(verdict.reason),
                fmt::format("{:.1f}", trial.end.seconds)});

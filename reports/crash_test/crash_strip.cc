@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/text/counted.h"
+#include "harness/trainer/verdict/equal_crashes.h"
 #include "reports/html/page/text.h"
 #include <fmt/format.h>
 
@@ -27,9 +28,10 @@ using Marks = std::map<CrashFault, std::map<uint64_t, Counts>>;
 Marks MarksOf(const CrashTestResult& result) {
   Marks marks;
   for (size_t i = 0; i < result.trials.size(); ++i) {
-    const CrashTrial& trial = result.trials[i];
-    ++marks[trial.fault][trial.operation]
-           [static_cast<size_t>(result.verdicts[i].verdict)];
+    for (const JudgedCrash& crash :
+         CrashesByFault(result.trials[i], result.verdicts[i])) {
+      ++marks[crash.fault][crash.operation][static_cast<size_t>(crash.verdict)];
+    }
   }
   return marks;
 }

@@ -50,6 +50,19 @@ CrashTestResult SampleTest() {
   return result;
 }
 
+TEST(CrashPageTest, StateCountsForEachFaultThatLeavesIt) {
+  CrashTestResult result = SampleTest();
+  result.trials[1].equal_crashes = {
+      {.id = "ext4-3-data0", .fault = CrashFault::kPowerLoss, .operation = 3}};
+  result.verdicts[1].equal_crashes = {RecoveryVerdict::kFails};
+  const std::string page = RenderCrashPage(result);
+  EXPECT_THAT(page, HasSubstr("the same directories: ext4-3-data0 (fails)"));
+  EXPECT_THAT(page, HasSubstr("power at operation 3: 1 fails"));
+  EXPECT_THAT(page, HasSubstr("kill at operation 9: 1 fails"));
+  EXPECT_THAT(RenderCrashJunit(result),
+              HasSubstr("the same directories: ext4-3-data0 (fails)"));
+}
+
 TEST(CrashPageTest, NamesFindingsAndHowToRepeatThem) {
   const std::string page = RenderCrashPage(SampleTest());
   EXPECT_EQ(FirstUnbalancedTag(page), "");

@@ -7,7 +7,8 @@ a minute, over its whole command; where each failing point of ckpt-chaos is amon
 those of Gauntlet; and the power losses that fail where a kill recovers.
 
 A state is judged when the resumed run has ended. Gauntlet tries equal states
-once; ckpt-chaos's points are all counted.
+once, and a state counts for each fault that leaves it; ckpt-chaos's points are
+all counted.
 
 Exit code 0: done; 1: a test gave no verdict, or a failing point was not found;
 2: the call is wrong.
@@ -242,33 +243,45 @@ def span_of(point, operations):
     return at, last - 1
 
 
+def crashes_of(trial):
+    """Returns the trial as each of the crashes that leave its directories: its
+    own, and those that were not tried as they leave the same."""
+    return [trial, *({**trial, "point": equal["id"], "lost": [], **equal}
+                     for equal in trial.get("equal_crashes", []))]
+
+
 def twin_of(point, test):
-    """Returns the trial that failed where and how the point did, or None."""
+    """Returns the crash that failed where and how the point did, or None."""
     span = span_of(point, test.operations)
     if span is None:
         return None
     for trial in test.result["trials"]:
-        if (trial["fault"] in ("kill", "torn")
-                and span[0] <= trial["operation"] <= span[1]
-                and trial["verdict"] in SAME[point.verdict]):
-            return trial
+        for crash in crashes_of(trial):
+            if (crash["fault"] in ("kill", "torn")
+                    and span[0] <= crash["operation"] <= span[1]
+                    and crash["verdict"] in SAME[point.verdict]):
+                return crash
     return None
 
 
 def power_losses(result):
-    """Returns trials that fail after a power loss, although a kill at the same
-    operation recovers."""
-    kills = sorted((trial["operation"], trial["verdict"])
-                   for trial in result["trials"] if trial["fault"] == "kill")
+    """Returns power losses that fail, although a kill at the same operation
+    recovers; at most one for each state."""
+    kills = sorted((crash["operation"], crash["verdict"])
+                   for trial in result["trials"] for crash in crashes_of(trial)
+                   if crash["fault"] == "kill")
+
+    def kill_recovers(operation):
+        # Equal states are tried once, so the last kill before it counts.
+        before = [verdict for at, verdict in kills if at <= operation]
+        return before[-1:] == ["recovered"]
+
     failing = []
     for trial in result["trials"]:
-        if trial["fault"] != "power" or trial["verdict"] not in FINDINGS:
-            continue
-        # Equal states are tried once, so the last kill before it counts.
-        before = [verdict for operation, verdict in kills
-                  if operation <= trial["operation"]]
-        if before and before[-1] == "recovered":
-            failing.append(trial)
+        losses = [crash for crash in crashes_of(trial)
+                  if crash["fault"] == "power" and crash["verdict"] in FINDINGS
+                  and kill_recovers(crash["operation"])]
+        failing += losses[:1]
     return failing
 
 

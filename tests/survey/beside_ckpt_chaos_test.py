@@ -88,6 +88,24 @@ class BesideCkptChaosTest(unittest.TestCase):
         found = beside_ckpt_chaos.power_losses({"trials": trials})
         self.assertEqual([one["id"] for one in found], ["ext4-4"])
 
+    def test_state_counts_for_each_fault_that_leaves_it(self):
+        def crash(fault, operation, verdict):
+            return {"id": f"{fault}-{operation}", "fault": fault,
+                    "operation": operation, "verdict": verdict}
+
+        def trial(first, *equal):
+            return {**first, "equal_crashes": list(equal)}
+
+        empty = trial(crash("kill", 5, "fails"), crash("power", 3, "fails"),
+                      crash("power", 4, "fails"))
+        self.assertEqual(
+            beside_ckpt_chaos.crashes_of(empty)[1]["point"], "power-3")
+        # The kill at operation 3 is one with the power loss at 2.
+        whole = trial(crash("power", 2, "lost-work"),
+                      crash("kill", 3, "recovered"))
+        found = beside_ckpt_chaos.power_losses({"trials": [empty, whole]})
+        self.assertEqual([one["id"] for one in found], ["power-3"])
+
     def test_verdicts_are_read_from_the_table(self):
         table = ("crash point      newest ok  resume result    verdict\n"
                  "no crash (control)    8  resumed from step 0  PASS\n"

@@ -42,8 +42,8 @@ def version_of(package):
 
 
 def fault_of(trial):
-    """Returns the fault; power losses are told apart by the file system's
-    rules."""
+    """Returns the fault that names the trial, the simplest that leaves its
+    state; power losses are told apart by the file system's rules."""
     profile = trial["id"].split("-")[0]
     return profile if trial["fault"] == "power" else trial["fault"]
 

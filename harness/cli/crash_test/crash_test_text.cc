@@ -10,6 +10,7 @@
 #include "engine/text/counted.h"
 #include "harness/bench/figures/byte_text.h"
 #include "harness/cli/run_folders/run_directory.h"
+#include "harness/trainer/verdict/equal_crashes.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -36,15 +37,20 @@ std::string RecordingText(const CrashTestResult& result) {
 }
 
 // Returns a table with a row for each fault and a column for each verdict that
-// occurs.
+// occurs. A state counts for each fault that can leave it.
 std::string VerdictTable(const CrashTestResult& result) {
   constexpr size_t kVerdicts = kRecoveryVerdictNames.size();
   std::map<CrashFault, std::array<uint64_t, kVerdicts>> counts;
   std::array<uint64_t, kVerdicts> all = {};
+  uint64_t tried_by_all = 0;
   for (size_t i = 0; i < result.trials.size(); ++i) {
-    const auto verdict = static_cast<size_t>(result.verdicts[i].verdict);
-    ++counts[result.trials[i].fault][verdict];
-    ++all[verdict];
+    for (const JudgedCrash& crash :
+         CrashesByFault(result.trials[i], result.verdicts[i])) {
+      const auto verdict = static_cast<size_t>(crash.verdict);
+      ++counts[crash.fault][verdict];
+      ++all[verdict];
+      ++tried_by_all;
+    }
   }
   TextTable table;
   std::vector<std::string> head = {"crash", "tried"};
@@ -62,7 +68,10 @@ std::string VerdictTable(const CrashTestResult& result) {
     }
     table.AddRow(std::move(cells));
   }
-  return table.Render();
+  std::string text = table.Render();
+  if (tried_by_all > result.trials.size())
+    text += "A state that several faults can leave counts in each row.\n";
+  return text;
 }
 
 std::string FindingText(const CrashTestResult& result, size_t index,

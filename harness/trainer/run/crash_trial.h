@@ -9,9 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "chaos/trace/log/file_operation.h"
+#include "engine/digest.h"
 #include "harness/trainer/run/trainer_run.h"
 
 namespace gauntlet {
@@ -75,6 +77,29 @@ struct CheckpointVersion {
   std::string own_file;
 };
 
+// A complete checkpoint file that a resumed run wrote again.
+struct RemadeFile {
+  std::string path;
+  // Operation of the recording after which the program had finished the file.
+  uint64_t finished = 0;
+  bool operator==(const RemadeFile&) const = default;
+};
+
+// Another crash that leaves the directories of a trial.
+struct EqualCrash {
+  std::string id;  // "ext4-120-data0"
+  CrashFault fault = CrashFault::kKill;
+  // Number of operations of the recording before the crash.
+  uint64_t operation = 0;
+};
+
+// Sort key of crashes: the simplest fault comes first, and power losses under
+// ext4 before those under weak.
+inline std::pair<CrashFault, bool> FaultOrder(CrashFault fault,
+                                              std::string_view id) {
+  return {fault, id.starts_with("weak")};
+}
+
 // A trial: one crash and what follows it, which is a run that resumes from the
 // crash state, or a run with a fault and perhaps one that resumes after it.
 struct CrashTrial {
@@ -89,6 +114,11 @@ struct CrashTrial {
   std::string file_pattern;       // of the operation's file: "ckpt-*/model.pt"
   int32_t rank = kUnknownRank;    // rank that did the operation
   std::vector<std::string> lost;  // to a power loss, one line each
+  // The first crash by each other fault (ext4 and weak count as two) that
+  // leaves the same directories, in the order of FaultOrder.
+  std::vector<EqualCrash> equal_crashes;
+  // Digest of the directories as the crash left them; nullopt: a fault's run.
+  std::optional<Digest> image;
   // True for a kill that only shows which checkpoints are complete, in addition
   // to the requested crashes: its verdict is no finding.
   bool is_for_judging = false;
@@ -104,13 +134,14 @@ struct CrashTrial {
   // Version that the resumed run read; nullopt: not known.
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as printed by the resumed run
-  // A complete checkpoint that the resumed run wrote again; empty: none.
-  std::string made_again;
+  std::vector<RemadeFile> made_again;
 };
 
 struct CrashVerdict {
   RecoveryVerdict verdict = RecoveryVerdict::kRecovered;
   std::string reason;  // one line
+  // Verdicts on the trial as one of its equal crashes, in their order.
+  std::vector<RecoveryVerdict> equal_crashes = {};
 };
 
 }  // namespace gauntlet

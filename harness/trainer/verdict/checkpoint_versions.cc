@@ -225,19 +225,18 @@ void CheckpointVersions::FindFinished(uint64_t operations) {
   }
 }
 
-std::string CheckpointVersions::MadeAgain(const std::vector<FileRead>& made,
-                                          const FileContents& contents,
-                                          uint64_t operation) const {
+std::vector<RemadeFile> CheckpointVersions::MadeAgain(
+    const std::vector<FileRead>& made, const FileContents& contents) const {
+  std::vector<RemadeFile> again;
   for (const FileRead& file : made) {
     const auto finished = finished_.find(file);
     const auto content = contents.find(file);
     if (finished != finished_.end() && content != contents.end() &&
-        content->second == finished->second.content &&
-        operation >= finished->second.from) {
-      return file.path;
+        content->second == finished->second.content) {
+      again.push_back({.path = file.path, .finished = finished->second.from});
     }
   }
-  return "";
+  return again;
 }
 
 std::vector<uint64_t> CheckpointVersions::Ends() const {

@@ -53,12 +53,11 @@ class CheckpointVersions {
   std::optional<CheckpointVersion> VersionOf(
       const std::vector<FileRead>& reads, const FileContents& contents) const;
 
-  // Returns a finished checkpoint file that the run wrote again; "" if there is
-  // none. A file is finished once the program has begun the next one of its
-  // series, or has ended. Only series with a file for each version count
-  // (ckpt-1, ckpt-2). `operation`: number of operations before the crash.
-  std::string MadeAgain(const std::vector<FileRead>& made,
-                        const FileContents& contents, uint64_t operation) const;
+  // Returns the complete checkpoint files that the run wrote again. A file is
+  // finished once the program has begun the next one of its series, or has
+  // ended. Only series with a file for each version count (ckpt-1, ckpt-2).
+  std::vector<RemadeFile> MadeAgain(const std::vector<FileRead>& made,
+                                    const FileContents& contents) const;
 
  private:
   struct Version {

@@ -38,7 +38,8 @@ int SeverityOf(RecoveryVerdict verdict) {
 // Sort key: the simplest crash has the simplest fault, then the fewest losses,
 // then the earliest operation.
 auto SimplicityOf(const CrashTrial& trial) {
-  return std::tuple(trial.fault, trial.lost.size(), trial.operation);
+  return std::tuple(FaultOrder(trial.fault, trial.id), trial.lost.size(),
+                    trial.operation);
 }
 
 // Returns the files at whose operations the crashes happened, most frequent

@@ -23,6 +23,14 @@ Json TrialOf(const CrashTrial& trial, const CrashVerdict& verdict) {
   if (trial.rank != kUnknownRank) json["rank"] = trial.rank;
   if (trial.is_for_judging) json["for_judging"] = true;
   if (!trial.lost.empty()) json["lost"] = trial.lost;
+  for (size_t i = 0; i < trial.equal_crashes.size(); ++i) {
+    const EqualCrash& crash = trial.equal_crashes[i];
+    json["equal_crashes"].push_back(
+        {{"id", crash.id},
+         {"fault", CrashFaultName(crash.fault)},
+         {"operation", crash.operation},
+         {"verdict", RecoveryVerdictName(verdict.equal_crashes[i])}});
+  }
   if (!trial.differences.empty()) json["differences"] = trial.differences;
   if (!trial.last_line.empty()) json["last_line"] = trial.last_line;
   if (trial.resumed_step) json["resumed_step"] = *trial.resumed_step;

@@ -27,6 +27,25 @@ std::string ResumePointName(const CrashTrial& trial) {
   return trial.resumed_from->files.front();
 }
 
+// Returns the number of operations before the kill that leaves the directories
+// of the trial; nullopt if there is no such kill.
+std::optional<uint64_t> KillOf(const CrashTrial& trial) {
+  if (trial.fault == CrashFault::kKill) return trial.operation;
+  for (const EqualCrash& crash : trial.equal_crashes) {
+    if (crash.fault == CrashFault::kKill) return crash.operation;
+  }
+  return std::nullopt;
+}
+
+// Returns the first checkpoint made again that was finished before the crash;
+// "" if there is none.
+std::string MadeAgainBy(const CrashTrial& trial, uint64_t operation) {
+  for (const RemadeFile& file : trial.made_again) {
+    if (file.finished <= operation) return file.path;
+  }
+  return "";
+}
+
 bool Makes(const CrashTrial& trial, const std::string& file) {
   return !file.empty() &&
          std::ranges::any_of(trial.end.made, [&](const FileRead& made) {
@@ -49,22 +68,20 @@ class CompleteVersions {
   CompleteVersions(const std::vector<CrashTrial>& trials, uint64_t operations) {
     std::map<int64_t, CompleteVersion> versions;
     for (const CrashTrial& trial : trials) {
-      if (trial.fault != CrashFault::kKill || !trial.has_equal_results)
-        continue;
+      const std::optional<uint64_t> kill = KillOf(trial);
+      if (!kill || !trial.has_equal_results) continue;
       const std::optional<int64_t> progress = ProgressOf(trial);
       if (!progress || *progress == 0) continue;
       const auto [known, is_new] = versions.try_emplace(
           *progress,
           CompleteVersion{
               .progress = *progress,
-              .complete = trial.operation,
+              .complete = *kill,
               .durable = operations,
               .name = ResumePointName(trial),
               .file = trial.resumed_from ? trial.resumed_from->own_file : ""});
-      if (!is_new) {
-        known->second.complete =
-            std::min(known->second.complete, trial.operation);
-      }
+      if (!is_new)
+        known->second.complete = std::min(known->second.complete, *kill);
       if (trial.resumed_from) known->second.begin = trial.resumed_from->begin;
     }
     for (auto& [progress, version] : versions) versions_.push_back(version);
@@ -76,15 +93,14 @@ class CompleteVersions {
     }
   }
 
-  // Returns the newest version from which the trial must resume; nullptr if
-  // there is none.
-  const CompleteVersion* NewestFor(const CrashTrial& trial) const {
+  // Returns the newest version from which a run must resume after a crash that
+  // comes after `operation`; nullptr if there is none.
+  const CompleteVersion* NewestFor(CrashFault fault, uint64_t operation) const {
     const CompleteVersion* newest = nullptr;
     for (const CompleteVersion& version : versions_) {
-      const uint64_t from = trial.fault == CrashFault::kPowerLoss
-                                ? version.durable
-                                : version.complete;
-      if (from <= trial.operation) newest = &version;
+      const uint64_t from =
+          fault == CrashFault::kPowerLoss ? version.durable : version.complete;
+      if (from <= operation) newest = &version;
     }
     return newest;
   }
@@ -116,7 +132,9 @@ CrashVerdict JudgeEnd(const CrashTrial& trial, const CompleteVersion* newest) {
           fmt::format("{} ends with {}{}", SubjectOf(trial), how, said)};
 }
 
-CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
+// `operation`: number of operations before the crash.
+CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
+                   const CompleteVersion* newest) {
   if (!trial.has_happened) {
     return {RecoveryVerdict::kResumePointUnknown,
             "the fault did not happen: this run did other operations than the "
@@ -140,11 +158,12 @@ CrashVerdict Judge(const CrashTrial& trial, const CompleteVersion* newest) {
             fmt::format("made {} again, which was complete after operation {}",
                         newest->file, newest->complete)};
   }
+  const std::string made_again = MadeAgainBy(trial, operation);
   if (newest != nullptr && !newest->file.empty() &&
-      NamePattern(newest->file) == NamePattern(trial.made_again)) {
-    return {RecoveryVerdict::kLostWork,
-            fmt::format("made {} again, which was there and whole",
-                        trial.made_again)};
+      NamePattern(newest->file) == NamePattern(made_again)) {
+    return {
+        RecoveryVerdict::kLostWork,
+        fmt::format("made {} again, which was there and whole", made_again)};
   }
   if (!progress) {
     return {RecoveryVerdict::kResumePointUnknown,
@@ -168,8 +187,16 @@ std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
   const CompleteVersions versions(trials, operations);
   std::vector<CrashVerdict> verdicts;
   verdicts.reserve(trials.size());
-  for (const CrashTrial& trial : trials)
-    verdicts.push_back(Judge(trial, versions.NewestFor(trial)));
+  for (const CrashTrial& trial : trials) {
+    const auto judge = [&](CrashFault fault, uint64_t operation) {
+      return Judge(trial, operation, versions.NewestFor(fault, operation));
+    };
+    verdicts.push_back(judge(trial.fault, trial.operation));
+    for (const EqualCrash& crash : trial.equal_crashes) {
+      verdicts.back().equal_crashes.push_back(
+          judge(crash.fault, crash.operation).verdict);
+    }
+  }
   return verdicts;
 }
 

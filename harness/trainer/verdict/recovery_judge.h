@@ -14,8 +14,9 @@
 
 namespace gauntlet {
 
-// Returns the verdicts in the order of the trials. `operations`: number of
-// operations in the recording.
+// Returns the verdicts in the order of the trials, also on each of their equal
+// crashes: a later crash, or a kill, must not lose what an earlier crash, or a
+// power loss, may lose. `operations`: number of operations in the recording.
 std::vector<CrashVerdict> JudgeTrials(const std::vector<CrashTrial>& trials,
                                       uint64_t operations);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -90,6 +91,34 @@ TEST(CrashStateListTest, EqualDirectoriesComeOnce) {
   EXPECT_THAT(listed.ids, ElementsAre("kill-0", "kill-1", "kill-2"));
   EXPECT_EQ(listed.counts.considered, 4);
   EXPECT_EQ(listed.counts.equal, 1);
+}
+
+// A script that writes a file in place: an empty file is left by a power loss
+// after the first save, and by a kill in the second.
+TEST(CrashStateListTest, DirectoriesAreKnownByEachFaultThatLeavesThem) {
+  WrittenLog log;
+  log.Create("a.tmp");
+  log.Write("a.tmp", "one");
+  log.Rename("a.tmp", "a");
+  log.Truncate("a", 0);
+  log.Write("a", "two");
+  CrashStateList list(log.log(), {});
+  std::map<std::string, Digest> images;
+  while (true) {
+    const auto state = list.Next();
+    ASSERT_TRUE(state.ok()) << state.status().ToString();
+    if (!*state) break;
+    images[CrashStateId(**state)] = (*state)->image;
+  }
+  ASSERT_TRUE(images.contains("ext4-3-data0"));
+  EXPECT_FALSE(images.contains("kill-4"));
+  std::vector<std::string> ids;
+  for (const CrashState& state : list.StatesOf(images["ext4-3-data0"]))
+    ids.push_back(CrashStateId(state));
+  ASSERT_GE(ids.size(), 2U);
+  EXPECT_EQ(ids[0], "kill-4");
+  EXPECT_EQ(ids[1], "ext4-3-data0");
+  EXPECT_TRUE(list.StatesOf(DigestOf("of no directory")).empty());
 }
 
 TEST(CrashStateListTest, OrderOfTimesMakesDirectoriesDiffer) {

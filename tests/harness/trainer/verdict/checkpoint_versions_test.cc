@@ -142,20 +142,17 @@ TEST_F(CheckpointVersionsTest, FinishedFileOfSeriesIsMadeAgain) {
   struct Row {
     std::string made;
     std::string text;
-    uint64_t operation;
-    std::string expected;
+    std::vector<RemadeFile> expected;
   };
-  for (const Row& row : {Row{"ckpt-1", "one", 3, "ckpt-1"},
-                         Row{"ckpt-1", "one", 2, ""},  // ckpt-2 not yet begun
-                         Row{"ckpt-1", "on", 3, ""},   // torn
-                         Row{"ckpt-2", "two", 4, ""},  // not the end
-                         Row{"ckpt-2", "two", 6, "ckpt-2"},
-                         Row{"config", "c", 6, ""}}) {  // no series
+  // ckpt-1 is finished once ckpt-2 is begun, ckpt-2 at the end.
+  for (const Row& row :
+       {Row{"ckpt-1", "one", {{"ckpt-1", 3}}}, Row{"ckpt-1", "on", {}},  // torn
+        Row{"ckpt-2", "two", {{"ckpt-2", 6}}},
+        Row{"config", "c", {}}}) {  // no series
     EXPECT_EQ(
-        Versions().MadeAgain({{0, row.made}}, Contents({{row.made, row.text}}),
-                             row.operation),
+        Versions().MadeAgain({{0, row.made}}, Contents({{row.made, row.text}})),
         row.expected)
-        << row.made << " " << row.text << " " << row.operation;
+        << row.made << " " << row.text;
   }
 }
 

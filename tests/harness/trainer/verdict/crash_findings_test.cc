@@ -76,6 +76,17 @@ TEST(CrashFindingsTest, MessagesThatDifferInNumbers_AreOneFinding) {
             2U);
 }
 
+TEST(CrashFindingsTest, PowerLossUnderExt4IsSimplerThanUnderWeak) {
+  Judged weak = At(4, "a", RecoveryVerdict::kFails, "a.Error: at 17");
+  weak.trial.id = "weak-4-data0";
+  weak.trial.fault = CrashFault::kPowerLoss;
+  Judged ext4 = weak;
+  ext4.trial.id = "ext4-9-data0";
+  ext4.trial.operation = 9;
+  ext4.trial.lost = {"write: lost"};
+  EXPECT_THAT(Group({weak, ext4})[0].trials, ElementsAre(1U, 0U));
+}
+
 TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
   const std::vector<Judged> diverged = {At(1, "a", RecoveryVerdict::kDiverged),
                                         At(2, "b", RecoveryVerdict::kDiverged),

@@ -131,17 +131,40 @@ TEST(RecoveryJudgeTest, CheckpointThatIsMadeAgainIsLostWork) {
 
 TEST(RecoveryJudgeTest, WholeCheckpointOfTheSeriesThatIsMadeAgainIsLostWork) {
   CrashTrial trial = Kill(90, B());
-  trial.made_again = "config";
+  trial.made_again = {{.path = "config"}};
   CheckpointVersion b = B();
   b.files = {"ckpt-2"};
   b.own_file = "ckpt-2";
   CrashTrial numbered = Kill(90, b);
-  numbered.made_again = "ckpt-3";
+  numbered.made_again = {{.path = "ckpt-3", .finished = 90}};
+  CrashTrial unfinished = numbered;
+  unfinished.made_again = {{.path = "ckpt-3", .finished = 91}};
   // Other kinds of files may be made again each time.
   EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, B()), trial}),
               ElementsAre("recovered", "recovered", "recovered"));
-  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, b), numbered}),
-              ElementsAre("recovered", "recovered", "lost-work"));
+  EXPECT_THAT(Verdicts({Kill(20, A()), Kill(60, b), numbered, unfinished}),
+              ElementsAre("recovered", "recovered", "lost-work", "recovered"));
+}
+
+TEST(RecoveryJudgeTest, EachEqualCrashIsJudgedByItsOwnFaultAndOperation) {
+  // Before b begins, a power loss may take a, but a kill must not.
+  CrashTrial trial = PowerLoss(49, Beginning());
+  trial.equal_crashes = {
+      {.id = "kill-5", .fault = CrashFault::kKill, .operation = 5},
+      {.id = "torn-40-1", .fault = CrashFault::kTornWrite, .operation = 40}};
+  const CrashVerdict verdict =
+      JudgeTrials({Kill(20, A()), Kill(60, B()), trial}, kOperations)[2];
+  EXPECT_EQ(verdict.verdict, RecoveryVerdict::kRecovered);
+  EXPECT_THAT(verdict.equal_crashes, ElementsAre(RecoveryVerdict::kRecovered,
+                                                 RecoveryVerdict::kLostWork));
+}
+
+TEST(RecoveryJudgeTest, KillEqualToPowerLossShowsCompleteCheckpoint) {
+  CrashTrial first = PowerLoss(10, A());
+  first.equal_crashes = {
+      {.id = "kill-20", .fault = CrashFault::kKill, .operation = 20}};
+  EXPECT_THAT(Verdicts({first, Kill(30, Beginning())}),
+              ElementsAre("recovered", "lost-work"));
 }
 
 TEST(RecoveryJudgeTest, FileOfEachVersionIsAlwaysMadeAgain) {

@@ -1,0 +1,104 @@
+// A state that several faults leave is named by the simplest of them.
+#include "harness/trainer/trial_crash.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/trainer/verdict/crash_findings.h"
+#include "harness/trainer/verdict/equal_crashes.h"
+#include "tests/chaos/crash/written_log.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A script that writes ckpt in place: a power loss after the first save leaves
+// it empty, and so does a kill in the second.
+class TrialCrashTest : public testing::Test {
+ protected:
+  TrialCrashTest() {
+    log_.Create("ckpt.tmp");
+    log_.Write("ckpt.tmp", "one");
+    log_.Rename("ckpt.tmp", "ckpt");
+    log_.Truncate("ckpt", 0);
+    log_.Write("ckpt", "two");
+  }
+
+  // Returns the trial of the empty file, as first tried.
+  CrashTrial Empty() {
+    CrashTrial trial;
+    const auto state = ParseCrashStateId("ext4-3-data0");
+    EXPECT_TRUE(state.ok());
+    const FilePatterns files(log_.log());
+    EXPECT_TRUE(DescribeCrash(files, *state, trial).ok());
+    trial.equal_crashes = {
+        {.id = "kill-4", .fault = CrashFault::kKill, .operation = 4}};
+    return trial;
+  }
+  std::vector<CrashTrial> Named(const CrashTrial& trial,
+                                const CrashVerdict& verdict) {
+    std::vector<CrashTrial> trials = {trial};
+    EXPECT_TRUE(NameBySimplestCrash(log_.log(), {verdict}, trials).ok());
+    return trials;
+  }
+
+  WrittenLog log_;
+};
+
+TEST_F(TrialCrashTest, KillNamesFindingThatPowerLossLeavesToo) {
+  const CrashVerdict verdict = {
+      RecoveryVerdict::kFails, "reason", {RecoveryVerdict::kFails}};
+  const std::vector<CrashTrial> trials = Named(Empty(), verdict);
+  EXPECT_EQ(trials[0].id, "kill-4");
+  EXPECT_EQ(trials[0].fault, CrashFault::kKill);
+  EXPECT_EQ(trials[0].operation, 4U);
+  EXPECT_EQ(trials[0].file_pattern, "ckpt");
+  EXPECT_THAT(trials[0].point, HasSubstr("killed after truncate"));
+  EXPECT_TRUE(trials[0].lost.empty());
+  ASSERT_EQ(trials[0].equal_crashes.size(), 1U);
+  EXPECT_EQ(trials[0].equal_crashes[0].id, "ext4-3-data0");
+  EXPECT_THAT(GroupFindings(trials, {verdict}, ResumeControl::kEqual)[0].title,
+              HasSubstr("fails: kill at ckpt"));
+}
+
+TEST_F(TrialCrashTest, PowerLossKeepsFindingThatIsNoneAfterKill) {
+  const std::vector<CrashTrial> trials = Named(
+      Empty(),
+      {RecoveryVerdict::kLostWork, "reason", {RecoveryVerdict::kRecovered}});
+  EXPECT_EQ(trials[0].id, "ext4-3-data0");
+}
+
+TEST_F(TrialCrashTest, StateCountsForEachFault) {
+  const CrashVerdict verdict = {
+      RecoveryVerdict::kFails, "reason", {RecoveryVerdict::kFails}};
+  std::vector<CrashFault> faults;
+  for (const JudgedCrash& crash : CrashesByFault(Empty(), verdict))
+    faults.push_back(crash.fault);
+  EXPECT_THAT(faults, ElementsAre(CrashFault::kKill, CrashFault::kPowerLoss));
+  EXPECT_EQ(EqualCrashesText(Empty(), verdict),
+            "the same directories: kill-4 (fails)");
+}
+
+TEST_F(TrialCrashTest, EqualCrashesComeFromTheList) {
+  CrashStateList list(log_.log(), {});
+  CrashTrial trial = Empty();
+  trial.equal_crashes.clear();
+  while (true) {
+    const auto state = list.Next();
+    ASSERT_TRUE(state.ok());
+    if (!*state) break;
+    if (CrashStateId(**state) == trial.id) trial.image = (*state)->image;
+  }
+  ASSERT_TRUE(trial.image);
+  AddEqualCrashes(list, trial);
+  ASSERT_FALSE(trial.equal_crashes.empty());
+  EXPECT_EQ(trial.equal_crashes[0].id, "kill-4");
+}
+
+}  // namespace
+}  // namespace gauntlet
