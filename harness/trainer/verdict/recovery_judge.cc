@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/trainer/text/name_pattern.h"
 #include <fmt/format.h>
@@ -51,6 +52,21 @@ bool Makes(const CrashTrial& trial, const std::string& file) {
          std::ranges::any_of(trial.end.made, [&](const FileRead& made) {
            return made.directory == 0 && made.path == file;
          });
+}
+
+// Returns the names of a version that was read and of a newer one. If both are
+// contents of one file, tells the older by its operations.
+std::pair<std::string, std::string> NamesOf(const CrashTrial& trial,
+                                            const std::string& newest) {
+  const std::string name = ResumePointName(trial);
+  if (name != newest || !trial.resumed_from) return {name, newest};
+  const CheckpointVersion& version = *trial.resumed_from;
+  return {version.begin < version.operation
+              ? fmt::format("{} as written by operations {} to {}", name,
+                            version.begin, version.operation)
+              : fmt::format("{} as written by operation {}", name,
+                            version.operation),
+          "its newer content"};
 }
 
 // A version from which a killed run has resumed with equal results.
@@ -174,10 +190,11 @@ CrashVerdict Judge(const CrashTrial& trial, uint64_t operation,
         RecoveryVerdict::kRecovered,
         fmt::format("equal results, resumed from {}", ResumePointName(trial))};
   }
+  const auto [older, newer] = NamesOf(trial, newest->name);
   return {RecoveryVerdict::kLostWork,
           fmt::format("resumed from {}, though {} was complete after operation "
                       "{}",
-                      ResumePointName(trial), newest->name, newest->complete)};
+                      older, newer, newest->complete)};
 }
 
 }  // namespace

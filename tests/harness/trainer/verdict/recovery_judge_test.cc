@@ -69,6 +69,19 @@ TEST(RecoveryJudgeTest, OlderCheckpointAfterKillIsLostWork) {
               HasSubstr("resumed from the beginning"));
 }
 
+TEST(RecoveryJudgeTest, TwoContentsOfOneFileAreToldApart) {
+  CheckpointVersion first = A();
+  CheckpointVersion second = B();
+  first.files = second.files = {"ckpt"};
+  first.own_file = second.own_file = "";
+  EXPECT_EQ(
+      JudgeTrials({Kill(20, first), Kill(60, second), Kill(70, first)},
+                  kOperations)[2]
+          .reason,
+      "resumed from ckpt as written by operations 10 to 20, though its newer "
+      "content was complete after operation 60");
+}
+
 TEST(RecoveryJudgeTest, CheckpointDestroyedByTheNextIsLostWork) {
   EXPECT_THAT(Verdicts({Kill(20, A()), Kill(55, Beginning()), Kill(60, B())}),
               ElementsAre("recovered", "lost-work", "recovered"));
