@@ -15,6 +15,9 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kNamedFiles = 3;
+constexpr std::string_view kNoCrashNeeded =
+    ". A stop between two saves and a resume already gives a different result: "
+    "no crash is needed";
 
 std::string_view EffectOf(RecoveryVerdict verdict) {
   switch (verdict) {
@@ -103,6 +106,10 @@ std::vector<TrainerFinding> GroupFindings(
     std::ranges::stable_sort(finding.trials, {},
                              [&](size_t i) { return SimplicityOf(trials[i]); });
     finding.reason = verdicts[finding.trials.front()].reason;
+    if (finding.verdict == RecoveryVerdict::kDiverged &&
+        control == ResumeControl::kDiffers) {
+      finding.reason += kNoCrashNeeded;
+    }
     finding.title = TitleOf(finding, trials);
     findings.push_back(std::move(finding));
   }

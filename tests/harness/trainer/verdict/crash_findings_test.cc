@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // A trial and its verdict.
 struct Judged {
@@ -93,7 +94,10 @@ TEST(CrashFindingsTest, WithoutMessage_FilesTellCausesApart) {
                                         At(3, "b", RecoveryVerdict::kDiverged)};
   EXPECT_EQ(Group(diverged).size(), 2U);
   // If every resume of a program differs, all findings have one cause.
-  EXPECT_EQ(Group(diverged, ResumeControl::kDiffers).size(), 1U);
+  const auto findings = Group(diverged, ResumeControl::kDiffers);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].reason, HasSubstr("no crash is needed"));
+  EXPECT_THAT(Group(diverged)[0].reason, Not(HasSubstr("no crash")));
   EXPECT_EQ(Group({At(1, "a", RecoveryVerdict::kHangs),
                    At(2, "b", RecoveryVerdict::kHangs)})
                 .size(),
