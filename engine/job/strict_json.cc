@@ -1,7 +1,7 @@
 #include "engine/job/strict_json.h"
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxText = size_t{1} << 20;
-constexpr int kMaxDepth = 16;
+constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxShown = 40;
 
 // Returns a value as a message shows it: on one line and not too long.
@@ -21,41 +21,90 @@ std::string Shown(const Json& value) {
   return text;
 }
 
-// Rejects, during the parse, errors that the resulting value no longer shows.
-class ParseWatch {
+// Builds a value, and rejects texts that are nested too deep or repeat a key.
+// Json::parse would find a repeated key only by a search for each key.
+class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
-  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::object_start:
-        keys_.emplace_back();
-        break;
-      case Json::parse_event_t::object_end:
-        keys_.pop_back();
-        break;
-      case Json::parse_event_t::key:
-        if (!keys_.back().insert(parsed.get<std::string>()).second) {
-          Complain(fmt::format("key {} appears twice", Shown(parsed)));
-        }
-        break;
-      default:
-        break;
-    }
-    if (depth > kMaxDepth) {
-      Complain(fmt::format("nested more than {} deep", kMaxDepth));
-    }
-    // Deeper values are dropped: the library copies values by recursion.
-    return depth <= kMaxDepth;
-  }
+  Json TakeValue() { return std::move(root_); }
+  // Returns the first error; empty if there is none.
+  const std::string& error() const { return error_; }
 
-  const std::string& complaint() const { return complaint_; }
+  bool null() override { return Add(nullptr); }
+  bool boolean(bool value) override { return Add(value); }
+  bool number_integer(int64_t value) override { return Add(value); }
+  bool number_unsigned(uint64_t value) override { return Add(value); }
+  bool number_float(double value, const std::string& /*text*/) override {
+    return Add(value);
+  }
+  bool string(std::string& value) override { return Add(std::move(value)); }
+  bool binary(Json::binary_t& /*value*/) override { return false; }
+  bool start_object(size_t /*size*/) override { return Open(Json::object()); }
+  bool start_array(size_t /*size*/) override { return Open(Json::array()); }
+  bool end_array() override { return Close(); }
+  bool end_object() override {
+    std::vector<std::string_view> sorted;
+    for (const auto& [name, value] : MembersOf(*open_.back()))
+      sorted.push_back(name);
+    std::ranges::sort(sorted);
+    const auto repeated = std::ranges::adjacent_find(sorted);
+    if (repeated == sorted.end()) return Close();
+    return Refuse(fmt::format("key {} appears twice", Shown(*repeated)));
+  }
+  bool key(std::string& name) override {
+    key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& error) override {
+    const bool is_syntax = dynamic_cast<const Json::parse_error*>(&error);
+    return Refuse(is_syntax
+                      ? fmt::format("expected JSON, found something else at "
+                                    "byte {}",
+                                    position)
+                      : "a number is too large for JSON");
+  }
 
  private:
-  void Complain(std::string what) {
-    if (complaint_.empty()) complaint_ = std::move(what);
+  // The base of nlohmann's map, whose insertion searches for the key.
+  using Members = Json::object_t::Container;
+  static Members& MembersOf(Json& object) {
+    return object.get_ref<Json::object_t&>();
   }
 
-  std::vector<std::set<std::string>> keys_;
-  std::string complaint_;
+  Json& Append(Json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    Json& parent = *open_.back();
+    if (parent.is_object()) {
+      return MembersOf(parent)
+          .emplace_back(std::move(key_), std::move(value))
+          .second;
+    }
+    parent.push_back(std::move(value));
+    return parent.back();
+  }
+  bool Add(Json value) {
+    Append(std::move(value));
+    return true;
+  }
+  bool Open(Json empty) {
+    if (open_.size() == kMaxDepth)
+      return Refuse(fmt::format("nested more than {} deep", kMaxDepth));
+    open_.push_back(&Append(std::move(empty)));
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+  bool Refuse(std::string error) {
+    error_ = std::move(error);
+    return false;
+  }
+
+  Json root_;
+  std::vector<Json*> open_;  // arrays and objects, from the outermost
+  std::string key_;          // of the next value
+  std::string error_;
 };
 
 }  // namespace
@@ -66,19 +115,9 @@ Result<Json> ParseStrictJson(std::string_view text, std::string_view what) {
         fmt::format("{}: expected at most {} bytes of JSON, found {}", what,
                     kMaxText, text.size()));
   }
-  ParseWatch watch;
-  try {
-    Json value = Json::parse(text, std::ref(watch));
-    if (watch.complaint().empty()) return value;
-    return InvalidArgument(fmt::format("{}: {}", what, watch.complaint()));
-  } catch (const Json::parse_error& error) {
-    return InvalidArgument(
-        fmt::format("{}: expected JSON, found something else at byte {}", what,
-                    error.byte));
-  } catch (const Json::exception&) {
-    return InvalidArgument(
-        fmt::format("{}: a number is too large for JSON", what));
-  }
+  StrictBuilder builder;
+  if (Json::sax_parse(text, &builder)) return builder.TakeValue();
+  return InvalidArgument(fmt::format("{}: {}", what, builder.error()));
 }
 
 JsonFields::JsonFields(const Json& object, std::string path)
