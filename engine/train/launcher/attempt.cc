@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 #include <utility>
 #include <variant>
 
 #include "engine/check.h"
+#include "engine/train/launcher/worker_loss.h"
 #include "engine/train/notice/wait_or_notice.h"
 #include "engine/train/worker_exit.h"
 #include <fmt/format.h>
@@ -22,15 +22,8 @@ constexpr int kFruitlessRejoins = 2;
 // the launcher itself was paused (SIGSTOP, a frozen container).
 constexpr Duration kPausedItself = std::chrono::seconds(1);
 
+// Exit code of a worker that could not be started, as in a shell.
 constexpr int kNotStarted = 127;
-
-WorkerExit ExitForStatus(const std::string& status) {
-  if (status == "done") return WorkerExit::kDone;
-  return status == "stopped" ? WorkerExit::kStopped : WorkerExit::kNotFinite;
-}
-
-// Exit code of the program after a second interrupt.
-constexpr int kInterrupted = 130;
 
 }  // namespace
 
@@ -39,6 +32,7 @@ Attempt::Attempt(LaunchState& launch)
       world_(launch.world),
       processes_(launch.processes),
       options_(launch.options),
+      outcome_(launch),
       rejoin_({.step = launch.options.regroup_grace,
                .silent = launch.options.survivors_grace}) {}
 
@@ -94,9 +88,9 @@ Status Attempt::Start(size_t rank) {
   if (worker == chief()) ExpectChief(options_.start_timeout);
   if (started.ok()) incarnations_[worker].process = ProcessState::kRunning;
   if (started.ok() || !CanExcludeFailedWorker()) return started;
-  losses_.push_back({.worker = worker,
-                     .exited = {.code = kNotStarted},
-                     .failure = "not started: " + started.message()});
+  outcome_.AddLoss({.worker = worker,
+                    .exited = {.code = kNotStarted},
+                    .failure = "not started: " + started.message()});
   End(Reason::kNotStarted, worker);
   return OkStatus();
 }
@@ -183,13 +177,7 @@ void Attempt::TakeResult(int worker, const TrainResult& result) {
   LogEvent event = About(EventKind::kResultReceived, worker);
   event.step = result.steps;
   world_.events.Emit(std::move(event));
-  result_ = result;
-  losses_before_result_ = losses_.size();
-  if (launch_.not_finite_since) {
-    result_->not_finite_since =
-        std::min(*launch_.not_finite_since,
-                 result.not_finite_since.value_or(UINT64_MAX));
-  }
+  outcome_.SetResult(result);
   processes_.Acknowledge(worker);
   NoMoreStarts(Reason::kResult, worker);
   SetKillDeadline(std::max(options_.stop_grace, patience_));
@@ -258,13 +246,14 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
     SetKillDeadline(std::max(options_.stop_grace, patience_));
     return;
   }
-  losses_.push_back({.worker = worker,
+  const Loss loss = {.worker = worker,
                      .exited = exited,
                      .failure = incarnation.failure,
                      .killed_by_launcher = killed_by_launcher,
-                     .own_device_failed = incarnation.own_device_failed});
+                     .own_device_failed = incarnation.own_device_failed};
+  outcome_.AddLoss(loss);
   if (worker == chief()) hangs_at_ = kNever;
-  if (FailedItself(losses_.back()) && MayRegroup()) {
+  if (FailedItself(loss) && MayRegroup()) {
     rejoin_.Died(worker, world_.clock.Now());
     return;
   }
@@ -288,8 +277,9 @@ bool Attempt::MayRegroup() const {
 // counts a restart. If none is allowed, the attempt ends.
 void Attempt::NoteRegroup() {
   if (!rejoin_.ConsumeLosses()) return;
-  const std::string reason =
-      losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
+  const std::string reason = outcome_.has_new_losses()
+                                 ? outcome_.ExplainLosses()
+                                 : "workers lost each other";
   // Another membership needs another ring: all workers restart.
   const bool same = launch_.membership.Of(launch_.life + 1) == members_;
   const bool helps =
@@ -352,8 +342,9 @@ void Attempt::WatchChief(Time now) {
     return;
   }
   hangs_at_ = kNever;
-  hang_ = fmt::format("the chief hangs: no sign of it for {:.1f} s",
-                      std::chrono::duration<double>(patience_).count());
+  outcome_.SetHang(
+      fmt::format("the chief hangs: no sign of it for {:.1f} s",
+                  std::chrono::duration<double>(patience_).count()));
   LogEvent event = About(EventKind::kWorkerLost, chief());
   event.reason = Reason::kSilent;
   event.limit_ns = patience_.count();
@@ -392,91 +383,14 @@ void Attempt::RunEventLoop() {
   }
 }
 
-// Returns the cause of the losses since the last call, with the consequence for
-// the worker that caused them.
-std::string Attempt::ReasonOfLosses() {
-  const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
-  const bool somebody_failed = std::ranges::any_of(news, FailedItself);
-  const Loss* const culprit = CulpritOf(news);
-  std::string reason = !hang_.empty()    ? hang_
-                       : losses_.empty() ? "no worker reported a result"
-                       : news.empty()    ? Describe(losses_.back())
-                                         : DescribeAll(news);
-  launch_.blamed =
-      culprit != nullptr ? std::optional(culprit->worker) : std::nullopt;
-  if (somebody_failed || blamed_ == 0) {
-    const std::string follows =
-        launch_.membership.RecordCulprit(launch_.blamed);
-    if (!follows.empty()) reason += "; " + follows;
-  }
-  blamed_ = losses_.size();
-  return reason;
-}
-
-// Returns the outcome of an attempt with a result. The chief sends the result
-// once all workers have reached the end, so later exits do not change it. If
-// the chief then dies, checkpoints that it should delete may be left; if it
-// cannot delete them, the job has failed.
-LaunchEnd Attempt::EndWithResult() const {
-  LaunchEnd end = {.exit_code = WorkerExitCode(ExitForStatus(result_->status)),
-                   .result = result_};
-  for (const Loss& loss : std::span(losses_).subspan(losses_before_result_)) {
-    if (loss.worker != chief() ||
-        loss.exited.code == WorkerExitCode(WorkerExit::kStopped) ||
-        loss.exited.code == WorkerExitCode(WorkerExit::kNotFinite)) {
-      continue;
-    }
-    if (Died(loss.exited)) {
-      end.reason = fmt::format(
-          "{}; {} after sending the result: some checkpoints may not have "
-          "been deleted",
-          result_->status, Describe(loss));
-      continue;
-    }
-    end.exit_code = WorkerExitCode(WorkerExit::kFailed);
-    end.reason = fmt::format("{}, but its checkpoints could not be deleted: {}",
-                             result_->status, loss.failure);
-  }
-  return end;
-}
-
 std::optional<LaunchEnd> Attempt::FinalOutcome() const {
   CHECK(state_ == AttemptState::kEnded, "the attempt still runs");
-  if (result_) return EndWithResult();
-  for (const WorkerExit permanent :
-       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
-        WorkerExit::kFailed, WorkerExit::kNotFinite, WorkerExit::kStartLater}) {
-    // An error of the chief also ends the others, so the chief's takes
-    // precedence.
-    const Loss* said = nullptr;
-    for (const Loss& loss : losses_) {
-      if (loss.exited.signal != 0 ||
-          loss.exited.code != WorkerExitCode(permanent)) {
-        continue;
-      }
-      if (said == nullptr || loss.worker == chief()) said = &loss;
-    }
-    if (said != nullptr) {
-      return LaunchEnd{.exit_code = WorkerExitCode(OutsideOfTheJob(permanent)),
-                       .reason = Describe(*said)};
-    }
-  }
-  if (launch_.interrupted_twice) {
-    return LaunchEnd{.exit_code = kInterrupted, .reason = "interrupted twice"};
-  }
-  if (launch_.told_to_stop) {
-    // The work since the last save is lost.
-    return LaunchEnd{.exit_code = WorkerExitCode(WorkerExit::kLostWorker),
-                     .reason = "told to stop, and nothing was saved: " +
-                               (losses_.empty() ? "no worker reported a result"
-                                                : Describe(losses_.front()))};
-  }
-  return std::nullopt;
+  return outcome_.Final(chief());
 }
 
 std::string Attempt::RestartReason() {
   CHECK(state_ == AttemptState::kEnded, "the attempt still runs");
-  return ended_by_.empty() ? ReasonOfLosses() : ended_by_;
+  return ended_by_.empty() ? outcome_.ExplainLosses() : ended_by_;
 }
 
 }  // namespace gauntlet

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "engine/status.h"
+#include "engine/train/launcher/attempt_outcome.h"
 #include "engine/train/launcher/attempt_state.h"
 #include "engine/train/launcher/launch_state.h"
 #include "engine/train/launcher/rejoin_tracker.h"
-#include "engine/train/launcher/worker_loss.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/clock.h"
 
@@ -80,8 +80,6 @@ class Attempt {
   void TendRegroup(Time now);
   void StartTheDead();
   void NoteRegroup();
-  std::string ReasonOfLosses();
-  LaunchEnd EndWithResult() const;
   int chief() const { return members_.front(); }
 
   LaunchState& launch_;
@@ -90,21 +88,17 @@ class Attempt {
   const LauncherOptions& options_;
 
   AttemptState state_ = AttemptState::kStarting;
+  AttemptOutcome outcome_;
   RejoinTracker rejoin_;
   std::vector<int> members_;                 // by rank
   std::vector<std::string> addresses_;       // by rank
   std::map<int, Incarnation> incarnations_;  // newest one, by worker
-  std::vector<Loss> losses_;                 // in order of arrival
-  size_t blamed_ = 0;     // number of losses with an assigned cause
-  std::string ended_by_;  // reason, if known
-  std::optional<TrainResult> result_;
-  size_t losses_before_result_ = 0;  // number of losses before the result
+  std::string ended_by_;  // reason of a restart after too many losses
   Time kill_at_ = kNever;
   Time looked_at_{};        // last check of the workers
   bool heard_all_ = false;  // no notice was left unread at the last check
   Duration patience_{0};    // of the chief, by its last report
   Time hangs_at_ = kNever;  // deadline of the chief's next report
-  std::string hang_;        // description of the chief's hang
 };
 
 }  // namespace gauntlet
