@@ -20,35 +20,34 @@ std::string_view NonFiniteName(float loss) {
 
 }  // namespace
 
-Status FinitenessWatch::Begin(uint64_t generation) {
+Result<bool> FinitenessWatch::Begin(uint64_t generation) {
   generation_ = generation;
   TrainState& state = parts_.state;
   std::string found = LossIsFinite(state) ? "" : "the loss";
-  if (found.empty() && parts_.options.on_not_finite == OnNotFinite::kStop) {
+  if (found.empty() && MustStop()) {
     RETURN_IF_ERROR(state.SyncToHost());
     found = FindNotFinite(state);
   }
-  stops_ = !found.empty() && parts_.options.on_not_finite == OnNotFinite::kStop;
   if (!found.empty() && !state.not_finite_since) {
     state.not_finite_since = state.position.step;
   }
-  if (!state.not_finite_since) return OkStatus();
+  if (!state.not_finite_since) return false;
   Say(fmt::format("step {}: the starting state is non-finite since step {}{}",
                   state.position.step, *state.not_finite_since,
                   found.empty() ? "" : fmt::format(" ({})", found)),
       0);
-  return OkStatus();
+  return !found.empty() && MustStop();
 }
 
-void FinitenessWatch::LookAtLoss(float loss) {
-  if (LossIsFinite(parts_.state)) return;
-  stops_ = parts_.options.on_not_finite == OnNotFinite::kStop;
+bool FinitenessWatch::LookAtLoss(float loss) {
+  if (LossIsFinite(parts_.state)) return false;
   const bool of_step = !std::isfinite(loss);
   Say(fmt::format(
           "step {}: {} is {}", parts_.state.position.step,
           of_step ? "loss" : "the epoch's sum of losses",
           NonFiniteName(of_step ? loss : parts_.state.metrics.loss_sum)),
       std::bit_cast<uint32_t>(CanonicalNan(loss)));
+  return MustStop();
 }
 
 void FinitenessWatch::LookAtValidation(float loss) {
@@ -59,16 +58,16 @@ void FinitenessWatch::LookAtValidation(float loss) {
                   parts_.state.position.step, NonFiniteName(loss)));
 }
 
-void FinitenessWatch::LookAtSaves() {
+bool FinitenessWatch::LookAtSaves() {
   const std::optional<NotFiniteSave> found = parts_.saves.TakeNotFinite();
-  if (!found) return;
+  if (!found) return false;
   if (!parts_.state.not_finite_since) {
     parts_.state.not_finite_since = found->step;
   }
-  stops_ = stops_ || parts_.options.on_not_finite == OnNotFinite::kStop;
   Say(fmt::format("step {}: tensor {} has non-finite values", found->step,
                   found->tensor),
       0);
+  return MustStop();
 }
 
 void FinitenessWatch::Say(const std::string& what, uint32_t loss_bits) {
@@ -88,10 +87,10 @@ void FinitenessWatch::Say(const std::string& what, uint32_t loss_bits) {
 }
 
 std::string FinitenessWatch::WhatFollows() const {
-  const bool stops = parts_.options.on_not_finite == OnNotFinite::kStop;
   const std::string& directory = parts_.options.checkpoint.directory;
-  std::string text = stops ? "training stops (--stop-on-nan)"
-                           : "training continues (use --stop-on-nan to stop)";
+  std::string text = MustStop()
+                         ? "training stops (--stop-on-nan)"
+                         : "training continues (use --stop-on-nan to stop)";
   std::string remedy =
       "Try a lower --lr, or --clip, or check the data and initial weights";
   if (directory.empty()) return text + ". " + remedy;

@@ -29,19 +29,23 @@ class FinitenessWatch {
   // The referenced objects outlive the watch.
   explicit FinitenessWatch(const Parts& parts) : parts_(parts) {}
 
+  // Begin, LookAtLoss and LookAtSaves return true iff training must stop.
+
   // Called before the first operation in a generation. An error means that
   // values which only a device had are lost.
-  Status Begin(uint64_t generation);
+  Result<bool> Begin(uint64_t generation);
   // Called after each step, with its loss.
-  void LookAtLoss(float loss);
+  [[nodiscard]] bool LookAtLoss(float loss);
   // Called after each evaluation, with its loss.
   void LookAtValidation(float loss);
   // Called after any save that may have ended.
-  void LookAtSaves();
-
-  bool stops() const { return stops_; }
+  [[nodiscard]] bool LookAtSaves();
 
  private:
+  // Returns true iff a loss or state that is not finite stops training.
+  bool MustStop() const {
+    return parts_.options.on_not_finite == OnNotFinite::kStop;
+  }
   void Say(const std::string& what, uint32_t loss_bits);
   std::string WhatFollows() const;
 
@@ -49,7 +53,6 @@ class FinitenessWatch {
   uint64_t generation_ = 0;
   bool said_ = false;
   bool validation_said_ = false;
-  bool stops_ = false;
 };
 
 }  // namespace gauntlet

@@ -56,7 +56,13 @@ bool TrainingLoop::AtHorizon() const {
            position.step >= *options_->horizon.max_steps));
 }
 
+void TrainingLoop::Enter(LoopState state) {
+  CHECK(MayFollow(loop_state_, state), "not a transition of loop_state.h");
+  loop_state_ = state;
+}
+
 void TrainingLoop::Restore(const LoopCarryover& memory) {
+  CheckIsNew();
   notices_ = memory.notices;
   saves_.SetLastSave(memory.last_save);
   save_need_ = memory.save_need;
@@ -76,70 +82,101 @@ TrainingLoop::Boundary TrainingLoop::BoundaryAtPosition() const {
   return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
 }
 
-Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
-                                               FirstSave first_save) {
+Status TrainingLoop::Begin(uint64_t generation) {
+  Enter(LoopState::kTraining);
   generation_ = generation;
-  RETURN_IF_ERROR(watch_.Begin(generation));
-  if (watch_.stops()) return EndEarly();
-  if (state_->position.step > 0) {
-    if (SaveDue(BoundaryAtPosition()) || SaveWasDueInExecution()) {
-      agreed_ |= kRequestSave;
-    }
-    stop_step_reached_ = StopStepReached();
-    ASSIGN_OR_RETURN(save_need_, saves_.AnySaveNeed(save_need_));
-    const bool at_once = save_need_ == SaveNeed::kRequired ||
-                         first_save == FirstSave::kImmediately;
-    if (at_once) agreed_ |= kRequestSave;
-    if (ExecutionEnds() || at_once) {
-      RETURN_IF_ERROR(RunDueActions());
-      save_need_ = SaveNeed::kNone;
-    } else {
-      // Requests made within the execution are lost: a save at its end makes up
-      // for one.
-      agreed_ |= kRequestSave;
-    }
-  }
-  if (Ends()) return EndEarly();
-  return RunFromHere();
+  ASSIGN_OR_RETURN(const bool must_stop, watch_.Begin(generation));
+  if (must_stop) Enter(LoopState::kNotFinite);
+  return OkStatus();
 }
 
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
-  generation_ = generation;
-  RETURN_IF_ERROR(watch_.Begin(generation));
-  return watch_.stops() ? EndEarly() : RunFromHere();
+  RETURN_IF_ERROR(Begin(generation));
+  return RunFromHere();
+}
+
+Result<LoopEnd> TrainingLoop::ResumeFromMemory(uint64_t generation,
+                                               FirstSave first_save) {
+  RETURN_IF_ERROR(Begin(generation));
+  if (trains() && state_->position.step > 0) {
+    RETURN_IF_ERROR(RepeatBoundary(first_save));
+  }
+  return RunFromHere();
+}
+
+// Repeats the work due at the boundary of the state, or postpones it to the end
+// of the execution.
+Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
+  if (SaveDue(BoundaryAtPosition()) || SaveWasDueInExecution()) {
+    agreed_ |= kRequestSave;
+  }
+  stop_step_reached_ = StopStepReached();
+  ASSIGN_OR_RETURN(save_need_, saves_.AnySaveNeed(save_need_));
+  const bool at_once = save_need_ == SaveNeed::kRequired ||
+                       first_save == FirstSave::kImmediately;
+  if (!ExecutionEnds() && !at_once) {
+    // Requests made within the execution are lost: a save at its end makes up
+    // for one.
+    agreed_ |= kRequestSave;
+    return OkStatus();
+  }
+  if (at_once) agreed_ |= kRequestSave;
+  RETURN_IF_ERROR(RunDueActions());
+  save_need_ = SaveNeed::kNone;
+  return OkStatus();
 }
 
 Result<LoopEnd> TrainingLoop::RunFromHere() {
+  if (trains()) RETURN_IF_ERROR(RunOperations());
+  if (loop_state_ == LoopState::kFinishing) RETURN_IF_ERROR(Finish());
+  switch (loop_state_) {
+    case LoopState::kNew:
+    case LoopState::kTraining:
+      break;
+    case LoopState::kFinishing:
+      return LoopEnd::kFinished;
+    case LoopState::kStopping:
+      return LoopEnd::kStopped;
+    case LoopState::kNotFinite:
+      // The state of the save in flight is earlier, and may be finite.
+      RETURN_IF_ERROR(saves_.FinishUnderWay());
+      return LoopEnd::kNotFinite;
+  }
+  CheckFailed(__FILE__, __LINE__, "loop_state_", "the run has not ended");
+}
+
+// Trains until the horizon, or until another state than kTraining.
+Status TrainingLoop::RunOperations() {
   if (hooks_ != nullptr) {
     RETURN_IF_ERROR(hooks_->TrainBegin(ForHook()));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
-  while (!AtHorizon() && !finish_) {
-    RETURN_IF_ERROR(RunOperation());
-    if (Ends()) return EndEarly();
-  }
+  while (trains() && !AtHorizon()) RETURN_IF_ERROR(RunOperation());
+  if (trains()) Enter(LoopState::kFinishing);
+  return OkStatus();
+}
+
+// Completes the save in flight, and makes the last one.
+Status TrainingLoop::Finish() {
   RETURN_IF_ERROR(saves_.FinishUnderWay());
-  watch_.LookAtSaves();
-  if (Ends()) return EndEarly();
+  LookAtSaves();
+  if (loop_state_ == LoopState::kNotFinite) return OkStatus();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
   if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveTheEnd());
-  watch_.LookAtSaves();
-  return watch_.stops() ? LoopEnd::kNotFinite : LoopEnd::kFinished;
+  LookAtSaves();
+  return OkStatus();
 }
 
-// Ends the run before the horizon. If a loss or state is not finite, first
-// completes the save in flight: its state is earlier, and may be finite.
-Result<LoopEnd> TrainingLoop::EndEarly() {
-  if (!watch_.stops()) return LoopEnd::kStopped;
-  RETURN_IF_ERROR(saves_.FinishUnderWay());
-  return LoopEnd::kNotFinite;
+void TrainingLoop::LookAtSaves() {
+  if (watch_.LookAtSaves()) Enter(LoopState::kNotFinite);
 }
 
 // Runs an execution, an evaluation or the end of an epoch, with the saves that
 // are due after it.
 Status TrainingLoop::RunOperation() {
+  CHECK(trains(), "an operation follows the end of training");
   const Time begin = world_->clock.Now();
   static_cast<void>(saves_.TakeTime());
   Operation operation = Operation::kStep;
@@ -182,7 +219,7 @@ Status TrainingLoop::RunExecution() {
   bool ends = false;
   while (!ends) {
     RETURN_IF_ERROR(RunStep());
-    if (watch_.stops()) return OkStatus();
+    if (!trains()) return OkStatus();
     ends = ExecutionEnds();
     if (ends) RETURN_IF_ERROR(RunDueActions());
     if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
@@ -218,7 +255,7 @@ Status TrainingLoop::RunStep() {
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
-  watch_.LookAtLoss(outcome.loss);
+  if (watch_.LookAtLoss(outcome.loss)) Enter(LoopState::kNotFinite);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
     SaySummaryWarnings();
@@ -277,7 +314,7 @@ Status TrainingLoop::EndEpoch() {
   RETURN_IF_ERROR(RunDueActions());
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
-  return Ends() ? OkStatus() : AgreeOnFinish();
+  return trains() ? AgreeOnFinish() : OkStatus();
 }
 
 // Returns the state for a hook, which may change it in place.
@@ -290,9 +327,10 @@ TrainState& TrainingLoop::ForHook() {
 // request. The exchange makes sure that no worker waits for another if they do
 // not.
 Status TrainingLoop::AgreeOnFinish() {
-  ASSIGN_OR_RETURN(finish_,
+  ASSIGN_OR_RETURN(const bool finish,
                    trainer_->AnyWishesToFinish(*state_, hooks_->Wish(),
                                                options_->cluster.step_timeout));
+  if (finish) Enter(LoopState::kFinishing);
   return OkStatus();
 }
 
@@ -389,25 +427,27 @@ bool TrainingLoop::SavesBeforeLeaving() const {
 }
 
 Status TrainingLoop::RunDueActions() {
+  CHECK(trains(), "a save or stop is due after the end of training");
   trainer_->times().Lap(TimePart::kOther);
   const Status status = RunDueRequests();
   trainer_->times().Lap(saves_.took_time() ? TimePart::kSave
                                            : TimePart::kOther);
-  watch_.LookAtSaves();
+  LookAtSaves();
   return status;
 }
 
 Status TrainingLoop::RunDueRequests() {
-  const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
-  stopped_ = stop && !LastStepDone();
+  const bool told_to_go = (agreed_ & kRequestStop) != 0;
+  const bool stops = (stop_step_reached_ || told_to_go) && !LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;
-  if (stopped_) {
+  if (stops) {
     save = SavesBeforeLeaving();
-  } else if ((agreed_ & kRequestStop) != 0 && !AtHorizon()) {
+  } else if (told_to_go && !AtHorizon()) {
     save = save || SavesBeforeLeaving();
   }
   agreed_ &= ~kRequestSave;
-  if (stopped_) {
+  if (stops) {
+    Enter(LoopState::kStopping);
     world_->events.Emit({.kind = EventKind::kStopAgreed,
                          .generation = generation_,
                          .step = state_->position.step,
@@ -415,13 +455,12 @@ Status TrainingLoop::RunDueRequests() {
   }
   RETURN_IF_ERROR(saves_.Advance());
   if (!save || !saves_.has_store()) {
-    return stopped_ ? saves_.FinishUnderWay() : OkStatus();
+    return stops ? saves_.FinishUnderWay() : OkStatus();
   }
-  if (stopped_) {
-    return saves_.SaveForTheStop(
-        (agreed_ & kRequestStop) != 0 ? StopCause::kNotice : StopCause::kStep);
+  if (stops) {
+    return saves_.SaveForTheStop(told_to_go ? StopCause::kNotice
+                                            : StopCause::kStep);
   }
-  const bool told_to_go = (agreed_ & kRequestStop) != 0;
   return told_to_go ? saves_.SaveAtOnce() : saves_.SaveDue();
 }
 

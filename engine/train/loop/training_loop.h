@@ -8,12 +8,14 @@
 #include <span>
 #include <string>
 
+#include "engine/check.h"
 #include "engine/data/dataset.h"
 #include "engine/status.h"
 #include "engine/train/loop/finiteness_watch.h"
 #include "engine/train/loop/loop_hooks.h"
 #include "engine/train/loop/loop_reports.h"
 #include "engine/train/loop/loop_saves.h"
+#include "engine/train/loop/loop_state.h"
 #include "engine/train/loop/run_summary.h"
 #include "engine/train/loop/trainer.h"
 #include "engine/train/notice/notice_requests.h"
@@ -57,19 +59,28 @@ class TrainingLoop {
   // sent.
   LoopReports& reports() { return reports_; }
 
+  // SetSummary, set_hooks and Restore are called before the run, if at all.
+
   // Writes the training curves to `summary`. On the chief only.
   void SetSummary(RunSummary& summary) {
+    CheckIsNew();
     summary_ = &summary;
     saves_.WriteOut(summary);
   }
 
-  // Hooks to call at each boundary; none by default.
-  void set_hooks(LoopHooks& hooks) { hooks_ = &hooks; }
+  // Hooks to call at each boundary.
+  void set_hooks(LoopHooks& hooks) {
+    CheckIsNew();
+    hooks_ = &hooks;
+  }
+
+  void Restore(const LoopCarryover& memory);
 
   // Trains until the horizon or a hook's request (kFinished), an agreed stop
   // (kStopped), or a loss or state that is not finite (kNotFinite). Saves the
   // last state if there is a store; if that fails, unsaved() is the reason. An
-  // error ends the run on this worker; a failed save is not an error.
+  // error ends the run on this worker; a failed save is not an error. A loop
+  // runs once: either Run or ResumeFromMemory is called.
   Result<LoopEnd> Run(uint64_t generation);
   const Status& unsaved() const { return saves_.unsaved(); }
 
@@ -79,6 +90,7 @@ class TrainingLoop {
   enum class FirstSave : uint8_t { kWhenDue, kImmediately };
   Result<LoopEnd> ResumeFromMemory(uint64_t generation, FirstSave first_save);
 
+  // Called after the run, or after the error that ended it.
   LoopCarryover memory() const {
     return {.notices = notices_,
             .last_save = saves_.last_save(),
@@ -90,13 +102,24 @@ class TrainingLoop {
                                                            : saves_.save_need(),
             .times = times_};
   }
-  void Restore(const LoopCarryover& memory);
 
  private:
   // The operation that has just ended.
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
+  void CheckIsNew() const {
+    CHECK(loop_state_ == LoopState::kNew, "the loop runs already");
+  }
+  bool trains() const { return loop_state_ == LoopState::kTraining; }
+  // Changes the loop's state. CHECKs that the transition is permitted.
+  void Enter(LoopState state);
+  Status Begin(uint64_t generation);
+  Status RepeatBoundary(FirstSave first_save);
   Result<LoopEnd> RunFromHere();
+  Status RunOperations();
+  Status Finish();
+  // Ends training if a save has found a state that is not finite.
+  void LookAtSaves();
   Boundary BoundaryAtPosition() const;
   TrainState& ForHook();
   Status AgreeOnFinish();
@@ -124,8 +147,6 @@ class TrainingLoop {
   // Makes the save and the stop that are due now.
   Status RunDueActions();
   Status RunDueRequests();
-  bool Ends() const { return stopped_ || watch_.stops(); }
-  Result<LoopEnd> EndEarly();
   Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   // Reports the warnings of the summary.
   void SaySummaryWarnings();
@@ -137,13 +158,13 @@ class TrainingLoop {
   TrainState* state_;
   RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;
-  bool finish_ = false;  // as the hooks requested
+  LoopState loop_state_ = LoopState::kNew;
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;                   // requests not carried out yet
   SaveNeed save_need_ = SaveNeed::kNone;  // from the previous generation
+  // The stop is due at the end of this execution, whose steps still follow.
   bool stop_step_reached_ = false;
   NoticeRequests notices_;
-  bool stopped_ = false;
   Position said_;  // of the newest state in an event
   TimeTotals times_;
   LoopReports reports_;
