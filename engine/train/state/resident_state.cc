@@ -48,7 +48,7 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
 
 ResidentState::~ResidentState() {
   if (on_host()) return;
-  if (newest_there_) state_.Lost();
+  if (newest_ == NewestPlace::kDevice) state_.Lost();
   state_.set_device_mirror(nullptr);
 }
 
@@ -56,11 +56,11 @@ std::span<const std::span<float>> ResidentState::Newest() {
   for (size_t i = 0; i < host_.size(); ++i) {
     if (on_host()) {
       device_[i] = state_.LargeArray(i);
-    } else if (newest_here_) {
+    } else if (newest_ == NewestPlace::kState) {
       memory_.Upload(device_[i].data(), host_[i].data(), host_[i].size_bytes());
     }
   }
-  newest_here_ = false;
+  if (newest_ == NewestPlace::kState) newest_ = NewestPlace::kBoth;
   return device_;
 }
 
@@ -78,12 +78,12 @@ std::span<const UpdatedArray> ResidentState::NextSlots() {
 }
 
 Status ResidentState::BringBack() {
-  if (on_host() || !newest_there_) return OkStatus();
+  if (on_host() || newest_ != NewestPlace::kDevice) return OkStatus();
   for (size_t i = 0; i < host_.size(); ++i) {
     memory_.Download(host_[i].data(), device_[i].data(), host_[i].size_bytes());
   }
   RETURN_IF_ERROR(Check());
-  newest_there_ = false;
+  newest_ = NewestPlace::kBoth;
   return OkStatus();
 }
 
@@ -112,7 +112,7 @@ std::span<const float> ResidentState::There(
 
 std::span<const std::byte> ResidentState::NewestOf(
     const TensorView& tensor) const {
-  if (on_host() || !newest_there_) return {};
+  if (on_host() || newest_ != NewestPlace::kDevice) return {};
   return std::as_bytes(There(tensor.bytes));
 }
 
@@ -155,7 +155,7 @@ Result<ResidentState::Taken> ResidentState::Take(
 Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
     std::span<const TensorView> tensors) {
   std::vector<BlockDigests> digests(tensors.size());
-  if (on_host() || !newest_there_) return digests;
+  if (on_host() || newest_ != NewestPlace::kDevice) return digests;
   std::vector<Digested> parts;
   for (const TensorView& tensor : tensors) parts.push_back(Split(tensor));
   ASSIGN_OR_RETURN(const Taken taken, Take(parts));
@@ -175,7 +175,7 @@ Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
 
 Status ResidentState::StateChanges() {
   RETURN_IF_ERROR(BringBack());
-  newest_here_ = true;
+  newest_ = NewestPlace::kState;
   return OkStatus();
 }
 

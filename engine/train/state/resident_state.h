@@ -10,17 +10,20 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_RESIDENT_STATE_H_
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "engine/check.h"
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
+#include "engine/train/state/device_mirror.h"
 #include "engine/train/state/train_state.h"
 #include "engine/world/fault_point.h"
 
 namespace gauntlet {
 
-class ResidentState final : public TrainState::DeviceMirror {
+class ResidentState final : public DeviceMirror {
  public:
   // All arguments outlive it. The state must neither move nor change its sizes.
   ResidentState(TrainState& state, const Kernels& kernels,
@@ -41,8 +44,11 @@ class ResidentState final : public TrainState::DeviceMirror {
   std::span<const UpdatedArray> NextSlots();
   UpdatedArray NextAccumulated() { return Next(device_.size() - 1); }
   // Call when values in the kernels' memory were changed, or before they will
-  // be.
-  void Changed() { newest_there_ = true; }
+  // be. REQUIRES: parameters() was called since the state last changed.
+  void Changed() {
+    CHECK(newest_ != NewestPlace::kState, "the device's values are outdated");
+    newest_ = NewestPlace::kDevice;
+  }
 
   Status BringBack() override;
   Status StateChanges() override;
@@ -52,6 +58,16 @@ class ResidentState final : public TrainState::DeviceMirror {
   std::span<const std::byte> NewestOf(const TensorView& tensor) const override;
 
  private:
+  // Place of the newest values:
+  //
+  //   from    | to      | by
+  //   --------|---------|---------------------------------
+  //   kState  | kBoth   | Newest, which uploads them
+  //   kBoth   | kDevice | Changed
+  //   kDevice | kBoth   | BringBack, which downloads them
+  //   each    | kState  | StateChanges
+  enum class NewestPlace : uint8_t { kState, kBoth, kDevice };
+
   // A tensor's blocks that are digested on the device, and a short last block
   // that the host digests.
   struct Digested {
@@ -90,8 +106,7 @@ class ResidentState final : public TrainState::DeviceMirror {
   // Results of DigestsOf, in the order of the tensors.
   MemoryArray<uint64_t> digests_;
   MemoryArray<float> rests_;
-  bool newest_here_ = true;
-  bool newest_there_ = false;
+  NewestPlace newest_ = NewestPlace::kState;
 };
 
 }  // namespace gauntlet

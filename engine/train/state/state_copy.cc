@@ -28,7 +28,7 @@ Status StateCopy::Take(const TrainState& state,
   for (const TensorView& tensor : tensors_) {
     if (!StaysIn(spare, tensor)) bytes_ += tensor.bytes.size();
   }
-  TrainState::DeviceMirror* const device_mirror = state.device_mirror();
+  DeviceMirror* const device_mirror = state.device_mirror();
   MakeRoom(device_mirror == nullptr ? nullptr : &device_mirror->memory());
   expected_.clear();
   if (device_mirror != nullptr) {
@@ -57,7 +57,7 @@ void StateCopy::MakeRoom(Memory* pinned_for) {
 // Copies the tensors: those with their newest values on the device to the start
 // of the buffer, in one transfer, the others after them. Returns false if the
 // device has no free memory.
-Result<bool> StateCopy::TakeThere(TrainState::DeviceMirror& device_mirror) {
+Result<bool> StateCopy::TakeThere(DeviceMirror& device_mirror) {
   Memory& memory = device_mirror.memory();
   std::vector<std::span<const std::byte>> newest;
   size_t size = 0;

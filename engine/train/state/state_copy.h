@@ -56,7 +56,7 @@ class StateCopy {
 
  private:
   void MakeRoom(Memory* pinned_for);
-  Result<bool> TakeThere(TrainState::DeviceMirror& device_mirror);
+  Result<bool> TakeThere(DeviceMirror& device_mirror);
   void TakeHere(const SpareArrays* spare);
 
   std::vector<std::byte> buffer_;

@@ -18,11 +18,11 @@
 #include "engine/ckpt/state/state_digest.h"
 #include "engine/digest.h"
 #include "engine/math/kernels.h"
-#include "engine/math/memory.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizers/optimizer.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
+#include "engine/train/state/device_mirror.h"
 #include "engine/world/event_log.h"
 #include "engine/world/fault_point.h"
 
@@ -92,27 +92,6 @@ enum class StartFrom : uint8_t {
 
 class TrainState {
  public:
-  // Holds values of parameters, slots and accumulated gradients that are newer
-  // than those in the state.
-  class DeviceMirror {
-   public:
-    virtual ~DeviceMirror() = default;
-    // Copies the newer values into the state. After an error they are lost.
-    virtual Status BringBack() = 0;
-    // As BringBack, for a caller that is about to change the state: from then
-    // on the values in the state are the newest.
-    virtual Status StateChanges() = 0;
-    // Returns the digests of the blocks of each tensor, computed where its
-    // newest values are; an empty list for a tensor whose newest values are in
-    // the state. After an error the newer values are lost.
-    virtual Result<std::vector<BlockDigests>> DigestsOf(
-        std::span<const TensorView> tensors) = 0;
-    virtual Memory& memory() const = 0;
-    // Returns the place of the tensor's newest values in that memory; empty if
-    // they are in the state.
-    virtual std::span<const std::byte> NewestOf(
-        const TensorView& tensor) const = 0;
-  };
   // Null: no device mirror. REQUIRES: the state does not move while it is set.
   void set_device_mirror(DeviceMirror* device_mirror) {
     device_mirror_ = device_mirror;

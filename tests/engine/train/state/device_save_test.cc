@@ -164,7 +164,7 @@ TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
   }();
   KeptState kept(api);
   StateCopy copy;
-  TrainState::DeviceMirror* const device_mirror = kept.state.device_mirror();
+  DeviceMirror* const device_mirror = kept.state.device_mirror();
   kept.state.set_device_mirror(nullptr);
   pinned = 0;
   ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());

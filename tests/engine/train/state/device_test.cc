@@ -300,6 +300,18 @@ TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
   EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
 }
 
+TEST(DeviceTest, RefusesAChange_BeforeTheStateIsOnTheDevice) {
+  const JobSpec job = PresetJob("tiny").value();
+  const auto built = BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                                   {.device = DeviceKind::kEmulated},
+                                   {.api = &gpu::EmulatedDevice()});
+  ASSERT_TRUE(built.ok());
+  TrainState state(*built->model, *built->optimizer, job);
+  NoFaults faults;
+  ResidentState resident(state, *built->kernels, faults);
+  EXPECT_DEATH(resident.Changed(), "outdated");
+}
+
 // Two workers share the device. A worker that learns of the failure from the
 // other one has no state left to rejoin with.
 TEST(DeviceTest, ADeviceThatFailsUnderTwoWorkersEndsBothLives) {
