@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/epoch_text.h"
-#include "harness/record/base_name.h"
 #include "engine/text/counted.h"
+#include "harness/record/base_name.h"
 #include "reports/events/causes.h"
 #include "reports/events/event_text.h"
 #include <fmt/format.h>
