@@ -21,6 +21,9 @@ std::string Shown(const Json& value) {
   return text;
 }
 
+// The base of nlohmann's map. The map searches for a key as it inserts one.
+using Members = Json::object_t::Container;
+
 // Builds a value, and rejects texts that are nested too deep or repeat a key.
 // Json::parse would find a repeated key only by a search for each key.
 class StrictBuilder : public nlohmann::json_sax<Json> {
@@ -65,8 +68,6 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // The base of nlohmann's map, whose insertion searches for the key.
-  using Members = Json::object_t::Container;
   static Members& MembersOf(Json& object) {
     return object.get_ref<Json::object_t&>();
   }
@@ -122,7 +123,9 @@ Result<Json> ParseStrictJson(std::string_view text, std::string_view what) {
 
 JsonFields::JsonFields(const Json& object, std::string path)
     : object_(object), path_(std::move(path)) {
-  if (!object.is_object()) {
+  if (object.is_object()) {
+    is_read_.resize(object.size());
+  } else {
     status_ = InvalidArgument(fmt::format("{}: expected an object, found {}",
                                           path_.empty() ? "top level" : path_,
                                           Shown(object)));
@@ -140,23 +143,26 @@ void JsonFields::Expected(std::string_view key, std::string_view what,
                                         PathOf(key), what, Shown(found)));
 }
 
-const Json& JsonFields::Any(std::string_view key) {
-  if (!object_.is_object()) return null_;
-  read_.emplace(key);
-  const auto found = object_.find(std::string(key));
-  if (found != object_.end()) return *found;
-  if (status_.ok()) {
-    status_ = InvalidArgument(fmt::format("{}: missing", PathOf(key)));
+// Returns the value, and notes that it is read; nullptr if the key is missing.
+const Json* JsonFields::Find(std::string_view key) {
+  if (!object_.is_object()) return nullptr;
+  const Members& members = object_.get_ref<const Json::object_t&>();
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (members[i].first != key) continue;
+    is_read_[i] = true;
+    return &members[i].second;
   }
+  return nullptr;
+}
+
+const Json& JsonFields::Any(std::string_view key) {
+  if (const Json* found = Find(key)) return *found;
+  if (status_.ok())
+    status_ = InvalidArgument(fmt::format("{}: missing", PathOf(key)));
   return null_;
 }
 
-const Json* JsonFields::Maybe(std::string_view key) {
-  if (!object_.is_object() || !object_.contains(std::string(key))) {
-    return nullptr;
-  }
-  return &Any(key);
-}
+const Json* JsonFields::Maybe(std::string_view key) { return Find(key); }
 
 int64_t JsonFields::Integer(std::string_view key, int64_t low, int64_t high) {
   const Json& value = Any(key);
@@ -208,10 +214,11 @@ bool JsonFields::Flag(std::string_view key) {
 
 Status JsonFields::Finish() const {
   RETURN_IF_ERROR(status_);
-  for (const auto& [key, value] : object_.items()) {
-    if (!read_.contains(key)) {
-      return InvalidArgument(
-          fmt::format("{}: unknown key", Shown(Json(PathOf(key)))));
+  const Members& members = object_.get_ref<const Json::object_t&>();
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!is_read_[i]) {
+      return InvalidArgument(fmt::format(
+          "{}: unknown key", Shown(Json(PathOf(members[i].first)))));
     }
   }
   return OkStatus();

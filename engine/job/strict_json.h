@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/status.h"
 #include <nlohmann/json.hpp>
@@ -57,23 +57,24 @@ class JsonFields {
   Status Finish() const;
 
  private:
+  const Json* Find(std::string_view key);
   void Expected(std::string_view key, std::string_view what, const Json& found);
 
   const Json& object_;
   const Json null_;
   std::string path_;
-  std::set<std::string, std::less<>> read_;
+  std::vector<bool> is_read_;  // for each member of the object
   Status status_;
 };
 
 template <typename Names>
 auto JsonFields::ChoiceAmong(std::string_view key, const Names& names) {
   const Json& value = Any(key);
-  std::string expected = "one of";
   for (const auto& [name, choice] : names) {
     if (value.is_string() && value == name) return choice;
-    expected.append(" ").append(name);
   }
+  std::string expected = "one of";
+  for (const auto& [name, choice] : names) expected.append(" ").append(name);
   Expected(key, expected, value);
   return names.begin()->second;
 }
