@@ -61,11 +61,15 @@ struct KernelLaunch {
   }
 };
 
+// clang-format off
 // Backend has
-//   using Graph = …; void Launch(const KernelLaunch&); Graph* Build(const
-//   KernelLaunch*, size_t count); // null: impossible bool Change(Graph*,
-//   size_t index, const KernelLaunch&); // new values void LaunchGraph(Graph*);
+//   using Graph = …;
+//   void Launch(const KernelLaunch&);
+//   Graph* Build(const KernelLaunch*, size_t count);           // null: impossible
+//   bool Change(Graph*, size_t index, const KernelLaunch&);    // new values
+//   void LaunchGraph(Graph*);
 //   void Destroy(Graph*);
+// clang-format on
 // The backend records its failures; it outlives the queue.
 template <typename Backend>
 class KernelQueue {

@@ -156,12 +156,12 @@ boost::context::fiber FiberContext::RunBodies(boost::context::fiber caller) {
     done_ = true;
     SwitchBack();
   }
-  Leaves();
+  Leaves(nullptr);
   return std::move(caller_);
 }
 
 void FiberContext::SwitchBack() {
-  Leaves();
+  Leaves(&fake_stack_);
   caller_ = std::move(caller_).resume();
   Arrived();
 }
@@ -172,9 +172,9 @@ void FiberContext::Arrived() {
 #endif
 }
 
-void FiberContext::Leaves() {
+void FiberContext::Leaves([[maybe_unused]] void** fake_stack) {
 #ifdef GAUNTLET_FIBER_ASAN
-  __sanitizer_start_switch_fiber(&fake_stack_, caller_bottom_, caller_bytes_);
+  __sanitizer_start_switch_fiber(fake_stack, caller_bottom_, caller_bytes_);
 #endif
 }
 

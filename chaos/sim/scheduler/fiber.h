@@ -59,7 +59,7 @@ class FiberContext {
   // Notify the address sanitizer on this stack: after a switch to it, and
   // before a switch back to the caller.
   void Arrived();
-  void Leaves();
+  void Leaves(void** fake_stack);  // null: the stack is never entered again
 
   boost::context::stack_context stack_;
   boost::context::fiber fiber_;   // this context; empty while it runs

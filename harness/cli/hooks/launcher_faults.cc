@@ -56,7 +56,9 @@ Result<std::unique_ptr<LauncherFaults>> PrepareLauncherFaults(
   std::string state = command.plan_state_directory;
   std::unique_ptr<TemporaryDirectory> own_state;
   if (state.empty()) {
-    ASSIGN_OR_RETURN(own_state, TemporaryDirectory::Make("plan"));
+    auto made = TemporaryDirectory::Make("plan");
+    if (!made.ok()) return Annotate(made.status(), "--plan");
+    own_state = *std::move(made);
     state = own_state->path();
   }
   SayWhatIsPlanted(*plan, console);

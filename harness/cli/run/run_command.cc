@@ -142,8 +142,10 @@ class Runner {
     if (!written.ok() && !disk_full_) SayMissing(written, result);
     if (!IsFolderOfRun(directory_)) {
       // Without its result, the run counts as unfinished.
+      if (interrupted) SayInterrupted(ran);
       if (disk_full_) SayDiskFull(ran);
-      return CodeWithout(result);
+      return interrupted ? static_cast<int>(ExitCode::kInterrupted)
+                         : CodeWithout(result);
     }
     std::error_code ignored;
     fs::remove(directory_ / kUnfinishedFileName, ignored);

@@ -160,7 +160,7 @@ bool Exploration::GoesOn() {
   } else if (options_.max_images > 0 && recoveries_ >= options_.max_images) {
     stopped_ = true;
   } else if (recoveries_ % kReportEvery == 0 && options_.on_progress) {
-    stopped_ = options_.on_progress(report_) == Proceed::kStop;
+    stopped_ = options_.on_progress(report_) == Proceed::kStop || stopped_;
   }
   return !stopped_;
 }
