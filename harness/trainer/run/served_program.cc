@@ -93,12 +93,11 @@ Status SendRequest(const Descriptor& connection, const TrainerRun& run,
                    int output) {
   ASSIGN_OR_RETURN(const PythonCommand command,
                    ParsePythonCommand(run.arguments));
-  const nlohmann::json request = {
-      {"kind", command.kind},
-      {"target", command.target},
-      {"arguments", command.arguments},
-      {"command", run.arguments},
-      {"working_directory", run.working_directory}};
+  const nlohmann::json request = {{"kind", command.kind},
+                                  {"target", command.target},
+                                  {"arguments", command.arguments},
+                                  {"command", run.arguments},
+                                  {"working_directory", run.working_directory}};
   std::array<Descriptor, kNamespaces.size()> namespaces;
   std::array<int, kDescriptors> descriptors = {output};
   for (size_t i = 0; i < kNamespaces.size(); ++i) {
