@@ -7,6 +7,7 @@
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/process/process_order.h"
+#include "harness/record/fault_occurrence.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -59,12 +59,10 @@ std::string FiredText(const Record& record, const LifeEvents& life,
   const std::string place =
       in_save.empty() ? fmt::format("step {}", event.step) : in_save;
   const std::string times = TimesFiredText(life, event.detail);
-  for (const RecordFault& fault : record.faults) {
-    if (fault.id == event.detail) {
-      return fmt::format("{}  {}: {}{}", place, fault.id, fault.summary, times);
-    }
-  }
-  return fmt::format("{}  {}{}", place, event.detail, times);
+  const RecordFault* const fault = FindFault(record, event.detail);
+  return fault == nullptr ? fmt::format("{}  {}{}", place, event.detail, times)
+                          : fmt::format("{}  {}: {}{}", place, fault->id,
+                                        fault->summary, times);
 }
 
 // Returns "step-000000005-g1, generation 1"; the name alone if it has no

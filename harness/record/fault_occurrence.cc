@@ -43,10 +43,14 @@ std::optional<uint64_t> SaveUnderWayAt(const Record& record,
 
 }  // namespace
 
+const RecordFault* FindFault(const Record& record, std::string_view id) {
+  const auto found = std::ranges::find(record.faults, id, &RecordFault::id);
+  return found == record.faults.end() ? nullptr : &*found;
+}
+
 std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
-  const auto fault =
-      std::ranges::find(record.faults, event.detail, &RecordFault::id);
-  if (fault == record.faults.end() || !fault->in_save) return "";
+  const RecordFault* const fault = FindFault(record, event.detail);
+  if (fault == nullptr || !fault->in_save) return "";
   const std::optional<uint64_t> step = SaveUnderWayAt(record, event);
   if (!step) return "";
   return fmt::format(

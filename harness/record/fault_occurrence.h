@@ -1,4 +1,5 @@
-// When a fault fired and how often, according to a record.
+// The faults of a record: the planned fault of an event, when it fired, and how
+// often.
 #ifndef GAUNTLET_HARNESS_RECORD_FAULT_OCCURRENCE_H_
 #define GAUNTLET_HARNESS_RECORD_FAULT_OCCURRENCE_H_
 
@@ -8,6 +9,9 @@
 #include "harness/record/record.h"
 
 namespace gauntlet {
+
+// Returns the planned fault of that id, or null.
+const RecordFault* FindFault(const Record& record, std::string_view id);
 
 // Returns "in the save of step 4 (training was at step 5)" for a fault that
 // fired while a checkpoint was being written, at a point of a save; "" for any

@@ -27,15 +27,13 @@ std::string AfterColon(std::string_view text) {
 
 std::string FaultText(const Record& record, const LifeEvents& life,
                       const RecordEvent& event) {
-  for (const RecordFault& fault : record.faults) {
-    if (fault.id == event.detail) {
-      const std::string in_save = SaveOfFaultText(record, event);
-      return fmt::format("{} fires: {}{}{}{}", fault.id, fault.summary,
-                         in_save.empty() ? "" : ", ", in_save,
-                         TimesFiredText(life, event.detail));
-    }
-  }
-  return fmt::format("{} fires at {}", event.detail, event.path);
+  const RecordFault* const fault = FindFault(record, event.detail);
+  if (fault == nullptr)
+    return fmt::format("{} fires at {}", event.detail, event.path);
+  const std::string in_save = SaveOfFaultText(record, event);
+  return fmt::format("{} fires: {}{}{}{}", fault->id, fault->summary,
+                     in_save.empty() ? "" : ", ", in_save,
+                     TimesFiredText(life, event.detail));
 }
 
 // Returns ": write 0.012 s, sync 0.003 s", longest first; "" without times.

@@ -59,11 +59,6 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   return {};
 }
 
-const RecordFault* FindFault(const Record& record, std::string_view id) {
-  const auto found = std::ranges::find(record.faults, id, &RecordFault::id);
-  return found == record.faults.end() ? nullptr : &*found;
-}
-
 bool DiesAtOnce(const RecordFault& fault) {
   return TraitsOf(fault).ends_life &&
          (fault.kind != "kill" || fault.latency_ns == 0);

@@ -30,9 +30,6 @@ inline constexpr FaultTraits kDeathOfOne = {.ends_life = true,
 
 FaultTraits TraitsOf(const RecordFault& fault);
 
-// Returns the planned fault of that id, or null.
-const RecordFault* FindFault(const Record& record, std::string_view id);
-
 // Disk profile whose syncs report success without making data durable.
 inline constexpr std::string_view kLyingDisk = "lying-fsync";
 

@@ -6,6 +6,7 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/fault_traits.h"
+#include "harness/record/fault_occurrence.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

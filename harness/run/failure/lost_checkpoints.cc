@@ -13,6 +13,7 @@
 #include "harness/oracle/history/fault_traits.h"
 #include "harness/record/base_name.h"
 #include "harness/record/checkpoint_loss.h"
+#include "harness/record/fault_occurrence.h"
 #include "harness/run/failure/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
