@@ -17,10 +17,6 @@ constexpr std::array<std::string_view, 8> kClusterPrefixes = {
     "MASTER_", "PET_", "TORCHELASTIC_", "SLURM_",
     "OMPI_",   "PMI_", "PMIX_",         "PRTE_"};
 
-std::string_view VariableName(std::string_view entry) {
-  return entry.substr(0, entry.find('='));
-}
-
 bool TellsPlace(std::string_view name) {
   return std::ranges::find(kClusterNames, name) != kClusterNames.end() ||
          std::ranges::any_of(kClusterPrefixes, [&](std::string_view prefix) {
@@ -44,6 +40,10 @@ std::vector<std::string> WorkerEnvironment(
   }
   environment.insert(environment.end(), added.begin(), added.end());
   return environment;
+}
+
+std::string_view VariableName(std::string_view entry) {
+  return entry.substr(0, entry.find('='));
 }
 
 std::vector<std::string> ProcessEnvironment() {

@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_REAL_PROCESS_WORKER_ENVIRONMENT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gauntlet {
@@ -14,6 +15,9 @@ namespace gauntlet {
 std::vector<std::string> WorkerEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& added);
+
+// Returns the name in an entry "NAME=value".
+std::string_view VariableName(std::string_view entry);
 
 // Returns the environment of this process.
 std::vector<std::string> ProcessEnvironment();

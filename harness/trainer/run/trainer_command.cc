@@ -12,14 +12,6 @@
 #include "harness/trainer/python/python_command.h"
 
 namespace gauntlet {
-namespace {
-
-std::string_view VariableName(std::string_view entry) {
-  return entry.substr(0, entry.find('='));
-}
-
-}  // namespace
-
 Status CheckTrainerCommand(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front().empty()) {
     return InvalidArgument(
