@@ -100,13 +100,10 @@ class Watch {
     return std::chrono::duration<double>(clock_.Now() - begin_).count();
   }
   bool interrupted() const { return host_.TerminationNotices() > 0; }
-  // Returns interrupted(); prints kStopping once.
-  bool StopIsDue() {
+  // Returns interrupted(). If it is true, prints that the search stops.
+  bool NoteInterrupt() {
     if (!interrupted()) return false;
-    if (!std::exchange(said_stopping_, true)) {
-      progress_.Clear();
-      console_.err << kStopping << std::flush;
-    }
+    progress_.PrintStopping();
     return true;
   }
 
@@ -140,7 +137,6 @@ class Watch {
   const Time begin_ = clock_.Now();
   ExploreProgress progress_;
   bool late_ = false;
-  bool said_stopping_ = false;
 };
 
 // Returns the parts that are searched by default. Under kLyingFsync no
@@ -240,13 +236,12 @@ int ExitWithout(const Status& status, const Watch& watch, const Case& base,
 fs::path WritePage(const CrashStatesTask& task, const CrashStateReport& report,
                    const std::vector<WrittenCrashFinding>& written,
                    const CrashStatesEnd& end, Console& console) {
-  fs::path page = ReportFile(task.command, task.directory);
-  const Status status =
+  const Result<fs::path> page =
       WriteReport(ReportOf({.base = task.base, .command = task.command}, report,
                            written, end),
-                  page);
-  if (status.ok()) return page;
-  fmt::print(console.err, "gauntlet explore: {}\n", status.message());
+                  task.command, task.directory);
+  if (page.ok()) return *page;
+  fmt::print(console.err, "gauntlet explore: {}\n", page.status().message());
   return "";
 }
 
@@ -263,7 +258,7 @@ int ExploreCrashStatesOf(const CrashStatesTask& task, References& references,
   options.on_progress = [&](const CrashStateReport& report) {
     return watch.See(report);
   };
-  options.stop = [&] { return watch.StopIsDue(); };
+  options.stop = [&] { return watch.NoteInterrupt(); };
   options.name_of = [&](const std::string& id) {
     return fmt::format("crash state {}: {}", id,
                        CommandForImage(task.command, id));

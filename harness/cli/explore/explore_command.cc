@@ -149,8 +149,7 @@ class Explorer final : public CampaignObserver {
   }
 
   void Progress(const CampaignReport& report) override {
-    if (said_stopping_ || !progress_.IsDue()) return;
-    progress_.Show(StatusOf(report, limits_));
+    if (progress_.IsDue()) progress_.Show(StatusOf(report, limits_));
   }
 
   void Found(const CampaignFinding& finding) override {
@@ -182,10 +181,7 @@ class Explorer final : public CampaignObserver {
 
   bool Interrupted() override {
     if (host_.TerminationNotices() == 0) return false;
-    if (!std::exchange(said_stopping_, true)) {
-      progress_.Clear();
-      console_.err << kStopping << std::flush;
-    }
+    progress_.PrintStopping();
     return true;
   }
 
@@ -194,13 +190,11 @@ class Explorer final : public CampaignObserver {
 
   // Writes the report and prints where the files are.
   void Close(const CampaignReport& report, const CampaignFiles& files) {
-    fs::path page = ReportFile(command_, task_.directory);
-    const Status written = WriteReport(
-        ReportOf({task_.base, command_, task_.seed}, report, files), page);
-    if (!written.ok()) {
-      page.clear();
-      if (write_status_.ok()) write_status_ = written;
-    }
+    const Result<fs::path> written =
+        WriteReport(ReportOf({task_.base, command_, task_.seed}, report, files),
+                    command_, task_.directory);
+    const fs::path page = written.ok() ? *written : fs::path();
+    if (write_status_.ok()) write_status_ = written.status();
     if (!write_status_.ok()) {
       fmt::print(console_.err, "gauntlet explore: {}\n",
                  write_status_.message());
@@ -279,7 +273,6 @@ class Explorer final : public CampaignObserver {
   std::vector<FindingFiles> files_;  // in the order of the findings
   std::vector<WrittenCrashFinding> crash_states_;
   Status write_status_;
-  bool said_stopping_ = false;
 };
 
 int Explore(const Case& base, const ExploreCommand& command,

@@ -21,11 +21,6 @@ namespace gauntlet {
 std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
                             const CampaignReport& report);
 
-// Printed once an interrupted exploration begins to end.
-inline constexpr std::string_view kStopping =
-    "gauntlet explore: stopping, keeping the findings so far; Ctrl-C again "
-    "ends at once\n";
-
 struct StoredExploration {
   size_t findings = 0;  // those with a file in the directory
   std::filesystem::path directory;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "engine/cli/terminal/status_line.h"
 #include "harness/cli/explore/crash_states_text.h"
@@ -122,6 +123,7 @@ ExploreProgress::ExploreProgress(const Clock& clock, std::ostream& out,
     : clock_(clock), out_(out), style_(style) {}
 
 bool ExploreProgress::IsDue() {
+  if (is_stopping_) return false;
   const Time now = clock_.Now();
   const Duration every = style_.animates() ? kRedrawEvery : kLineEvery;
   if (!last_) last_ = now;
@@ -145,6 +147,14 @@ void ExploreProgress::Clear() {
   if (!shown_) return;
   out_ << "\r\x1b[K" << std::flush;
   shown_ = false;
+}
+
+void ExploreProgress::PrintStopping() {
+  if (std::exchange(is_stopping_, true)) return;
+  Clear();
+  out_ << "gauntlet explore: stopping, keeping the findings so far; Ctrl-C "
+          "again ends at once\n"
+       << std::flush;
 }
 
 }  // namespace gauntlet

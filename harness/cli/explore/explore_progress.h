@@ -41,11 +41,13 @@ class ExploreProgress {
 
   // Returns true iff the next line is due: ten times a second on a terminal,
   // where the line is rewritten in place, otherwise every ten seconds. The
-  // first call starts the clock.
+  // first call starts the clock. No line is due after PrintStopping.
   bool IsDue();
   void Show(const std::vector<std::string>& parts);
   // Removes the line if it is rewritten in place.
   void Clear();
+  // Prints once that the exploration stops because of an interrupt.
+  void PrintStopping();
 
  private:
   const Clock& clock_;
@@ -53,6 +55,7 @@ class ExploreProgress {
   const TerminalStyle style_;
   std::optional<Time> last_;
   bool shown_ = false;
+  bool is_stopping_ = false;
 };
 
 }  // namespace gauntlet

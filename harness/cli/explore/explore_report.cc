@@ -14,6 +14,7 @@
 #include "harness/cli/explore/explore_text.h"
 #include "harness/cli/explore/not_tried.h"
 #include "harness/cli/run_folders/run_directory.h"
+#include "harness/explore/campaign/unique_name.h"
 #include "harness/explore/coverage/marks.h"
 #include "harness/explore/plan/applicability.h"
 #include "harness/oracle/judge.h"
@@ -306,21 +307,20 @@ ExplorationReport ReportOf(const Exploration& exploration,
   return page;
 }
 
-fs::path ReportFile(const ExploreCommand& command, const fs::path& findings) {
+Result<fs::path> WriteReport(const ExplorationReport& report,
+                             const ExploreCommand& command,
+                             const fs::path& findings) {
   const fs::path folder =
       command.out_directory.empty() ? findings.parent_path() : findings;
-  fs::path file = folder / kReportFileName;
   std::error_code error;
-  for (int copy = 2; fs::exists(file, error); ++copy) {
-    file = folder / fmt::format("report.{}.html", copy);
-  }
-  return file;
-}
-
-Status WriteReport(const ExplorationReport& report, const fs::path& file) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  return WriteTextFile(file, RenderExploration(report));
+  fs::create_directories(folder, error);
+  return WriteUnderUniqueName(
+      "report", [&](const std::string& name) -> Result<fs::path> {
+        const fs::path file = folder / (name + ".html");
+        if (fs::exists(file, error)) return AlreadyExists(file.string());
+        RETURN_IF_ERROR(WriteTextFile(file, RenderExploration(report)));
+        return file;
+      });
 }
 
 }  // namespace gauntlet

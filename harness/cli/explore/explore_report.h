@@ -42,13 +42,12 @@ ExplorationReport ReportOf(const Exploration& exploration,
                            const std::vector<WrittenCrashFinding>& findings,
                            const CrashStatesEnd& end);
 
-// Returns the path of report.html: next to the run's folder of findings, or in
-// the folder of --out. If an earlier report is there: report.2.html, and so on.
-std::filesystem::path ReportFile(const ExploreCommand& command,
-                                 const std::filesystem::path& findings);
-// Writes the report; creates the folder if it is missing.
-Status WriteReport(const ExplorationReport& report,
-                   const std::filesystem::path& file);
+// Writes report.html next to the run's folder of findings, or in the folder of
+// --out, which it creates if it is missing. If an earlier report is there:
+// report.2.html, and so on. Returns the path.
+Result<std::filesystem::path> WriteReport(
+    const ExplorationReport& report, const ExploreCommand& command,
+    const std::filesystem::path& findings);
 
 }  // namespace gauntlet
 
