@@ -43,17 +43,18 @@ struct Entry {
   uint64_t end = 0;
 };
 
-Result<std::vector<uint64_t>> Numbers(const Json& json, std::string_view what,
+Result<std::vector<uint64_t>> Numbers(const JsonFields& fields,
+                                      std::string_view key, const Json& json,
                                       size_t limit) {
   if (!json.is_array() || json.size() > limit) {
-    return DataLoss(
-        fmt::format("{}: expected an array of at most {}", what, limit));
+    return DataLoss(fmt::format("{}: expected an array of at most {}",
+                                fields.PathOf(key), limit));
   }
   std::vector<uint64_t> numbers;
   for (const Json& number : json) {
     if (!number.is_number_unsigned()) {
-      return DataLoss(
-          fmt::format("{}: expected integers from 0 to 2^64 - 1", what));
+      return DataLoss(fmt::format("{}: expected integers from 0 to 2^64 - 1",
+                                  fields.PathOf(key)));
     }
     numbers.push_back(number.get<uint64_t>());
   }
@@ -71,9 +72,9 @@ Result<Entry> ParseEntry(const std::string& name, const Json& json) {
     return DataLoss(status.message());
   }
   ASSIGN_OR_RETURN(entry.view.shape,
-                   Numbers(shape, name + ".shape", kMaxDimensions));
+                   Numbers(fields, "shape", shape, kMaxDimensions));
   ASSIGN_OR_RETURN(const std::vector<uint64_t> range,
-                   Numbers(offsets, name + ".data_offsets", 2));
+                   Numbers(fields, "data_offsets", offsets, 2));
   if (range.size() != 2 || range[0] > range[1]) {
     return DataLoss(name + ".data_offsets: expected [begin, end)");
   }
