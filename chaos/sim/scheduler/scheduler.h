@@ -196,7 +196,7 @@ class Scheduler {
   Fiber* current_ = nullptr;
   std::optional<RunEnd> end_;  // end of the current run, once decided
   std::vector<Fiber*> runnable_;
-  // Those of one time come in the order in which they were added.
+  // Timers and actions that are due at one time run in order of insertion.
   std::multimap<Time, Fiber*> timers_;
   std::multimap<Time, DueAction> actions_;
   std::vector<FiberGroup*> groups_;  // with fibers, in order of appearance

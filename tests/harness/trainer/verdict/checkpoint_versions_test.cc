@@ -91,7 +91,7 @@ TEST_F(CheckpointVersionsTest, ContentsOfOneFileAreVersions) {
 TEST_F(CheckpointVersionsTest, IncompleteContentsAreNotKnown) {
   SaveTwice();
   EXPECT_FALSE(Read({{"ckpt-2", "tw"}}));
-  // Beside one that is known, they do not count.
+  // Incomplete contents are ignored if another file read is a known version.
   const auto version = Read({{"ckpt-2", "tw"}, {"ckpt-1", "one"}});
   ASSERT_TRUE(version);
   EXPECT_EQ(version->operation, 2U);
