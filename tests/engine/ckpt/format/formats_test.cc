@@ -247,6 +247,22 @@ TEST(ManifestTest, SeesEveryFlippedBitAndEveryTruncation) {
   ExpectEveryDamageIsSeen(EncodeManifest(SmallManifest()), ParseManifest);
 }
 
+TEST(ManifestTest, ManyParsedTwice_EachIsReadAsItself) {
+  constexpr uint64_t kManifests = 200;  // more than are kept
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t step = 0; step < kManifests; ++step) {
+      Manifest manifest = SmallManifest();
+      manifest.head.step = step;
+      const std::string text = EncodeManifest(manifest);
+      for (const char* const time : {"first", "second"}) {
+        const auto read = ParseManifest(text);
+        ASSERT_TRUE(read.ok()) << time;
+        EXPECT_EQ(EncodeManifest(*read), text) << time;
+      }
+    }
+  }
+}
+
 TEST(ManifestTest, RefusesHostileContentsWithAReason) {
   std::string body = EncodeManifest(SmallManifest());
   body.resize(body.rfind("\"xxh3_128\""));
